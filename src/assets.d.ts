@@ -1,0 +1,5 @@
+/** Files that the bundler embeds; importing one gives its path. */
+declare module "*/wasm" {
+  const path: string;
+  export default path;
+}

@@ -1,0 +1,15 @@
+/** `claudikins demo`: the built-in demo server on stdin and stdout, as any MCP server. */
+import { startDemo } from "../../demo/server.ts";
+import { command } from "../command.ts";
+
+export default command({
+  name: "demo",
+  description:
+    "Speak MCP on stdin and stdout: a small shop's back office with made-up data. Used when nothing is configured.",
+  args: {},
+  examples: ["claudikins demo"],
+  async run() {
+    await startDemo();
+    return 0;
+  },
+});

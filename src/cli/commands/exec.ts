@@ -1,0 +1,72 @@
+/** `claudikins exec`: runs TypeScript from a file, the command line or standard input. */
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { defaultLimits, maxTimeoutMs } from "../../config/defaults.ts";
+import { ClaudikinsError, messageOf } from "../../errors.ts";
+import { Sandbox } from "../../sandbox/sandbox.ts";
+import { command, commonArgs } from "../command.ts";
+import { parseDuration } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
+
+export default command({
+  name: "exec",
+  description: "Run TypeScript that calls tools. The returned value goes to stdout, logs and the receipt to stderr.",
+  args: {
+    file: { type: "positional", required: false, description: "A TypeScript file, or - for standard input" },
+    eval: { type: "string", alias: "e", valueHint: "code", description: "Run this code instead of a file" },
+    timeout: {
+      type: "string",
+      valueHint: "time",
+      description: "Stop the code after this time, for example 5000, 5s or 2m",
+    },
+    ...commonArgs,
+  },
+  examples: [
+    `claudikins exec report.ts`,
+    `claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'`,
+    `echo 'return 6 * 7' | claudikins exec -`,
+  ],
+  async run(args, io) {
+    const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
+    // The worker starts on another core while the rest is loaded.
+    using sandbox = new Sandbox();
+    sandbox.warm(defaultLimits.memoryMb * 1_048_576);
+    const [{ execute }, { openToolbox }] = await Promise.all([
+      import("../../flows/execute.ts"),
+      import("../session.ts"),
+    ]);
+    const source = await readSource(args.file, args.eval, io);
+    await using toolbox = await openToolbox(io, args.config, sandbox);
+    const outcome = await execute({ source, timeoutMs, signal: io.interrupted }, toolbox);
+    const colours = io.stderr.isTerminal && !io.env["NO_COLOR"];
+    if (args.json) {
+      if (outcome.ok) await io.stdout.write(`${JSON.stringify(outcome)}\n`);
+      else await io.stderr.write(errorJson(outcomeError(outcome), { outcome }));
+    } else {
+      await io.stderr.write(outcome.logs.map((entry) => logText(entry, colours)).join(""));
+      if (outcome.ok) await io.stdout.write(valueText(outcome.value));
+      else await io.stderr.write(errorText(outcomeError(outcome), colours));
+      await io.stderr.write(receiptLine(outcome.receipt, colours));
+    }
+    return outcome.ok ? 0 : outcomeError(outcome).exitCode;
+  },
+});
+
+async function readSource(file: string | undefined, code: string | undefined, io: Io): Promise<string> {
+  if (code !== undefined && file !== undefined) {
+    throw new ClaudikinsError("USAGE", "Give a file or --eval, not both");
+  }
+  if (code !== undefined) return code;
+  if (file === undefined) {
+    throw new ClaudikinsError("USAGE", "No code to run", {
+      hint: "Give a file, --eval 'code', or - to read standard input. More: claudikins exec --help",
+    });
+  }
+  if (file === "-") return io.stdin.text();
+  try {
+    return await readFile(resolve(io.cwd, file), "utf8");
+  } catch (cause) {
+    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${file}: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,73 @@
+/** Refuses what a command does not know, before citty parses: unknown flags, missing values, words too many. */
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import type { ArgsDef } from "citty";
+import { ClaudikinsError } from "../errors.ts";
+import { didYouMean } from "../near-names.ts";
+
+/** Throws USAGE naming the first thing that is wrong. `-` alone is a positional: standard input. */
+export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string): void {
+  const options: NonNullable<ParseArgsConfig["options"]> = {};
+  for (const [name, definition] of Object.entries(args)) {
+    if (definition.type === "positional") continue;
+    const [short] = "alias" in definition ? [definition.alias].flat() : [];
+    options[name] = {
+      type: definition.type === "boolean" ? "boolean" : "string",
+      ...(short?.length === 1 ? { short } : {}),
+    };
+  }
+  const hint = `Its flags and arguments: claudikins ${commandName} --help`;
+  const { tokens } = parseArgs({ args: rawArgs, options, strict: false, allowPositionals: true, tokens: true });
+  const seen = new Set<string>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const known = options[token.name];
+    if (!known) {
+      const near = didYouMean(
+        token.rawName,
+        Object.keys(options).map((name) => `--${name}`),
+      );
+      throw new ClaudikinsError("USAGE", `Unknown flag ${token.rawName}`, {
+        hint: [near, hint].filter(Boolean).join(" "),
+      });
+    }
+    if (known.type === "string" && (token.value === undefined || token.value === "")) {
+      throw new ClaudikinsError("USAGE", `${token.rawName} needs a value`, { hint });
+    }
+    if (known.type === "boolean" && token.value !== undefined) {
+      throw new ClaudikinsError("USAGE", `${token.rawName} takes no value`, { hint });
+    }
+    if (seen.has(token.name)) throw new ClaudikinsError("USAGE", `${token.rawName} is given twice`, { hint });
+    seen.add(token.name);
+  }
+  const words = tokens.filter((token) => token.kind === "positional");
+  const places = Object.values(args).filter((definition) => definition.type === "positional").length;
+  const extra = words[places];
+  if (extra) {
+    throw new ClaudikinsError("USAGE", `Unexpected argument "${extra.value}"`, {
+      hint: places > 0 ? `Quote an argument that has spaces. ${hint}` : hint,
+    });
+  }
+}
+
+/** `5000` and `5000ms` are milliseconds, `5s` seconds, `2m` minutes. Throws USAGE. */
+export function parseDuration(text: string, flag: string, maxMs: number): number {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
+  const unit = { ms: 1, s: 1_000, m: 60_000 }[match?.[2] ?? "ms"] ?? 1;
+  const ms = Math.round(Number(match?.[1]) * unit);
+  if (!match || ms < 1 || ms > maxMs) {
+    throw new ClaudikinsError(
+      "USAGE",
+      `${flag} takes a time like 5000, 5s or 2m, at most ${maxMs / 60_000}m; got "${text}"`,
+    );
+  }
+  return ms;
+}
+
+/** A whole number within limits. Throws USAGE. */
+export function parseCount(text: string, flag: string, max: number): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1 || value > max) {
+    throw new ClaudikinsError("USAGE", `${flag} takes a whole number from 1 to ${max}; got "${text}"`);
+  }
+  return value;
+}

@@ -1,0 +1,64 @@
+/** What the command line says to people: errors with their causes and the next step, outcomes, receipts. */
+import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
+import { failureText, receiptText } from "../outcome-text.ts";
+import type { LogEntry, Outcome, Receipt } from "../sandbox/contract.ts";
+
+const red = "\u001b[31m";
+const cyan = "\u001b[36m";
+const dim = "\u001b[2m";
+const plain = "\u001b[0m";
+
+/** `error: …`, the chain of causes, an empty line, `hint: …`. */
+export function errorText(error: ClaudikinsError, colours: boolean): string {
+  const causes: string[] = [];
+  for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
+    const message = messageOf(cause);
+    if (!error.message.includes(message) && !causes.includes(message)) causes.push(message);
+  }
+  const lines = [
+    `${paint("error", red, colours)}: ${error.message}`,
+    ...(error.code === "UNEXPECTED" ? [] : causes.map((cause) => `  caused by: ${cause}`)),
+  ];
+  if (error.hint) lines.push("", `${paint("hint", cyan, colours)}: ${error.hint}`);
+  return `${lines.join("\n")}\n`;
+}
+
+/** One line: `{"error":{"code","message","hint"?}}`. */
+export function errorJson(error: ClaudikinsError, more: object = {}): string {
+  const { code, message, hint } = error;
+  return `${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) }, ...more })}\n`;
+}
+
+/** A returned value as a person wants it: text as it is, data as JSON, nothing for undefined. */
+export function valueText(value: unknown): string {
+  if (value === undefined) return "";
+  return `${typeof value === "string" ? value : JSON.stringify(value, null, 2)}\n`;
+}
+
+export function logText({ level, text }: LogEntry, colours: boolean): string {
+  const mark = level === "error" ? paint("error ", red, colours) : level === "warn" ? "warn  " : "";
+  return `${mark}${text}\n`;
+}
+
+export function receiptLine(receipt: Receipt, colours: boolean): string {
+  return `${paint(receiptText(receipt), dim, colours)}\n`;
+}
+
+/** The failure as an error of the command line, with the exit code that its cause has. */
+export function outcomeError(outcome: Extract<Outcome, { ok: false }>): ClaudikinsError {
+  const { error, reason } = outcome;
+  const codes: Record<string, ErrorCode> = {
+    AUTH_REQUIRED: "AUTH_REQUIRED",
+    SERVER_UNAVAILABLE: "SERVER_UNAVAILABLE",
+    NEEDS_VARIABLE: "NEEDS_VARIABLE",
+    CALL_TIMEOUT: "CALL_TIMEOUT",
+    TOOL_FAILED: "TOOL_FAILED",
+  };
+  const known = error.code !== undefined && Object.hasOwn(codes, error.code) ? codes[error.code] : undefined;
+  const code: ErrorCode = reason === "cancelled" ? "CANCELLED" : reason === "threw" && known ? known : "CODE_FAILED";
+  return new ClaudikinsError(code, failureText(error), { hint: error.hint });
+}
+
+function paint(text: string, colour: string, colours: boolean): string {
+  return colours ? `${colour}${text}${plain}` : text;
+}

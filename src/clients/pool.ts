@@ -1,0 +1,106 @@
+/** The live connections to servers, opened when first needed and shared by everything that calls tools. */
+import type { Environment } from "../config/environment.ts";
+import type { ServerConfig } from "../config/load.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { didYouMean } from "../near-names.ts";
+import type { Connection } from "./connect.ts";
+import { type ListedTool, readTools, type ToolResult } from "./result.ts";
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number | undefined;
+}
+
+/** Pages of `tools/list` that one server may send before we stop believing its cursors. */
+const maxPages = 1_000;
+
+export class Pool implements AsyncDisposable {
+  readonly servers: ReadonlyMap<string, ServerConfig>;
+  readonly #options: { env: Environment; cwd: string };
+  readonly #connections = new Map<string, Promise<Connection>>();
+  readonly #closing = new AbortController();
+
+  constructor(servers: ReadonlyMap<string, ServerConfig>, options: { env: Environment; cwd: string }) {
+    this.servers = servers;
+    this.#options = options;
+  }
+
+  /** All tools of one server, every page. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
+  async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
+    const tools: ListedTool[] = [];
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const params = cursor === undefined ? {} : { cursor };
+      const page = await this.#request(server, { method: "tools/list", params }, "tools/list", options);
+      tools.push(...readTools(page, server));
+      cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;
+      if (cursor !== undefined && (seen.has(cursor) || seen.size >= maxPages)) {
+        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" repeats a page of its tools/list without end`);
+      }
+      if (cursor !== undefined) seen.add(cursor);
+    } while (cursor !== undefined);
+    return tools;
+  }
+
+  /** One tool call. The result is as the server sent it, `isError` included; throws when there is no result at all. */
+  async callTool(server: string, tool: string, args: object, options: CallOptions = {}): Promise<ToolResult> {
+    const params = { name: tool, arguments: args };
+    const result = await this.#request(server, { method: "tools/call", params }, `${server}.${tool}`, options);
+    return result as ToolResult;
+  }
+
+  /** Ends every server, those still starting included. The pool cannot be used afterwards. */
+  async close(): Promise<void> {
+    this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
+    const open = [...this.#connections.values()];
+    this.#connections.clear();
+    await Promise.all(open.map((connection) => connection.then((each) => each.close()).catch(() => {})));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #connection(name: string): Promise<Connection> {
+    const existing = this.#connections.get(name);
+    if (existing) return existing;
+    const opening: Promise<Connection> = this.#open(name, () => this.#forget(name, opening));
+    this.#connections.set(name, opening);
+    // A failed start is forgotten, so that the next call tries again.
+    opening.catch(() => this.#forget(name, opening));
+    return opening;
+  }
+
+  async #open(name: string, onClose: () => void): Promise<Connection> {
+    const server = this.servers.get(name);
+    if (!server) throw this.#unknown(name);
+    this.#closing.signal.throwIfAborted();
+    // The SDK is loaded with the first server that is needed.
+    const { connect } = await import("./connect.ts");
+    return connect(server, { ...this.#options, onClose }, this.#closing.signal);
+  }
+
+  #forget(name: string, connection: Promise<Connection>): void {
+    if (this.#connections.get(name) === connection) this.#connections.delete(name);
+  }
+
+  #unknown(name: string): ClaudikinsError {
+    const known = [...this.servers.keys()];
+    const list = known.length > 0 ? `The config has: ${known.join(", ")}.` : "The config has no servers.";
+    return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${name}"`, {
+      hint: [didYouMean(name, known), list].filter(Boolean).join(" "),
+    });
+  }
+
+  async #request(
+    server: string,
+    request: { method: string; params: Record<string, unknown> },
+    what: string,
+    options: CallOptions,
+  ): Promise<Record<string, unknown>> {
+    const connection = await this.#connection(server);
+    const timeoutMs = options.timeoutMs ?? this.servers.get(server)?.callTimeoutMs ?? 60_000;
+    return connection.request(request, { what, timeoutMs, signal: options.signal });
+  }
+}

@@ -1,0 +1,82 @@
+/** What servers send back, read with care: tool lists, and the one rule that turns a tool result into a value. */
+import { ClaudikinsError } from "../errors.ts";
+
+export type JsonObject = Record<string, unknown>;
+
+export interface ListedTool {
+  name: string;
+  title?: string;
+  description: string;
+  inputSchema: JsonObject;
+  outputSchema?: JsonObject;
+  annotations?: JsonObject;
+}
+
+/** A CallToolResult as it came: nothing in it may be relied on. */
+export type ToolResult = JsonObject;
+
+/** The tools of one page. A tool without a usable name is dropped; a missing schema means "any object". */
+export function readTools(page: JsonObject, server: string): ListedTool[] {
+  const list = page["tools"];
+  if (!Array.isArray(list)) {
+    throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" answered tools/list without a list of tools`);
+  }
+  return list.flatMap((entry: unknown): ListedTool[] => {
+    if (!isObject(entry) || typeof entry["name"] !== "string" || entry["name"] === "") return [];
+    const { title, annotations, outputSchema } = entry;
+    return [
+      {
+        name: entry["name"],
+        ...(typeof title === "string" ? { title } : {}),
+        description: typeof entry["description"] === "string" ? entry["description"] : "",
+        inputSchema: isObject(entry["inputSchema"]) ? entry["inputSchema"] : { type: "object" },
+        ...(isObject(outputSchema) ? { outputSchema } : {}),
+        ...(isObject(annotations) ? { annotations } : {}),
+      },
+    ];
+  });
+}
+
+/** A value on its way into the sandbox: JSON text that is parsed inside, or text that stays text. */
+export type ToolValue = { json: string } | { text: string };
+
+/**
+ * The value of a tool result. `isError` throws TOOL_FAILED with the tool's own words. Else `structuredContent`; else
+ * text, as JSON when it is JSON; else the content blocks. A `toolResult` of the oldest protocol counts as structured.
+ */
+export function valueOf(result: ToolResult, tool: string): ToolValue {
+  const content = Array.isArray(result["content"]) ? (result["content"] as unknown[]) : [];
+  if (result["isError"] === true) {
+    throw new ClaudikinsError("TOOL_FAILED", textOf(content) || `${tool} failed without saying why`);
+  }
+  const structured = result["structuredContent"] ?? result["toolResult"];
+  if (structured !== undefined && structured !== null) return { json: JSON.stringify(structured) };
+  if (content.length === 0 || !content.every(isText)) return { json: JSON.stringify(content) };
+  const text = textOf(content);
+  return isJson(text) ? { json: text } : { text };
+}
+
+function textOf(content: unknown[]): string {
+  return content
+    .filter(isText)
+    .map((block) => block.text)
+    .join("\n");
+}
+
+function isText(block: unknown): block is { type: "text"; text: string } {
+  return isObject(block) && block["type"] === "text" && typeof block["text"] === "string";
+}
+
+function isJson(text: string): boolean {
+  if (!/^\s*[[{"\-\dtfn]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}

@@ -1,0 +1,95 @@
+/** MCP over a child's stdin and stdout: newline-delimited JSON, of any length, harmed by nothing that is not JSON. */
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
+
+const newline = 0x0a;
+const keptErrorBytes = 4_096;
+
+/** The SDK's own client drops a connection at 10 MiB and joins its buffer anew for each chunk; hence this one. */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  #group: ProcessGroup | undefined;
+  #errorTail = "";
+  #ended = "";
+
+  readonly #options: SpawnOptions;
+  constructor(options: SpawnOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    const group = new ProcessGroup(this.#options);
+    this.#group = group;
+    const reading = this.#readMessages(group.stdout);
+    const draining = this.#keepErrorTail(group.stderr);
+    void group.exited.then(async (how) => {
+      this.#ended = how;
+      // What was printed last explains most failures, but a surviving grandchild may hold the pipes open.
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, 100);
+      await Promise.race([Promise.all([reading, draining]), promise]);
+      clearTimeout(timer);
+      this.onclose?.();
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (!this.#group) throw new Error("not started");
+    this.#group.stdin.write(`${JSON.stringify(message)}\n`);
+    await this.#group.stdin.flush();
+  }
+
+  async close(): Promise<void> {
+    await this.#group?.stop();
+  }
+
+  get pid(): number | undefined {
+    return this.#group?.pid;
+  }
+
+  /** How the process ended ("exited with code 1"), empty while it runs. */
+  get ended(): string {
+    return this.#ended;
+  }
+
+  /** The last lines that the server wrote to stderr, for error messages. */
+  lastErrorLines(count = 5): string[] {
+    return this.#errorTail.trimEnd().split("\n").filter(Boolean).slice(-count);
+  }
+
+  async #readMessages(stream: ReadableStream<Uint8Array>): Promise<void> {
+    let pending: Uint8Array[] = [];
+    for await (const chunk of stream) {
+      let start = 0;
+      for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+        pending.push(chunk.subarray(start, end));
+        this.#receive(Buffer.concat(pending).toString("utf8"));
+        pending = [];
+        start = end + 1;
+      }
+      if (start < chunk.length) pending.push(chunk.subarray(start));
+    }
+  }
+
+  #receive(line: string): void {
+    if (line.trim() === "") return;
+    let message: JSONRPCMessage;
+    try {
+      message = JSONRPCMessageSchema.parse(JSON.parse(line));
+    } catch {
+      this.onerror?.(new Error(`not a JSON-RPC message: ${line.slice(0, 200)}`));
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  async #keepErrorTail(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      this.#errorTail = (this.#errorTail + decoder.decode(chunk, { stream: true })).slice(-keptErrorBytes);
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/** What holds where a config says nothing. Apart from the schema, so that it costs nothing to know. */
+
+/** Setting a limit higher than this is refused: an execution is not a place to live. */
+export const maxTimeoutMs = 600_000;
+
+export const defaultServerTimes = { startTimeoutMs: 30_000, callTimeoutMs: 60_000 };
+
+export const defaultLimits = { timeoutMs: 30_000, memoryMb: 256 };

@@ -1,0 +1,83 @@
+/** The config of one call: found, read, checked and expanded; the demo server when nothing is configured. */
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import { defaultLimits, defaultServerTimes } from "./defaults.ts";
+import { type ConfigOrigin, discoverConfig } from "./discover.ts";
+import type { Environment } from "./environment.ts";
+import { expand } from "./expand.ts";
+import { type Folders, foldersOf } from "./locations.ts";
+import type { Limits, ServerEntry } from "./schema.ts";
+import { selfCommand } from "./self.ts";
+
+export interface ServerConfig extends Omit<ServerEntry, "cwd"> {
+  /** The key in `mcpServers`; what the server calls itself does not count. */
+  name: string;
+  /** Absolute; undefined means the working directory of the call. */
+  cwd?: string | undefined;
+  /** Variables that the entry refers to and that are not set: it cannot be started until they are. */
+  needs: string[];
+}
+
+export interface Config {
+  origin: ConfigOrigin;
+  /** In the order of the file, disabled ones left out. Names may be anything, `__proto__` included: hence a Map. */
+  servers: Map<string, ServerConfig>;
+  limits: Limits;
+  folders: Folders;
+}
+
+/** Throws CONFIG_NOT_FOUND, FILE_NOT_FOUND or CONFIG_INVALID; a server with a missing variable is no error here. */
+export async function loadConfig(options: {
+  flag?: string | undefined;
+  cwd: string;
+  env: Environment;
+}): Promise<Config> {
+  const origin = discoverConfig(options);
+  if (origin.kind === "demo") return demoConfig(origin, options.env);
+  // The schema library is loaded only where there is something to check.
+  const { parseConfig } = await import("./parse.ts");
+  const parsed = parseConfig(readText(origin.file), origin.file);
+  const servers = new Map<string, ServerConfig>();
+  for (const [name, entry] of Object.entries(parsed.mcpServers)) {
+    if (entry.disabled) continue;
+    const { value, missing } = expand(entry, options.env);
+    servers.set(name, {
+      ...value,
+      name,
+      cwd: value.cwd === undefined ? undefined : resolve(dirname(origin.file), value.cwd),
+      needs: missing,
+    });
+  }
+  return { origin, servers, limits: parsed.limits, folders: foldersOf(origin, parsed, options.env) };
+}
+
+function demoConfig(origin: ConfigOrigin, env: Environment): Config {
+  const [command, ...args] = selfCommand("demo");
+  const demo: ServerConfig = {
+    name: "demo",
+    command,
+    args,
+    env: {},
+    cwd: undefined,
+    disabled: false,
+    category: "business",
+    description: "Demo: the back office of a small shop (orders, customers, stock, tickets)",
+    ...defaultServerTimes,
+    needs: [],
+  };
+  return {
+    origin,
+    servers: new Map([["demo", demo]]),
+    limits: defaultLimits,
+    folders: foldersOf({ kind: "demo" }, {}, env),
+  };
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read the config file ${file}: ${messageOf(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,49 @@
+/** Where things live: the user's config and data folders by the XDG base directory rules, and the paths of one config. */
+import { dirname, join, resolve } from "node:path";
+import type { Environment } from "./environment.ts";
+
+export const configFileName = "claudikins.json";
+
+/** The user's own config file, used when no project has one. */
+export function userConfigFile(env: Environment): string {
+  return join(env["XDG_CONFIG_HOME"] || join(homeOf(env), ".config"), "claudikins", configFileName);
+}
+
+/** The user's data folder: registry and workspace for everything that is not a project's. */
+export function userDataFolder(env: Environment): string {
+  return join(env["XDG_DATA_HOME"] || join(homeOf(env), ".local", "share"), "claudikins");
+}
+
+export interface Folders {
+  /** Generated files about the servers' tools, and the search index. */
+  registry: string;
+  /** The one folder that sandboxed code may write to. */
+  workspace: string;
+}
+
+/**
+ * A project's folders stand beside its config file in `.claudikins/`; the user's and the demo's stand in the data
+ * folder. Paths in the config win, relative ones counting from the config file.
+ */
+export function foldersOf(
+  origin: { kind: "project" | "user"; file: string } | { kind: "demo" },
+  chosen: { registry?: string | undefined; workspace?: string | undefined },
+  env: Environment,
+): Folders {
+  const data = userDataFolder(env);
+  const home =
+    origin.kind === "project"
+      ? join(dirname(origin.file), ".claudikins")
+      : origin.kind === "demo"
+        ? join(data, "demo")
+        : data;
+  const base = origin.kind === "demo" ? home : dirname(origin.file);
+  return {
+    registry: chosen.registry ? resolve(base, chosen.registry) : join(home, "registry"),
+    workspace: chosen.workspace ? resolve(base, chosen.workspace) : join(home, "workspace"),
+  };
+}
+
+function homeOf(env: Environment): string {
+  return env["HOME"] || env["USERPROFILE"] || "/";
+}

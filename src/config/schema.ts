@@ -1,0 +1,50 @@
+/** The shape of `claudikins.json`. Entries of `mcpServers` are what every MCP host uses, so that one can be pasted in. */
+import { z } from "zod";
+import { defaultLimits, defaultServerTimes, maxTimeoutMs } from "./defaults.ts";
+
+const timeoutMs = z.int().min(1).max(maxTimeoutMs);
+
+export const serverSchema = z.object({
+  type: z.literal("stdio").optional(),
+  command: z.string().min(1),
+  args: z.array(z.string()).default([]),
+  env: z.record(z.string(), z.string()).default({}),
+  /** Relative paths count from the config file. */
+  cwd: z.string().min(1).optional(),
+  /** Not started and not shown, but kept in the file. */
+  disabled: z.boolean().default(false),
+  /** The folder of the registry that the server's tools are written to. */
+  category: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]*$/, "use lower-case letters, digits and dashes")
+    .optional(),
+  description: z.string().optional(),
+  /** Time to start and answer `initialize`. */
+  startTimeoutMs: timeoutMs.default(defaultServerTimes.startTimeoutMs),
+  /** Time for one tool call. */
+  callTimeoutMs: timeoutMs.default(defaultServerTimes.callTimeoutMs),
+});
+
+export const limitsSchema = z.object({
+  /** Wall-clock time of one execution. */
+  timeoutMs: timeoutMs.default(defaultLimits.timeoutMs),
+  /** Memory of the code that runs, the engine included. */
+  memoryMb: z.int().min(16).max(2048).default(defaultLimits.memoryMb),
+});
+
+export const configSchema = z.object({
+  mcpServers: z.record(z.string().min(1), serverSchema).default({}),
+  registry: z.string().min(1).optional(),
+  workspace: z.string().min(1).optional(),
+  limits: limitsSchema.default(defaultLimits),
+});
+
+export type ServerEntry = z.infer<typeof serverSchema>;
+export type Limits = z.infer<typeof limitsSchema>;
+
+/** The keys of each level, for telling a misspelt key from a foreign one. */
+export const knownKeys = {
+  config: ["$schema", ...Object.keys(configSchema.shape)],
+  server: Object.keys(serverSchema.shape),
+  limits: Object.keys(limitsSchema.shape),
+};

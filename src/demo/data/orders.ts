@@ -1,0 +1,88 @@
+/** 2,400 orders of 2025, each with what was bought and with the history that its age allows. */
+import type { CustomerRecord, HistoryEntry, Line, OrderRecord, OrderStatus, ProductRecord, Segment } from "../model.ts";
+import type { Random } from "../random.ts";
+import { DAY_MS, HOUR_MS, NOW_MS, orderTimes } from "./calendar.ts";
+
+const COUNT = 2400;
+/** Of a hundred customers who signed up, so many never came to order. */
+const SHARE_IDLE = 0.11;
+const DAYS_TO_PAY = 45;
+
+const LINES: Readonly<Record<Segment, readonly [min: number, max: number]>> = {
+  retail: [1, 3],
+  wholesale: [2, 6],
+  vip: [1, 5],
+};
+const QUANTITY: Readonly<Record<Segment, readonly [min: number, max: number]>> = {
+  retail: [1, 2],
+  wholesale: [3, 12],
+  vip: [1, 4],
+};
+
+export function generateOrders(
+  random: Random,
+  customers: readonly CustomerRecord[],
+  products: readonly ProductRecord[],
+): OrderRecord[] {
+  const buyers = customers.filter(() => !random.chance(SHARE_IDLE));
+  const shelf = products.flatMap((product) => Array.from({ length: random.int(1, 7) }, () => product));
+  let signedUp = 0;
+  return orderTimes(random, COUNT).map((createdAtMs, index) => {
+    while (signedUp < buyers.length && buyers[signedUp]!.createdAtMs <= createdAtMs) signedUp += 1;
+    const customer = buyers[random.int(0, signedUp - 1)]!;
+    const lines = basket(random, shelf, customer.segment);
+    const totalCents = lines.reduce((sum, line) => sum + line.quantity * line.unit_cents, 0);
+    const history = life(random, createdAtMs);
+    return {
+      id: `ord_${String(index + 1).padStart(5, "0")}`,
+      customerId: customer.id,
+      createdAtMs,
+      country: customer.country,
+      totalCents,
+      refundedCents: history.some((entry) => entry.status === "refunded") ? totalCents : 0,
+      lines,
+      history,
+    };
+  });
+}
+
+function basket(random: Random, shelf: readonly ProductRecord[], segment: Segment): Line[] {
+  const bySku = new Map<string, Line>();
+  for (let n = random.int(...LINES[segment]); n > 0; n -= 1) {
+    const { sku, name, priceCents } = random.pick(shelf);
+    bySku.set(sku, { sku, name, quantity: random.int(...QUANTITY[segment]), unit_cents: priceCents });
+  }
+  return [...bySku.values()];
+}
+
+/** What happens to an order, cut off at the present: the last entry that has come true is its status. */
+function life(random: Random, createdAtMs: number): HistoryEntry[] {
+  const history: HistoryEntry[] = [{ status: "pending", atMs: createdAtMs }];
+  let atMs = createdAtMs;
+  function then(status: OrderStatus, minHours: number, maxHours: number, note?: string): void {
+    atMs += random.int((minHours * HOUR_MS) / 1000, (maxHours * HOUR_MS) / 1000) * 1000;
+    history.push({ status, atMs, ...(note !== undefined && { note }) });
+  }
+
+  const course = random.weighted({ good: 82, unpaid: 8, withdrawn: 4, returned: 6 });
+  if (course === "unpaid") {
+    atMs += DAYS_TO_PAY * DAY_MS;
+    then("cancelled", 0, 12, `No payment within ${DAYS_TO_PAY} days.`);
+  } else {
+    then("paid", 0.05, 20);
+    if (course === "withdrawn") then("cancelled", 1, 20, "Cancelled by the customer before shipping.");
+    else {
+      then("shipped", 30, 140);
+      then("delivered", 48, 190);
+      if (course === "returned") {
+        then(
+          "refunded",
+          100,
+          600,
+          random.pick(["Returned: not as expected.", "Returned: damaged.", "Returned: wrong size."]),
+        );
+      }
+    }
+  }
+  return history.filter((entry) => entry.atMs <= NOW_MS);
+}

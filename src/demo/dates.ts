@@ -1,0 +1,48 @@
+/** The periods that tools are asked for: from one date to another, both included, in UTC. */
+import { DAY_MS } from "./data/calendar.ts";
+import type { StringSchema } from "./json-schema.ts";
+import { Refusal } from "./refusal.ts";
+
+export const FROM = {
+  type: "string",
+  description: "First day, YYYY-MM-DD in UTC, or an ISO 8601 time such as 2025-03-01T08:00:00Z.",
+} as const satisfies StringSchema;
+
+export const TO = {
+  type: "string",
+  description: "Last day, included, YYYY-MM-DD in UTC, or an ISO 8601 time such as 2025-03-31T20:00:00Z.",
+} as const satisfies StringSchema;
+
+export interface Period {
+  fromMs: number;
+  /** The last millisecond that belongs to it. */
+  toMs: number;
+}
+
+/** The period between the two arguments; without one it is open on that side. */
+export function period(from: string | undefined, to: string | undefined): Period {
+  const fromMs = from === undefined ? Number.NEGATIVE_INFINITY : parseTime("from", from).startMs;
+  const toMs = to === undefined ? Number.POSITIVE_INFINITY : parseTime("to", to).endMs;
+  if (fromMs > toMs) throw new Refusal(`from is "${from}", which is after to, "${to}".`);
+  return { fromMs, toMs };
+}
+
+export function isWithin(ms: number, { fromMs, toMs }: Period): boolean {
+  return ms >= fromMs && ms <= toMs;
+}
+
+const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
+
+function parseTime(name: string, text: string): { startMs: number; endMs: number } {
+  const [, day, time, zone] = TIME.exec(text) ?? [];
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  // Date.parse takes 30 February for 2 March: a real day is written the way it was asked for.
+  const isDay = day !== undefined && !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
+  const startMs = time === undefined ? midnight : Date.parse(`${day}T${time}${zone ?? "Z"}`);
+  if (!isDay || Number.isNaN(startMs)) {
+    throw new Refusal(
+      `${name} is "${text}". Must be a date such as 2025-03-31 or a time such as 2025-03-31T20:00:00Z.`,
+    );
+  }
+  return { startMs, endMs: time === undefined ? midnight + DAY_MS - 1 : startMs };
+}

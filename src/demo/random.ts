@@ -1,0 +1,40 @@
+/** Numbers that only look random: the same sequence for the same seed on every machine. */
+
+export interface Random {
+  /** A whole number from `min` to `max`, both included. */
+  int(min: number, max: number): number;
+  /** True in `share` of the cases, 0 to 1. */
+  chance(share: number): boolean;
+  pick<T>(list: readonly T[]): T;
+  /** One of the keys, each as often as its weight says. */
+  weighted<K extends string>(weights: Readonly<Record<K, number>>): K;
+}
+
+/** mulberry32: 32 bits of state, and nothing but integer arithmetic, which no platform rounds differently. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  function next(): number {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  }
+  const int = (min: number, max: number) => min + Math.floor(next() * (max - min + 1));
+  return {
+    int,
+    chance: (share) => next() < share,
+    pick(list) {
+      if (list.length === 0) throw new RangeError("cannot pick from an empty list");
+      return list[int(0, list.length - 1)]!;
+    },
+    weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
+      const keys = Object.keys(weights) as K[];
+      let rest = next() * keys.reduce((sum, key) => sum + weights[key], 0);
+      for (const key of keys) {
+        rest -= weights[key];
+        if (rest < 0) return key;
+      }
+      return keys[keys.length - 1]!;
+    },
+  };
+}

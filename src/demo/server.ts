@@ -1,0 +1,76 @@
+/** The demo server: the back office of an invented shop, served over stdio like any other MCP server. */
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+  type ServerNotification,
+  type ServerRequest,
+} from "@modelcontextprotocol/sdk/types.js";
+import { getPrompt, listPrompts } from "./prompts.ts";
+import { listResources, readResource } from "./resources.ts";
+import { openShop, type Shop } from "./shop.ts";
+import type { ToolContext } from "./tool.ts";
+import { TOOLS } from "./toolbox.ts";
+
+const INFO = { name: "claudikins-demo", title: "Demo shop", version: "1.0.0" };
+const INSTRUCTIONS =
+  "The back office of an invented shop: 2,400 orders of 2025, 600 customers, 140 products, 320 support tickets. " +
+  "Today is 2025-12-31. Amounts are in cents, times in UTC. Changes last until the server ends.";
+
+/** Serves the demo on stdin and stdout. Resolves when the client has closed the connection. */
+export async function startDemo(): Promise<void> {
+  const server = createServer();
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  server.onclose = resolve;
+  await server.connect(new StdioServerTransport());
+  // The SDK's transport does not notice the end of its input. What arrived right before it is answered first.
+
+  // A client that died leaves a pipe that cannot be written to any more: that is the end too, and no crash.
+  process.stdout.on("error", () => void server.close());
+  await closed;
+}
+
+function createServer(): Server {
+  const server = new Server(INFO, {
+    capabilities: { tools: {}, resources: {}, prompts: {} },
+    instructions: INSTRUCTIONS,
+  });
+  let shop: Shop | undefined;
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [...TOOLS.values()].map((tool) => tool.definition),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const tool = TOOLS.get(params.name);
+    if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `Unknown tool "${params.name}".`);
+    shop ??= openShop();
+    return await tool.call(params.arguments ?? {}, toolContext(shop, extra));
+  });
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({ resources: listResources() }));
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({ resourceTemplates: [] }));
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readResource(params.uri));
+  server.setRequestHandler(ListPromptsRequestSchema, () => ({ prompts: listPrompts() }));
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => getPrompt(params.name, params.arguments ?? {}));
+  return server;
+}
+
+function toolContext(shop: Shop, extra: RequestHandlerExtra<ServerRequest, ServerNotification>): ToolContext {
+  const progressToken = extra._meta?.progressToken;
+  return {
+    shop,
+    signal: extra.signal,
+    async progress(done, total, message) {
+      if (progressToken === undefined) return;
+      const params = { progressToken, progress: done, total, message };
+      await extra.sendNotification({ method: "notifications/progress", params });
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** The servers as the sandbox sees them: namespaces of functions, and one way to call any of them. */
+import { type ToolResult, valueOf } from "../clients/result.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { didYouMean } from "../near-names.ts";
+import type { RegistryServer } from "../registry/model.ts";
+import { assignNames, sandboxGlobals } from "../registry/names.ts";
+import type { BindingCall, Bindings, BindingValue, Namespace } from "../sandbox/contract.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+/**
+ * Bindings for one piece of code. A server that the code names and the registry does not know is asked for its tools
+ * first, so that exact names are known before anything runs; one that cannot answer fails only where it is called.
+ */
+export async function bindingsFor(source: string, toolbox: Toolbox, signal?: AbortSignal): Promise<Bindings> {
+  const names = [...toolbox.config.servers.keys()];
+  const jsNames = assignNames(names, sandboxGlobals).names;
+  const mentioned = jsNames.filter(
+    ({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)),
+  );
+  await Promise.all(
+    mentioned.map(async ({ name }) => {
+      if (!toolbox.known(name)) await toolbox.sync(name, signal).catch(() => {});
+    }),
+  );
+  return {
+    namespaces: jsNames.map(({ name, jsName }) => namespaceOf(name, jsName, toolbox.known(name))),
+    call: (call, callSignal) => callTool(toolbox, call, callSignal),
+  };
+}
+
+/** True when the text has the name as a whole word; also in strings and comments, which costs a question too many at most. */
+function mentions(source: string, name: string): boolean {
+  for (let at = source.indexOf(name); at !== -1; at = source.indexOf(name, at + 1)) {
+    if (!/[\w$]/.test(source[at - 1] ?? "") && !/[\w$]/.test(source[at + name.length] ?? "")) return true;
+  }
+  return false;
+}
+
+function namespaceOf(name: string, jsName: string | undefined, known: RegistryServer | undefined): Namespace {
+  if (!known) return { name, jsName, functions: "any" };
+  return { name, jsName, functions: known.tools.map((tool) => ({ name: tool.name, jsName: tool.jsName })) };
+}
+
+async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<BindingValue> {
+  const name = await toolNameOf(toolbox, call, signal);
+  const result: ToolResult = await toolbox.pool.callTool(call.namespace, name, call.args, { signal });
+  return call.raw ? { json: JSON.stringify(result) } : valueOf(result, `${call.namespace}.${name}`);
+}
+
+/** The tool's own name for what the code called it. */
+async function toolNameOf(toolbox: Toolbox, { namespace, name }: BindingCall, signal: AbortSignal): Promise<string> {
+  const known = toolbox.known(namespace) ?? (await toolbox.sync(namespace, signal)).server;
+  const tool = known.tools.find((each) => each.name === name) ?? known.tools.find((each) => each.jsName === name);
+  if (tool) return tool.name;
+  const names = known.tools.map((each) => each.jsName ?? each.name);
+  throw new ClaudikinsError("TOOL_NOT_FOUND", `${namespace} has no tool "${name}"`, {
+    hint: didYouMean(name, names) ?? `Its tools: ${names.join(", ")}`,
+  });
+}

@@ -1,0 +1,143 @@
+/** What every flow works with: one config, one pool, one sandbox, and what the registry knows of the servers' tools. */
+import { createHash } from "node:crypto";
+import { Pool } from "../clients/pool.ts";
+import type { ListedTool } from "../clients/result.ts";
+import type { Environment } from "../config/environment.ts";
+import type { Config, ServerConfig } from "../config/load.ts";
+import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
+import { assignNames, toFolderName } from "../registry/names.ts";
+import { readIndex, removeServer, type Written, writeIndex, writeServer } from "../registry/store.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { version } from "../version.ts";
+
+/** The folder of servers whose config names no category. */
+const defaultCategory = "other";
+
+export interface SyncResult {
+  server: RegistryServer;
+  files: Written;
+  /** Names of tools that would become the same identifier. */
+  collisions: string[][];
+}
+
+export class Toolbox implements AsyncDisposable {
+  readonly config: Config;
+  readonly pool: Pool;
+  readonly sandbox: Sandbox;
+  #index: RegistryIndex | undefined;
+  readonly #syncing = new Map<string, Promise<SyncResult>>();
+
+  constructor(config: Config, sandbox: Sandbox, options: { env: Environment; cwd: string }) {
+    this.config = config;
+    this.sandbox = sandbox;
+    this.pool = new Pool(config.servers, options);
+  }
+
+  /** The registry as it is on disk; empty before the first `gen`. Throws REGISTRY_INVALID. */
+  get index(): RegistryIndex {
+    this.#index ??= readIndex(this.config.folders.registry) ?? emptyIndex;
+    return this.#index;
+  }
+
+  /** What is known of a configured server, if it was generated from the very entry that the config has now. */
+  known(name: string): RegistryServer | undefined {
+    const config = this.config.servers.get(name);
+    const found = this.index.servers.find((server) => server.name === name);
+    return config && found?.fingerprint === fingerprintOf(config) ? found : undefined;
+  }
+
+  /** Configured servers that the registry does not know, or knows from another entry. */
+  unknownServers(): string[] {
+    return [...this.config.servers.keys()].filter((name) => !this.known(name));
+  }
+
+  /**
+   * Asks one server for its tools and writes its files and the index. Callers at the same time share one answer.
+   * Throws what the pool throws, and FILE_NOT_WRITABLE.
+   */
+  sync(name: string, signal?: AbortSignal): Promise<SyncResult> {
+    const running = this.#syncing.get(name);
+    if (running) return running;
+    const sync = this.#sync(name, signal).finally(() => this.#syncing.delete(name));
+    this.#syncing.set(name, sync);
+    return sync;
+  }
+
+  async #sync(name: string, signal: AbortSignal | undefined): Promise<SyncResult> {
+    const tools = await this.pool.listTools(name, { signal });
+    const config = this.config.servers.get(name)!;
+    const { server, collisions } = registryServer(config, tools, this.#folderFor(config));
+    const before = this.index.servers.find((known) => known.name === name);
+    this.#remember(server);
+    const files = writeServer(this.config.folders.registry, server, before);
+    // Another process may have written the index since we read it: only our server's part is ours to change.
+    const onDisk = readIndex(this.config.folders.registry) ?? emptyIndex;
+    writeIndex(this.config.folders.registry, [...onDisk.servers.filter((other) => other.name !== name), server]);
+    return { server, files, collisions };
+  }
+
+  /** Removes what the registry has of servers that are not in the config any more; their names. */
+  prune(): string[] {
+    const gone = this.index.servers.filter((server) => !this.config.servers.has(server.name));
+    if (gone.length === 0) return [];
+    for (const server of gone) removeServer(this.config.folders.registry, server);
+    this.#index = { version: 1, servers: this.index.servers.filter((server) => !gone.includes(server)) };
+    writeIndex(this.config.folders.registry, this.#index.servers);
+    return gone.map((server) => server.name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.sandbox[Symbol.dispose]();
+    await this.pool.close();
+  }
+
+  #remember(server: RegistryServer): void {
+    const others = this.index.servers.filter((known) => known.name !== server.name);
+    this.#index = { version: 1, servers: [...others, server].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  }
+
+  /** Two servers may have names that make the same folder; the second gets a number. */
+  #folderFor(config: ServerConfig): string {
+    const category = config.category ?? defaultCategory;
+    const base = `${category}/${toFolderName(config.name)}`;
+    const taken = new Set(
+      this.index.servers.filter((server) => server.name !== config.name).map((server) => server.folder.toLowerCase()),
+    );
+    let folder = base;
+    for (let count = 2; taken.has(folder.toLowerCase()); count++) folder = `${base}_${count}`;
+    return folder;
+  }
+}
+
+function registryServer(
+  config: ServerConfig,
+  listed: ListedTool[],
+  folder: string,
+): { server: RegistryServer; collisions: string[][] } {
+  const byName = new Map(listed.map((tool) => [tool.name, tool]));
+  const sorted = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const { names, collisions } = assignNames(sorted.map((tool) => tool.name));
+  const jsNames = new Map(names.map(({ name, jsName }) => [name, jsName]));
+  const tools = sorted.map((tool) => {
+    const jsName = jsNames.get(tool.name);
+    return { ...tool, ...(jsName === undefined ? {} : { jsName }) };
+  });
+  return {
+    server: {
+      name: config.name,
+      category: config.category ?? defaultCategory,
+      description: config.description ?? "",
+      folder,
+      fingerprint: fingerprintOf(config),
+      tools,
+    },
+    collisions: collisions.map((collision) => collision.names),
+  };
+}
+
+/** Says whether two entries would give the same tools. Values of variables are secrets and not in it, names are. */
+function fingerprintOf(config: ServerConfig): string {
+  const { command, args, cwd, env, category, description } = config;
+  const parts = [version, command, args, cwd ?? null, Object.keys(env).sort(), category ?? null, description ?? null];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+}

@@ -1,0 +1,27 @@
+/** An outcome in words, the same for a person at a terminal and for a model. */
+import type { OutcomeError, Receipt } from "./sandbox/contract.ts";
+
+/** `[3 calls (1 failed) · 41 ms · 1,033,120 characters kept out of the context]`. */
+export function receiptText({ calls, failures, durationMs, charsIn, charsOut }: Receipt): string {
+  const number = (value: number) => value.toLocaleString("en-US");
+  const parts = [
+    `${number(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${number(failures)} failed)` : ""}`,
+    `${number(Math.round(durationMs))} ms`,
+  ];
+  if (charsIn > charsOut) parts.push(`${number(charsIn - charsOut)} characters kept out of the context`);
+  return `[${parts.join(" · ")}]`;
+}
+
+/** A failure of the code: name and message, the place with its line, the frames, the hint. */
+export function failureText(error: OutcomeError): string {
+  const head = error.name === "Error" || error.name === "Thrown" ? error.message : `${error.name}: ${error.message}`;
+  const lines = [error.name === "Thrown" ? `the code threw ${JSON.stringify(error.message)}` : head];
+  if (error.line !== undefined && error.source !== undefined) {
+    const gutter = String(error.line);
+    const text = error.source.length > 200 ? `${error.source.slice(0, 200)}…` : error.source;
+    lines.push(`  --> main.ts:${error.line}:${error.column ?? 1}`, `  ${gutter} | ${text}`);
+    const column = (error.column ?? 1) - 1;
+    if (column < 200) lines.push(`  ${" ".repeat(gutter.length)} | ${" ".repeat(column)}^`);
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,41 @@
+/** What the registry knows of a server and its tools: the content of the index file. */
+import type { JsonObject } from "../clients/result.ts";
+
+export interface RegistryTool {
+  /** The tool's own name. */
+  name: string;
+  /** Its identifier in code; undefined where two tools would get the same one. */
+  jsName?: string;
+  title?: string;
+  description: string;
+  inputSchema: JsonObject;
+  outputSchema?: JsonObject;
+  annotations?: JsonObject;
+}
+
+export interface RegistryServer {
+  name: string;
+  category: string;
+  description: string;
+  /** Its folder below the registry, with forward slashes. */
+  folder: string;
+  /** Of the config entry it was generated from: another one means that the tools may be others. */
+  fingerprint: string;
+  /** Sorted by name. */
+  tools: RegistryTool[];
+}
+
+export interface RegistryIndex {
+  version: 1;
+  /** Sorted by name. */
+  servers: RegistryServer[];
+}
+
+export const emptyIndex: RegistryIndex = { version: 1, servers: [] };
+
+export const indexFileName = "index.json";
+
+/** `server.tool`, with the original names. */
+export function toolId(server: string, tool: string): string {
+  return `${server}.${tool}`;
+}

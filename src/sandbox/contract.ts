@@ -1,0 +1,96 @@
+/** What the sandbox promises: the outcome of an execution, its receipt, and the bindings that code is given. */
+
+export type FailureReason = "threw" | "check" | "timeout" | "cpu" | "memory" | "stack" | "cancelled" | "crashed";
+
+export type LogLevel = "debug" | "log" | "info" | "warn" | "error";
+
+export interface LogEntry {
+  level: LogLevel;
+  text: string;
+}
+
+/** An error as it is shown: nothing of the process around the sandbox is in it. Lines and columns count from 1. */
+export interface OutcomeError {
+  name: string;
+  message: string;
+  code?: string;
+  hint?: string;
+  /** Frames of the executed file only. */
+  stack: string;
+  line?: number;
+  column?: number;
+  /** The text of that line. */
+  source?: string;
+}
+
+export interface ToolUse {
+  calls: number;
+  failures: number;
+  /** Summed over the calls; calls in flight together count each. */
+  durationMs: number;
+  /** Characters of the results, which stayed out of the context. */
+  resultChars: number;
+}
+
+export interface Receipt {
+  /** The id of the execution. */
+  id: string;
+  durationMs: number;
+  calls: number;
+  failures: number;
+  /** By tool id, sorted. */
+  tools: Record<string, ToolUse>;
+  /** Characters of tool results that went into the code. */
+  charsIn: number;
+  /** Characters of the value and the logs that came out of it. */
+  charsOut: number;
+}
+
+interface Common {
+  /** In order, also those written before a failure. */
+  logs: LogEntry[];
+  /** Content blocks for the host, in the order they were displayed. */
+  display: unknown[];
+  receipt: Receipt;
+}
+
+/** Success is the tag, never the truthiness of a field. */
+export type Outcome =
+  | ({ ok: true; value: unknown } & Common)
+  | ({ ok: false; reason: FailureReason; error: OutcomeError } & Common);
+
+export interface Limits {
+  /** Wall-clock time. */
+  timeoutMs: number;
+  /** The whole memory of the engine. */
+  memoryBytes: number;
+}
+
+/** A group of functions: a global object inside, when `jsName` is free there, and always in `servers[name]`. */
+export interface Namespace {
+  name: string;
+  /** Undefined where the name would hide something. */
+  jsName: string | undefined;
+  /** `any` where they are not known: then every name is taken for a function, and calling it says more. */
+  functions: { name: string; jsName: string | undefined }[] | "any";
+}
+
+/** What a binding returns: JSON text that is parsed inside, or text that stays text. */
+export type BindingValue = { json: string } | { text: string };
+
+export interface BindingCall {
+  namespace: string;
+  name: string;
+  args: Record<string, unknown>;
+  /** The caller wants the whole result and not the value. */
+  raw: boolean;
+}
+
+/**
+ * The functions that code may call. A rejection becomes an exception inside; its `code` and `hint` go with it when they
+ * are strings, everything else of it stays outside.
+ */
+export interface Bindings {
+  namespaces: Namespace[];
+  call(call: BindingCall, signal: AbortSignal): Promise<BindingValue>;
+}

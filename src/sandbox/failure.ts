@@ -1,0 +1,100 @@
+/** A failure as it came out of the engine → one that helps: the line of the original, its text, and what to do next. */
+import { didYouMean } from "../near-names.ts";
+import type { Bindings, Limits, OutcomeError } from "./contract.ts";
+import type { WorkerResult } from "./messages.ts";
+import type { Transpiled } from "./transpile.ts";
+
+type Failed = Extract<WorkerResult, { ok: false }>;
+
+interface About {
+  source: string;
+  transpiled: Transpiled;
+  limits: Limits;
+  bindings: Bindings;
+}
+
+/** Characters that the wrapper adds before the first line of the code; see execution.ts. */
+const wrapperLength = "(async()=>{".length;
+
+export async function describeFailure(failed: Failed, about: About): Promise<OutcomeError> {
+  const { name, code, hint } = failed.error;
+  const { message, hint: limitHint } = limitWords(failed, about.limits);
+  const frames = await framesOf(failed.error.stack, about.transpiled);
+  const [first] = frames;
+  const source = first && about.source.split("\n")[first.line - 1];
+  const advice = hint ?? limitHint ?? (failed.floating ? notAwaited : nameHint(message, source, about.bindings));
+  return {
+    name,
+    message,
+    ...(code === undefined ? {} : { code }),
+    ...(advice === undefined ? {} : { hint: advice }),
+    stack: frames.map(({ where, line, column }) => `    at ${where} (main.ts:${line}:${column})`).join("\n"),
+    ...(first ? { line: first.line, column: first.column } : {}),
+    ...(source === undefined ? {} : { source }),
+  };
+}
+
+const notAwaited = "Nothing awaited this promise: put await in front of the call, or handle its failure with catch.";
+
+function limitWords({ reason, error }: Failed, limits: Limits): { message: string; hint?: string } {
+  const seconds = limits.timeoutMs / 1000;
+  const megabytes = Math.round(limits.memoryBytes / 1_048_576);
+  switch (reason) {
+    case "timeout":
+      return {
+        message: `The code did not finish within ${seconds} s and was stopped`,
+        hint: "Look for a loop that never ends, do less in one execution, or ask for more time.",
+      };
+    case "cancelled":
+      return { message: "The execution was cancelled" };
+    case "memory":
+      return {
+        message: `The code needed more than the ${megabytes} MB it may use`,
+        hint: "Work on one page or one item at a time and keep only what you need.",
+      };
+    case "stack":
+      return {
+        message: "Too many nested calls, or data nested too deeply",
+        hint: "Look for a recursion that never ends; turn deep recursion into a loop.",
+      };
+    case "crashed":
+      return { message: "The engine broke while running this code; the next execution gets a new one" };
+    default:
+      return { message: error.message };
+  }
+}
+
+interface Frame {
+  where: string;
+  line: number;
+  column: number;
+}
+
+/** The frames of the executed code, by the original's positions; frames of the guest's own script are left out. */
+async function framesOf(stack: string, transpiled: Transpiled): Promise<Frame[]> {
+  const frames: Frame[] = [];
+  for (const match of stack.matchAll(/^\s*at (.*?) ?\(?main\.ts:(\d+):(\d+)\)?$/gm)) {
+    const [, where = "", lineText, columnText] = match;
+    const line = Number(lineText);
+    const column = Math.max(1, Number(columnText) - (line === 1 ? wrapperLength : 0));
+    const at = await transpiled.originalPosition(line, column);
+    frames.push({ where: where && where !== "<anonymous>" ? where : "the code", ...at });
+    if (frames.length === 10) break;
+  }
+  return frames;
+}
+
+/** For `not a function`: the call in that line that names no tool, and what its server has instead. */
+function nameHint(message: string, source: string | undefined, bindings: Bindings): string | undefined {
+  if (!source || !/not a function|is not defined/.test(message)) return undefined;
+  for (const { name, jsName, functions } of bindings.namespaces) {
+    if (functions === "any") continue;
+    const known = functions.map((entry) => entry.jsName ?? entry.name);
+    for (const [, server, tool = ""] of source.matchAll(/([\w$]+)\.([\w$]+)/g)) {
+      if (server !== (jsName ?? name) || functions.some((entry) => entry.name === tool || entry.jsName === tool))
+        continue;
+      return [`${server} has no tool "${tool}".`, didYouMean(tool, known)].filter(Boolean).join(" ");
+    }
+  }
+  return undefined;
+}

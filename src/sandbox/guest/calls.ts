@@ -1,0 +1,103 @@
+/** Calls of host functions: each has a number, a promise in here, and an answer that arrives as text. */
+import { reportFailure, watch } from "./floating.ts";
+import { host } from "./host.ts";
+
+const { parse, stringify } = JSON;
+
+interface Pending {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+const pending = new Map<number, Pending>();
+let lastCall = 0;
+
+/** A tool that failed, or could not be called. `code` and `hint` say what it was and what to do next. */
+export class ToolError extends Error {
+  override name = "ToolError";
+  code: string;
+  hint?: string;
+  constructor(shape: { message: string; code?: string; hint?: string }) {
+    super(shape.message);
+    this.code = shape.code ?? "TOOL_FAILED";
+    if (shape.hint !== undefined) this.hint = shape.hint;
+  }
+}
+
+/** Starts a call at once; the promise settles with its answer. */
+export function call(namespace: string, name: string, args: unknown, raw: boolean): Promise<unknown> {
+  const id = ++lastCall;
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const json = argumentsJson(`${namespace}.${name}`, args, reject);
+  if (json !== undefined) {
+    pending.set(id, { resolve, reject });
+    host.call(id, namespace, name, json, raw);
+  }
+  return noticed(promise);
+}
+
+/** JSON of the arguments: absent means none, and only a plain object has named arguments. */
+function argumentsJson(tool: string, args: unknown, reject: (error: unknown) => void): string | undefined {
+  const given = args ?? {};
+  if (typeof given !== "object" || Array.isArray(given)) {
+    const found = Array.isArray(given) ? "an array" : `a ${typeof given}`;
+    reject(
+      new ToolError({
+        code: "INVALID_ARGUMENTS",
+        message: `${tool} takes one object with named arguments, got ${found}`,
+      }),
+    );
+    return undefined;
+  }
+  try {
+    return stringify(given) ?? "{}";
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    reject(new ToolError({ code: "INVALID_ARGUMENTS", message: `${tool}: the arguments are not JSON: ${why}` }));
+    return undefined;
+  }
+}
+
+/**
+ * `await`, `then` and the Promise combinators read `constructor` before they wait. A promise that nobody looked at by
+ * the time the program ends was left floating: it is waited for, and its failure is reported.
+ */
+function noticed(promise: Promise<unknown>): Promise<unknown> {
+  unseen.add(promise);
+  Object.defineProperty(promise, "constructor", {
+    configurable: true,
+    get() {
+      unseen.delete(promise);
+      return Promise;
+    },
+  });
+  return promise;
+}
+
+const unseen = new Set<Promise<unknown>>();
+
+/** Counts in every call that nobody awaited so far. */
+export function watchUnseen(): void {
+  for (const promise of unseen) {
+    Object.defineProperty(promise, "constructor", { value: Promise });
+    watch(promise);
+  }
+  unseen.clear();
+}
+
+export function settle(id: number, ok: boolean, kind: "json" | "text", payload: string): void {
+  const waiting = pending.get(id);
+  if (!waiting) return;
+  pending.delete(id);
+  try {
+    if (ok) waiting.resolve(kind === "json" ? parse(payload) : payload);
+    else waiting.reject(new ToolError(parse(payload)));
+  } catch (error) {
+    waiting.reject(error);
+    reportFailure(error);
+  }
+}
+
+export function hasPendingCalls(): boolean {
+  return pending.size > 0;
+}

@@ -1,0 +1,31 @@
+/** The whole door between the guest and its host: what the worker puts there before any guest code runs. */
+
+export interface Host {
+  log(level: string, text: string): void;
+  display(json: string): void;
+  call(id: number, namespace: string, name: string, argsJson: string, raw: boolean): void;
+  setTimer(id: number, delayMs: number): void;
+  clearTimer(id: number): void;
+  now(): number;
+  done(json: string | undefined): void;
+  failed(errorJson: string): void;
+}
+
+/** What the worker may call in the guest. */
+export interface Guest {
+  /** Defines the namespaces, then runs the program. */
+  start(namespacesJson: string, main: () => Promise<unknown>): void;
+  settle(id: number, ok: boolean, kind: "json" | "text", payload: string): void;
+  fire(timer: number): void;
+  /** True while something runs that the host has to answer. */
+  waiting(): boolean;
+  /** Ends the execution if its program has come to its end, whatever still floats; false when it has not. */
+  finish(): boolean;
+}
+
+declare global {
+  var __host: Host;
+  var __guest: Guest;
+}
+
+export const host: Host = globalThis.__host;

@@ -1,0 +1,92 @@
+/** The first thing that runs in a fresh context: builds the globals, then hands the worker its way in. */
+import { hasPendingCalls, settle, ToolError, watchUnseen } from "./calls.ts";
+import { guestConsole } from "./console.ts";
+import { floatingFailure, watch, whenNothingFloats } from "./floating.ts";
+import { host } from "./host.ts";
+import { defineNamespaces } from "./namespaces.ts";
+import { clearTimer, hasTimers, runTimer, setImmediate, setInterval, setTimeout } from "./timers.ts";
+import { encode } from "./values.ts";
+
+const { parse, stringify } = JSON;
+
+function define(globals: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(globals)) {
+    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
+  }
+}
+
+define({
+  console: guestConsole,
+  setTimeout,
+  setInterval,
+  setImmediate,
+  clearTimeout: clearTimer,
+  clearInterval: clearTimer,
+  clearImmediate: clearTimer,
+  ToolError,
+  display: (value: unknown) => host.display(encode(value) ?? "null"),
+});
+Object.defineProperty(globalThis, "__watch", { value: watch });
+Reflect.deleteProperty(globalThis, "__host");
+
+let returned: { value: unknown } | undefined;
+
+async function start(main: () => Promise<unknown>): Promise<void> {
+  try {
+    returned = { value: await main() };
+    watchUnseen();
+    await whenNothingFloats();
+    finish();
+  } catch (error) {
+    fail(error, false);
+  }
+}
+
+/** False while the program has not come to its end. */
+function finish(): boolean {
+  if (!returned) return false;
+  const failure = floatingFailure();
+  try {
+    if (failure) fail(failure.error, true);
+    else host.done(encode(returned.value));
+  } catch (error) {
+    fail(error, false);
+  }
+  return true;
+}
+
+/** Anything can be thrown; what it looked like is told in words. */
+function fail(thrown: unknown, floating: boolean): void {
+  const shape: Record<string, unknown> = { floating, name: "Error", message: "", stack: "" };
+  try {
+    if (thrown instanceof Error) {
+      const { name, message, stack, code, hint } = thrown as ToolError;
+      Object.assign(shape, { name: String(name), message: String(message), stack: String(stack ?? "") });
+      if (typeof code === "string") shape["code"] = code;
+      if (typeof hint === "string") shape["hint"] = hint;
+    } else {
+      shape["name"] = "Thrown";
+      shape["message"] = typeof thrown === "string" ? thrown : (encode(thrown) ?? "undefined");
+    }
+  } catch (error) {
+    shape["message"] = `something that cannot be shown was thrown (${error})`;
+  }
+  host.failed(stringify(shape));
+}
+
+globalThis.__guest = {
+  start: (namespacesJson, main) => {
+    defineNamespaces(parse(namespacesJson));
+    void start(main);
+  },
+  settle,
+  fire: (id) => {
+    try {
+      watch(runTimer(id));
+    } catch (error) {
+      fail(error, true);
+    }
+  },
+  waiting: () => hasPendingCalls() || hasTimers(),
+  finish,
+};

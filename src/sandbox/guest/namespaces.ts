@@ -1,0 +1,74 @@
+/** The objects that stand for servers: `demo.list_orders(args)`, `servers["my-server"]`, `callTool(…)`. */
+import type { Namespace } from "../contract.ts";
+import { call, ToolError } from "./calls.ts";
+
+type Tool = ((args?: unknown) => Promise<unknown>) & { raw: (args?: unknown) => Promise<unknown> };
+
+function toolOf(namespace: string, name: string): Tool {
+  const tool = ((args?: unknown) => call(namespace, name, args, false)) as Tool;
+  tool.raw = (args?: unknown) => call(namespace, name, args, true);
+  Object.defineProperty(tool, "name", { value: name });
+  return tool;
+}
+
+/** An object without a prototype: a tool may be called `constructor`, and a name that is no tool is undefined. */
+function objectOf(namespace: Namespace): Record<string, Tool> {
+  const object: Record<string, Tool> = Object.create(null);
+  if (namespace.functions === "any") {
+    return new Proxy(object, {
+      // `then` would make `await server` call a tool.
+      get: (_, key) => (typeof key === "string" && key !== "then" ? toolOf(namespace.name, key) : undefined),
+    });
+  }
+  for (const { name, jsName } of namespace.functions) {
+    const tool = toolOf(namespace.name, name);
+    if (jsName !== undefined) Object.defineProperty(object, jsName, { value: tool, enumerable: true });
+    if (jsName !== name && !(name in object))
+      Object.defineProperty(object, name, { value: tool, enumerable: jsName === undefined });
+  }
+  return Object.freeze(object);
+}
+
+/** Defines the globals. `servers` holds every namespace under its own name and its JS name. */
+export function defineNamespaces(namespaces: Namespace[]): void {
+  const servers: Record<string, Record<string, Tool>> = Object.create(null);
+  for (const namespace of namespaces) {
+    const object = objectOf(namespace);
+    servers[namespace.name] = object;
+    if (namespace.jsName === undefined) continue;
+    Object.defineProperty(globalThis, namespace.jsName, { value: object, enumerable: true, configurable: true });
+    if (!(namespace.jsName in servers)) Object.defineProperty(servers, namespace.jsName, { value: object });
+  }
+  Object.freeze(servers);
+
+  const find = (server: string, tool: string): Tool => {
+    const object = servers[server];
+    if (!object) {
+      const known = Object.keys(servers).join(", ") || "none";
+      throw new ToolError({
+        code: "SERVER_NOT_FOUND",
+        message: `No server is called "${server}"`,
+        hint: `Servers: ${known}`,
+      });
+    }
+    const found = object[tool];
+    if (!found) {
+      throw new ToolError({
+        code: "TOOL_NOT_FOUND",
+        message: `${server} has no tool "${tool}"`,
+        hint: `Its tools: ${Object.keys(object).join(", ")}`,
+      });
+    }
+    return found;
+  };
+  const globals = {
+    servers,
+    callTool: async (server: string, tool: string, args?: unknown) => find(server, tool)(args),
+    __mcp_call: async (name: string, args?: unknown) => {
+      const [server = "", ...rest] = name.split("__");
+      return find(server, rest.join("__"))(args);
+    },
+  };
+  for (const [name, value] of Object.entries(globals))
+    Object.defineProperty(globalThis, name, { value, configurable: true });
+}

@@ -1,0 +1,44 @@
+/** The messages between an execution's owner and its worker. Values cross as text, never as live objects. */
+import type { BindingValue, FailureReason, LogEntry, Namespace } from "./contract.ts";
+
+export interface RunMessage {
+  type: "run";
+  /** Transpiled; the body of an async function. */
+  code: string;
+  namespaces: Namespace[];
+  memoryBytes: number;
+  /** Milliseconds left for the code when the message is sent. */
+  timeoutMs: number;
+  /** One Int32; anything but 0 stops the code. */
+  stop: SharedArrayBuffer;
+}
+
+export interface ErrorShape {
+  name: string;
+  message: string;
+  code?: string | undefined;
+  hint?: string | undefined;
+}
+
+export type SettleMessage =
+  | { type: "settle"; call: number; ok: true; value: BindingValue }
+  | { type: "settle"; call: number; ok: false; error: ErrorShape };
+
+export type ToWorker =
+  | { type: "init"; guest: string; memoryBytes: number }
+  | RunMessage
+  | SettleMessage
+  | { type: "stop" };
+
+export type FromWorker =
+  | { type: "logs"; entries: LogEntry[] }
+  | { type: "display"; json: string }
+  | { type: "call"; call: number; namespace: string; name: string; args: string; raw: boolean }
+  | { type: "done"; result: WorkerResult; reusable: boolean };
+
+export type WorkerResult =
+  | { ok: true; json: string | undefined }
+  | { ok: false; reason: FailureReason; error: ErrorShape & { stack: string }; floating?: boolean };
+
+/** Values of the stop flag. */
+export const stopReason = { none: 0, cancelled: 1, timeout: 2 } as const;

@@ -1,0 +1,101 @@
+/** What one execution did, written down while it runs: logs, display blocks, calls; in the end the outcome. */
+import { randomBytes } from "node:crypto";
+import type {
+  Bindings,
+  BindingValue,
+  FailureReason,
+  LogEntry,
+  Outcome,
+  OutcomeError,
+  Receipt,
+  ToolUse,
+} from "./contract.ts";
+import type { ErrorShape, FromWorker, SettleMessage } from "./messages.ts";
+
+type CallMessage = Extract<FromWorker, { type: "call" }>;
+
+export class Recorder {
+  readonly #id = randomBytes(6).toString("hex");
+  readonly #startedAt = performance.now();
+  readonly #logs: LogEntry[] = [];
+  readonly #display: unknown[] = [];
+  readonly #tools = new Map<string, ToolUse>();
+
+  log(entries: LogEntry[]): void {
+    for (const entry of entries) this.#logs.push(entry);
+  }
+
+  display(json: string): void {
+    this.#display.push(JSON.parse(json));
+  }
+
+  /** Makes one call through the bindings and gives the answer for the code; a failure is an answer too. */
+  async call(message: CallMessage, bindings: Bindings, signal: AbortSignal): Promise<SettleMessage> {
+    const { call, namespace, name, raw } = message;
+    const startedAt = performance.now();
+    const use = this.#use(`${namespace}.${name}`);
+    use.calls += 1;
+    try {
+      const args = JSON.parse(message.args) as Record<string, unknown>;
+      const value = await bindings.call({ namespace, name, args, raw }, signal);
+      use.resultChars += lengthOf(value);
+      return { type: "settle", call, ok: true, value };
+    } catch (error) {
+      use.failures += 1;
+      return { type: "settle", call, ok: false, error: errorShape(error) };
+    } finally {
+      use.durationMs += performance.now() - startedAt;
+    }
+  }
+
+  success(json: string | undefined): Outcome {
+    const value: unknown = json === undefined ? undefined : JSON.parse(json);
+    const shown = typeof value === "string" ? value.length : (json?.length ?? 0);
+    return { ok: true, value, logs: this.#logs, display: this.#display, receipt: this.#receipt(shown) };
+  }
+
+  failure(reason: FailureReason, error: OutcomeError): Outcome {
+    return { ok: false, reason, error, logs: this.#logs, display: this.#display, receipt: this.#receipt(0) };
+  }
+
+  #use(id: string): ToolUse {
+    const existing = this.#tools.get(id);
+    if (existing) return existing;
+    const use: ToolUse = { calls: 0, failures: 0, durationMs: 0, resultChars: 0 };
+    this.#tools.set(id, use);
+    return use;
+  }
+
+  #receipt(valueChars: number): Receipt {
+    const uses = [...this.#tools].sort(([a], [b]) => (a < b ? -1 : 1));
+    const sum = (pick: (use: ToolUse) => number) => uses.reduce((total, [, use]) => total + pick(use), 0);
+    return {
+      id: this.#id,
+      durationMs: round(performance.now() - this.#startedAt),
+      calls: sum((use) => use.calls),
+      failures: sum((use) => use.failures),
+      tools: Object.fromEntries(uses.map(([id, use]) => [id, { ...use, durationMs: round(use.durationMs) }])),
+      charsIn: sum((use) => use.resultChars),
+      charsOut: valueChars + this.#logs.reduce((total, { text }) => total + text.length + 1, 0),
+    };
+  }
+}
+
+function lengthOf(value: BindingValue): number {
+  return "json" in value ? value.json.length : value.text.length;
+}
+
+/** Only what is meant for the code: never a stack, a cause or a path of ours. */
+function errorShape(error: unknown): ErrorShape {
+  const { code, hint } = error as { code?: unknown; hint?: unknown };
+  return {
+    name: "ToolError",
+    message: error instanceof Error ? error.message : String(error),
+    ...(typeof code === "string" ? { code } : {}),
+    ...(typeof hint === "string" ? { hint } : {}),
+  };
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

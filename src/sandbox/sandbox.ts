@@ -1,0 +1,135 @@
+/** Runs code: each execution in a worker of its own for its time, stopped for certain, answered with an Outcome. */
+
+import { CheckError } from "./check-error.ts";
+import type { Bindings, Limits, Outcome } from "./contract.ts";
+import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
+import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
+import { Recorder } from "./recorder.ts";
+
+/** How long a worker that was told to stop may take to say so, before it is ended from outside. */
+const stopGraceMs = 250;
+
+/** Workers that wait for the next execution. More are started when more executions run side by side. */
+const idleWorkers = 2;
+
+const guest: string = guestScript();
+
+export interface ExecuteOptions {
+  bindings: Bindings;
+  limits: Limits;
+  signal?: AbortSignal | undefined;
+}
+
+export class Sandbox implements Disposable {
+  readonly #idle: { worker: Worker; memoryBytes: number }[] = [];
+  readonly #busy = new Set<Worker>();
+
+  /** Starts a worker now, so that it is ready when the code is. With another memory size it is no use. */
+  warm(memoryBytes: number): void {
+    if (this.#idle.length === 0) this.#idle.push({ worker: startWorker(memoryBytes), memoryBytes });
+  }
+
+  /** Never rejects: whatever the code does is an outcome. */
+  async execute(source: string, options: ExecuteOptions): Promise<Outcome> {
+    const recorder = new Recorder();
+    try {
+      // Loaded while the worker starts.
+      const { transpile } = await import("./transpile.ts");
+      const transpiled = transpile(source);
+      const result = await this.#run(transpiled.code, options, recorder);
+      if (result.ok) return recorder.success(result.json);
+      const { describeFailure } = await import("./failure.ts");
+      const failure = await describeFailure(result, {
+        source,
+        transpiled,
+        limits: options.limits,
+        bindings: options.bindings,
+      });
+      return recorder.failure(result.reason, failure);
+    } catch (error) {
+      if (error instanceof CheckError) return recorder.failure("check", error.error);
+      throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { worker } of this.#idle.splice(0)) worker.terminate();
+    for (const worker of this.#busy) worker.terminate();
+    this.#busy.clear();
+  }
+
+  async #run(code: string, { bindings, limits, signal }: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
+    const { promise, resolve } = Promise.withResolvers<{ result: WorkerResult; reusable: boolean }>();
+    const stop = new SharedArrayBuffer(4);
+    const calls = new AbortController();
+    const worker = this.#take(limits.memoryBytes);
+    const send = (message: ToWorker) => worker.postMessage(message);
+
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+      if (data.type === "logs") recorder.log(data.entries);
+      else if (data.type === "display") recorder.display(data.json);
+      else if (data.type === "done") resolve(data);
+      else void recorder.call(data, bindings, calls.signal).then(send);
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      const stackOverflow = event.message.includes("Maximum call stack size");
+      resolve({ result: lost(stackOverflow ? "stack" : "crashed"), reusable: false });
+    };
+
+    const halt = (reason: "cancelled" | "timeout") => {
+      Atomics.compareExchange(new Int32Array(stop), 0, stopReason.none, stopReason[reason]);
+      calls.abort();
+      send({ type: "stop" });
+      setTimeout(() => resolve({ result: lost(reason), reusable: false }), stopGraceMs).unref();
+    };
+    const timer = setTimeout(halt, limits.timeoutMs, "timeout");
+    const cancel = () => halt("cancelled");
+    signal?.addEventListener("abort", cancel, { once: true });
+
+    send({
+      type: "run",
+      code,
+      namespaces: bindings.namespaces,
+      memoryBytes: limits.memoryBytes,
+      timeoutMs: limits.timeoutMs,
+      stop,
+    });
+    if (signal?.aborted) cancel();
+    const { result, reusable } = await promise;
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", cancel);
+    calls.abort();
+    this.#giveBack(worker, limits.memoryBytes, reusable);
+    return result;
+  }
+
+  #take(memoryBytes: number): Worker {
+    const index = this.#idle.findIndex((idle) => idle.memoryBytes === memoryBytes);
+    const worker = index === -1 ? startWorker(memoryBytes) : this.#idle.splice(index, 1)[0]!.worker;
+    this.#busy.add(worker);
+    return worker;
+  }
+
+  #giveBack(worker: Worker, memoryBytes: number, reusable: boolean): void {
+    // A worker that is not here any more was ended while it ran.
+    if (!this.#busy.delete(worker)) return;
+    worker.onmessage = null;
+    worker.onerror = null;
+    if (reusable && this.#idle.length < idleWorkers) this.#idle.push({ worker, memoryBytes });
+    else worker.terminate();
+  }
+}
+
+function startWorker(memoryBytes: number): Worker {
+  // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
+  const path = Bun.isStandaloneExecutable ? "./sandbox/worker.ts" : "./worker.ts";
+  const worker = new Worker(new URL(path, import.meta.url).href);
+  worker.postMessage({ type: "init", guest, memoryBytes } satisfies ToWorker);
+  return worker;
+}
+
+/** The result of a worker that could not give one itself. */
+function lost(reason: "cancelled" | "timeout" | "stack" | "crashed"): WorkerResult {
+  return { ok: false, reason, error: { name: "Error", message: "", stack: "" } };
+}

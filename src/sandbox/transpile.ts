@@ -1,0 +1,178 @@
+/** TypeScript as agents write it → the body of an async function, with a way back from its positions to the original's. */
+import { type CallExpression, type ExpressionStatement, type Node, type Program, parse } from "acorn";
+import { full } from "acorn-walk";
+import { transform } from "sucrase";
+import { CheckError } from "./check-error.ts";
+
+export interface Transpiled {
+  /** Lines are those of the original. */
+  code: string;
+  /** Lines and columns count from 1; undefined where the position is none of the original's. */
+  originalPosition(line: number, column: number): Promise<{ line: number; column: number }>;
+}
+
+/** Throws CheckError when the code is not TypeScript. */
+export function transpile(source: string): Transpiled {
+  const stripped = stripTypes(source).code;
+  const edits = new Edits();
+  const program = parseProgram(stripped, source);
+  const last = program.body.at(-1);
+  for (const statement of floatingStatements(program, stripped)) {
+    if (statement !== last) edits.wrap(statement.expression, "__watch(", ")");
+  }
+  for (const callback of floatingCallbacks(program)) edits.wrap(callback, "__watch.each(", ")");
+  if (last?.type === "ExpressionStatement") {
+    edits.wrap(last.expression, "return (", ")");
+  }
+  return {
+    code: edits.apply(stripped),
+    originalPosition: async (line, column) => {
+      const offset = edits.undo(offsetOf(edits.apply(stripped), line, column));
+      return (await tracePosition(source, positionOf(stripped, offset))) ?? { line, column };
+    },
+  };
+}
+
+function stripTypes(source: string, mapped = false) {
+  try {
+    return transform(source, {
+      transforms: ["typescript"],
+      disableESTransforms: true,
+      keepUnusedImports: false,
+      filePath: "main.ts",
+      ...(mapped ? { sourceMapOptions: { compiledFilename: "main.js" } } : {}),
+    });
+  } catch (error) {
+    throw syntaxError(error, source, 1);
+  }
+}
+
+/** The map is made only when an error needs it. */
+async function tracePosition(source: string, at: { line: number; column: number }) {
+  const { originalPositionFor, TraceMap } = await import("@jridgewell/trace-mapping");
+  const { sourceMap } = stripTypes(source, true);
+  if (!sourceMap) return undefined;
+  const map = new TraceMap({ ...sourceMap, version: 3, names: [...sourceMap.names], sources: [...sourceMap.sources] });
+  const found = originalPositionFor(map, { line: at.line, column: at.column - 1 });
+  return found.line === null ? undefined : { line: found.line, column: found.column + 1 };
+}
+
+function parseProgram(code: string, source: string): Program {
+  try {
+    return parse(code, {
+      ecmaVersion: "latest",
+      sourceType: "module",
+      allowReturnOutsideFunction: true,
+      allowAwaitOutsideFunction: true,
+    });
+  } catch (error) {
+    throw syntaxError(error, source, 0);
+  }
+}
+
+function syntaxError(error: unknown, source: string, firstColumn: 0 | 1): unknown {
+  const loc = (error as { loc?: { line: number; column: number } }).loc;
+  if (!(error instanceof SyntaxError) || !loc) return error;
+  const line = source.split("\n")[loc.line - 1];
+  return new CheckError({
+    name: "SyntaxError",
+    message: error.message.replace(/\s*\(\d+:\d+\)$/, "").replace(/^Error transforming main\.ts: /, ""),
+    stack: "",
+    line: loc.line,
+    column: loc.column + 1 - firstColumn,
+    ...(line === undefined ? {} : { source: line }),
+  });
+}
+
+/** Calls of these give nothing that could be awaited; wrapping them in a hot loop would only cost time. */
+const settledMethods = new Set([
+  "push",
+  "set",
+  "add",
+  "delete",
+  "sort",
+  "log",
+  "warn",
+  "error",
+  "info",
+  "debug",
+  "unshift",
+]);
+
+/** Statements that call something and let go of what it returns: it may be a promise. */
+function floatingStatements(program: Program, code: string): ExpressionStatement[] {
+  const found: ExpressionStatement[] = [];
+  full(program, (node: Node) => {
+    if (node.type !== "ExpressionStatement") return;
+    const statement = node as ExpressionStatement;
+    const { expression } = statement;
+    if (expression.type !== "CallExpression") return;
+    const { callee } = expression as CallExpression;
+    if (callee.type === "Super") return;
+    const method = callee.type === "MemberExpression" ? code.slice(callee.property.start, callee.property.end) : "";
+    if (!settledMethods.has(method)) found.push(statement);
+  });
+  return found;
+}
+
+/** Async functions given to `forEach`, which lets go of their promises. */
+function floatingCallbacks(program: Program): Node[] {
+  const found: Node[] = [];
+  full(program, (node: Node) => {
+    if (node.type !== "CallExpression") return;
+    const { callee, arguments: given } = node as CallExpression;
+    const [first] = given;
+    const named =
+      callee.type === "MemberExpression" && callee.property.type === "Identifier" && callee.property.name === "forEach";
+    if (!named || !first) return;
+    if ((first.type === "ArrowFunctionExpression" || first.type === "FunctionExpression") && first.async)
+      found.push(first);
+  });
+  return found;
+}
+
+/** Insertions into a text, which can be undone for a position. None contains a line break. */
+class Edits {
+  readonly #insertions: { at: number; text: string; order: number }[] = [];
+
+  wrap(node: Node, before: string, after: string): void {
+    this.#insertions.push({ at: node.start, text: before, order: node.start - node.end });
+    this.#insertions.push({ at: node.end, text: after, order: node.start - node.end });
+    this.#insertions.sort((a, b) => a.at - b.at || a.order - b.order);
+  }
+
+  apply(text: string): string {
+    let done = 0;
+    let result = "";
+    for (const { at, text: inserted } of this.#insertions) {
+      result += text.slice(done, at) + inserted;
+      done = at;
+    }
+    return result + text.slice(done);
+  }
+
+  /** The offset in the text before the insertions that belongs to one after them. */
+  undo(offset: number): number {
+    let shift = 0;
+    for (const { at, text } of this.#insertions) {
+      if (at + shift + text.length > offset) return at + shift > offset ? offset - shift : at;
+      shift += text.length;
+    }
+    return offset - shift;
+  }
+}
+
+function offsetOf(text: string, line: number, column: number): number {
+  let start = 0;
+  for (let current = 1; current < line; current++) {
+    const next = text.indexOf("\n", start);
+    if (next === -1) break;
+    start = next + 1;
+  }
+  return start + column - 1;
+}
+
+function positionOf(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}

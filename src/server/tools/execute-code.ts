@@ -1,0 +1,64 @@
+/** The MCP tool `execute_code`: TypeScript in; its value, its logs and a receipt out. */
+import type { CallToolResult, ContentBlock, Tool } from "@modelcontextprotocol/sdk/types.js";
+import { maxTimeoutMs } from "../../config/defaults.ts";
+import { execute } from "../../flows/execute.ts";
+import type { Toolbox } from "../../flows/toolbox.ts";
+import { failureText, receiptText } from "../../outcome-text.ts";
+import type { Outcome } from "../../sandbox/contract.ts";
+
+export const executeCode: Tool = {
+  name: "execute_code",
+  title: "Execute code",
+  description:
+    "Run TypeScript that calls tools: `const { orders } = await server.tool({ ... })`. Only what it returns or logs is shown, " +
+    "so filter and combine in the code. Top-level await and return work; Promise.all runs calls together.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      code: { type: "string" },
+      timeout_ms: { type: "integer", minimum: 1, maximum: maxTimeoutMs, default: 30_000 },
+    },
+    required: ["code"],
+  },
+  annotations: { openWorldHint: true },
+};
+
+export async function callExecuteCode(
+  args: Record<string, unknown>,
+  toolbox: Toolbox,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  const { code } = args;
+  const timeoutMs = args["timeout_ms"] ?? args["timeout"];
+  if (typeof code !== "string") return refusal('execute_code needs "code": TypeScript as one string');
+  if (
+    timeoutMs !== undefined &&
+    !(Number.isInteger(timeoutMs) && Number(timeoutMs) >= 1 && Number(timeoutMs) <= maxTimeoutMs)
+  ) {
+    return refusal(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`);
+  }
+  const outcome = await execute({ source: code, timeoutMs: timeoutMs as number | undefined, signal }, toolbox);
+  return { content: contentOf(outcome), ...(outcome.ok ? {} : { isError: true }) };
+}
+
+/** Content blocks and never structuredContent, which would hide them from the model. */
+function contentOf(outcome: Outcome): ContentBlock[] {
+  const parts = [outcome.ok ? shownValue(outcome.value) : shownFailure(outcome)];
+  if (outcome.logs.length > 0) parts.push(`Logs:\n${outcome.logs.map(({ text }) => text).join("\n")}`);
+  parts.push(receiptText(outcome.receipt));
+  return [{ type: "text", text: parts.filter(Boolean).join("\n\n") }];
+}
+
+function shownValue(value: unknown): string {
+  if (value === undefined) return "(no value: return something, or log it)";
+  return typeof value === "string" ? value : JSON.stringify(value, null, 1);
+}
+
+function shownFailure({ error, reason }: Extract<Outcome, { ok: false }>): string {
+  const head = `Failed (${reason}): ${failureText(error)}`;
+  return error.hint ? `${head}\nHint: ${error.hint}` : head;
+}
+
+function refusal(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}

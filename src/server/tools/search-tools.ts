@@ -1,0 +1,72 @@
+/** The MCP tool `search_tools`: words in, signatures out. */
+import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import { messageOf } from "../../errors.ts";
+import { type SearchResult, search } from "../../flows/search.ts";
+import type { Toolbox } from "../../flows/toolbox.ts";
+
+const defaultLimit = 5;
+const maxLimit = 50;
+
+/** How long one search waits for servers whose tools nobody has asked for yet. */
+const firstLookMs = 10_000;
+
+export const searchTools: Tool = {
+  name: "search_tools",
+  title: "Search tools",
+  description:
+    "Find tools of the user's MCP servers by what they do. Gives each tool's exact signature, to be called in execute_code.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      query: { type: "string", description: "What the tool should do, in a few words" },
+      limit: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit },
+    },
+    required: ["query"],
+  },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
+
+/** Servers that the registry does not know are asked now, all at once; one that is slow or broken is named and not waited for. */
+export async function callSearchTools(
+  args: Record<string, unknown>,
+  toolbox: Toolbox,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
+  const { query, limit = defaultLimit } = args;
+  if (typeof query !== "string" || query.trim() === "")
+    return refusal('search_tools needs "query": a few words, for example { "query": "list open issues" }');
+  if (!Number.isInteger(limit) || Number(limit) < 1)
+    return refusal(`"limit" must be a whole number from 1 to ${maxLimit}`);
+  const problems = await lookAtUnknownServers(toolbox, signal);
+  const result = search(query, Math.min(Number(limit), maxLimit), toolbox);
+  return { content: [{ type: "text", text: resultText(result, problems) }] };
+}
+
+async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal): Promise<Map<string, string>> {
+  const problems = new Map<string, string>();
+  const looks = toolbox.unknownServers().map(async (name) => {
+    problems.set(name, "still starting");
+    try {
+      await toolbox.sync(name, signal);
+      problems.delete(name);
+    } catch (error) {
+      problems.set(name, messageOf(error).split("\n")[0] ?? "");
+    }
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, firstLookMs);
+  await Promise.race([Promise.all(looks), promise]);
+  clearTimeout(timer);
+  return problems;
+}
+
+function resultText({ tools, searched }: SearchResult, problems: ReadonlyMap<string, string>): string {
+  const found = tools.map(({ signature, description }) => `${signature}\n  ${description}`);
+  const lines = found.length > 0 ? found : [`No tool of ${searched} matches. Try other words for what it should do.`];
+  const missing = [...problems].map(([name, problem]) => `Not searched: ${name} (${problem})`);
+  return [...lines, ...missing].join("\n");
+}
+
+function refusal(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}

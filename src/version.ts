@@ -1,0 +1,4 @@
+/** The version of this program, from package.json, so that it is said in one place. */
+import manifest from "../package.json" with { type: "json" };
+
+export const version: string = manifest.version;

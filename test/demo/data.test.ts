@@ -1,0 +1,121 @@
+/** The generated data: the promised amounts, and nothing in it that contradicts itself. */
+import { expect, test } from "bun:test";
+import { NOW_MS } from "../../src/demo/data/calendar.ts";
+import { COUNTRIES, ORDER_STATUSES, SEGMENTS, statusOf, stockOf } from "../../src/demo/model.ts";
+import { openShop } from "../../src/demo/shop.ts";
+
+const shop = openShop();
+
+function countBy<T>(list: readonly T[], key: (item: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const item of list) counts[key(item)] = (counts[key(item)] ?? 0) + 1;
+  return counts;
+}
+
+test("there is as much of everything as promised", () => {
+  expect([shop.orders.length, shop.customers.length, shop.products.length, shop.tickets.length]).toEqual([
+    2400, 600, 140, 320,
+  ]);
+  expect(Object.keys(countBy(shop.customers, (customer) => customer.country)).sort()).toEqual([...COUNTRIES]);
+  expect(Object.keys(countBy(shop.customers, (customer) => customer.segment)).sort()).toEqual([...SEGMENTS].sort());
+  expect(Object.values(countBy(shop.products, (product) => product.category))).toEqual([24, 24, 23, 23, 23, 23]);
+  expect(new Set(shop.products.flatMap((product) => product.levels.map((level) => level.warehouse))).size).toBe(3);
+});
+
+test("ids are numbered without a gap, oldest first", () => {
+  expect([shop.orders[0]!.id, shop.orders[41]!.id, shop.orders[2399]!.id]).toEqual([
+    "ord_00001",
+    "ord_00042",
+    "ord_02400",
+  ]);
+  expect([shop.customers[0]!.id, shop.customers[599]!.id]).toEqual(["cus_0001", "cus_0600"]);
+  expect([shop.tickets[0]!.id, shop.tickets[319]!.id]).toEqual(["tkt_0001", "tkt_0320"]);
+  for (const list of [shop.orders, shop.customers, shop.tickets]) {
+    const times = list.map((item) => item.createdAtMs);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+  }
+});
+
+test("nobody shares a name, an address or a SKU", () => {
+  expect(new Set(shop.customers.map((customer) => customer.name)).size).toBe(600);
+  expect(new Set(shop.customers.map((customer) => customer.email)).size).toBe(600);
+  expect(shop.customers.filter((customer) => !/^[a-z.]+@example\.com$/.test(customer.email))).toEqual([]);
+  expect(new Set(shop.products.map((product) => product.sku)).size).toBe(140);
+  expect(shop.products.some((product) => product.sku === "LAMP-0003")).toBe(true);
+});
+
+test("an order belongs to a customer who was there, and its total is the sum of its lines", () => {
+  const customers = new Map(shop.customers.map((customer) => [customer.id, customer]));
+  const products = new Map(shop.products.map((product) => [product.sku, product]));
+  for (const order of shop.orders) {
+    const customer = customers.get(order.customerId)!;
+    expect(customer.createdAtMs).toBeLessThanOrEqual(order.createdAtMs);
+    expect(customer.country).toBe(order.country);
+    expect(new Date(order.createdAtMs).getUTCFullYear()).toBe(2025);
+    expect(order.lines.reduce((sum, line) => sum + line.quantity * line.unit_cents, 0)).toBe(order.totalCents);
+    for (const line of order.lines) expect(products.get(line.sku)!.name).toBe(line.name);
+  }
+});
+
+test("a history begins with the order, goes forward and ends before the present", () => {
+  for (const order of shop.orders) {
+    const times = order.history.map((entry) => entry.atMs);
+    expect(order.history[0]!.status).toBe("pending");
+    expect(times[0]).toBe(order.createdAtMs);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times[times.length - 1]).toBeLessThanOrEqual(NOW_MS);
+  }
+});
+
+test("old orders are done with, and the newest still on their way", () => {
+  const spring = countBy(
+    shop.orders.filter((order) => order.createdAtMs < Date.UTC(2025, 6, 1)),
+    statusOf,
+  );
+  expect(Object.keys(spring).sort()).toEqual(["cancelled", "delivered", "refunded"]);
+  const lastWeek = countBy(
+    shop.orders.filter((order) => order.createdAtMs > Date.UTC(2025, 11, 28)),
+    statusOf,
+  );
+  expect(lastWeek["pending"]! + lastWeek["paid"]! + lastWeek["shipped"]!).toBeGreaterThan(20);
+  expect(Object.keys(countBy(shop.orders, statusOf)).sort()).toEqual([...ORDER_STATUSES].sort());
+});
+
+test("what agents ask for is there", () => {
+  const buyers = new Set(shop.orders.map((order) => order.customerId));
+  const never = countBy(
+    shop.customers.filter((customer) => !buyers.has(customer.id)),
+    (customer) => customer.segment,
+  );
+  expect(Object.keys(never).sort()).toEqual([...SEGMENTS].sort());
+  expect(shop.customers.some((customer) => customer.segment === "vip" && customer.country === "DE")).toBe(true);
+  expect(shop.products.filter((product) => stockOf(product) <= product.reorderAt).length).toBeGreaterThan(10);
+  const waiting = shop.tickets.filter((ticket) => ticket.status === "waiting");
+  expect(waiting.length).toBeGreaterThan(12);
+  expect(waiting.some((ticket) => ticket.priority === "high")).toBe(true);
+  expect(shop.tickets.some((ticket) => ticket.status === "open" && ticket.priority === "urgent")).toBe(true);
+});
+
+test("a ticket is about an order of its customer, and its messages go forward", () => {
+  const orders = new Map(shop.orders.map((order) => [order.id, order]));
+  for (const ticket of shop.tickets) {
+    const order = ticket.orderId === undefined ? undefined : orders.get(ticket.orderId)!;
+    if (order !== undefined) {
+      expect(order.customerId).toBe(ticket.customerId);
+      expect(order.createdAtMs).toBeLessThanOrEqual(ticket.createdAtMs);
+    }
+    const times = ticket.messages.map((message) => message.atMs);
+    expect(times[0]).toBe(ticket.createdAtMs);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times[times.length - 1]).toBeLessThanOrEqual(NOW_MS);
+  }
+});
+
+test("making it all is quick", () => {
+  const durationsMs = Array.from({ length: 5 }, () => {
+    const startedMs = performance.now();
+    openShop();
+    return performance.now() - startedMs;
+  });
+  expect(Math.min(...durationsMs)).toBeLessThan(30);
+});

@@ -1,0 +1,15 @@
+/** Before any test: a HOME and XDG folders of their own, so that no test can read or write the developer's. */
+import { afterAll } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const home = mkdtempSync(join(tmpdir(), "claudikins-home-"));
+process.env["HOME"] = home;
+process.env["USERPROFILE"] = home;
+for (const name of ["CONFIG", "DATA", "CACHE", "STATE"]) {
+  process.env[`XDG_${name}_HOME`] = join(home, name.toLowerCase());
+}
+for (const name of Object.keys(process.env)) if (name.startsWith("CLAUDIKINS_")) delete process.env[name];
+
+afterAll(() => rmSync(home, { recursive: true, force: true }));
