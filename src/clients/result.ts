@@ -44,7 +44,7 @@ export type ToolValue = { json: string } | { text: string };
  * The value of a tool result. `isError` throws TOOL_FAILED with the tool's own words. Else `structuredContent`; else
  * text, as JSON when it is JSON; else the content blocks. A `toolResult` of the oldest protocol counts as structured.
  */
-export function valueOf(result: ToolResult, tool: string): ToolValue {
+export function toolValue(result: ToolResult, tool: string): ToolValue {
   const content = Array.isArray(result["content"]) ? (result["content"] as unknown[]) : [];
   if (result["isError"] === true) {
     throw new ClaudikinsError("TOOL_FAILED", textOf(content) || `${tool} failed without saying why`);

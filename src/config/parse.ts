@@ -15,7 +15,7 @@ export function parseConfig(text: string, file: string): ParsedConfig {
     const at = syntaxErrors[0]?.offset ?? 0;
     fail(file, [{ offset: at, text: `not valid JSON: ${wordsOf(syntaxErrors[0])}` }], text);
   }
-  const value = valueOf(root);
+  const value = plainValue(root);
   const problems = misspeltKeys(root);
   const checked = configSchema.safeParse(value);
   for (const issue of checked.error?.issues ?? []) {
@@ -72,13 +72,13 @@ function misspeltKeys(root: Node): Problem[] {
 }
 
 /** A plain value, its objects without a prototype, so that a key `__proto__` is a key like any other. */
-function valueOf(node: Node): unknown {
-  if (node.type === "array") return (node.children ?? []).map(valueOf);
+function plainValue(node: Node): unknown {
+  if (node.type === "array") return (node.children ?? []).map(plainValue);
   if (node.type !== "object") return node.value;
   const object: Record<string, unknown> = Object.create(null);
   for (const property of node.children ?? []) {
     const [key, child] = property.children ?? [];
-    if (key && child) object[String(key.value)] = valueOf(child);
+    if (key && child) object[String(key.value)] = plainValue(child);
   }
   return object;
 }

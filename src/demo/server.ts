@@ -33,7 +33,7 @@ export async function startDemo(): Promise<void> {
   server.onclose = resolve;
   await server.connect(new StdioServerTransport());
   // The SDK's transport does not notice the end of its input. What arrived right before it is answered first.
-
+  process.stdin.once("end", () => setImmediate(() => void server.close()));
   // A client that died leaves a pipe that cannot be written to any more: that is the end too, and no crash.
   process.stdout.on("error", () => void server.close());
   await closed;

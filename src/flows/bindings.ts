@@ -1,5 +1,5 @@
 /** The servers as the sandbox sees them: namespaces of functions, and one way to call any of them. */
-import { type ToolResult, valueOf } from "../clients/result.ts";
+import { type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryServer } from "../registry/model.ts";
@@ -44,7 +44,7 @@ function namespaceOf(name: string, jsName: string | undefined, known: RegistrySe
 async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<BindingValue> {
   const name = await toolNameOf(toolbox, call, signal);
   const result: ToolResult = await toolbox.pool.callTool(call.namespace, name, call.args, { signal });
-  return call.raw ? { json: JSON.stringify(result) } : valueOf(result, `${call.namespace}.${name}`);
+  return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${call.namespace}.${name}`);
 }
 
 /** The tool's own name for what the code called it. */
