@@ -99,8 +99,22 @@ export class Pool implements AsyncDisposable {
     what: string,
     options: CallOptions,
   ): Promise<Record<string, unknown>> {
-    const connection = await this.#connection(server);
+    const connection = await unlessAborted(this.#connection(server), options.signal, what);
     const timeoutMs = options.timeoutMs ?? this.servers.get(server)?.callTimeoutMs ?? 60_000;
     return connection.request(request, { what, timeoutMs, signal: options.signal });
+  }
+}
+
+/** Who gives up waiting for a start does not end it: others may wait for the same. Throws CANCELLED. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, what: string): Promise<T> {
+  if (!signal) return promise;
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(new ClaudikinsError("CANCELLED", `${what} was cancelled`));
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }

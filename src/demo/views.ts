@@ -30,7 +30,7 @@ export function orderView(order: OrderRecord) {
 export function orderDetail(order: OrderRecord) {
   return {
     ...orderView(order),
-    lines: order.lines.slice(1),
+    lines: order.lines.map((line) => ({ ...line })),
     history: order.history.map(({ status, atMs, note }) => ({
       status,
       at: isoTime(atMs),

@@ -7,6 +7,9 @@ import { assignNames, sandboxGlobals } from "../registry/names.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace } from "../sandbox/contract.ts";
 import type { Toolbox } from "./toolbox.ts";
 
+/** How long code waits for servers that it names and that nobody has asked for their tools yet. */
+const firstLookMs = 10_000;
+
 /**
  * Bindings for one piece of code. A server that the code names and the registry does not know is asked for its tools
  * first, so that exact names are known before anything runs; one that cannot answer fails only where it is called.
@@ -17,11 +20,11 @@ export async function bindingsFor(source: string, toolbox: Toolbox, signal?: Abo
   const mentioned = jsNames.filter(
     ({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)),
   );
-  await Promise.all(
-    mentioned.map(async ({ name }) => {
-      if (!toolbox.known(name)) await toolbox.sync(name, signal).catch(() => {});
-    }),
-  );
+  const unknown = mentioned.filter(({ name }) => !toolbox.known(name));
+  if (unknown.length > 0) {
+    const patience = AbortSignal.any([AbortSignal.timeout(firstLookMs), ...(signal ? [signal] : [])]);
+    await Promise.all(unknown.map(({ name }) => toolbox.sync(name, patience).catch(() => {})));
+  }
   return {
     namespaces: jsNames.map(({ name, jsName }) => namespaceOf(name, jsName, toolbox.known(name))),
     call: (call, callSignal) => callTool(toolbox, call, callSignal),

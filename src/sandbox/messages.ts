@@ -25,7 +25,7 @@ export type SettleMessage =
   | { type: "settle"; call: number; ok: false; error: ErrorShape };
 
 export type ToWorker =
-  | { type: "init"; guest: string; memoryBytes: number }
+  | { type: "prepare"; guest: string; memoryBytes: number }
   | RunMessage
   | SettleMessage
   | { type: "stop" };

@@ -9,9 +9,6 @@ import { Recorder } from "./recorder.ts";
 /** How long a worker that was told to stop may take to say so, before it is ended from outside. */
 const stopGraceMs = 250;
 
-/** Workers that wait for the next execution. More are started when more executions run side by side. */
-const idleWorkers = 2;
-
 const guest: string = guestScript();
 
 export interface ExecuteOptions {
@@ -21,8 +18,15 @@ export interface ExecuteOptions {
 }
 
 export class Sandbox implements Disposable {
+  /** Workers that wait for the next execution. More are started when more executions run side by side. */
+  readonly #keptWorkers: number;
   readonly #idle: { worker: Worker; memoryBytes: number }[] = [];
   readonly #busy = new Set<Worker>();
+
+  /** `keptWorkers` is 0 for a process that runs one piece of code. */
+  constructor({ keptWorkers = 2 } = {}) {
+    this.#keptWorkers = keptWorkers;
+  }
 
   /** Starts a worker now, so that it is ready when the code is. With another memory size it is no use. */
   warm(memoryBytes: number): void {
@@ -116,8 +120,12 @@ export class Sandbox implements Disposable {
     if (!this.#busy.delete(worker)) return;
     worker.onmessage = null;
     worker.onerror = null;
-    if (reusable && this.#idle.length < idleWorkers) this.#idle.push({ worker, memoryBytes });
-    else worker.terminate();
+    if (!reusable || this.#idle.length >= this.#keptWorkers) {
+      worker.terminate();
+      return;
+    }
+    prepare(worker, memoryBytes);
+    this.#idle.push({ worker, memoryBytes });
   }
 }
 
@@ -125,8 +133,12 @@ function startWorker(memoryBytes: number): Worker {
   // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
   const path = Bun.isStandaloneExecutable ? "./sandbox/worker.ts" : "./worker.ts";
   const worker = new Worker(new URL(path, import.meta.url).href);
-  worker.postMessage({ type: "init", guest, memoryBytes } satisfies ToWorker);
+  prepare(worker, memoryBytes);
   return worker;
+}
+
+function prepare(worker: Worker, memoryBytes: number): void {
+  worker.postMessage({ type: "prepare", guest, memoryBytes } satisfies ToWorker);
 }
 
 /** The result of a worker that could not give one itself. */

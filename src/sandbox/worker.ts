@@ -6,27 +6,23 @@ import type { FromWorker, ToWorker } from "./messages.ts";
 
 declare const self: Worker;
 
-let guestScript = "";
 let ready: { memoryBytes: number; engine: Promise<QuickJSWASMModule>; next: Promise<Execution> } | undefined;
 let current: Execution | undefined;
 
-/** Makes the next execution, so that its code can start at once. An engine of another size is a new one. */
-function prepare(memoryBytes: number): Promise<Execution> {
+/** Makes the next execution before its code is there. An engine is used again as long as its size is the wanted one. */
+function prepare(guest: string, memoryBytes: number): void {
   const engine = ready?.memoryBytes === memoryBytes ? ready.engine : createEngine(memoryBytes);
-  const next = engine.then((instance) => new Execution(instance, memoryBytes, guestScript, send));
-  ready = { memoryBytes, engine, next };
-  return next;
+  ready = { memoryBytes, engine, next: engine.then((instance) => new Execution(instance, memoryBytes, guest, send)) };
 }
 
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   switch (data.type) {
-    case "init":
-      guestScript = data.guest;
-      await prepare(data.memoryBytes);
+    case "prepare":
+      prepare(data.guest, data.memoryBytes);
       break;
     case "run":
-      current = await (ready?.memoryBytes === data.memoryBytes ? ready.next : prepare(data.memoryBytes));
-      current.run(data);
+      current = await ready?.next;
+      current?.run(data);
       break;
     case "settle":
       current?.settle(data);
@@ -37,8 +33,6 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   }
 };
 
-/** An execution that ended well leaves its engine to the next one. */
 function send(message: FromWorker): void {
   self.postMessage(message);
-  if (message.type === "done" && message.reusable && ready) void prepare(ready.memoryBytes);
 }

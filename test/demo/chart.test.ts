@@ -32,6 +32,7 @@ function decodePng(png: Buffer) {
   return { width, height, count: (colour: number) => rows.filter((byte) => byte === colour).length };
 }
 
+const INK = 1;
 const BAR = 2;
 const NEGATIVE_BAR = 3;
 
@@ -81,6 +82,12 @@ test("bars are as long as their values, to the left when negative", () => {
   );
   expect(both.count(BAR)).toBe(both.count(NEGATIVE_BAR));
   expect(both.count(BAR) + both.count(NEGATIVE_BAR)).toBe(one.count(BAR));
+});
+
+test("a letter is drawn with the pixels of its glyph, twice as large", () => {
+  const ink = (title: string) => decodePng(barChart(title, [{ label: "a", value: 1 }])).count(INK) - blank;
+  const blank = decodePng(barChart(" ", [{ label: "a", value: 1 }])).count(INK);
+  expect([ink("1"), ink("i"), ink("Í"), ink("-")]).toEqual([8 * 4, 9 * 4, 9 * 4, 3 * 4]);
 });
 
 test("any title and label fit, whatever their letters", () => {

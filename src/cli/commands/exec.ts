@@ -30,7 +30,7 @@ export default command({
   async run(args, io) {
     const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
     // The worker starts on another core while the rest is loaded.
-    using sandbox = new Sandbox();
+    using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm(defaultLimits.memoryMb * 1_048_576);
     const [{ execute }, { openToolbox }] = await Promise.all([
       import("../../flows/execute.ts"),

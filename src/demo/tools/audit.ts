@@ -23,10 +23,11 @@ const slowAudit = defineTool({
     const total = shop.orders.length;
     let checked = 0;
     for (let step = 1; step <= steps; step += 1) {
+      // Told before a step and not after it: what arrives together with the result is lost on clients such as the SDK's.
+      await progress(checked, total, `${checked} of ${total} orders checked`);
       await sleep(Math.min(STEP_MS, seconds * 1000), undefined, { signal });
       const until = Math.floor((total * step) / steps);
       for (; checked < until; checked += 1) checkTotal(shop.orders[checked]!);
-      await progress(checked, total, `${checked} of ${total} orders checked`);
     }
     return jsonResult({ checked });
   },

@@ -1,0 +1,71 @@
+/** Runs programs as a user would and says everything about how they ended. */
+import { readdirSync, readFileSync } from "node:fs";
+
+export interface Ended {
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: string;
+}
+
+/** Starts a program with exactly this environment, and waits for its end. */
+export async function runProgram(command: string[], options: RunOptions = {}): Promise<Ended> {
+  const child = Bun.spawn(command, {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: testEnvironment(options.env),
+    stdin: new TextEncoder().encode(options.stdin ?? ""),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { exitCode: child.exitCode, stdout, stderr };
+}
+
+/** What a program under test may see: PATH, the isolated home of the preload, and what the test adds. */
+export function testEnvironment(more: Record<string, string> = {}): Record<string, string> {
+  const { PATH = "", HOME = "" } = process.env;
+  const xdg = Object.entries(process.env).filter(([name]) => name.startsWith("XDG_")) as [string, string][];
+  return { PATH, HOME, ...Object.fromEntries(xdg), NO_COLOR: "1", ...more };
+}
+
+/** Pids of living processes whose command line contains the text. Linux's /proc where there is one, `ps` elsewhere. */
+export function processesWith(text: string): number[] {
+  return commandLines()
+    .filter(({ pid, line }) => pid !== process.pid && line.includes(text))
+    .map(({ pid }) => pid);
+}
+
+/** Waits until no such process is left, at most `withinMs`; what is left then. */
+export async function processesLeft(text: string, withinMs = 2_000): Promise<number[]> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const left = processesWith(text);
+    if (left.length === 0 || performance.now() > deadline) return left;
+    await Bun.sleep(20);
+  }
+}
+
+function commandLines(): { pid: number; line: string }[] {
+  if (process.platform !== "linux") {
+    const lines = Bun.spawnSync(["ps", "-axo", "pid=,args="]).stdout.toString().split("\n");
+    return lines
+      .map((line) => ({ pid: Number.parseInt(line, 10), line }))
+      .filter(({ line }) => !line.includes("ps -axo"));
+  }
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const line = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ");
+        const state = readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\) /, "")[0];
+        return state === "Z" ? [] : [{ pid: Number(name), line }];
+      } catch {
+        return []; // It ended while we looked.
+      }
+    });
+}
