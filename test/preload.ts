@@ -1,11 +1,8 @@
 /** Before any test: a HOME and XDG folders of their own, so that no test can read or write the developer's. */
-import { afterAll, setDefaultTimeout } from "bun:test";
+import { afterAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
-// Real servers start in seconds on a small machine.
-setDefaultTimeout(30_000);
 
 const home = mkdtempSync(join(tmpdir(), "claudikins-home-"));
 process.env["HOME"] = home;

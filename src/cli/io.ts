@@ -1,6 +1,6 @@
 /** The streams and surroundings of one command as an object: the process's own, or in memory in a test. */
 import { type Environment, processEnvironment } from "../config/environment.ts";
-import { systemCodeOf } from "../errors.ts";
+import { interruptedExitCode, systemCodeOf } from "../errors.ts";
 
 export interface Output {
   write(text: string): Promise<void>;
@@ -46,17 +46,10 @@ function catchSignals(): AbortSignal {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
-      if (controller.signal.aborted) endNow(name);
+      // Whoever sends a second one does not want to wait, not even for output; the exit handlers kill what we started.
+      if (controller.signal.aborted) process.exit(interruptedExitCode);
       controller.abort(name);
     });
   }
   return controller.signal;
-}
-
-/** The second signal: whoever sent it does not want to wait. Exit handlers still kill what we started. */
-function endNow(name: NodeJS.Signals): void {
-  process.exitCode = 130;
-  process.emit("exit", 130);
-  process.removeAllListeners(name);
-  process.kill(process.pid, "SIGKILL");
 }

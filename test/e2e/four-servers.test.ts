@@ -1,5 +1,5 @@
 /** The main job on real servers: one piece of code works with several of them, and only its result comes out. */
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -7,6 +7,9 @@ import { executable, fromSource, root } from "../support/claudikins.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { everything, filesystem, memory, sequentialThinking } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+// Real servers take their time to start on a small machine.
+setDefaultTimeout(60_000);
 
 const code = `
 interface Entity { name: string; entityType: string; observations: string[] }
