@@ -1,6 +1,6 @@
 /** One QuickJS engine: WebAssembly with a memory of fixed size, from which fresh runtimes are made. */
-import variant from "@jitl/quickjs-ng-wasmfile-release-sync";
-import wasmFile from "@jitl/quickjs-ng-wasmfile-release-sync/wasm" with { type: "file" };
+import variant from "@jitl/quickjs-wasmfile-release-sync";
+import wasmFile from "@jitl/quickjs-wasmfile-release-sync/wasm" with { type: "file" };
 import { newQuickJSWASMModuleFromVariant, newVariant, type QuickJSWASMModule } from "quickjs-emscripten-core";
 
 const pageBytes = 65_536;

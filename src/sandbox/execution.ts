@@ -21,6 +21,8 @@ export class Execution {
   #stop: Int32Array = new Int32Array(1);
   #deadline = Number.POSITIVE_INFINITY;
   #over = false;
+  /** Whether the code itself may throw null, which otherwise is the engine's. */
+  #throwsNull = false;
 
   /** A fresh runtime and context in which the guest's own script has run. Throws when the memory is too small for it. */
   constructor(
@@ -44,6 +46,7 @@ export class Execution {
   /** Runs code; called once. */
   run({ code, namespaces, timeoutMs, stop }: RunMessage): void {
     this.#stop = new Int32Array(stop);
+    this.#throwsNull = /\b(?:throw\s+null|reject\(\s*null)\b/.test(code);
     this.#deadline = performance.now() + timeoutMs;
     this.#enter(() => {
       const context = this.#context;
@@ -174,7 +177,12 @@ export class Execution {
       const value = json && context.typeof(json) === "string" ? context.getString(json) : undefined;
       this.#finish({ ok: true, json: value });
     });
-    define("failed", (json) => this.#finish(guestFailure(JSON.parse(text(json)))));
+    define("failed", (json) => {
+      // A stop is an exception inside, which the code may have seen as its own failure.
+      const stopped = this.#stopped();
+      if (stopped !== undefined) this.#finish(stoppedFailure(stopped));
+      else this.#finish(this.#guestFailure(JSON.parse(text(json))));
+    });
     context.setProp(context.global, "__host", host);
   }
 
@@ -195,14 +203,21 @@ export class Execution {
   #failureOf(thrown: unknown): Failure {
     const stopped = this.#stopped();
     if (stopped !== undefined) return stoppedFailure(stopped);
-    const cause = (thrown as { guest?: unknown; cause?: unknown }).guest ?? (thrown as { cause?: unknown }).cause;
+    const { guest, cause } = thrown as { guest?: unknown; cause?: unknown };
+    if (guest === null) return guestFailure(outOfMemory);
+    if (guest && typeof guest === "object") return guestFailure(guest as GuestError);
     if (cause && typeof cause === "object") return guestFailure(cause as GuestError);
-    if (thrown instanceof RangeError) return guestFailure({ name: "RangeError", message: stackMessage });
+    if (thrown instanceof RangeError) return guestFailure({ name: "InternalError", message: "stack overflow" });
     return {
       ok: false,
       reason: "crashed",
       error: { name: "EngineError", message: "The engine broke while running this code", stack: "" },
     };
+  }
+
+  #guestFailure(error: GuestError): Failure {
+    const unsaid = error.name === "Thrown" && error.message === "null" && !this.#throwsNull;
+    return guestFailure(unsaid ? outOfMemory : error);
   }
 
   #finish(result: WorkerResult): void {
@@ -225,7 +240,8 @@ export class Execution {
   }
 }
 
-const stackMessage = "Maximum call stack size exceeded";
+/** Where there is no memory even for the error that says so, the engine throws null. */
+const outOfMemory: GuestError = { name: "InternalError", message: "out of memory" };
 
 interface GuestError {
   name?: string;
@@ -245,8 +261,7 @@ function guestFailure(error: GuestError): Failure {
 function reasonOf(name: string, message: string): FailureReason {
   if (name === "InternalError" && message === "out of memory") return "memory";
   if (name === "InternalError" && message === "string too long") return "memory";
-  if (name === "RangeError" && message === stackMessage) return "stack";
-  if (name === "SyntaxError" && message.startsWith("stack overflow")) return "stack";
+  if (name === "InternalError" && message === "stack overflow") return "stack";
   return "threw";
 }
 

@@ -20,7 +20,8 @@ export async function describeFailure(failed: Failed, about: About): Promise<Out
   const { name, code, hint } = failed.error;
   const { message, hint: limitHint } = limitWords(failed, about.limits);
   const frames = await framesOf(failed.error.stack, about.transpiled);
-  const [first] = frames;
+  // The frame of an error's own constructor says where its class is, not where it was thrown.
+  const first = frames.find(({ where }) => where !== name) ?? frames[0];
   const source = first && about.source.split("\n")[first.line - 1];
   const advice = hint ?? limitHint ?? (failed.floating ? notAwaited : nameHint(message, source, about.bindings));
   return {

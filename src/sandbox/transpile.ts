@@ -18,11 +18,11 @@ export function transpile(source: string): Transpiled {
   const program = parseProgram(stripped, source);
   const last = program.body.at(-1);
   for (const statement of floatingStatements(program, stripped)) {
-    if (statement !== last) edits.wrap(statement.expression, "__watch(", ")");
+    if (statement !== last) edits.wrap(expressionOf(statement, stripped), "__watch(", ")");
   }
   for (const callback of floatingCallbacks(program)) edits.wrap(callback, "__watch.each(", ")");
   if (last?.type === "ExpressionStatement") {
-    edits.wrap(last.expression, "return (", ")");
+    edits.wrap(expressionOf(last, stripped), "return (", ")");
   }
   return {
     code: edits.apply(stripped),
@@ -84,6 +84,11 @@ function syntaxError(error: unknown, source: string, firstColumn: 0 | 1): unknow
   });
 }
 
+/** The expression of a statement with its parentheses, which are no part of the tree, and without the semicolon. */
+function expressionOf({ start, end }: ExpressionStatement, code: string): Range {
+  return { start, end: code[end - 1] === ";" ? end - 1 : end };
+}
+
 /** Calls of these give nothing that could be awaited; wrapping them in a hot loop would only cost time. */
 const settledMethods = new Set([
   "push",
@@ -131,11 +136,16 @@ function floatingCallbacks(program: Program): Node[] {
   return found;
 }
 
+interface Range {
+  start: number;
+  end: number;
+}
+
 /** Insertions into a text, which can be undone for a position. None contains a line break. */
 class Edits {
   readonly #insertions: { at: number; text: string; order: number }[] = [];
 
-  wrap(node: Node, before: string, after: string): void {
+  wrap(node: Range, before: string, after: string): void {
     this.#insertions.push({ at: node.start, text: before, order: node.start - node.end });
     this.#insertions.push({ at: node.end, text: after, order: node.start - node.end });
     this.#insertions.sort((a, b) => a.at - b.at || a.order - b.order);

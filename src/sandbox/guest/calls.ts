@@ -52,6 +52,7 @@ function argumentsJson(tool: string, args: unknown, reject: (error: unknown) => 
   try {
     return stringify(given) ?? "{}";
   } catch (error) {
+    if (error instanceof Error && error.name === "InternalError") reject(error);
     const why = error instanceof Error ? error.message : String(error);
     reject(new ToolError({ code: "INVALID_ARGUMENTS", message: `${tool}: the arguments are not JSON: ${why}` }));
     return undefined;

@@ -23,6 +23,8 @@ define({
   clearTimeout: clearTimer,
   clearInterval: clearTimer,
   clearImmediate: clearTimer,
+  queueMicrotask: (callback: () => void) => void Promise.resolve().then(callback),
+  performance: { now: () => host.now(), timeOrigin: 0 },
   ToolError,
   display: (value: unknown) => host.display(encode(value) ?? "null"),
 });

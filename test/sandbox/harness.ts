@@ -1,0 +1,65 @@
+/** Runs code in a real sandbox with small bindings of its own; no MCP anywhere near. */
+import type { BindingCall, Bindings, BindingValue, Outcome } from "../../src/sandbox/contract.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
+
+export const megabyte = 1_048_576;
+
+export interface HarnessOptions {
+  timeoutMs?: number;
+  memoryBytes?: number;
+  signal?: AbortSignal;
+  call?: Bindings["call"];
+}
+
+/** Tools of the server `test`: `echo` gives its arguments, `fail` throws, `slow` takes `ms`, `text` gives text. */
+export async function answer({ name, args }: BindingCall, signal: AbortSignal): Promise<BindingValue> {
+  switch (name) {
+    case "echo":
+      return { json: JSON.stringify(args) };
+    case "text":
+      return { text: "plain text" };
+    case "slow": {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true });
+      setTimeout(resolve, Number(args["ms"]));
+      await promise;
+      return { json: JSON.stringify(args) };
+    }
+    default:
+      throw Object.assign(new Error(`${name} says no`), {
+        code: "TOOL_FAILED",
+        hint: "ask differently",
+        secret: "s3cret",
+      });
+  }
+}
+
+export class Harness implements Disposable {
+  readonly sandbox = new Sandbox();
+
+  async run(source: string, options: HarnessOptions = {}): Promise<Outcome> {
+    const { timeoutMs = 10_000, memoryBytes = 64 * megabyte, signal, call = answer } = options;
+    const names = ["echo", "text", "slow", "fail", "with-dash", "constructor"];
+    const functions = names.map((name) => ({ name, jsName: name.replace("-", "_") }));
+    const bindings: Bindings = {
+      namespaces: [
+        { name: "test", jsName: "test", functions },
+        { name: "my-server", jsName: undefined, functions: [{ name: "echo", jsName: "echo" }] },
+        { name: "open", jsName: "open", functions: "any" },
+      ],
+      call,
+    };
+    return this.sandbox.execute(source, { bindings, limits: { timeoutMs, memoryBytes }, signal });
+  }
+
+  /** The value of code that is expected to succeed. */
+  async value(source: string, options: HarnessOptions = {}): Promise<unknown> {
+    const outcome = await this.run(source, options);
+    if (!outcome.ok) throw new Error(`${outcome.reason}: ${outcome.error.message}`);
+    return outcome.value;
+  }
+
+  [Symbol.dispose](): void {
+    this.sandbox[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,304 @@
+/** Every way for code to end has its own outcome, and the next execution works. */
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Harness, megabyte } from "./harness.ts";
+
+setDefaultTimeout(20_000);
+
+const harness = new Harness();
+afterAll(() => harness[Symbol.dispose]());
+afterEach(async () => {
+  expect(await harness.value("return 'still works'")).toBe("still works");
+});
+
+describe("values", () => {
+  const cases: [string, string, unknown][] = [
+    ["return", "return 1", 1],
+    ["a final expression", "const a = 20;\na + 22", 42],
+    ["an awaited final expression", "test.echo({ a: 1 })", { a: 1 }],
+    ["nothing", "const a = 1;", undefined],
+    ["undefined", "return undefined", undefined],
+    ["null", "return null", null],
+    ["an object literal in parentheses", "({ a: 1 })", { a: 1 }],
+    ["NaN and infinity", "[NaN, -Infinity, -0]", ["NaN", "-Infinity", 0]],
+    ["a BigInt", "10n ** 20n", "100000000000000000000n"],
+    ["a date", "new Date(0)", "1970-01-01T00:00:00.000Z"],
+    ["a map and a set", "({ m: new Map([['a', 1]]), s: new Set([1, 2]) })", { m: { a: 1 }, s: [1, 2] }],
+    ["a map with other keys", "new Map([[1, 2]])", [[1, 2]]],
+    ["an error as a value", "new TypeError('t')", "TypeError: t"],
+    ["a function", "function f() {}\nreturn f", "[Function: f]"],
+    ["a cycle", "const a = { b: {} }; a.b.a = a; return a", { b: { a: "[Circular]" } }],
+    ["the same object twice is no cycle", "const o = { x: 1 }; return [o, o]", [{ x: 1 }, { x: 1 }]],
+    ["text of a tool", "return test.text()", "plain text"],
+    [
+      "types, enums, parameter properties",
+      "enum E { A = 'a' }\nclass C { constructor(public x: number) {} }\nreturn [E.A, new C(3).x as number]",
+      ["a", 3],
+    ],
+    ["a long text", "return 'é'.repeat(300_000).length", 300_000],
+    ["falsy values are no failures", "return false", false],
+  ];
+  test.each(cases)("%s", async (_, code, expected) => {
+    const outcome = await harness.run(code);
+    expect(outcome).toMatchObject({ ok: true });
+    expect(outcome.ok && outcome.value).toEqual(expected as never);
+  });
+});
+
+describe("failures", () => {
+  const threw: [string, string, object][] = [
+    ["a text", 'throw "x"', { name: "Thrown", message: "x" }],
+    ["undefined", "throw undefined", { name: "Thrown", message: "undefined" }],
+    ["null", "throw null", { name: "Thrown", message: "null" }],
+    ["an empty error", 'throw new Error("")', { name: "Error", message: "", line: 1 }],
+    ["a plain object", "throw { a: 1 }", { name: "Thrown", message: '{"a":1}' }],
+    [
+      "an object that cannot be shown",
+      "throw { toJSON() { throw 1 } }",
+      { message: expect.stringContaining("cannot be shown") },
+    ],
+    ["a type error", "const a: any = null;\na.b", { name: "TypeError", line: 2, source: "a.b" }],
+    [
+      "an error of its own class",
+      "class MyError extends Error { name = 'MyError' }\nthrow new MyError('mine')",
+      { name: "MyError", message: "mine", line: 2 },
+    ],
+    [
+      "an unhandled rejection",
+      "Promise.reject(new Error('boom'));\nreturn 1",
+      { message: "boom", line: 1, hint: expect.stringContaining("await") },
+    ],
+    [
+      "an async function that nobody awaits",
+      "async function f() { throw new Error('lost') }\nf();\nreturn 1",
+      { message: "lost", line: 1 },
+    ],
+    ["a failing call that nobody awaits", "test.fail({});\nreturn 1", { message: "fail says no", code: "TOOL_FAILED" }],
+    ["a failing call in a variable", "const p = test.fail({});\nreturn 1", { message: "fail says no" }],
+    [
+      "forEach with an async callback",
+      "[1].forEach(async () => { await test.echo({}); throw new Error('in a loop') });\nreturn 1",
+      { message: "in a loop" },
+    ],
+    [
+      "a throwing timer",
+      "setTimeout(() => { throw new Error('late') }, 1);\nawait new Promise((r) => setTimeout(r, 30))",
+      { message: "late" },
+    ],
+    [
+      "a failing call",
+      "await test.fail({ a: 1 })",
+      { name: "ToolError", message: "fail says no", code: "TOOL_FAILED", hint: "ask differently" },
+    ],
+    ["a promise that never settles", "await new Promise(() => {})", { code: "NEVER_SETTLES" }],
+    [
+      "a tool that does not exist",
+      "\nawait test.eccho({})",
+      { name: "TypeError", line: 2, hint: expect.stringContaining("echo") },
+    ],
+    ["arguments that are no object", "await test.echo([1])", { code: "INVALID_ARGUMENTS" }],
+    ["arguments with a cycle", "const a: any = {}; a.a = a; await test.echo(a)", { code: "INVALID_ARGUMENTS" }],
+    [
+      "a server that does not exist",
+      "await callTool('nope', 'x', {})",
+      { code: "SERVER_NOT_FOUND", hint: expect.stringContaining("my-server") },
+    ],
+  ];
+  test.each(threw)("throwing: %s", async (_, code, error) => {
+    const outcome = await harness.run(code);
+    expect(outcome).toMatchObject({ ok: false, reason: "threw", error });
+  });
+
+  const limits: [string, string, string][] = [
+    ["an endless loop", "timeout", "while (true) {}"],
+    [
+      "endless microtasks",
+      "timeout",
+      "const f = () => { Promise.resolve().then(f) }; f(); await new Promise((r) => setTimeout(r, 1))",
+    ],
+    ["an endless loop in a callback of a call", "timeout", "await test.echo({}); for (;;);"],
+    ["a wait that is too long", "timeout", "await new Promise((r) => setTimeout(r, 60_000))"],
+    ["a call that is too slow", "timeout", "await test.slow({ ms: 60_000 })"],
+    ["a catastrophic regular expression", "timeout", "/^(a+)+$/.test('a'.repeat(50) + 'b')"],
+    ["a loop that catches everything", "timeout", "for (;;) { try { for (;;); } catch {} }"],
+    ["objects without end", "memory", "const a: unknown[] = []; for (;;) a.push({ a })"],
+    ["typed arrays without end", "memory", "const a: unknown[] = []; for (;;) a.push(new Uint8Array(1e6).fill(1))"],
+    ["a text that doubles", "memory", "let s = 'x'; for (;;) s += s"],
+    ["a map without end", "memory", "const m = new Map(); for (let i = 0; ; i++) m.set(i, {})"],
+    ["a huge array", "memory", "new Array(5e7).fill(0)"],
+    ["endless recursion", "stack", "function f(): number { return f() + 1 }\nf()"],
+    ["deep JSON", "stack", "JSON.parse('['.repeat(200_000))"],
+    ["recursion through toString", "stack", "const a: any = {}; a.toString = () => `${a}`; `${a}`"],
+  ];
+  test.each(limits)("%s: %s", async (_, reason, code) => {
+    const outcome = await harness.run(code, { timeoutMs: reason === "timeout" ? 500 : 10_000 });
+    expect(outcome).toMatchObject({ ok: false, reason });
+    expect(!outcome.ok && outcome.error.message).not.toBe("");
+    expect(!outcome.ok && outcome.error.hint).toBeTruthy();
+  });
+
+  test("syntax errors are found before anything runs, with their place", async () => {
+    const outcome = await harness.run("await test.echo({});\nconst x: = 1;");
+    expect(outcome).toMatchObject({
+      ok: false,
+      reason: "check",
+      error: { name: "SyntaxError", line: 2, column: 10, source: "const x: = 1;" },
+      receipt: { calls: 0 },
+    });
+  });
+
+  test("an execution can be cancelled, and its calls with it", async () => {
+    const controller = new AbortController();
+    const aborted = Promise.withResolvers<void>();
+    const outcome = harness.run("await test.slow({ ms: 60_000 })", {
+      signal: controller.signal,
+      call: (_, signal) => {
+        signal.addEventListener("abort", () => aborted.resolve());
+        controller.abort();
+        return new Promise(() => {});
+      },
+    });
+    expect(await outcome).toMatchObject({ ok: false, reason: "cancelled" });
+    await aborted.promise;
+  });
+
+  test("what was logged before a failure is returned with it", async () => {
+    const outcome = await harness.run("console.log('one', { a: 1 });\nconsole.warn('two');\nthrow new Error('three')");
+    expect(outcome.logs).toEqual([
+      { level: "log", text: 'one {"a": 1}' },
+      { level: "warn", text: "two" },
+    ]);
+    const stopped = await harness.run("console.log('before');\nfor (;;);", { timeoutMs: 300 });
+    expect(stopped.logs).toEqual([{ level: "log", text: "before" }]);
+  });
+
+  test("stacks name the lines of the original and nothing of ours", async () => {
+    const code =
+      "interface A { a: number }\nfunction inner(a: A) {\n  return (a as any).b.c;\n}\nfunction outer() { return inner({ a: 1 }) }\nouter();";
+    const outcome = await harness.run(code);
+    expect(!outcome.ok && outcome.error.stack).toMatchInlineSnapshot(`
+      "    at inner (main.ts:3:22)
+          at outer (main.ts:5:20)
+          at the code (main.ts:6:6)"
+    `);
+    expect(JSON.stringify(outcome)).not.toContain("s3cret");
+  });
+});
+
+describe("running", () => {
+  test("calls are really in flight together", async () => {
+    let running = 0;
+    let most = 0;
+    const value = await harness.value(
+      "return (await Promise.all([1, 2, 3, 4].map((i) => test.slow({ ms: 1, i })))).length",
+      {
+        call: async () => {
+          running += 1;
+          most = Math.max(most, running);
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          running -= 1;
+          return { json: "1" };
+        },
+      },
+    );
+    expect(value).toBe(4);
+    expect(most).toBe(4);
+  });
+
+  test("what the program left floating is waited for; the loser of a race is not", async () => {
+    const logs = (await harness.run("(async () => { await test.slow({ ms: 30 }); console.log('late') })();\nreturn 1"))
+      .logs;
+    expect(logs).toEqual([{ level: "log", text: "late" }]);
+    const started = performance.now();
+    const value = await harness.value(
+      "return Promise.race([test.slow({ ms: 5_000 }), new Promise((r) => setTimeout(r, 10, 'first'))])",
+    );
+    expect(value).toBe("first");
+    expect(performance.now() - started).toBeLessThan(4_000);
+  });
+
+  test("every way to name a tool makes the same call", async () => {
+    const seen: string[] = [];
+    await harness.value(
+      `const bare = test.echo;
+      await test.echo({ n: 1 }); await test["with-dash"]({ n: 2 }); await test.with_dash({ n: 3 });
+      await servers["test"].echo({ n: 4 }); await servers["my-server"].echo({ n: 5 }); await callTool("test", "echo", { n: 6 });
+      await __mcp_call("test__echo", { n: 7 }); await bare({ n: 8 }); await test.echo.raw({ n: 9 }); await test.constructor({ n: 10 });
+      await open.anything_goes({ n: 11 }); await test.echo(undefined);`,
+      {
+        call: async ({ namespace, name, args, raw }) => {
+          seen.push(`${namespace}.${name} ${JSON.stringify(args)}${raw ? " raw" : ""}`);
+          return { json: "null" };
+        },
+      },
+    );
+    expect(seen).toEqual([
+      'test.echo {"n":1}',
+      'test.with-dash {"n":2}',
+      'test.with-dash {"n":3}',
+      'test.echo {"n":4}',
+      'my-server.echo {"n":5}',
+      'test.echo {"n":6}',
+      'test.echo {"n":7}',
+      'test.echo {"n":8}',
+      'test.echo {"n":9} raw',
+      'test.constructor {"n":10}',
+      'open.anything_goes {"n":11}',
+      "test.echo {}",
+    ]);
+  });
+
+  test("names that are no tools are undefined, and names that are can be listed", async () => {
+    expect(await harness.value("return [typeof test.nope, 'nope' in test, 'echo' in test, Object.keys(test)]")).toEqual(
+      ["undefined", false, true, ["echo", "text", "slow", "fail", "with_dash", "constructor"]],
+    );
+  });
+
+  test("executions share nothing, side by side or one after the other", async () => {
+    await harness
+      .value("globalThis.left = 1; Array.prototype.map = () => 'broken'; Object.prototype.polluted = 1; test.extra = 1")
+      .catch(() => {});
+    expect(await harness.value("return [typeof left, [1].map((x) => x), ({}).polluted]")).toEqual([
+      "undefined",
+      [1],
+      null,
+    ]);
+    const values = await Promise.all(
+      [1, 2, 3, 4, 5].map((n) => harness.value(`globalThis.n = ${n}; await test.slow({ ms: 20 }); return n`)),
+    );
+    expect(values).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("there is no way to the host by its usual names", async () => {
+    const names =
+      "process require Bun fetch WebAssembly Worker postMessage __host __guest __namespaces importScripts navigator".split(
+        " ",
+      );
+    const value = await harness.value(`return [${names.map((name) => `typeof ${name}`).join(", ")}]`);
+    expect(value).toEqual(names.map(() => "undefined"));
+  });
+
+  test("logs without end are counted and not kept", async () => {
+    const outcome = await harness.run("for (let i = 0; i < 100_000; i++) console.log(i);\nreturn 'done'");
+    expect(outcome.logs.length).toBe(20_001);
+    expect(outcome.logs.at(-1)).toEqual({ level: "warn", text: "80000 more lines were logged and not kept" });
+  });
+
+  test("the receipt counts calls, failures and characters", async () => {
+    const outcome = await harness.run(
+      "await test.echo({ a: 'xxxxxxxxxx' }); await test.echo({}); await test.fail({}).catch(() => {}); return 'ok'",
+    );
+    expect(outcome.receipt).toMatchObject({
+      calls: 3,
+      failures: 1,
+      charsIn: 20,
+      charsOut: 2,
+      tools: { "test.echo": { calls: 2, failures: 0, resultChars: 20 }, "test.fail": { calls: 1, failures: 1 } },
+    });
+  });
+
+  test("the memory limit is the one that was given", async () => {
+    const fill = (mb: number) => `return new Uint8Array(${mb} * 1048576).fill(1).length`;
+    expect(await harness.value(fill(50), { memoryBytes: 128 * megabyte })).toBe(50 * megabyte);
+    expect(await harness.run(fill(50), { memoryBytes: 32 * megabyte })).toMatchObject({ ok: false, reason: "memory" });
+  });
+});
