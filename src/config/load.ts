@@ -62,7 +62,7 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     cwd: undefined,
     disabled: false,
     category: "business",
-    description: "Demo: the back office of a small shop (orders, customers, stock, tickets)",
+    description: "the made-up back office of a small shop: orders, customers, stock, tickets",
     ...defaultServerTimes,
     needs: [],
   };

@@ -1,0 +1,240 @@
+/** `serve` as a host sees it: two tools, answers at once, and stays answerable whatever the code does. */
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { fromSource } from "../support/claudikins.ts";
+import { processesLeft, processesWith, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(30_000);
+
+let client: Client;
+afterEach(() => client.close());
+
+async function connect(folder: TemporaryFolder): Promise<Client> {
+  const [command, ...args] = [...fromSource, "serve"];
+  client = new Client({ name: "test", version: "1" });
+  await client.connect(
+    new StdioClientTransport({ command, args, cwd: folder.path, env: testEnvironment(), stderr: "pipe" }),
+  );
+  return client;
+}
+
+async function execute(code: string, more: object = {}): Promise<{ text: string; isError: boolean }> {
+  const result = await client.callTool({ name: "execute_code", arguments: { code, ...more } });
+  const content = result.content as { type: string; text: string }[];
+  expect(content.map((block) => block.type)).toEqual(["text"]);
+  return { text: content[0]?.text ?? "", isError: result.isError === true };
+}
+
+/** The receipt's time differs from run to run. */
+const steady = (text: string) => text.replace(/\d+ ms/, "N ms");
+
+test("the surface: two tools, and instructions that name the servers", async () => {
+  using folder = temporaryFolder();
+  await connect(folder);
+  expect(client.getServerVersion()).toMatchObject({ name: "claudikins" });
+  expect(client.getInstructions()).toMatchInlineSnapshot(`
+    "Tools of these MCP servers: find them with search_tools, call them in execute_code as \`await server.tool(args)\`.
+    - demo: the made-up back office of a small shop: orders, customers, stock, tickets"
+  `);
+  expect((await client.listTools()).tools).toMatchInlineSnapshot(`
+    [
+      {
+        "annotations": {
+          "openWorldHint": false,
+          "readOnlyHint": true,
+        },
+        "description": "Find tools of the user's MCP servers by what they do. Gives each tool's exact signature, to be called in execute_code.",
+        "inputSchema": {
+          "properties": {
+            "limit": {
+              "default": 5,
+              "maximum": 50,
+              "minimum": 1,
+              "type": "integer",
+            },
+            "query": {
+              "description": "What the tool should do, in a few words",
+              "type": "string",
+            },
+          },
+          "required": [
+            "query",
+          ],
+          "type": "object",
+        },
+        "name": "search_tools",
+        "title": "Search tools",
+      },
+      {
+        "annotations": {
+          "openWorldHint": true,
+        },
+        "description": "Run TypeScript that calls tools: \`const { orders } = await server.tool({ ... })\`. Only what it returns or logs is shown, so filter and combine in the code. Top-level await and return work; Promise.all runs calls together.",
+        "inputSchema": {
+          "properties": {
+            "code": {
+              "type": "string",
+            },
+            "timeout_ms": {
+              "default": 30000,
+              "maximum": 600000,
+              "minimum": 1,
+              "type": "integer",
+            },
+          },
+          "required": [
+            "code",
+          ],
+          "type": "object",
+        },
+        "name": "execute_code",
+        "title": "Execute code",
+      },
+    ]
+  `);
+});
+
+test("nothing is started before it is needed: no server for initialize, tools/list and code without calls", async () => {
+  using folder = temporaryFolder();
+  folder.write("claudikins.json", {
+    mcpServers: { one: fixture("odd", folder.path), two: fixture("never-starts", folder.path) },
+  });
+  await connect(folder);
+  await client.listTools();
+  expect(await execute("return 1")).toMatchObject({ isError: false });
+  expect(processesWith(folder.path)).toEqual([]);
+  await execute("return one.structured()");
+  expect(processesWith(folder.path).length).toBe(1);
+  await client.close();
+  expect(await processesLeft(folder.path)).toEqual([]);
+});
+
+test("results: value, logs and receipt; errors with place and hint", async () => {
+  using folder = temporaryFolder();
+  await connect(folder);
+  const { text } = await execute(
+    "console.log('looking'); const { total } = await demo.list_orders(); return { total }",
+  );
+  expect(steady(text)).toMatchInlineSnapshot(`
+    "{
+     "total": 2400
+    }
+
+    Logs:
+    looking
+
+    [1 call · N ms · 972,942 characters kept out of the context]"
+  `);
+  const failed = await execute("const r = await demo.list_orders({ limit: 1 });\nreturn r.content[0].text;");
+  expect(failed.isError).toBe(true);
+  expect(steady(failed.text)).toMatchInlineSnapshot(`
+    "Failed (threw): TypeError: cannot read property of undefined
+      --> main.ts:2:17
+      2 | return r.content[0].text;
+        |                 ^
+
+    [1 call · N ms · 507 characters kept out of the context]"
+  `);
+  const wrong = await execute("return demo.listOrders({});");
+  expect(steady(wrong.text)).toMatchInlineSnapshot(`
+    "Failed (threw): TypeError: not a function
+      --> main.ts:1:23
+      1 | return demo.listOrders({});
+        |                       ^
+    Hint: demo has no tool "listOrders". Did you mean list_orders?
+
+    [0 calls · N ms]"
+  `);
+});
+
+test("search_tools finds tools on the first call, names what cannot be searched, and refuses what makes no sense", async () => {
+  using folder = temporaryFolder();
+  folder.write("claudikins.json", { mcpServers: { odd: fixture("odd"), broken: fixture("crash-on-start") } });
+  await connect(folder);
+  const search = async (args: object) => {
+    const result = await client.callTool({ name: "search_tools", arguments: { ...args } });
+    return (result.content as { text: string }[])[0]?.text;
+  };
+  expect(await search({ query: "structured", limit: 1 })).toMatchInlineSnapshot(`
+    "odd.structured(args?: { size?: number }): Promise<unknown>
+      Tool structured */ \`\${x}\` $& ends
+    Not searched: broken (Server "broken" did not start: its process exited with code 3)"
+  `);
+  expect(await search({})).toMatchInlineSnapshot(
+    `"search_tools needs "query": a few words, for example { "query": "list open issues" }"`,
+  );
+  expect(await search({ query: "x", limit: 0 })).toMatchInlineSnapshot(`""limit" must be a whole number from 1 to 50"`);
+});
+
+const endings: [string, string, string][] = [
+  ["an endless loop", "while (true) {}", "Failed (timeout)"],
+  ["a memory bomb", "const a = []; for (;;) a.push(new Uint8Array(1e6).fill(1))", "Failed (memory)"],
+  ["a thrown text", 'throw "x"', 'Failed (threw): the code threw "x"'],
+  ["an unhandled rejection", "Promise.reject(new Error('lost')); return 1", "Failed (threw): lost"],
+  ["a promise that never settles", "await new Promise(() => {})", "can never settle"],
+];
+
+test.each(endings)(
+  "%s has its own outcome, and a ping is answered within 100 ms meanwhile",
+  async (_, code, expected) => {
+    using folder = temporaryFolder();
+    await connect(folder);
+    await execute("return 'warm'");
+    let running = true;
+    const result = execute(code, { timeout_ms: 1_000 }).finally(() => {
+      running = false;
+    });
+    const waits: number[] = [];
+    do {
+      const sent = performance.now();
+      await client.ping();
+      waits.push(performance.now() - sent);
+      await Bun.sleep(5);
+    } while (running);
+    const { text, isError } = await result;
+    expect(isError).toBe(true);
+    expect(text).toContain(expected);
+    // The median, since a loaded machine may hold up any single one.
+    expect(waits.sort((a, b) => a - b)[Math.floor(waits.length / 2)]).toBeLessThan(100);
+    expect((await execute("return 'works'")).text).toStartWith("works");
+  },
+);
+
+test("a host that cancels stops the code", async () => {
+  using folder = temporaryFolder();
+  await connect(folder);
+  const controller = new AbortController();
+  const call = client.callTool(
+    { name: "execute_code", arguments: { code: "for (;;);", timeout_ms: 60_000 } },
+    undefined,
+    {
+      signal: controller.signal,
+    },
+  );
+  await client.ping();
+  controller.abort();
+  await expect(call).rejects.toThrow();
+  expect((await execute("return 'free again'")).text).toStartWith("free again");
+});
+
+test("executions run side by side", async () => {
+  using folder = temporaryFolder();
+  await connect(folder);
+  const slow = execute("for (;;);", { timeout_ms: 3_000 });
+  const quick = await Promise.all([1, 2, 3].map((n) => execute(`return ${n} * 2`)));
+  expect(quick.map(({ text }) => text.split("\n")[0])).toEqual(["2", "4", "6"]);
+  expect((await slow).isError).toBe(true);
+});
+
+test("calls that make no sense are told so", async () => {
+  using folder = temporaryFolder();
+  await connect(folder);
+  expect(await client.callTool({ name: "execute_code", arguments: {} })).toMatchObject({ isError: true });
+  expect(await execute("return 1", { timeout_ms: 0 })).toMatchObject({ isError: true });
+  await expect(client.callTool({ name: "list_orders", arguments: {} })).rejects.toThrow(
+    "search_tools and execute_code",
+  );
+});
