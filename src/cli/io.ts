@@ -1,4 +1,6 @@
 /** The streams and surroundings of one command as an object: the process's own, or in memory in a test. */
+import { writeSync } from "node:fs";
+import { isatty } from "node:tty";
 import { type Environment, processEnvironment } from "../config/environment.ts";
 import { interruptedExitCode, systemCodeOf } from "../errors.ts";
 
@@ -22,23 +24,36 @@ export interface Io {
 export function processIo(): Io {
   const env = processEnvironment();
   return {
-    stdin: { text: () => Bun.stdin.text(), isTerminal: process.stdin.isTTY === true },
-    stdout: outputOf(process.stdout),
-    stderr: outputOf(process.stderr),
+    stdin: { text: () => Bun.stdin.text(), isTerminal: isatty(0) },
+    stdout: outputOf(1),
+    stderr: outputOf(2),
     env,
     cwd: process.cwd(),
     interrupted: catchSignals(),
   };
 }
 
-function outputOf(stream: NodeJS.WriteStream): Output {
-  // A reader that went away (`| head`) is no error of ours; what is left to say is said to nobody.
-  stream.on("error", (error) => {
-    if (systemCodeOf(error) !== "EPIPE") throw error;
-  });
+/**
+ * Writes to a file descriptor, whole texts in their order. The process's own streams would do the same, but take longer
+ * to be made than most commands take to run.
+ */
+function outputOf(fd: 1 | 2): Output {
   return {
-    write: (text) => new Promise((resolve) => stream.write(text, () => resolve())),
-    isTerminal: stream.isTTY === true,
+    isTerminal: isatty(fd),
+    async write(text) {
+      const bytes = Buffer.from(text);
+      for (let done = 0; done < bytes.length; ) {
+        try {
+          done += writeSync(fd, bytes, done);
+        } catch (error) {
+          const code = systemCodeOf(error);
+          // A reader that went away (`| head`) is no error of ours; what is left to say is said to nobody.
+          if (code === "EPIPE") return;
+          if (code !== "EAGAIN") throw error;
+          await Bun.sleep(1);
+        }
+      }
+    },
   };
 }
 

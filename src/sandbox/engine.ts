@@ -1,7 +1,11 @@
 /** One QuickJS engine: WebAssembly with a memory of fixed size, from which fresh runtimes are made. */
 import variant from "@jitl/quickjs-wasmfile-release-sync";
-import wasmFile from "@jitl/quickjs-wasmfile-release-sync/wasm" with { type: "file" };
-import { newQuickJSWASMModuleFromVariant, newVariant, type QuickJSWASMModule } from "quickjs-emscripten-core";
+import {
+  newQuickJSWASMModuleFromVariant,
+  newVariant,
+  type QuickJSRuntime,
+  type QuickJSWASMModule,
+} from "quickjs-emscripten-core";
 
 const pageBytes = 65_536;
 
@@ -14,25 +18,26 @@ const reserveBytes = 1_048_576;
  */
 const stackBytes = 262_144;
 
+export interface Engine {
+  quickjs: QuickJSWASMModule;
+  memory: WebAssembly.Memory;
+}
+
 /**
  * QuickJS's own memory limit does not hold for typed arrays; a WebAssembly.Memory that cannot grow does. Its initial
  * size is its maximum, since growing inside a promise job aborts on dispose. Pages cost nothing until they are touched.
  */
-export async function createEngine(memoryBytes: number): Promise<QuickJSWASMModule> {
+export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: number): Promise<Engine> {
   const pages = Math.ceil(memoryBytes / pageBytes);
-  const bytes = await Bun.file(wasmFile).arrayBuffer();
-  return newQuickJSWASMModuleFromVariant(
-    newVariant(variant, {
-      wasmModule: new WebAssembly.Module(bytes),
-      wasmMemory: new WebAssembly.Memory({ initial: pages, maximum: pages }),
-    }),
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const quickjs = await newQuickJSWASMModuleFromVariant(
+    newVariant(variant, { wasmModule, wasmMemory: memory, emscriptenModule: { thisProgram: "quickjs" } as object }),
   );
+  return { quickjs, memory };
 }
 
-/** A runtime of its own for one execution, with the limits that the engine can hold by itself. */
-export function createRuntime(engine: QuickJSWASMModule, memoryBytes: number) {
-  const runtime = engine.newRuntime();
-  runtime.setMemoryLimit(memoryBytes - reserveBytes);
+/** The limits that the engine can hold by itself. */
+export function limitRuntime(runtime: QuickJSRuntime, { memory }: Engine): void {
+  runtime.setMemoryLimit(memory.buffer.byteLength - reserveBytes);
   runtime.setMaxStackSize(stackBytes);
-  return runtime;
 }

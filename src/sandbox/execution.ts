@@ -1,7 +1,7 @@
 /** One execution inside the worker: starts the code, keeps its jobs moving, and says how it ended. */
-import type { QuickJSContext, QuickJSHandle, QuickJSRuntime, QuickJSWASMModule } from "quickjs-emscripten-core";
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { FailureReason } from "./contract.ts";
-import { createRuntime } from "./engine.ts";
+import { type Engine, limitRuntime } from "./engine.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { type FromWorker, type RunMessage, type SettleMessage, stopReason, type WorkerResult } from "./messages.ts";
 
@@ -24,23 +24,18 @@ export class Execution {
   /** Whether the code itself may throw null, which otherwise is the engine's. */
   #throwsNull = false;
 
-  /** A fresh runtime and context in which the guest's own script has run. Throws when the memory is too small for it. */
-  constructor(
-    engine: QuickJSWASMModule,
-    memoryBytes: number,
-    guestScript: string,
-    send: (message: FromWorker) => void,
-  ) {
+  /** A fresh runtime and context, in which `loadGuest` makes the guest ready. Limits hold from then on. */
+  constructor(engine: Engine, send: (message: FromWorker) => void, loadGuest: (context: QuickJSContext) => void) {
     this.#send = send;
     this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }));
-    this.#runtime = createRuntime(engine, memoryBytes);
+    this.#runtime = engine.quickjs.newRuntime();
     this.#runtime.setInterruptHandler(() => this.#stopped() !== undefined);
     const context = this.#runtime.newContext();
     this.#context = context;
     this.#defineHost();
-    context.unwrapResult(context.evalCode(guestScript, "guest.js", { type: "global" })).dispose();
+    loadGuest(context);
+    limitRuntime(this.#runtime, engine);
     this.#guest = context.getProp(context.global, "__guest");
-    context.unwrapResult(context.evalCode("delete globalThis.__guest")).dispose();
   }
 
   /** Runs code; called once. */
@@ -53,8 +48,10 @@ export class Execution {
       // The wrapper stands on the first line, so that line numbers are those of the code.
       const wrapped = `(async()=>{${code}\n})`;
       using main = context.unwrapResult(context.evalCode(wrapped, codeFile, { type: "global", strict: true }));
-      using known = context.newString(JSON.stringify(namespaces));
-      this.#callGuest("start", known, main);
+      using settings = context.newString(
+        JSON.stringify({ namespaces, seed: [...crypto.getRandomValues(new Uint32Array(4))] }),
+      );
+      this.#callGuest("start", settings, main);
     });
   }
 
@@ -261,7 +258,7 @@ function guestFailure(error: GuestError): Failure {
 function reasonOf(name: string, message: string): FailureReason {
   if (name === "InternalError" && message === "out of memory") return "memory";
   if (name === "InternalError" && message === "string too long") return "memory";
-  if (name === "InternalError" && message === "stack overflow") return "stack";
+  if ((name === "InternalError" || name === "SyntaxError") && message === "stack overflow") return "stack";
   return "threw";
 }
 

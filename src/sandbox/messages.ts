@@ -1,12 +1,19 @@
 /** The messages between an execution's owner and its worker. Values cross as text, never as live objects. */
 import type { BindingValue, FailureReason, LogEntry, Namespace } from "./contract.ts";
 
+export interface PrepareMessage {
+  type: "prepare";
+  engine: WebAssembly.Module;
+  /** The guest's script. */
+  guest: string;
+  memoryBytes: number;
+}
+
 export interface RunMessage {
   type: "run";
   /** Transpiled; the body of an async function. */
   code: string;
   namespaces: Namespace[];
-  memoryBytes: number;
   /** Milliseconds left for the code when the message is sent. */
   timeoutMs: number;
   /** One Int32; anything but 0 stops the code. */
@@ -24,11 +31,7 @@ export type SettleMessage =
   | { type: "settle"; call: number; ok: true; value: BindingValue }
   | { type: "settle"; call: number; ok: false; error: ErrorShape };
 
-export type ToWorker =
-  | { type: "prepare"; guest: string; memoryBytes: number }
-  | RunMessage
-  | SettleMessage
-  | { type: "stop" };
+export type ToWorker = PrepareMessage | RunMessage | SettleMessage | { type: "stop" };
 
 export type FromWorker =
   | { type: "logs"; entries: LogEntry[] }

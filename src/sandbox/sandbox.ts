@@ -1,10 +1,10 @@
 /** Runs code: each execution in a worker of its own for its time, stopped for certain, answered with an Outcome. */
-
 import { CheckError } from "./check-error.ts";
 import type { Bindings, Limits, Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
+import { compiledEngine } from "./wasm.ts";
 
 /** How long a worker that was told to stop may take to say so, before it is ended from outside. */
 const stopGraceMs = 250;
@@ -17,10 +17,17 @@ export interface ExecuteOptions {
   signal?: AbortSignal | undefined;
 }
 
+interface ReadyWorker {
+  worker: Worker;
+  memoryBytes: number;
+  /** Resolves when it was told to make its next execution. */
+  prepared: Promise<void>;
+}
+
 export class Sandbox implements Disposable {
   /** Workers that wait for the next execution. More are started when more executions run side by side. */
   readonly #keptWorkers: number;
-  readonly #idle: { worker: Worker; memoryBytes: number }[] = [];
+  readonly #idle: ReadyWorker[] = [];
   readonly #busy = new Set<Worker>();
 
   /** `keptWorkers` is 0 for a process that runs one piece of code. */
@@ -30,7 +37,7 @@ export class Sandbox implements Disposable {
 
   /** Starts a worker now, so that it is ready when the code is. With another memory size it is no use. */
   warm(memoryBytes: number): void {
-    if (this.#idle.length === 0) this.#idle.push({ worker: startWorker(memoryBytes), memoryBytes });
+    if (this.#idle.length === 0) this.#idle.push(startWorker(memoryBytes));
   }
 
   /** Never rejects: whatever the code does is an outcome. */
@@ -66,7 +73,7 @@ export class Sandbox implements Disposable {
     const { promise, resolve } = Promise.withResolvers<{ result: WorkerResult; reusable: boolean }>();
     const stop = new SharedArrayBuffer(4);
     const calls = new AbortController();
-    const worker = this.#take(limits.memoryBytes);
+    const { worker, prepared } = this.#take(limits.memoryBytes);
     const send = (message: ToWorker) => worker.postMessage(message);
 
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
@@ -91,11 +98,11 @@ export class Sandbox implements Disposable {
     const cancel = () => halt("cancelled");
     signal?.addEventListener("abort", cancel, { once: true });
 
+    await prepared;
     send({
       type: "run",
       code,
       namespaces: bindings.namespaces,
-      memoryBytes: limits.memoryBytes,
       timeoutMs: limits.timeoutMs,
       stop,
     });
@@ -108,11 +115,12 @@ export class Sandbox implements Disposable {
     return result;
   }
 
-  #take(memoryBytes: number): Worker {
+  #take(memoryBytes: number): ReadyWorker {
     const index = this.#idle.findIndex((idle) => idle.memoryBytes === memoryBytes);
-    const worker = index === -1 ? startWorker(memoryBytes) : this.#idle.splice(index, 1)[0]!.worker;
-    this.#busy.add(worker);
-    return worker;
+    const [idle] = index === -1 ? [] : this.#idle.splice(index, 1);
+    const taken = idle ?? startWorker(memoryBytes);
+    this.#busy.add(taken.worker);
+    return taken;
   }
 
   #giveBack(worker: Worker, memoryBytes: number, reusable: boolean): void {
@@ -120,25 +128,22 @@ export class Sandbox implements Disposable {
     if (!this.#busy.delete(worker)) return;
     worker.onmessage = null;
     worker.onerror = null;
-    if (!reusable || this.#idle.length >= this.#keptWorkers) {
-      worker.terminate();
-      return;
-    }
-    prepare(worker, memoryBytes);
-    this.#idle.push({ worker, memoryBytes });
+    if (reusable && this.#idle.length < this.#keptWorkers) {
+      this.#idle.push({ worker, memoryBytes, prepared: prepare(worker, memoryBytes) });
+    } else worker.terminate();
   }
 }
 
-function startWorker(memoryBytes: number): Worker {
+function startWorker(memoryBytes: number): ReadyWorker {
   // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
   const path = Bun.isStandaloneExecutable ? "./sandbox/worker.ts" : "./worker.ts";
   const worker = new Worker(new URL(path, import.meta.url).href);
-  prepare(worker, memoryBytes);
-  return worker;
+  return { worker, memoryBytes, prepared: prepare(worker, memoryBytes) };
 }
 
-function prepare(worker: Worker, memoryBytes: number): void {
-  worker.postMessage({ type: "prepare", guest, memoryBytes } satisfies ToWorker);
+async function prepare(worker: Worker, memoryBytes: number): Promise<void> {
+  const engine = await compiledEngine();
+  worker.postMessage({ type: "prepare", engine, guest, memoryBytes } satisfies ToWorker);
 }
 
 /** The result of a worker that could not give one itself. */

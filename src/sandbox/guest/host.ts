@@ -13,8 +13,8 @@ export interface Host {
 
 /** What the worker may call in the guest. */
 export interface Guest {
-  /** Defines the namespaces, then runs the program. */
-  start(namespacesJson: string, main: () => Promise<unknown>): void;
+  /** Defines the namespaces, then runs the program. Settings are `{ namespaces, seed: four 32-bit numbers }`. */
+  start(settingsJson: string, main: () => Promise<unknown>): void;
   settle(id: number, ok: boolean, kind: "json" | "text", payload: string): void;
   fire(timer: number): void;
   /** True while something runs that the host has to answer. */

@@ -4,6 +4,7 @@ import { guestConsole } from "./console.ts";
 import { floatingFailure, watch, whenNothingFloats } from "./floating.ts";
 import { host } from "./host.ts";
 import { defineNamespaces } from "./namespaces.ts";
+import { randomFrom } from "./random.ts";
 import { clearTimer, hasTimers, runTimer, setImmediate, setInterval, setTimeout } from "./timers.ts";
 import { encode } from "./values.ts";
 
@@ -24,7 +25,7 @@ define({
   clearInterval: clearTimer,
   clearImmediate: clearTimer,
   queueMicrotask: (callback: () => void) => void Promise.resolve().then(callback),
-  performance: { now: () => host.now(), timeOrigin: 0 },
+  performance: { now: () => host.now() },
   ToolError,
   display: (value: unknown) => host.display(encode(value) ?? "null"),
 });
@@ -77,8 +78,11 @@ function fail(thrown: unknown, floating: boolean): void {
 }
 
 globalThis.__guest = {
-  start: (namespacesJson, main) => {
-    defineNamespaces(parse(namespacesJson));
+  start: (settingsJson, main) => {
+    Reflect.deleteProperty(globalThis, "__guest");
+    const { namespaces, seed } = parse(settingsJson);
+    defineNamespaces(namespaces);
+    Math.random = randomFrom(seed);
     void start(main);
   },
   settle,

@@ -1,0 +1,68 @@
+/** The snapshot that the executable starts from fits every fresh engine, wherever and however big it is. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { createEngine } from "../../src/sandbox/engine.ts";
+import { Execution } from "../../src/sandbox/execution.ts";
+import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
+import { restoreSnapshot, runGuest, takeSnapshot } from "../../src/sandbox/snapshot.ts";
+import { compiledEngine } from "../../src/sandbox/wasm.ts";
+import { runProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+import { Harness, megabyte } from "./harness.ts";
+
+setDefaultTimeout(20_000);
+
+const script: string = guestScript();
+const freshEngine = async (megabytes = 64) => createEngine(await compiledEngine(), megabytes * megabyte);
+
+test("it is small, and of the same size each time", async () => {
+  const snapshot = takeSnapshot(await freshEngine(), script);
+  expect(snapshot.length).toBeLessThan(megabyte);
+  expect(takeSnapshot(await freshEngine(), script).length).toBe(snapshot.length);
+});
+
+test.each([
+  ["another size", "16", {}],
+  ["another locale and path", "64", { LANG: "de_DE.UTF-8", PATH: `${process.env["PATH"]}:/somewhere/else` }],
+])("it is restored in another process with %s", async (_, memoryMb, env) => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, "snapshot");
+  await Bun.write(file, takeSnapshot(await freshEngine(), script));
+  const { stdout, stderr } = await runProgram([process.execPath, join(import.meta.dir, "restore.ts"), file, memoryMb], {
+    env,
+  });
+  expect({ ...JSON.parse(stdout || "{}"), stderr }).toEqual({
+    restored: true,
+    result: { ok: true, json: '["number","undefined","undefined",[1,2,3]]' },
+    stderr: "",
+  });
+});
+
+test("it is refused where anything went another way before", async () => {
+  const snapshot = takeSnapshot(await freshEngine(), script);
+  const engine = await freshEngine();
+  let restored: boolean | undefined;
+  new Execution(
+    engine,
+    () => {},
+    (context) => {
+      context.setProp(context.global, "more", context.newString("than usual"));
+      restored = restoreSnapshot(engine, context, snapshot);
+      runGuest(context, script);
+    },
+  );
+  expect(restored).toBe(false);
+});
+
+test("random numbers differ between executions all the same", async () => {
+  using harness = new Harness();
+  const values = await Promise.all([1, 2, 3].map(() => harness.value("return [Math.random(), Math.random()]")));
+  const numbers = values.flat() as number[];
+  expect(new Set(numbers).size).toBe(6);
+  for (const number of numbers) expect(number >= 0 && number < 1).toBe(true);
+  expect(
+    await harness.value(
+      "let sum = 0; for (let i = 0; i < 10_000; i++) sum += Math.random(); return Math.abs(sum / 10_000 - 0.5) < 0.02",
+    ),
+  ).toBe(true);
+});
