@@ -1,0 +1,316 @@
+#!/bin/sh
+# Installs claudikins: builds it when run in a checkout, downloads the released program everywhere else.
+# A shell reads up to the closing brace before it runs anything: of a download that was cut off, nothing runs.
+{
+set -eu
+
+repository=https://github.com/claudikins/claudikins
+
+usage() {
+  cat <<END
+Installs claudikins.
+
+Usage: sh install.sh [--help]
+
+In a checkout it builds the program and installs it. Anywhere else it downloads the program of the latest
+release, checks it and installs it. An older one is replaced only when the new one works.
+
+Environment:
+  CLAUDIKINS_INSTALL   folder to install to (default: ~/.local/bin)
+  CLAUDIKINS_VERSION   release to download, such as 0.1.0 (default: the latest)
+  CLAUDIKINS_BASE_URL  where to download from instead; has SHA256SUMS and claudikins-<os>-<arch>[-musl].gz
+  CLAUDIKINS_NO_DEMO   1 leaves out the demo at the end
+END
+}
+
+main() {
+  case "$*" in
+    '') ;;
+    -h | --help)
+      usage
+      return
+      ;;
+    *)
+      printf 'error: unknown argument: %s\n\nhint: everything is set by environment variables, see --help\n' "$*" >&2
+      return 2
+      ;;
+  esac
+  tmp='' new=''
+  trap clean_up EXIT
+  # A shell that dies of a signal does not run its EXIT trap; one that exits does.
+  trap 'exit 129' HUP
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+
+  choose_folder
+  tmp=$(mktemp -d "${TMPDIR:-/tmp}/claudikins.XXXXXX") || fail "cannot create a temporary folder" "Is TMPDIR a folder?"
+  if is_checkout; then build; else download; fi
+  advise
+  demo
+}
+
+clean_up() {
+  if [ -n "$new" ]; then rm -f -- "$new"; fi
+  if [ -n "$tmp" ]; then rm -rf -- "$tmp"; fi
+}
+
+say() { printf '%s\n' "$@"; }
+
+# fail MESSAGE HINT
+fail() {
+  printf 'error: %s\n\nhint: %s\n' "$1" "$2" >&2
+  exit 1
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Sets folder and bin. Looks before anything is downloaded or built whether they can be written.
+choose_folder() {
+  folder=${CLAUDIKINS_INSTALL:-}
+  if [ -z "$folder" ]; then
+    [ -n "${HOME:-}" ] || fail "HOME is not set" "Name a folder to install to: CLAUDIKINS_INSTALL=/usr/local/bin"
+    folder=$HOME/.local/bin
+  fi
+  case $folder in /*) ;; *) folder=$PWD/$folder ;; esac
+  folder=${folder%/}
+  bin=$folder/claudikins
+  existing=$folder
+  while [ ! -e "$existing" ]; do existing=$(dirname -- "$existing"); done
+  if [ ! -d "$existing" ] || [ ! -w "$existing" ]; then
+    fail "cannot write to $folder" "Name another folder: CLAUDIKINS_INSTALL=\$HOME/bin"
+  fi
+  [ ! -d "$bin" ] || fail "$bin is a folder" "Move it away, or name another folder: CLAUDIKINS_INSTALL=\$HOME/bin"
+}
+
+# Piped into a shell, $0 is that shell, whatever folder it was started in.
+is_checkout() {
+  case ${0##*/} in install.sh) ;; *) return 1 ;; esac
+  checkout=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd) || return 1
+  [ -f "$checkout/scripts/build.ts" ] && grep -q '"name": *"claudikins"' "$checkout/package.json" 2>/dev/null
+}
+
+build() {
+  cd -- "$checkout"
+  pinned=$(sed -n 's/^ *"bun": *"\([0-9][^"]*\)".*/\1/p' package.json)
+  [ -n "$pinned" ] || fail "package.json pins no version of Bun" "Restore it: git checkout package.json"
+  find_bun
+  say "Building with Bun $pinned ($bun)"
+  "$bun" install --frozen-lockfile </dev/null || fail "cannot install the dependencies" \
+    "If the network is fine: git checkout bun.lock package.json, remove node_modules, and run this again."
+  # Where install scripts are switched off, the package holds a placeholder; npm test needs the program.
+  is_pinned node_modules/.bin/bun || "$bun" node_modules/bun/install.js </dev/null || :
+  "$bun" run build </dev/null || fail "the build failed" "Does git status show changes? A clean checkout builds."
+  stage
+  cp dist/claudikins "$new" || fail "cannot write to $folder" "Is the disk full?"
+  swap
+}
+
+# Sets bun to a program of exactly the pinned version.
+find_bun() {
+  bun=node_modules/.bin/bun
+  if is_pinned "$bun"; then return; fi
+  bun=bun
+  if is_pinned "$bun"; then return; fi
+  if ! has npm || ! has node; then
+    fail "building needs Bun $pinned, or npm to get it" \
+      "Install Node.js 18 or newer, which brings npm (https://nodejs.org), then run this again."
+  fi
+  say "Getting Bun $pinned from npm"
+  mkdir "$tmp/bun"
+  npm install --prefix "$tmp/bun" --no-save --no-audit --no-fund --no-update-notifier --loglevel=error \
+    "bun@$pinned" </dev/null || fail "npm could not get Bun $pinned" "Check the network and the registry: npm ping"
+  bun=$tmp/bun/node_modules/.bin/bun
+  # An npm that runs no install scripts leaves a placeholder.
+  is_pinned "$bun" || node "$tmp/bun/node_modules/bun/install.js" </dev/null || :
+  is_pinned "$bun" || fail "the Bun that npm got does not run here" "Install Bun $pinned yourself: https://bun.com"
+}
+
+is_pinned() { [ "$("$1" --version 2>/dev/null </dev/null)" = "$pinned" ]; }
+
+download() {
+  has curl || has wget || fail "neither curl nor wget is installed" "Install one of them, then run this again."
+  has gzip || fail "gzip is not installed" "Install it, then run this again."
+  name_artefact
+  if [ -n "${CLAUDIKINS_BASE_URL:-}" ]; then
+    base=${CLAUDIKINS_BASE_URL%/}
+  elif [ -n "${CLAUDIKINS_VERSION:-}" ]; then
+    base=$repository/releases/download/v${CLAUDIKINS_VERSION#v}
+  else
+    base=$repository/releases/latest/download
+  fi
+
+  say "Downloading $base/$artefact.gz"
+  fetch SHA256SUMS --silent
+  expected=$(listed_sum "$artefact.gz" <"$tmp/SHA256SUMS")
+  [ -n "$expected" ] || fail "this release has no $artefact.gz (by $base/SHA256SUMS)" "Build it: $from_source"
+  if [ -t 2 ]; then fetch "$artefact.gz" --progress-bar; else fetch "$artefact.gz" --silent; fi
+  actual=$(sha256 "$tmp/$artefact.gz")
+  if [ "$actual" != "$expected" ]; then
+    fail "the download is damaged or not the released one: its SHA-256 is
+  $actual, and by $base/SHA256SUMS it is
+  $expected" "Nothing was changed. Run this again; if it stays so, tell us: $repository/issues"
+  fi
+
+  stage
+  gzip -dc "$tmp/$artefact.gz" >"$new" || fail "cannot unpack $artefact.gz to $folder" "Is the disk full?"
+  swap
+}
+
+from_source="git clone $repository && ./claudikins/install.sh"
+
+# Sets artefact to the name that scripts/release.ts gives to the program for this machine.
+name_artefact() {
+  system=$(uname -s) machine=$(uname -m)
+  case $system in
+    Linux) os=linux ;;
+    Darwin) os=darwin ;;
+    *) fail "there is no claudikins for $system" "It runs on Linux and macOS; on Windows, in WSL." ;;
+  esac
+  case $machine in
+    x86_64 | amd64) arch=x64 ;;
+    aarch64 | arm64) arch=arm64 ;;
+    *) fail "there is no claudikins for $system on $machine" "It runs on x64 and arm64 processors." ;;
+  esac
+  # A shell that is itself translated by Rosetta sees an Intel processor.
+  if [ "$os-$arch" = darwin-x64 ] && [ "$(sysctl -n sysctl.proc_translated 2>/dev/null)" = 1 ]; then arch=arm64; fi
+  artefact=claudikins-$os-$arch
+  if [ "$os" = linux ] && is_musl; then artefact=$artefact-musl; fi
+}
+
+# musl's ldd says so and fails. The loader alone proves little: Debian's package "musl" brings it to a glibc system.
+is_musl() {
+  case $(ldd --version 2>&1 || :) in
+    *musl*) return 0 ;;
+    *GLIBC* | *"GNU libc"* | *"Free Software Foundation"*) return 1 ;;
+  esac
+  for loader in /lib/ld-musl-*; do
+    if [ -e "$loader" ]; then return 0; fi
+  done
+  return 1
+}
+
+# fetch NAME CURL_FLAG: downloads a file of the release into the temporary folder.
+fetch() {
+  # What began with TLS is not to be redirected away from it.
+  case $base in https:*) protocols='=https' ;; *) protocols='=https,http,file' ;; esac
+  if has curl; then
+    curl --fail --location --show-error "$2" --proto "$protocols" --connect-timeout 20 --speed-limit 1 \
+      --speed-time 30 --output "$tmp/$1" "$base/$1" </dev/null && return
+  else
+    wget -q -T 30 -O "$tmp/$1" "$base/$1" </dev/null && return
+  fi
+  fail "cannot download $base/$1" \
+    "Nothing was changed. Check the network, and that this release exists: $repository/releases"
+}
+
+# listed_sum NAME <SHA256SUMS: prints the sum of that file, nothing when it is not listed.
+listed_sum() {
+  while read -r sum name || [ -n "$sum" ]; do
+    if [ "${name#\*}" = "$1" ]; then say "$sum"; fi
+  done
+}
+
+sha256() {
+  if has sha256sum; then
+    sum=$(sha256sum <"$1")
+  elif has shasum; then
+    sum=$(shasum -a 256 <"$1")
+  elif has openssl; then
+    sum=$(openssl dgst -sha256 -r <"$1")
+  else
+    fail "none of sha256sum, shasum and openssl is installed, so the download cannot be checked" "Install one of them."
+  fi
+  say "${sum%% *}"
+}
+
+# Sets new to an empty file beside the program: a rename within a folder is atomic, and /tmp may forbid programs.
+stage() {
+  mkdir -p -- "$folder" || fail "cannot create $folder" "Name another folder: CLAUDIKINS_INSTALL=\$HOME/bin"
+  new=$(mktemp "$folder/.claudikins.XXXXXX") || fail "cannot write to $folder" "Is the disk full?"
+}
+
+# Puts the new program in the place of the old one, if it runs.
+swap() {
+  chmod 755 "$new"
+  version=$("$new" --version </dev/null) ||
+    fail "the new program does not run on this machine; nothing was changed" \
+      "Tell us what uname -a says: $repository/issues"
+  mv -f -- "$new" "$bin" || fail "cannot replace $bin" "Who owns it? ls -l \"$bin\""
+  new=''
+}
+
+advise() {
+  say '' "claudikins $version is installed: $bin"
+  command=claudikins
+  found=$(command -v claudikins || :)
+  # The second is how it looks by a PATH that ends in a slash.
+  if [ "$found" != "$bin" ] && [ "$found" != "$folder//claudikins" ]; then
+    command=$(quoted "$bin")
+    if [ -n "$found" ]; then
+      say '' "Your shell finds another claudikins first: $found"
+    else
+      say '' "$folder is not on your PATH."
+    fi
+    say "Add this line to $(shell_file), then open a new terminal:" "  $(path_line)"
+  fi
+  say '' "To give it to Claude Code:" "  claude mcp add claudikins -- $command serve"
+}
+
+# shellcheck disable=SC2088 # The tilde is for people.
+shell_file() {
+  case ${SHELL:-} in
+    */zsh) say '~/.zshrc' ;;
+    */fish) say '~/.config/fish/config.fish' ;;
+    # The terminals of macOS open login shells, which read no .bashrc.
+    */bash) if [ "$(uname -s)" = Darwin ]; then say '~/.bash_profile'; else say '~/.bashrc'; fi ;;
+    *) say '~/.profile' ;;
+  esac
+}
+
+path_line() {
+  case ${SHELL:-} in
+    */fish) say "fish_add_path $(quoted "$folder")" ;;
+    *) say "export PATH=$(quoted "$folder"):\"\$PATH\"" ;;
+  esac
+}
+
+# As one word of any of these shells, bare when it needs no quotes.
+quoted() {
+  case $1 in
+    *[!A-Za-z0-9/._-]*)
+      escaped=$(say "$1" | sed "s/'/'\\\\''/g")
+      say "'$escaped'"
+      ;;
+    *) say "$1" ;;
+  esac
+}
+
+demo_code='
+const statuses = ["pending", "paid", "shipped", "delivered", "cancelled", "refunded"];
+const [sales, ...lists] = await Promise.all([
+  demo.sales_report({ from: "2025-01-01", to: "2025-12-31", group_by: "country" }),
+  ...statuses.map((status) => demo.list_orders({ status })),
+]);
+const best = sales.rows.reduce((a, b) => (b.revenue_cents > a.revenue_cents ? b : a));
+return {
+  orders: Object.fromEntries(statuses.map((status, i) => [status, lists[i].total])),
+  best_country: best.key,
+  its_revenue_eur: Math.round(best.revenue_cents / 100),
+};'
+
+# In a home of its own, so that it neither finds nor leaves anything of the user's.
+demo() {
+  if [ "${CLAUDIKINS_NO_DEMO:-}" = 1 ]; then return; fi
+  mkdir "$tmp/demo"
+  say '' "Demo: one piece of code makes seven calls to the built-in demo shop at once; only what it returns comes out:"
+  (
+    cd -- "$tmp/demo"
+    HOME=$tmp/demo
+    export HOME
+    unset CLAUDIKINS_CONFIG XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME
+    "$bin" exec -e "$demo_code" </dev/null
+  ) || fail "claudikins is installed, but its demo failed" "Tell us what it said: $repository/issues"
+}
+
+main "$@"
+}

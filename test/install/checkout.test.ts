@@ -1,0 +1,151 @@
+/**
+ * install.sh in a checkout: which Bun it builds with, and what it says when it cannot. The checkout is a small one, whose
+ * Bun is a script; `.ci/run` does the same with the real ones.
+ */
+import { expect, test } from "bun:test";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fakeProgram, Machine, Release, script } from "./harness.ts";
+
+const pinned = "9.8.7";
+const noBunHere = `error: building needs Bun ${pinned}, or npm to get it
+
+hint: Install Node.js 18 or newer, which brings npm (https://nodejs.org), then run this again.
+`;
+
+/** Does of Bun what the script needs; installs itself as a dependency, and builds the fake program. */
+function fakeBun(version: string): string {
+  return `#!/bin/sh
+set -e
+case $* in
+  --version) echo ${version} ;;
+  "install --frozen-lockfile") mkdir -p node_modules/.bin; cat "$0" >.new; chmod 755 .new; mv .new node_modules/.bin/bun ;;
+  "run build") mkdir -p dist; cp program dist/claudikins; echo "built by $0" ;;
+  *) exit 9 ;;
+esac
+`;
+}
+
+/** Leaves Bun where npm would, or whatever `bun` is instead. */
+function fakeNpm(bun: string): string {
+  return `echo "npm $*"
+[ "$1 $2" = "install --prefix" ] || exit 9
+mkdir -p "$3/node_modules/.bin" "$3/node_modules/bun"
+cat >"$3/node_modules/.bin/bun" <<'END'
+${bun}END
+chmod 755 "$3/node_modules/.bin/bun"`;
+}
+
+class Checkout extends Machine {
+  readonly folder = join(this.root, "the checkout");
+  readonly file = join(this.folder, "install.sh");
+
+  constructor() {
+    super();
+    mkdirSync(join(this.folder, "scripts"), { recursive: true });
+    copyFileSync(script, this.file);
+    writeFileSync(join(this.folder, "scripts", "build.ts"), "");
+    this.package({ name: "claudikins", devDependencies: { "bun-types": "1.0.0", bun: pinned } });
+    this.write(join(this.folder, "program"), fakeProgram("1.2.3"));
+    this.restrictTo("sh", "uname", "mktemp", "mkdir", "dirname", "grep", "sed", "cp", "chmod", "mv", "rm", "cat", "ls");
+  }
+
+  package(content: object): void {
+    writeFileSync(join(this.folder, "package.json"), JSON.stringify(content, null, 2));
+  }
+
+  install() {
+    return this.run({ file: this.file });
+  }
+}
+
+test("builds with the Bun of node_modules", async () => {
+  using checkout = new Checkout();
+  checkout.write(join(checkout.folder, "node_modules", ".bin", "bun"), fakeBun(pinned));
+  const { code, stdout, stderr } = await checkout.install();
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toStartWith(`Building with Bun ${pinned} (node_modules/.bin/bun)\nbuilt by node_modules/.bin/bun\n
+claudikins 1.2.3 is installed: ~/.local/bin/claudikins\n`);
+  expect(stdout).toContain("\nDemo: ");
+  expect(readFileSync(checkout.program, "utf8")).toBe(fakeProgram("1.2.3"));
+});
+
+test("builds with the Bun on PATH, when that of node_modules is of another version", async () => {
+  using checkout = new Checkout();
+  checkout.write(join(checkout.folder, "node_modules", ".bin", "bun"), fakeBun("1.0.0"));
+  checkout.write(join(checkout.tools, "bun"), fakeBun(pinned));
+  const { code, stdout } = await checkout.install();
+  expect(stdout).toStartWith(`Building with Bun ${pinned} (bun)\nbuilt by <root>/tools/bun\n`);
+  expect(code).toBe(0);
+});
+
+test("gets Bun with npm, of exactly the pinned version and into a temporary folder", async () => {
+  using checkout = new Checkout();
+  checkout.write(join(checkout.tools, "bun"), fakeBun("1.0.0"));
+  checkout.fake("npm", fakeNpm(fakeBun(pinned))).fake("node", "exit 9");
+  const { code, stdout } = await checkout.install();
+  expect(stdout).toStartWith(`Getting Bun ${pinned} from npm
+npm install --prefix <tmp>/bun --no-save --no-audit --no-fund --no-update-notifier --loglevel=error bun@${pinned}
+Building with Bun ${pinned} (<tmp>/bun/node_modules/.bin/bun)\n`);
+  expect(code).toBe(0);
+});
+
+test("finishes Bun's installation itself where npm runs no install scripts", async () => {
+  using checkout = new Checkout();
+  checkout.write(join(checkout.root, "real-bun"), fakeBun(pinned));
+  checkout.fake("npm", fakeNpm("#!/bin/sh\nexit 1\n"));
+  checkout.fake("node", `cd "\${1%/bun/install.js}" && cp '${checkout.root}/real-bun' .bin/bun`);
+  expect(await checkout.install()).toMatchObject({ code: 0, stderr: "" });
+});
+
+test.each([
+  ["no Bun and no npm", () => {}, noBunHere],
+  ["another Bun and no npm", (at: Checkout) => at.write(join(at.tools, "bun"), fakeBun("1.0.0")), noBunHere],
+  [
+    "an npm that fails",
+    (at: Checkout) => at.fake("node", "exit 9").fake("npm", "echo 'npm error 403' >&2; exit 1"),
+    `npm error 403\nerror: npm could not get Bun ${pinned}\n\nhint: Check the network and the registry: npm ping\n`,
+  ],
+  [
+    "a Bun that does not run here",
+    (at: Checkout) => at.fake("node", "exit 9").fake("npm", fakeNpm("#!/bin/sh\nexit 1\n")),
+    `error: the Bun that npm got does not run here\n\nhint: Install Bun ${pinned} yourself: https://bun.com\n`,
+  ],
+  [
+    "a package.json that pins no Bun",
+    (at: Checkout) => at.package({ name: "claudikins" }),
+    "error: package.json pins no version of Bun\n\nhint: Restore it: git checkout package.json\n",
+  ],
+  [
+    "dependencies that cannot be installed",
+    (at: Checkout) => at.write(join(at.tools, "bun"), `#!/bin/sh\n[ "$1" = --version ] && echo ${pinned}\n`),
+    /^error: cannot install the dependencies\n\nhint: If the network is fine: .+\n$/,
+  ],
+  [
+    "a build that fails",
+    (at: Checkout) => {
+      at.write(join(at.tools, "bun"), fakeBun(pinned));
+      rmSync(join(at.folder, "program"));
+    },
+    /\nerror: the build failed\n\nhint: .+\n$/,
+  ],
+])("%s", async (_name, prepare: (checkout: Checkout) => unknown, message) => {
+  using checkout = new Checkout();
+  prepare(checkout);
+  const { code, stderr } = await checkout.install();
+  if (typeof message === "string") expect(stderr).toBe(message);
+  else expect(stderr).toMatch(message);
+  expect(code).toBe(1);
+  expect(existsSync(checkout.program)).toBe(false);
+});
+
+test("piped it downloads, even in a checkout; so does a copy beside another package", async () => {
+  await using release = new Release(fakeProgram("1.2.3"));
+  using checkout = new Checkout();
+  checkout.path = process.env["PATH"]!;
+  const piped = await checkout.run({ env: release.env, cwd: checkout.folder });
+  expect(piped.stdout).toStartWith("Downloading ");
+  checkout.package({ name: "another", dependencies: { claudikins: "*" } });
+  const copied = await checkout.run({ env: release.env, file: checkout.file });
+  expect(copied.stdout).toStartWith("Downloading ");
+});

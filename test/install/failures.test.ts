@@ -1,0 +1,168 @@
+/** Whatever goes wrong in a download: the old program stays, nothing else does, and the message has a next step. */
+import { expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { everyArtefact, fakeProgram, Machine, Release } from "./harness.ts";
+
+const old = fakeProgram("1.0.0");
+const released = fakeProgram("2.0.0");
+const packed = Bun.gzipSync(released);
+
+function machineWithOldProgram(): Machine {
+  const machine = new Machine();
+  return machine.write(machine.program, old);
+}
+
+/** A whole line of the standard error output, an error or a hint, with `message` somewhere in it. */
+async function expectFailure(machine: Machine, env: Record<string, string>, message: RegExp): Promise<void> {
+  const { code, stderr } = await machine.run({ env });
+  expect(stderr).toMatch(/^error: .+\n[\s\S]*\nhint: .+\n$/m);
+  expect(stderr).toMatch(message);
+  expect(code).toBe(1);
+  expect(readFileSync(machine.program, "utf8")).toBe(old);
+}
+
+test.each([
+  ["a program that is not the listed one", Bun.gzipSync(fakeProgram("6.6.6")), /^error: the download is damaged/m],
+  ["a file that was cut off", packed.slice(0, -20), /^error: the download is damaged/m],
+  ["an empty file", "", /^error: the download is damaged/m],
+  ["no file of the artefact's name", 404, /^error: cannot download \S+\/claudikins-\S+\.gz$/m],
+  ["an error of the server", 503, /^error: cannot download \S+\/claudikins-\S+\.gz$/m],
+])("%s", async (_name, answer, message) => {
+  using machine = machineWithOldProgram();
+  await using release = new Release(released, everyArtefact(answer));
+  await expectFailure(machine, release.env, message);
+});
+
+test("an unlisted program is not even downloaded", async () => {
+  using machine = machineWithOldProgram();
+  await using release = new Release(released, { SHA256SUMS: `${"0".repeat(64)}  claudikins-plan9-x64.gz\n` });
+  await expectFailure(machine, release.env, /^error: this release has no claudikins-\S+\.gz \(by .+\/SHA256SUMS\)$/m);
+  expect(release.requests).toEqual(["SHA256SUMS"]);
+});
+
+test("no release at that address", async () => {
+  using machine = machineWithOldProgram();
+  await using release = new Release(released, { SHA256SUMS: 404 });
+  await expectFailure(machine, release.env, /^error: cannot download \S+\/SHA256SUMS$/m);
+});
+
+test("a list that is a web page", async () => {
+  using machine = machineWithOldProgram();
+  await using release = new Release(released, { SHA256SUMS: "<html>\n<p>Please  log in</p>\n</html>" });
+  await expectFailure(machine, release.env, /^error: this release has no claudikins-/m);
+});
+
+test("a server that dies midway", async () => {
+  using machine = machineWithOldProgram();
+  await using release = new Release(released);
+  // HTTP servers do not promise more than they send; a socket can.
+  using dying = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      async data(socket, request) {
+        const name = / \/(\S+)/.exec(request.toString())![1]!;
+        const body = await (await fetch(`${release.base}/${name}`)).bytes();
+        socket.write(`HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`);
+        socket.write(name === "SHA256SUMS" ? body : body.slice(0, 40));
+        socket.end();
+      },
+    },
+  });
+  const env = { CLAUDIKINS_BASE_URL: `http://127.0.0.1:${dying.port}` };
+  await expectFailure(machine, env, /^error: cannot download \S+\/claudikins-\S+\.gz$/m);
+});
+
+test("no server", async () => {
+  using machine = machineWithOldProgram();
+  // Port 9 discards, where anything listens at all.
+  await expectFailure(machine, { CLAUDIKINS_BASE_URL: "http://127.0.0.1:9" }, /^error: cannot download/m);
+});
+
+test("a listed file that is no gzip", async () => {
+  using machine = machineWithOldProgram();
+  const sum = new Bun.CryptoHasher("sha256").update("no gzip").digest("hex");
+  const sums = Object.keys(everyArtefact(0)).map((name) => `${sum} *${name}`);
+  await using release = new Release(released, { ...everyArtefact("no gzip"), SHA256SUMS: sums.join("\n") });
+  await expectFailure(machine, release.env, /^error: cannot unpack claudikins-\S+\.gz to /m);
+});
+
+test("a program that does not run here", async () => {
+  using machine = machineWithOldProgram();
+  await using release = new Release("#!/bin/sh\nexit 132\n");
+  await expectFailure(
+    machine,
+    release.env,
+    /^error: the new program does not run on this machine; nothing was changed$/m,
+  );
+});
+
+test.each(["curl or wget", "gzip", "something to check with"])("a machine without %s", async (missing) => {
+  using machine = machineWithOldProgram();
+  const has = {
+    "curl or wget": ["gzip", "sha256sum", "shasum"],
+    gzip: ["curl"],
+    "something to check with": ["curl", "gzip"],
+  };
+  machine.restrictTo("uname", "ldd", "mktemp", "mkdir", "dirname", "rm", ...has[missing as keyof typeof has]);
+  await using release = new Release(released);
+  await expectFailure(machine, release.env, /^error: .*installed.*\n\nhint: Install /m);
+});
+
+test.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const)("%s while downloading", async (signal, code) => {
+  using machine = machineWithOldProgram();
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const never = () => {
+    resolve();
+    return new Promise<Response>(() => {});
+  };
+  await using release = new Release(released, everyArtefact(never));
+  const installing = machine.start({ env: release.env });
+  await asked;
+  process.kill(-installing.pid, signal);
+  expect(await installing.exited).toBe(code);
+  machine.expectNoLeftovers();
+  expect(readFileSync(machine.program, "utf8")).toBe(old);
+});
+
+test("a folder that cannot be written to is found out before the download", async () => {
+  using machine = machineWithOldProgram();
+  await using release = new Release(released);
+  const file = join(machine.root, "file");
+  writeFileSync(file, "");
+  const env = { ...release.env, CLAUDIKINS_INSTALL: join(file, "bin") };
+  await expectFailure(machine, env, /^error: cannot write to <root>\/file\/bin$/m);
+  expect(release.requests).toEqual([]);
+});
+
+// To root every folder is writable.
+test.skipIf(process.getuid?.() === 0)("a read-only folder is found out before the download", async () => {
+  using machine = machineWithOldProgram();
+  await using release = new Release(released);
+  const folder = join(machine.root, "read-only");
+  mkdirSync(folder, { mode: 0o555 });
+  const env = { ...release.env, CLAUDIKINS_INSTALL: join(folder, "bin") };
+  await expectFailure(machine, env, /^error: cannot write to <root>\/read-only\/bin$/m);
+  chmodSync(folder, 0o755);
+  expect(release.requests).toEqual([]);
+});
+
+test("a folder in the program's place", async () => {
+  using machine = machineWithOldProgram();
+  await using release = new Release(released);
+  mkdirSync(join(machine.root, "bin", "claudikins"), { recursive: true });
+  const env = { ...release.env, CLAUDIKINS_INSTALL: join(machine.root, "bin") };
+  await expectFailure(machine, env, /^error: <root>\/bin\/claudikins is a folder$/m);
+  expect(existsSync(join(machine.root, "bin", "claudikins"))).toBe(true);
+});
+
+test("no home", async () => {
+  using machine = machineWithOldProgram();
+  await using release = new Release(released);
+  await expectFailure(machine, { ...release.env, HOME: "" }, /^error: HOME is not set$/m);
+});

@@ -1,0 +1,183 @@
+/** Runs install.sh in a machine of its own: a home, a temporary folder, chosen tools, and a release server to download from. */
+import { expect } from "bun:test";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+
+export const script = join(import.meta.dir, "..", "..", "install.sh");
+export const scriptText = readFileSync(script, "utf8");
+
+export const artefacts = [
+  "linux-x64",
+  "linux-arm64",
+  "linux-x64-musl",
+  "linux-arm64-musl",
+  "darwin-x64",
+  "darwin-arm64",
+].map((platform) => `claudikins-${platform}.gz`);
+
+/** A program that is small and runs anywhere: it knows its version, and its "demo" says where it ran. */
+export function fakeProgram(version: string): string {
+  return `#!/bin/sh
+case $1 in
+  --version) echo ${version} ;;
+  exec) echo "home: $HOME, folder: $(pwd), files: $(ls)" ;;
+  *) exit 9 ;;
+esac
+`;
+}
+
+export interface Run {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+interface RunOptions {
+  env?: Record<string, string>;
+  args?: string[];
+  shell?: string;
+  /** Run as a file; without it the script is piped into the shell. */
+  file?: string;
+  /** Instead of the whole script. */
+  text?: string;
+  cwd?: string;
+}
+
+export class Machine implements Disposable {
+  readonly root: string;
+  readonly home: string;
+  readonly temporary: string;
+  /** Tools that stand before all others on PATH. */
+  readonly tools: string;
+  path: string;
+
+  constructor(name = "claudikins-install-") {
+    this.root = mkdtempSync(join(tmpdir(), name));
+    this.home = this.#folder("home");
+    this.temporary = this.#folder("tmp");
+    this.tools = this.#folder("tools");
+    this.path = `${this.tools}:${process.env["PATH"]}`;
+  }
+
+  /** Where the program goes unless CLAUDIKINS_INSTALL says otherwise. */
+  get program(): string {
+    return join(this.home, ".local", "bin", "claudikins");
+  }
+
+  #folder(name: string): string {
+    const folder = join(this.root, name);
+    mkdirSync(folder);
+    return folder;
+  }
+
+  /** Leaves nothing on PATH but these programs of the real machine, as far as it has them, and the fakes. */
+  restrictTo(...names: string[]): this {
+    const folder = this.#folder("restricted");
+    for (const name of names) {
+      const found = Bun.which(name, { PATH: process.env["PATH"] ?? "" });
+      // No link: some tools of macOS go by the place where they are.
+      if (found) this.write(join(folder, name), `#!/bin/sh\nexec '${found}' "$@"\n`);
+    }
+    this.path = `${this.tools}:${folder}`;
+    return this;
+  }
+
+  fake(name: string, body: string): this {
+    return this.write(join(this.tools, name), `#!/bin/sh\n${body}\n`);
+  }
+
+  /** Writes a program. */
+  write(file: string, text: string): this {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    chmodSync(file, 0o755);
+    return this;
+  }
+
+  start({ env = {}, args = [], shell = "/bin/sh", file, text = scriptText, cwd = this.root }: RunOptions = {}) {
+    return Bun.spawn([shell, ...(file ? [file] : ["-s", "--"]), ...args], {
+      cwd,
+      argv0: basename(shell),
+      env: { PATH: this.path, HOME: this.home, TMPDIR: this.temporary, SHELL: "/bin/sh", ...env },
+      stdin: file ? "ignore" : Buffer.from(text),
+      stdout: "pipe",
+      stderr: "pipe",
+      // A process group of its own, so that a signal reaches what it started, as Ctrl-C does.
+      detached: true,
+    });
+  }
+
+  /** To the end; whatever happened, no temporary file may be left. */
+  async run(options: RunOptions = {}): Promise<Run> {
+    const process = this.start(options);
+    const [stdout, stderr] = await Promise.all([process.stdout.text(), process.stderr.text()]);
+    const code = await process.exited;
+    this.expectNoLeftovers();
+    return { code, stdout: this.#anonymous(stdout), stderr: this.#anonymous(stderr) };
+  }
+
+  expectNoLeftovers(): void {
+    expect(readdirSync(this.temporary)).toEqual([]);
+    const files = readdirSync(this.root, { recursive: true, encoding: "utf8" });
+    expect(files.filter((file) => file.includes(".claudikins."))).toEqual([]);
+  }
+
+  /** With this machine's paths as `~` and `<tmp>`. */
+  #anonymous(text: string): string {
+    return text
+      .replaceAll(this.home, "~")
+      .replaceAll(this.temporary, "<tmp>")
+      .replaceAll(/<tmp>\/claudikins\.\w+/g, "<tmp>")
+      .replaceAll(this.root, "<root>");
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+type Answer = Uint8Array | string | number | ((path: string) => Response | Promise<Response>);
+
+/** A release on a real HTTP server: `program` under every artefact's name, unless a file is answered otherwise. */
+export class Release implements AsyncDisposable {
+  readonly requests: string[] = [];
+  readonly #server: Bun.Server<undefined>;
+
+  constructor(program: string, files: Record<string, Answer> = {}) {
+    const packed = Bun.gzipSync(program);
+    const sum = new Bun.CryptoHasher("sha256").update(packed).digest("hex");
+    const sums = artefacts.map((name) => `${sum}  ${name}`).join("\n");
+    const known: Record<string, Answer> = { ...Object.fromEntries(artefacts.map((name) => [name, packed])) };
+    Object.assign(known, { SHA256SUMS: sums }, files);
+    this.#server = Bun.serve({
+      port: 0,
+      fetch: (request) => {
+        const name = new URL(request.url).pathname.slice(1);
+        this.requests.push(name);
+        const answer = known[name] ?? 404;
+        if (typeof answer === "function") return answer(name);
+        return typeof answer === "number"
+          ? new Response("", { status: answer })
+          : new Response(answer as Uint8Array<ArrayBuffer> | string);
+      },
+    });
+  }
+
+  get base(): string {
+    return `http://127.0.0.1:${this.#server.port}`;
+  }
+
+  get env(): Record<string, string> {
+    return { CLAUDIKINS_BASE_URL: this.base };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.stop(true);
+  }
+}
+
+/** The same answer for the program of whatever machine the tests run on. */
+export function everyArtefact(answer: Answer): Record<string, Answer> {
+  return Object.fromEntries(artefacts.map((name) => [name, answer]));
+}

@@ -1,0 +1,166 @@
+/** install.sh as most people run it, piped into a shell: what it downloads, checks and installs. */
+import { describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { everyArtefact, fakeProgram, Machine, Release, script, scriptText } from "./harness.ts";
+
+/** What the script needs of a machine besides something to download and something to check with. */
+const basics = ["sh", "uname", "ldd", "mktemp", "mkdir", "dirname", "sed", "gzip", "chmod", "mv", "rm", "cat", "ls"];
+
+describe("a fresh install", () => {
+  test("downloads, checks, installs, says what to do next and runs the demo", async () => {
+    await using release = new Release(fakeProgram("1.2.3"));
+    using machine = new Machine();
+    const { code, stdout, stderr } = await machine.run({ env: release.env });
+    expect(stderr).toBe("");
+    expect(stdout).toBe(`Downloading ${release.base}/${release.requests[1]}
+
+claudikins 1.2.3 is installed: ~/.local/bin/claudikins
+
+~/.local/bin is not on your PATH.
+Add this line to ~/.profile, then open a new terminal:
+  export PATH=~/.local/bin:"$PATH"
+
+To give it to Claude Code:
+  claude mcp add claudikins -- ~/.local/bin/claudikins serve
+
+Demo: one piece of code makes seven calls to the built-in demo shop at once; only what it returns comes out:
+home: <tmp>/demo, folder: <tmp>/demo, files: 
+`);
+    expect(code).toBe(0);
+    expect(release.requests[0]).toBe("SHA256SUMS");
+    expect(lstatSync(machine.program).mode & 0o777).toBe(0o755);
+    expect(readdirSync(join(machine.home, ".local", "bin"))).toEqual(["claudikins"]);
+  });
+
+  test.each(["sh", "dash", "bash", "busybox"].filter((shell) => Bun.which(shell)))("works in %s", async (shell) => {
+    await using release = new Release(fakeProgram("1.2.3"));
+    using machine = new Machine();
+    const file = join(machine.root, "install.sh");
+    copyFileSync(script, file);
+    const started = shell === "busybox" ? { file: "sh", args: [file] } : { file };
+    const result = await machine.run({ env: release.env, shell: Bun.which(shell)!, ...started });
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    expect(existsSync(machine.program)).toBe(true);
+  });
+
+  test("works in folders with spaces and quotes, and to a relative one", async () => {
+    await using release = new Release(fakeProgram("1.2.3"));
+    using machine = new Machine("it's $HOME of claudikins ");
+    const result = await machine.run({ env: { ...release.env, CLAUDIKINS_INSTALL: "my programs/" } });
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    expect(result.stdout).toContain("\nclaudikins 1.2.3 is installed: <root>/my programs/claudikins\n");
+    expect(readdirSync(join(machine.root, "my programs"))).toEqual(["claudikins"]);
+  });
+
+  // macOS comes without wget.
+  test.skipIf(!Bun.which("wget"))("needs no curl where there is wget", async () => {
+    await using release = new Release(fakeProgram("1.2.3"));
+    using machine = new Machine().restrictTo(...basics, "sha256sum", "shasum", "wget");
+    expect(await machine.run({ env: release.env })).toMatchObject({ code: 0, stderr: "" });
+    expect(existsSync(machine.program)).toBe(true);
+    const missing = await machine.run({ env: { CLAUDIKINS_BASE_URL: `${release.base}/nowhere` } });
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toStartWith(`error: cannot download ${release.base}/nowhere/SHA256SUMS\n`);
+  });
+
+  test.each(["sha256sum", "shasum", "openssl"].filter((tool) => Bun.which(tool)))(
+    "checks with %s alone",
+    async (tool) => {
+      await using release = new Release(fakeProgram("1.2.3"));
+      // shasum is a Perl script.
+      using machine = new Machine().restrictTo(...basics, "curl", tool, "perl");
+      expect(await machine.run({ env: release.env })).toMatchObject({ code: 0, stderr: "" });
+      await using other = new Release(fakeProgram("6.6.6"), everyArtefact(Bun.gzipSync(fakeProgram("7.7.7"))));
+      expect((await machine.run({ env: other.env })).stderr).toContain("damaged or not the released one");
+    },
+  );
+
+  test("leaves the demo out on request", async () => {
+    await using release = new Release(fakeProgram("1.2.3"));
+    using machine = new Machine();
+    const { code, stdout } = await machine.run({ env: { ...release.env, CLAUDIKINS_NO_DEMO: "1" } });
+    expect(code).toBe(0);
+    expect(stdout).toEndWith("  claude mcp add claudikins -- ~/.local/bin/claudikins serve\n");
+  });
+
+  test("a demo that fails is a failure, of a program that is installed", async () => {
+    await using release = new Release('#!/bin/sh\n[ "$1" = --version ] && echo 1.2.3\n');
+    using machine = new Machine();
+    const { code, stderr } = await machine.run({ env: release.env });
+    expect(code).toBe(1);
+    expect(stderr).toStartWith("error: claudikins is installed, but its demo failed\n\nhint: ");
+    expect(existsSync(machine.program)).toBe(true);
+  });
+});
+
+describe("an upgrade", () => {
+  test("replaces the old program by a rename, and not before all else is done", async () => {
+    using machine = new Machine();
+    machine.write(machine.program, fakeProgram("1.0.0"));
+    const old = lstatSync(machine.program).ino;
+    let seen = "";
+    const packed = Bun.gzipSync(fakeProgram("2.0.0"));
+    const answer = () => {
+      seen = readFileSync(machine.program, "utf8");
+      return new Response(packed);
+    };
+    await using release = new Release(fakeProgram("2.0.0"), everyArtefact(answer));
+    expect(await machine.run({ env: release.env })).toMatchObject({ code: 0 });
+    expect(seen).toBe(fakeProgram("1.0.0"));
+    expect(readFileSync(machine.program, "utf8")).toBe(fakeProgram("2.0.0"));
+    expect(lstatSync(machine.program).ino).not.toBe(old);
+  });
+});
+
+describe("the release", () => {
+  // Shows the address asked for and is no network.
+  const noNetwork = 'for last; do :; done\necho "$last" >&2\nexit 6';
+  const github = "https://github.com/claudikins/claudikins/releases";
+
+  test.each([
+    ["the latest", {}, `${github}/latest/download/SHA256SUMS`],
+    ["a version", { CLAUDIKINS_VERSION: "0.1.0" }, `${github}/download/v0.1.0/SHA256SUMS`],
+    ["a tag", { CLAUDIKINS_VERSION: "v0.1.0" }, `${github}/download/v0.1.0/SHA256SUMS`],
+    ["a mirror", { CLAUDIKINS_BASE_URL: "https://mirror.test/c/" }, "https://mirror.test/c/SHA256SUMS"],
+  ])("%s", async (_name, env: Record<string, string>, url) => {
+    using machine = new Machine().fake("curl", noNetwork);
+    expect(await machine.run({ env })).toEqual({
+      code: 1,
+      stdout: expect.stringContaining("Downloading https://"),
+      stderr: `${url}\nerror: cannot download ${url}\n\nhint: Nothing was changed. Check the network, and that this release exists: ${github}\n`,
+    });
+  });
+});
+
+describe("the command line", () => {
+  test("--help says everything that can be set", async () => {
+    using machine = new Machine();
+    const { code, stdout, stderr } = await machine.run({ args: ["--help"] });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const settings = new Set(scriptText.match(/\bCLAUDIKINS_\w+/g));
+    settings.delete("CLAUDIKINS_CONFIG"); // The program's own.
+    for (const setting of settings) expect(stdout).toContain(setting);
+  });
+
+  test("refuses what it does not know", async () => {
+    using machine = new Machine();
+    expect(await machine.run({ args: ["--prefix", "x"] })).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "error: unknown argument: --prefix x\n\nhint: everything is set by environment variables, see --help\n",
+    });
+  });
+});
+
+test("a script that was cut off anywhere does not run", () => {
+  const begin = scriptText.indexOf("{");
+  for (let cut = begin + 1; cut < scriptText.length - 1; cut += scriptText.length - cut > 20 ? 31 : 1) {
+    const { stdout, stderr } = Bun.spawnSync(["/bin/sh", "-s"], {
+      stdin: Buffer.from(scriptText.slice(0, cut)),
+      env: { PATH: "" },
+    });
+    expect(stdout.toString()).toBe("");
+    expect(stderr.toString(), scriptText.slice(cut - 20, cut)).toMatch(/syntax error|unexpected EOF/i);
+  }
+});

@@ -1,0 +1,48 @@
+/** Which program install.sh takes for which machine. Each machine is made of what the script asks: uname, ldd, sysctl. */
+import { expect, test } from "bun:test";
+import { fakeProgram, Machine, Release } from "./harness.ts";
+
+const glibc = 'echo "ldd (GNU libc) 2.39"';
+// musl's ldd knows no --version: it says on the error stream what it is, and fails.
+const musl = 'echo "musl libc (x86_64)" >&2; exit 1';
+
+test.each([
+  ["Linux", "x86_64", glibc, "linux-x64"],
+  ["Linux", "amd64", 'echo "ldd (Debian GLIBC 2.36-9) 2.36"', "linux-x64"],
+  ["Linux", "aarch64", glibc, "linux-arm64"],
+  ["Linux", "arm64", glibc, "linux-arm64"],
+  ["Linux", "x86_64", musl, "linux-x64-musl"],
+  ["Linux", "aarch64", musl, "linux-arm64-musl"],
+  ["Darwin", "x86_64", musl, "darwin-x64"],
+  ["Darwin", "arm64", musl, "darwin-arm64"],
+])("%s on %s, ldd: %s → %s", async (system, machineName, ldd, platform) => {
+  await using release = new Release(fakeProgram("1.2.3"));
+  using machine = new Machine();
+  machine.fake("uname", `[ "$1" = -s ] && echo ${system} || echo ${machineName}`).fake("ldd", ldd);
+  machine.fake("sysctl", "exit 1");
+  expect(await machine.run({ env: release.env })).toMatchObject({ code: 0, stderr: "" });
+  expect(release.requests).toEqual(["SHA256SUMS", `claudikins-${platform}.gz`]);
+});
+
+test("a shell translated by Rosetta gets the program of the real processor", async () => {
+  await using release = new Release(fakeProgram("1.2.3"));
+  using machine = new Machine().fake("uname", '[ "$1" = -s ] && echo Darwin || echo x86_64');
+  machine.fake("sysctl", '[ "$*" = "-n sysctl.proc_translated" ] && echo 1');
+  await machine.run({ env: release.env });
+  expect(release.requests[1]).toBe("claudikins-darwin-arm64.gz");
+});
+
+test.each([
+  ["FreeBSD", "amd64", "there is no claudikins for FreeBSD\n\nhint: It runs on Linux and macOS; on Windows, in WSL."],
+  [
+    "MINGW64_NT-10.0",
+    "x86_64",
+    "there is no claudikins for MINGW64_NT-10.0\n\nhint: It runs on Linux and macOS; on Windows, in WSL.",
+  ],
+  ["Linux", "armv7l", "there is no claudikins for Linux on armv7l\n\nhint: It runs on x64 and arm64 processors."],
+])("%s on %s is refused", async (system, machineName, message) => {
+  await using release = new Release(fakeProgram("1.2.3"));
+  using machine = new Machine().fake("uname", `[ "$1" = -s ] && echo ${system} || echo ${machineName}`);
+  expect(await machine.run({ env: release.env })).toEqual({ code: 1, stdout: "", stderr: `error: ${message}\n` });
+  expect(release.requests).toEqual([]);
+});

@@ -1,0 +1,37 @@
+/** From the sources to a working program: scripts/release.ts builds it for this machine, install.sh gets it from a server. */
+import { expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import manifest from "../../package.json" with { type: "json" };
+import { Machine } from "./harness.ts";
+
+const release = join(import.meta.dir, "..", "..", "scripts", "release.ts");
+
+test("what is released can be installed, and its demo runs", async () => {
+  using machine = new Machine();
+  const outdir = join(machine.root, "release");
+  // An upload of what an earlier run left would be one more program in the release.
+  machine.write(join(outdir, "claudikins-plan9-x64.gz"), "");
+  const built = Bun.spawnSync([process.execPath, release, "--targets", "host", "--outdir", outdir]);
+  expect(built.exitCode, built.stderr.toString()).toBe(0);
+  expect(readdirSync(outdir).sort()).toEqual(["SHA256SUMS", expect.stringMatching(/^claudikins-\w+-\w+(-musl)?\.gz$/)]);
+
+  using server = Bun.serve({
+    port: 0,
+    fetch: (request) => new Response(Bun.file(join(outdir, new URL(request.url).pathname))),
+  });
+  const { code, stdout, stderr } = await machine.run({
+    env: { CLAUDIKINS_BASE_URL: `http://127.0.0.1:${server.port}` },
+  });
+  expect(code, stderr).toBe(0);
+  expect(stdout).toContain(`\nclaudikins ${manifest.version} is installed: ~/.local/bin/claudikins\n`);
+  const value = JSON.parse(stdout.slice(stdout.indexOf("\n{")));
+  expect(Object.keys(value)).toEqual(["orders", "best_country", "its_revenue_eur"]);
+  expect(stderr).toMatch(/^\[7 calls · /m);
+}, 60_000);
+
+test("a target that does not exist is refused, and nothing built", () => {
+  const refused = Bun.spawnSync([process.execPath, release, "--targets", "host,bun-plan9-x64"]);
+  expect(refused.exitCode).toBe(2);
+  expect(refused.stderr.toString()).toStartWith("error: unknown target bun-plan9-x64\n\nhint: ");
+});
