@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { createEngine } from "../src/sandbox/engine.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
 import { takeSnapshot } from "../src/sandbox/snapshot.ts";
-import { compiledEngine } from "../src/sandbox/wasm.ts";
+import { compiledEngine, programBytes } from "../src/sandbox/wasm.ts";
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
@@ -15,11 +15,13 @@ const { values } = parseArgs({
   },
 });
 const outfile = resolve(values.outfile);
-const snapshot = `${outfile}.snapshot`;
+/** What the build makes and the executable contains in the place of files of the source. */
+const made = { snapshot: `${outfile}.snapshot`, engine: `${outfile}.wasm` };
 mkdirSync(dirname(outfile), { recursive: true });
 
 try {
-  writeFileSync(snapshot, takeSnapshot(await createEngine(await compiledEngine(), 64 * 1_048_576), guestScript()));
+  writeFileSync(made.engine, await programBytes());
+  writeFileSync(made.snapshot, takeSnapshot(await createEngine(await compiledEngine(), 64 * 1_048_576), guestScript()));
   await Bun.build({
     // The worker is an entry of its own: the executable starts it by its path.
     entrypoints: [join(root, "src", "main.ts"), join(root, "src", "sandbox", "worker.ts")],
@@ -29,11 +31,14 @@ try {
     format: "esm",
     plugins: [
       {
-        name: "guest-snapshot",
-        setup: (build) => void build.onResolve({ filter: /guest-snapshot\.bin$/ }, () => ({ path: snapshot })),
+        name: "made-files",
+        setup(build) {
+          build.onResolve({ filter: /\/guest-snapshot\.bin$/ }, () => ({ path: made.snapshot }));
+          build.onResolve({ filter: /^@jitl\/.*\/wasm$/ }, () => ({ path: made.engine }));
+        },
       },
     ],
   });
 } finally {
-  rmSync(snapshot, { force: true });
+  for (const file of Object.values(made)) rmSync(file, { force: true });
 }

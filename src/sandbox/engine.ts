@@ -6,6 +6,7 @@ import {
   type QuickJSRuntime,
   type QuickJSWASMModule,
 } from "quickjs-emscripten-core";
+import { type Imports, instantiateInterruptible } from "./interruptible.ts";
 
 const pageBytes = 65_536;
 
@@ -21,6 +22,8 @@ const stackBytes = 262_144;
 export interface Engine {
   quickjs: QuickJSWASMModule;
   memory: WebAssembly.Memory;
+  /** Called about every millisecond from within loops of the engine that run no JavaScript; may throw to end them. */
+  onTick: () => void;
 }
 
 /**
@@ -30,10 +33,18 @@ export interface Engine {
 export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: number): Promise<Engine> {
   const pages = Math.ceil(memoryBytes / pageBytes);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  const quickjs = await newQuickJSWASMModuleFromVariant(
-    newVariant(variant, { wasmModule, wasmMemory: memory, emscriptenModule: { thisProgram: "quickjs" } as object }),
-  );
-  return { quickjs, memory };
+  const engine = { memory, onTick: () => {} };
+  const emscriptenModule = {
+    // Otherwise the path of this program gets into the engine's memory.
+    thisProgram: "quickjs",
+    async instantiateWasm(imports: Imports, onSuccess: (instance: WebAssembly.Instance) => void) {
+      const instance = await instantiateInterruptible(wasmModule, imports, () => engine.onTick());
+      onSuccess(instance);
+      return instance.exports;
+    },
+  };
+  const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmMemory: memory, emscriptenModule }));
+  return Object.assign(engine, { quickjs });
 }
 
 /** The limits that the engine can hold by itself. */

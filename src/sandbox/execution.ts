@@ -30,6 +30,9 @@ export class Execution {
     this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }));
     this.#runtime = engine.quickjs.newRuntime();
     this.#runtime.setInterruptHandler(() => this.#stopped() !== undefined);
+    engine.onTick = () => {
+      if (this.#stopped() !== undefined) throw new Error("stopped");
+    };
     const context = this.#runtime.newContext();
     this.#context = context;
     this.#defineHost();

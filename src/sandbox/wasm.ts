@@ -4,6 +4,14 @@ import wasmFile from "@jitl/quickjs-wasmfile-release-sync/wasm" with { type: "fi
 let compiling: Promise<WebAssembly.Module> | undefined;
 
 export function compiledEngine(): Promise<WebAssembly.Module> {
-  compiling ??= Bun.file(wasmFile).arrayBuffer().then(WebAssembly.compile);
+  compiling ??= programBytes().then(WebAssembly.compile);
   return compiling;
+}
+
+/** In an executable, the build has put the program here that was made interruptible; from source that is done now. */
+export async function programBytes(): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await Bun.file(wasmFile).bytes();
+  if (Bun.isStandaloneExecutable) return bytes;
+  const { makeInterruptible } = await import("./interruptible.ts");
+  return makeInterruptible(bytes);
 }

@@ -119,6 +119,8 @@ describe("failures", () => {
     ["a wait that is too long", "timeout", "await new Promise((r) => setTimeout(r, 60_000))"],
     ["a call that is too slow", "timeout", "await test.slow({ ms: 60_000 })"],
     ["a catastrophic regular expression", "timeout", "/^(a+)+$/.test('a'.repeat(50) + 'b')"],
+    ["a native loop over nothing", "timeout", "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)"],
+    ["a native search that is quadratic", "timeout", "'a'.repeat(1e7).indexOf('a'.repeat(5e6) + 'b')"],
     ["a loop that catches everything", "timeout", "for (;;) { try { for (;;); } catch {} }"],
     ["objects without end", "memory", "const a: unknown[] = []; for (;;) a.push({ a })"],
     ["typed arrays without end", "memory", "const a: unknown[] = []; for (;;) a.push(new Uint8Array(1e6).fill(1))"],
