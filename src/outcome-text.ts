@@ -3,12 +3,11 @@ import type { OutcomeError, Receipt } from "./sandbox/contract.ts";
 
 /** `[3 calls (1 failed) · 41 ms · 1,033,120 characters kept out of the context]`. */
 export function receiptText({ calls, failures, durationMs, charsIn, charsOut }: Receipt): string {
-  const number = (value: number) => value.toLocaleString("en-US");
   const parts = [
-    `${number(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${number(failures)} failed)` : ""}`,
-    `${number(Math.round(durationMs))} ms`,
+    `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed)` : ""}`,
+    `${grouped(Math.round(durationMs))} ms`,
   ];
-  if (charsIn > charsOut) parts.push(`${number(charsIn - charsOut)} characters kept out of the context`);
+  if (charsIn > charsOut) parts.push(`${grouped(charsIn - charsOut)} characters kept out of the context`);
   return `[${parts.join(" · ")}]`;
 }
 
@@ -24,4 +23,9 @@ export function failureText(error: OutcomeError): string {
     if (column < 200) lines.push(`  ${" ".repeat(gutter.length)} | ${" ".repeat(column)}^`);
   }
   return lines.join("\n");
+}
+
+/** 1,234,567. Not by Intl, which takes longer to load than a small execution takes. */
+function grouped(value: number): string {
+  return String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

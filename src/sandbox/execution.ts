@@ -11,7 +11,7 @@ export const codeFile = "main.ts";
 type Failure = Extract<WorkerResult, { ok: false }>;
 
 /** Made before there is code to run, so that the code does not wait for its engine. */
-export class Execution {
+export class Execution implements Disposable {
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   readonly #guest: QuickJSHandle;
@@ -72,6 +72,13 @@ export class Execution {
       using text = context.newString(payload);
       this.#callGuest("settle", id, message.ok ? context.true : context.false, kind, text);
     });
+  }
+
+  /** Gives the engine back. Only after it ended well, and not from within it. */
+  [Symbol.dispose](): void {
+    this.#guest.dispose();
+    this.#context.dispose();
+    this.#runtime.dispose();
   }
 
   /** Called when the stop flag may have changed while the code was only waiting. */
@@ -227,16 +234,7 @@ export class Execution {
     this.#logs.flush(true);
     // An engine that ran out of memory or stack, or was stopped in the middle, is not used again.
     const reusable = result.ok || result.reason === "threw";
-    queueMicrotask(() => {
-      if (reusable) this.#dispose();
-      this.#send({ type: "done", result, reusable });
-    });
-  }
-
-  #dispose(): void {
-    this.#guest.dispose();
-    this.#context.dispose();
-    this.#runtime.dispose();
+    this.#send({ type: "done", result, reusable });
   }
 }
 

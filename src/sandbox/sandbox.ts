@@ -46,7 +46,7 @@ export class Sandbox implements Disposable {
     try {
       // Loaded while the worker starts.
       const { transpile } = await import("./transpile.ts");
-      const transpiled = transpile(source);
+      const transpiled = await transpile(source);
       const result = await this.#run(transpiled.code, options, recorder);
       if (result.ok) return recorder.success(result.json);
       const { describeFailure } = await import("./failure.ts");

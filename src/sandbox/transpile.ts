@@ -1,7 +1,6 @@
 /** TypeScript as agents write it → the body of an async function, with a way back from its positions to the original's. */
 import { type CallExpression, type ExpressionStatement, type Node, type Program, parse } from "acorn";
 import { full } from "acorn-walk";
-import { transform } from "sucrase";
 import { CheckError } from "./check-error.ts";
 
 export interface Transpiled {
@@ -12,28 +11,66 @@ export interface Transpiled {
 }
 
 /** Throws CheckError when the code is not TypeScript. */
-export function transpile(source: string): Transpiled {
-  const stripped = stripTypes(source).code;
+export async function transpile(source: string): Promise<Transpiled> {
+  const { code, program, typed } = parseJavaScript(source) ?? (await parseTypeScript(source));
   const edits = new Edits();
-  const program = parseProgram(stripped, source);
   const last = program.body.at(-1);
-  for (const statement of floatingStatements(program, stripped)) {
-    if (statement !== last) edits.wrap(expressionOf(statement, stripped), "__watch(", ")");
+  for (const statement of floatingStatements(program, code)) {
+    if (statement !== last) edits.wrap(expressionOf(statement, code), "__watch(", ")");
   }
   for (const callback of floatingCallbacks(program)) edits.wrap(callback, "__watch.each(", ")");
-  if (last?.type === "ExpressionStatement") {
-    edits.wrap(expressionOf(last, stripped), "return (", ")");
-  }
+  if (last?.type === "ExpressionStatement") edits.wrap(expressionOf(last, code), "return (", ")");
+  const edited = edits.apply(code);
   return {
-    code: edits.apply(stripped),
-    originalPosition: async (line, column) => {
-      const offset = edits.undo(offsetOf(edits.apply(stripped), line, column));
-      return (await tracePosition(source, positionOf(stripped, offset))) ?? { line, column };
+    code: edited,
+    async originalPosition(line, column) {
+      const at = positionOf(code, edits.undo(offsetOf(edited, line, column)));
+      return typed ? ((await tracePosition(source, at)) ?? { line, column }) : at;
     },
   };
 }
 
-function stripTypes(source: string, mapped = false) {
+interface Parsed {
+  /** JavaScript. */
+  code: string;
+  program: Program;
+  /** Whether types were taken out of it. */
+  typed: boolean;
+}
+
+/**
+ * What is JavaScript already needs no sucrase, which takes longer to load than most programs to run. Undefined where it
+ * is not, or where a `<` may mean something else in TypeScript: `f<T>(x)`.
+ */
+function parseJavaScript(source: string): Parsed | undefined {
+  if (source.includes("<")) return undefined;
+  try {
+    return { code: source, program: parseProgram(source), typed: false };
+  } catch {
+    return undefined;
+  }
+}
+
+async function parseTypeScript(source: string): Promise<Parsed> {
+  const { code } = await stripTypes(source);
+  try {
+    return { code, program: parseProgram(code), typed: true };
+  } catch (error) {
+    throw syntaxError(error, source, 0);
+  }
+}
+
+function parseProgram(code: string): Program {
+  return parse(code, {
+    ecmaVersion: "latest",
+    sourceType: "module",
+    allowReturnOutsideFunction: true,
+    allowAwaitOutsideFunction: true,
+  });
+}
+
+async function stripTypes(source: string, mapped = false) {
+  const { transform } = await import("sucrase");
   try {
     return transform(source, {
       transforms: ["typescript"],
@@ -50,24 +87,11 @@ function stripTypes(source: string, mapped = false) {
 /** The map is made only when an error needs it. */
 async function tracePosition(source: string, at: { line: number; column: number }) {
   const { originalPositionFor, TraceMap } = await import("@jridgewell/trace-mapping");
-  const { sourceMap } = stripTypes(source, true);
+  const { sourceMap } = await stripTypes(source, true);
   if (!sourceMap) return undefined;
   const map = new TraceMap({ ...sourceMap, version: 3, names: [...sourceMap.names], sources: [...sourceMap.sources] });
   const found = originalPositionFor(map, { line: at.line, column: at.column - 1 });
   return found.line === null ? undefined : { line: found.line, column: found.column + 1 };
-}
-
-function parseProgram(code: string, source: string): Program {
-  try {
-    return parse(code, {
-      ecmaVersion: "latest",
-      sourceType: "module",
-      allowReturnOutsideFunction: true,
-      allowAwaitOutsideFunction: true,
-    });
-  } catch (error) {
-    throw syntaxError(error, source, 0);
-  }
 }
 
 function syntaxError(error: unknown, source: string, firstColumn: 0 | 1): unknown {

@@ -17,6 +17,8 @@ const snapshot = Bun.file(snapshotFile).bytes();
 /** Makes the next execution before its code is there. An engine is used again as long as its size is the wanted one. */
 function prepare({ engine: module, guest, memoryBytes }: PrepareMessage): void {
   const again = ready?.memoryBytes === memoryBytes ? ready.engine : undefined;
+  current?.[Symbol.dispose]();
+  current = undefined;
   const engine = again ?? createEngine(module, memoryBytes);
   const next = Promise.all([engine, snapshot]).then(([made, taken]) => {
     const restore = (context: QuickJSContext) => !again && taken.length > 0 && restoreSnapshot(made, context, taken);

@@ -34,6 +34,12 @@ describe("values", () => {
       "enum E { A = 'a' }\nclass C { constructor(public x: number) {} }\nreturn [E.A, new C(3).x as number]",
       ["a", 3],
     ],
+    [
+      "generics that could be comparisons",
+      "const id = (x: unknown) => x;\nfunction f<T>(x: T) { return x }\nreturn [f<string>('a'), new Map<string, number>().size]",
+      ["a", 0],
+    ],
+    ["plain JavaScript", "const o = { a: { b: 1 } };\no?.a?.b ?? 2", 1],
     ["a long text", "return 'é'.repeat(300_000).length", 300_000],
     ["falsy values are no failures", "return false", false],
   ];
