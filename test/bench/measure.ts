@@ -1,6 +1,4 @@
 /** Times whole processes in turn, so that a machine whose speed drifts drifts for both. */
-import { testEnvironment } from "../support/process.ts";
-
 export interface Comparison {
   name: string;
   /** Medians in milliseconds. */
@@ -51,7 +49,7 @@ export async function processMs(command: string[], cwd: string): Promise<number>
 /** Wall time from start until the answer to `initialize` is there. */
 export async function initializeMs(command: string[], cwd: string): Promise<number> {
   const startedAt = performance.now();
-  const child = Bun.spawn(command, { cwd, env: testEnvironment(), stdin: "pipe", stdout: "pipe", stderr: "ignore" });
+  const child = Bun.spawn(command, { cwd, stdin: "pipe", stdout: "pipe", stderr: "ignore" });
   const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1" } };
   child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
   await child.stdin.flush();

@@ -12,6 +12,7 @@ const { values } = parseArgs({
 const runs = Number(values.runs);
 if (!Number.isInteger(runs) || runs < 1) throw new Error(`--runs takes a whole number, got ${values.runs}`);
 
+// Everything else of the environment stays as it is, for both: it is the user's, and some of it costs one of them time.
 const home = mkdtempSync(join(tmpdir(), "claudikins-bench-"));
 process.env["HOME"] = home;
 for (const name of Object.keys(process.env)) if (name.startsWith("XDG_")) delete process.env[name];

@@ -15,9 +15,9 @@ afterEach(() => client.close());
 async function connect(folder: TemporaryFolder): Promise<Client> {
   const [command, ...args] = [...fromSource, "serve"];
   client = new Client({ name: "test", version: "1" });
-  await client.connect(
-    new StdioClientTransport({ command, args, cwd: folder.path, env: testEnvironment(), stderr: "pipe" }),
-  );
+  // A data folder of its own: what another test generated must not be known here.
+  const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });
+  await client.connect(new StdioClientTransport({ command, args, cwd: folder.path, env, stderr: "pipe" }));
   return client;
 }
 
