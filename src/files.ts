@@ -1,32 +1,73 @@
 /** Files that are there whole or not at all. */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "./errors.ts";
 
-/** Writes the text unless the file has it already; true when it was written. Throws FILE_NOT_WRITABLE. */
-export function writeWhenChanged(path: string, text: string): boolean {
-  if (readIfThere(path) === text) return false;
+/**
+ * Writes the text unless the file has it already, or has one that `mayReplace` says no to: then it is kept.
+ * Throws FILE_NOT_WRITABLE.
+ */
+export function writeWhenChanged(
+  path: string,
+  text: string,
+  mayReplace: (found: string) => boolean = () => true,
+): "written" | "unchanged" | "kept" {
   const temporary = `${path}.${process.pid}.${++written}.tmp`;
   try {
+    const found = readIfThere(path);
+    if (found === text) return "unchanged";
+    if (found !== undefined && !mayReplace(found)) return "kept";
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(temporary, text);
     renameSync(temporary, path);
-    return true;
+    return "written";
   } catch (cause) {
-    rmSync(temporary, { force: true });
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write ${path}: ${messageOf(cause)}`, { cause });
+    discard(temporary);
+    throw notWritable("write", path, cause);
   }
 }
 
 let written = 0;
 
-/** The text of a file, or undefined where there is none. */
-export function readIfThere(path: string): string | undefined {
+/** Removes a file; one that is not there is fine. Throws FILE_NOT_WRITABLE. */
+export function removeFile(path: string): void {
   try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const code = systemCodeOf(error);
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${path}: ${messageOf(error)}`, { cause: error });
+    rmSync(path, { force: true });
+  } catch (cause) {
+    throw notWritable("remove", path, cause);
   }
+}
+
+/** For what may not be there: `force` alone still throws when the folder is no folder. */
+function discard(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // What went wrong before is what matters.
+  }
+}
+
+/** The text of a file, or undefined where there is none. Throws FILE_NOT_FOUND when it cannot be read. */
+export function readIfThere(path: string): string | undefined {
+  return ifThere(path, () => readFileSync(path, "utf8"));
+}
+
+/** The names in a folder, sorted; none where there is no folder. Throws FILE_NOT_FOUND when it cannot be read. */
+export function namesIn(folder: string): string[] {
+  return (ifThere(folder, () => readdirSync(folder)) ?? []).sort();
+}
+
+function ifThere<T>(path: string, read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (cause) {
+    const code = systemCodeOf(cause);
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${path}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function notWritable(verb: string, path: string, cause: unknown): ClaudikinsError {
+  const why = cause instanceof ClaudikinsError && cause.cause ? cause.cause : cause;
+  return new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot ${verb} ${path}: ${messageOf(why)}`, { cause: why });
 }

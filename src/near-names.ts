@@ -7,19 +7,16 @@ import { distance } from "fastest-levenshtein";
  */
 export function nearNames(wanted: string, names: Iterable<string>, limit = 3): string[] {
   const plainWanted = plain(wanted);
-  const scored: { name: string; score: number }[] = [];
-  for (const name of names) {
+  return ranked(names, limit, (name) => {
     const candidate = plain(name);
-    const edits = distance(plainWanted, candidate);
-    const longest = Math.max(plainWanted.length, candidate.length);
-    const contained =
-      Math.min(plainWanted.length, candidate.length) >= 3 &&
-      (candidate.includes(plainWanted) || plainWanted.includes(candidate));
-    if (edits <= Math.max(1, Math.floor(longest / 3))) scored.push({ name, score: edits });
-    else if (contained) scored.push({ name, score: longest });
-  }
-  scored.sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1));
-  return scored.slice(0, limit).map((entry) => entry.name);
+    const [short, long] = plainWanted.length < candidate.length ? [plainWanted, candidate] : [candidate, plainWanted];
+    return editsOf(plainWanted, candidate) ?? (short.length >= 3 && long.includes(short) ? long.length : undefined);
+  });
+}
+
+/** The name that `wanted` is a misspelling of: a few letters off. One that merely contains it is another name. */
+export function misspelling(wanted: string, names: Iterable<string>): string | undefined {
+  return ranked(names, 1, (name) => editsOf(plain(wanted), plain(name)))[0];
 }
 
 /** `Did you mean a, b or c?`, or undefined when nothing is near. */
@@ -30,6 +27,33 @@ export function didYouMean(wanted: string, names: Iterable<string>): string | un
   return `Did you mean ${near.length > 1 ? `${near.slice(0, -1).join(", ")} or ${last}` : last}?`;
 }
 
+/** Names by score, lowest first; those without one are left out. */
+function ranked(names: Iterable<string>, limit: number, scoreOf: (name: string) => number | undefined): string[] {
+  return [...names]
+    .flatMap((name) => {
+      const score = scoreOf(name);
+      return score === undefined ? [] : [{ name, score }];
+    })
+    .sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1))
+    .slice(0, limit)
+    .map(({ name }) => name);
+}
+
+/**
+ * How many letters differ, or undefined when it is more than a third of them; a letter or two alone say too little.
+ * The same letters in another order (`exce`) count as one slip.
+ */
+function editsOf(a: string, b: string): number | undefined {
+  const longest = Math.max(a.length, b.length);
+  if (longest === 0) return undefined;
+  const edits = a !== b && sortedLetters(a) === sortedLetters(b) ? 1 : distance(a, b);
+  return edits <= (longest < 3 ? 0 : Math.floor(longest / 3)) ? edits : undefined;
+}
+
+function sortedLetters(name: string): string {
+  return [...name].sort().join("");
+}
+
 function plain(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }

@@ -33,6 +33,11 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string
     if (known.type === "string" && (token.value === undefined || token.value === "")) {
       throw new ClaudikinsError("USAGE", `${token.rawName} needs a value`, { hint });
     }
+    if (token.value?.startsWith("--") && !token.inlineValue) {
+      throw new ClaudikinsError("USAGE", `${token.rawName} needs a value, and ${token.value} looks like a flag`, {
+        hint: `If it is the value: --${token.name}=${token.value}`,
+      });
+    }
     if (known.type === "boolean" && token.value !== undefined) {
       throw new ClaudikinsError("USAGE", `${token.rawName} takes no value`, { hint });
     }
@@ -40,11 +45,13 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string
     seen.add(token.name);
   }
   const words = tokens.filter((token) => token.kind === "positional");
-  const places = Object.values(args).filter((definition) => definition.type === "positional").length;
-  const extra = words[places];
+  const places = Object.entries(args).filter(([, definition]) => definition.type === "positional");
+  const [missing] = places.find(([, { required }], place) => required !== false && !words[place]) ?? [];
+  if (missing !== undefined) throw new ClaudikinsError("USAGE", `Missing argument: ${missing}`, { hint });
+  const extra = words[places.length];
   if (extra) {
     throw new ClaudikinsError("USAGE", `Unexpected argument "${extra.value}"`, {
-      hint: places > 0 ? `Quote an argument that has spaces. ${hint}` : hint,
+      hint: places.length > 0 ? `Quote an argument that has spaces. ${hint}` : hint,
     });
   }
 }
@@ -65,7 +72,7 @@ export function parseDuration(text: string, flag: string, maxMs: number): number
 
 /** A whole number within limits. Throws USAGE. */
 export function parseCount(text: string, flag: string, max: number): number {
-  const value = Number(text);
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isInteger(value) || value < 1 || value > max) {
     throw new ClaudikinsError("USAGE", `${flag} takes a whole number from 1 to ${max}; got "${text}"`);
   }

@@ -28,13 +28,14 @@ const commands: Record<string, { summary: string; load: () => Promise<{ default:
 
 /** Never rejects. Data is on stdout, everything else on stderr. */
 export async function run(argv: string[], io: Io): Promise<number> {
-  const json = argv.includes("--json");
+  const json = beforeTerminator(argv).includes("--json");
   try {
     return await dispatch(argv, io);
   } catch (thrown) {
     const error =
       thrown instanceof Error && thrown.name === "CLIError" ? usageError(thrown) : toClaudikinsError(thrown);
-    await io.stderr.write(json ? errorJson(error) : errorText(error, io.stderr.isTerminal));
+    const colours = io.stderr.isTerminal && !io.env["NO_COLOR"];
+    await io.stderr.write(json ? errorJson(error) : errorText(error, colours));
     return io.interrupted.aborted ? interruptedExitCode : error.exitCode;
   }
 }
@@ -42,12 +43,12 @@ export async function run(argv: string[], io: Io): Promise<number> {
 async function dispatch(argv: string[], io: Io): Promise<number> {
   const [name, ...rest] = argv;
   if (name === "--version" || name === "-v" || name === "version") return print(io, `${version}\n`);
-  if (name === "--help" || name === "-h" || (name === "help" && rest.length === 0)) return print(io, overview());
-  if (name === undefined) {
+  const wanted = name === "help" ? rest.find((word) => !word.startsWith("-")) : name;
+  if (name === "--help" || name === "-h" || (name === "help" && !wanted)) return print(io, overview());
+  if (wanted === undefined) {
     await io.stderr.write(overview());
     return new ClaudikinsError("USAGE", "").exitCode;
   }
-  const wanted = name === "help" ? rest[0]! : name;
   const found = Object.hasOwn(commands, wanted) ? commands[wanted] : undefined;
   if (!found) {
     throw new ClaudikinsError("USAGE", `Unknown ${wanted.startsWith("-") ? "flag" : "command"} ${wanted}`, {
@@ -55,13 +56,18 @@ async function dispatch(argv: string[], io: Io): Promise<number> {
     });
   }
   const { default: command } = await found.load();
-  const flags = rest.slice(0, rest.includes("--") ? rest.indexOf("--") : rest.length);
+  const flags = beforeTerminator(rest);
   if (name === "help" || flags.includes("--help") || flags.includes("-h")) {
     return print(io, await helpText(command, io.stdout.isTerminal && !io.env["NO_COLOR"]));
   }
   checkFlags(rest, command.definition.args as ArgsDef, wanted);
   const { result } = await runCommand(command.definition, { rawArgs: rest, data: io });
   return io.interrupted.aborted && wanted !== "serve" ? interruptedExitCode : Number(result ?? 0);
+}
+
+/** What may be flags: after `--` nothing is one. */
+function beforeTerminator(argv: string[]): string[] {
+  return argv.slice(0, argv.includes("--") ? argv.indexOf("--") : argv.length);
 }
 
 async function print(io: Io, text: string): Promise<number> {
@@ -87,11 +93,12 @@ Help for a command: claudikins <command> --help
 
 async function helpText({ definition, examples }: Command, colours: boolean): Promise<string> {
   const usage = await renderUsage(definition, { meta: { name: "claudikins" } } as CommandDef);
-  const text = `${usage}\n\nEXAMPLES\n\n${examples.map((line) => `  ${line}`).join("\n")}\n`;
-  return colours ? text : Bun.stripANSI(text);
+  const text = `${usage.trimEnd()}\n\nEXAMPLES\n\n${examples.map((line) => `  ${line}`).join("\n")}\n`;
+  const tidy = text.replace(/ +$/gm, "");
+  return colours ? tidy : Bun.stripANSI(tidy).replace(/ +$/gm, "");
 }
 
-/** What citty refuses by itself: a positional or required flag that is missing. */
+/** What citty refuses by itself, should it ever: `checkFlags` was here before. */
 function usageError(error: Error): ClaudikinsError {
   return new ClaudikinsError("USAGE", Bun.stripANSI(error.message), { cause: error });
 }

@@ -23,7 +23,12 @@ export interface RequestOptions {
 
 /** A connected server. */
 export interface Connection {
-  /** The result as it came. Throws CANCELLED, CALL_TIMEOUT, SERVER_UNAVAILABLE, INVALID_ARGUMENTS or TOOL_FAILED. */
+  /** False for a server that says it has none: asking it for tools is an error. */
+  readonly offersTools: boolean;
+  /**
+   * The result as it came. Throws CANCELLED, CALL_TIMEOUT or SERVER_UNAVAILABLE; and for an error that the server
+   * answered INVALID_ARGUMENTS or TOOL_FAILED when a tool was called, else PROTOCOL_ERROR.
+   */
   request(request: Request, options: RequestOptions): Promise<Record<string, unknown>>;
   /** Resolves when the server's process has ended. */
   close(): Promise<void>;
@@ -36,8 +41,12 @@ export interface ConnectOptions {
   onClose: () => void;
 }
 
-/** Starts the server and initializes it within its `startTimeoutMs`. Throws NEEDS_VARIABLE or SERVER_UNAVAILABLE. */
+/**
+ * Starts the server and initializes it within its `startTimeoutMs`. Throws NEEDS_VARIABLE, SERVER_UNAVAILABLE, and
+ * CANCELLED when `signal` is aborted meanwhile.
+ */
 export async function connect(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
+  if (server.unsupported !== undefined) throw unsupported(server);
   if (server.needs.length > 0) throw needsVariable(server);
   const transport = new StdioTransport({
     command: server.command,
@@ -50,11 +59,14 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   try {
     await client.connect(transport, { timeout: server.startTimeoutMs, signal });
     return {
-      request: (request, requestOptions) => sendRequest(server.name, client, transport, request, requestOptions),
+      offersTools: client.getServerCapabilities()?.tools !== undefined,
+      request: (request, requestOptions) =>
+        sendRequest({ server: server.name, client, transport, closing: signal }, request, requestOptions),
       close: () => client.close(),
     };
   } catch (cause) {
-    const failure = startFailure(server, transport, cause);
+    // Told apart here, since the SDK makes a timeout of whatever ended the wait.
+    const failure = signal.aborted ? cancelledStart(server, cause) : startFailure(server, transport, cause);
     await transport.close();
     throw failure;
   }
@@ -63,19 +75,30 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
 /** Results are not validated here: servers send odd ones, and whoever asked knows what to make of them. */
 const anyResult = z.looseObject({});
 
-async function sendRequest(
-  server: string,
-  client: Client,
-  transport: StdioTransport,
-  request: Request,
-  { what, timeoutMs, signal }: RequestOptions,
-): Promise<Record<string, unknown>> {
+interface Peer {
+  server: string;
+  client: Client;
+  transport: StdioTransport;
+  closing: AbortSignal;
+}
+
+async function sendRequest(peer: Peer, request: Request, options: RequestOptions): Promise<Record<string, unknown>> {
+  const { what, timeoutMs, signal } = options;
   try {
-    return await client.request(request, anyResult, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
+    return await peer.client.request(request, anyResult, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
-    throw requestError(server, what, timeoutMs, transport, cause);
+    if (peer.closing.aborted) {
+      throw new ClaudikinsError("CANCELLED", `${what} was cancelled: claudikins is closing`, { cause });
+    }
+    throw requestError(peer, request, options, cause);
   }
+}
+
+function unsupported(server: ServerConfig): ClaudikinsError {
+  return new ClaudikinsError("SERVER_UNAVAILABLE", `Server "${server.name}" cannot be used: ${server.unsupported}`, {
+    hint: 'A bridge makes it one: "command": "npx", "args": ["-y", "mcp-remote", "<its url>"].',
+  });
 }
 
 function needsVariable(server: ServerConfig): ClaudikinsError {
@@ -87,6 +110,10 @@ function needsVariable(server: ServerConfig): ClaudikinsError {
       hint: `Set ${names} before starting claudikins, or give a default in the config: \${${server.needs[0]}:-value}.`,
     },
   );
+}
+
+function cancelledStart(server: ServerConfig, cause: unknown): ClaudikinsError {
+  return new ClaudikinsError("CANCELLED", `Server "${server.name}" did not start: claudikins is closing`, { cause });
 }
 
 function startFailure(server: ServerConfig, transport: StdioTransport, cause: unknown): ClaudikinsError {
@@ -103,34 +130,26 @@ function startFailure(server: ServerConfig, transport: StdioTransport, cause: un
   return new ClaudikinsError("SERVER_UNAVAILABLE", message, {
     cause,
     hint: timedOut
-      ? `Raise "startTimeoutMs" of "${server.name}" in the config, or start it by hand: ${commandLine(server)}`
-      : `Try its command by hand: ${commandLine(server)}`,
+      ? `Raise "startTimeoutMs" of "${server.name}" in the config, or see by hand what its command does.`
+      : "To see more, run its command from the config by hand.",
   });
 }
 
-function commandLine(server: ServerConfig): string {
-  return [server.command, ...server.args].map((part) => (/^[\w@%+=:,./-]+$/.test(part) ? part : `'${part}'`)).join(" ");
-}
-
 function requestError(
-  server: string,
-  what: string,
-  timeoutMs: number,
-  transport: StdioTransport,
+  { server, transport }: Peer,
+  { method }: Request,
+  { what, timeoutMs }: RequestOptions,
   cause: unknown,
 ): ClaudikinsError {
   if (cause instanceof ClaudikinsError) return cause;
-  if (!(cause instanceof McpError)) {
-    return new ClaudikinsError("SERVER_UNAVAILABLE", `${what}: ${messageOf(cause)}`, { cause });
-  }
-  if (cause.code === ErrorCode.RequestTimeout) {
+  if (cause instanceof McpError && cause.code === ErrorCode.RequestTimeout) {
     return new ClaudikinsError("CALL_TIMEOUT", `${what} did not answer within ${timeoutMs / 1000} s`, {
       cause,
       hint: `Raise "callTimeoutMs" of "${server}" in the config, or ask for less in one call.`,
     });
   }
-  if (cause.code === ErrorCode.ConnectionClosed) {
-    const how = transport.ended ? `its process ${transport.ended}` : "it closed the connection";
+  if (!(cause instanceof McpError) || cause.code === ErrorCode.ConnectionClosed) {
+    const how = transport.ended ? `its process ${transport.ended}` : messageOf(cause);
     return new ClaudikinsError(
       "SERVER_UNAVAILABLE",
       `${what}: server "${server}" is gone, ${how}${lastWords(transport)}`,
@@ -140,9 +159,14 @@ function requestError(
       },
     );
   }
-  const message = cause.message.replace(/^MCP error -?\d+: /, "");
-  const code = cause.code === ErrorCode.InvalidParams ? "INVALID_ARGUMENTS" : "TOOL_FAILED";
-  return new ClaudikinsError(code, `${what}: ${message}`, { cause });
+  // A server's SDK and ours each put their own words before the server's.
+  const message = cause.message.replace(/^(?:MCP error -?\d+: )+/, "");
+  return new ClaudikinsError(answeredErrorCode(method, cause.code), `${what}: ${message}`, { cause });
+}
+
+function answeredErrorCode(method: string, code: number) {
+  if (method !== "tools/call") return "PROTOCOL_ERROR";
+  return code === ErrorCode.InvalidParams ? "INVALID_ARGUMENTS" : "TOOL_FAILED";
 }
 
 /** The last lines of the server's stderr, under the message. */

@@ -27,16 +27,19 @@ export class Pool implements AsyncDisposable {
 
   /** All tools of one server, every page. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
   async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
+    const what = `tools/list of ${server}`;
+    const { offersTools } = await unlessAborted(this.#connection(server), options.signal, what);
+    if (!offersTools) return [];
     const tools: ListedTool[] = [];
     const seen = new Set<string>();
     let cursor: string | undefined;
     do {
       const params = cursor === undefined ? {} : { cursor };
-      const page = await this.#request(server, { method: "tools/list", params }, "tools/list", options);
+      const page = await this.#request(server, { method: "tools/list", params }, what, options);
       tools.push(...readTools(page, server));
       cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;
       if (cursor !== undefined && (seen.has(cursor) || seen.size >= maxPages)) {
-        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" repeats a page of its tools/list without end`);
+        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" sends pages of its tools/list without end`);
       }
       if (cursor !== undefined) seen.add(cursor);
     } while (cursor !== undefined);
@@ -105,8 +108,8 @@ export class Pool implements AsyncDisposable {
   }
 }
 
-/** Who gives up waiting for a start does not end it: others may wait for the same. Throws CANCELLED. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, what: string): Promise<T> {
+/** Who gives up waiting for something shared does not end it: others may wait for the same. Throws CANCELLED. */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, what: string): Promise<T> {
   if (!signal) return promise;
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(new ClaudikinsError("CANCELLED", `${what} was cancelled`));

@@ -1,4 +1,5 @@
 /** One child process with a process group of its own, and the promise that nothing of the group outlives us. */
+import { existsSync } from "node:fs";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 
 /** How long a group may take to end after its stdin was closed, and again after SIGTERM, before SIGKILL. */
@@ -109,16 +110,17 @@ export class ProcessGroup implements AsyncDisposable {
 }
 
 function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
-  const code = systemCodeOf(cause);
-  const message =
-    code === "ENOENT"
-      ? `command not found: ${options.command}`
-      : code === "EACCES"
-        ? `not allowed to run ${options.command}`
-        : messageOf(cause);
-  return new ClaudikinsError("SERVER_UNAVAILABLE", message, {
-    cause,
-    hint:
-      code === "ENOENT" ? `Install ${options.command}, or give its full path as "command" in the config.` : undefined,
-  });
+  const { command, cwd } = options;
+  const say = (message: string, hint?: string) => new ClaudikinsError("SERVER_UNAVAILABLE", message, { cause, hint });
+  switch (systemCodeOf(cause)) {
+    case "ENOENT":
+      // The system says the same of a missing folder as of a missing command.
+      return existsSync(cwd)
+        ? say(`command not found: ${command}`, `Install ${command}, or give its full path as "command" in the config.`)
+        : say(`its working directory ${cwd} does not exist`, 'Create the folder, or correct "cwd" in the config.');
+    case "EACCES":
+      return say(`not allowed to run ${command}`, "It must be a program, and executable: chmod +x makes a script so.");
+    default:
+      return say(messageOf(cause));
+  }
 }

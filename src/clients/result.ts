@@ -70,8 +70,9 @@ function isText(block: unknown): block is { type: "text"; text: string } {
 function isJson(text: string): boolean {
   if (!/^\s*[[{"\-\dtfn]/.test(text)) return false;
   try {
-    JSON.parse(text);
-    return true;
+    const value: unknown = JSON.parse(text);
+    // An id of twenty digits alone is better as text than as another number.
+    return typeof value !== "number" || !Number.isInteger(value) || Number.isSafeInteger(value);
   } catch {
     return false;
   }

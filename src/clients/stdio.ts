@@ -6,6 +6,12 @@ import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
 const newline = 0x0a;
 const keptErrorBytes = 4_096;
 
+/** How long to read on after the process has ended. */
+const drainGraceMs = 100;
+
+/** How long to wait for the end of a process that takes no more messages. */
+const endGraceMs = 1_000;
+
 /** The SDK's own client drops a connection at 10 MiB and joins its buffer anew for each chunk; hence this one. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -14,6 +20,7 @@ export class StdioTransport implements Transport {
   #group: ProcessGroup | undefined;
   #errorTail = "";
   #ended = "";
+  readonly #closed = Promise.withResolvers<void>();
 
   readonly #options: SpawnOptions;
   constructor(options: SpawnOptions) {
@@ -23,23 +30,29 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     const group = new ProcessGroup(this.#options);
     this.#group = group;
-    const reading = this.#readMessages(group.stdout);
-    const draining = this.#keepErrorTail(group.stderr);
+    const broken = (error: Error) => this.onerror?.(error);
+    const reading = this.#readMessages(group.stdout).catch(broken);
+    const draining = this.#keepErrorTail(group.stderr).catch(broken);
     void group.exited.then(async (how) => {
       this.#ended = how;
       // What was printed last explains most failures, but a surviving grandchild may hold the pipes open.
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, 100);
-      await Promise.race([Promise.all([reading, draining]), promise]);
-      clearTimeout(timer);
+      await atMost(drainGraceMs, Promise.all([reading, draining]));
+      this.#closed.resolve();
       this.onclose?.();
     });
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (!this.#group) throw new Error("not started");
-    this.#group.stdin.write(`${JSON.stringify(message)}\n`);
-    await this.#group.stdin.flush();
+    const { stdin } = this.#group;
+    try {
+      await stdin.write(`${JSON.stringify(message)}\n`);
+      await stdin.flush();
+    } catch (error) {
+      // Most likely the process is ending, and how it ended says more than a broken pipe.
+      await atMost(endGraceMs, this.#closed.promise);
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -92,4 +105,12 @@ export class StdioTransport implements Transport {
       this.#errorTail = (this.#errorTail + decoder.decode(chunk, { stream: true })).slice(-keptErrorBytes);
     }
   }
+}
+
+/** Resolves with the promise, or when the time is over. */
+async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, over]);
+  clearTimeout(timer);
 }

@@ -1,5 +1,5 @@
 /** Finds the config file: `--config`, then CLAUDIKINS_CONFIG, then the nearest one upwards, then the user's. */
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
 import type { Environment } from "./environment.ts";
@@ -10,17 +10,17 @@ export type ConfigOrigin = { kind: "project" | "user"; file: string } | { kind: 
 /** Where the config of this call comes from; `demo` when there is no file at all. A named file must exist. */
 export function discoverConfig(options: { flag?: string | undefined; cwd: string; env: Environment }): ConfigOrigin {
   const { flag, cwd, env } = options;
+  const user = userConfigFile(env);
   const named = flag ?? env["CLAUDIKINS_CONFIG"];
   if (named) {
     const file = resolve(cwd, named);
-    if (!isFile(file)) {
+    if (!existsSync(file)) {
       throw new ClaudikinsError("CONFIG_NOT_FOUND", `No config file at ${file}`, {
         hint: `${flag === undefined ? "CLAUDIKINS_CONFIG" : "--config"} names it: create the file or leave the setting out.`,
       });
     }
-    return { kind: file === userConfigFile(env) ? "user" : "project", file };
+    return { kind: file === user ? "user" : "project", file };
   }
-  const user = userConfigFile(env);
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const file = join(folder, configFileName);
     if (file !== user && isFile(file)) return { kind: "project", file };
@@ -29,6 +29,11 @@ export function discoverConfig(options: { flag?: string | undefined; cwd: string
   return isFile(user) ? { kind: "user", file: user } : { kind: "demo" };
 }
 
+/** A folder above that we may not look into is no reason to stop. */
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

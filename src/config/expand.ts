@@ -1,7 +1,7 @@
 /** Expands `${VAR}` and `${VAR:-default}` in every string of a config value. */
 import type { Environment } from "./environment.ts";
 
-const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
+const opening = /\$\{([A-Za-z_][A-Za-z0-9_]*)(\}|:-)/y;
 
 export interface Expanded<T> {
   value: T;
@@ -9,18 +9,14 @@ export interface Expanded<T> {
   missing: string[];
 }
 
-/** As in a shell, `:-` takes the default when the variable is unset or empty. A `$` without braces stays as it is. */
+/**
+ * As in a shell, `:-` takes the default when the variable is unset or empty, and a default may have references of its
+ * own. A `$` without braces stays as it is, and so does whatever a variable's value contains.
+ */
 export function expand<T>(value: T, env: Environment): Expanded<T> {
   const missing = new Set<string>();
   const visit = (node: unknown): unknown => {
-    if (typeof node === "string") {
-      return node.replace(reference, (whole, name: string, fallback: string | undefined) => {
-        const found = env[name];
-        if (fallback !== undefined) return found || fallback;
-        if (found === undefined) missing.add(name);
-        return found ?? whole;
-      });
-    }
+    if (typeof node === "string") return expandText(node, env, missing);
     if (Array.isArray(node)) return node.map(visit);
     if (node !== null && typeof node === "object") {
       return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, visit(child)]));
@@ -28,4 +24,45 @@ export function expand<T>(value: T, env: Environment): Expanded<T> {
     return node;
   };
   return { value: visit(value) as T, missing: [...missing].sort() };
+}
+
+function expandText(text: string, env: Environment, missing: Set<string>): string {
+  let expanded = "";
+  let done = 0;
+  for (let at = text.indexOf("${"); at !== -1; at = text.indexOf("${", done)) {
+    const { name, fallback, end } = referenceAt(text, at);
+    const found = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined;
+    const whole = text.slice(at, end);
+    if (name !== undefined && fallback === undefined && found === undefined) missing.add(name);
+    const value = fallback === undefined ? (found ?? whole) : found || expandText(fallback, env, missing);
+    expanded += text.slice(done, at) + value;
+    done = end;
+  }
+  return expanded + text.slice(done);
+}
+
+interface Reference {
+  /** Undefined when what stands there is no reference after all. */
+  name?: string | undefined;
+  fallback?: string | undefined;
+  end: number;
+}
+
+function referenceAt(text: string, at: number): Reference {
+  opening.lastIndex = at;
+  const [matched = "", name, mark] = opening.exec(text) ?? [];
+  const start = at + matched.length;
+  if (mark === "}") return { name, end: start };
+  const close = mark === ":-" ? closingBrace(text, start) : -1;
+  return close === -1 ? { end: at + 2 } : { name, fallback: text.slice(start, close), end: close + 1 };
+}
+
+/** Where the default that starts at `from` ends, past the references in it; -1 when it does not. */
+function closingBrace(text: string, from: number): number {
+  let open = 1;
+  for (let at = from; at < text.length; at++) {
+    if (text.startsWith("${", at)) open += 1;
+    if (text[at] === "}" && --open === 0) return at;
+  }
+  return -1;
 }

@@ -1,12 +1,13 @@
 /** The config of one call: found, read, checked and expanded; the demo server when nothing is configured. */
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ClaudikinsError, messageOf } from "../errors.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { defaultLimits, defaultServerTimes } from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig } from "./discover.ts";
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { type Folders, foldersOf } from "./locations.ts";
+import type { ParsedConfig } from "./parse.ts";
 import type { Limits, ServerEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
 
@@ -27,7 +28,7 @@ export interface Config {
   folders: Folders;
 }
 
-/** Throws CONFIG_NOT_FOUND, FILE_NOT_FOUND or CONFIG_INVALID; a server with a missing variable is no error here. */
+/** Throws CONFIG_NOT_FOUND, FILE_NOT_FOUND, CONFIG_INVALID or NEEDS_VARIABLE; a server with a missing variable is no error. */
 export async function loadConfig(options: {
   flag?: string | undefined;
   cwd: string;
@@ -39,7 +40,7 @@ export async function loadConfig(options: {
   const { parseConfig } = await import("./parse.ts");
   const parsed = parseConfig(readText(origin.file), origin.file);
   const servers = new Map<string, ServerConfig>();
-  for (const [name, entry] of Object.entries(parsed.mcpServers)) {
+  for (const [name, entry] of parsed.servers) {
     if (entry.disabled) continue;
     const { value, missing } = expand(entry, options.env);
     servers.set(name, {
@@ -49,7 +50,22 @@ export async function loadConfig(options: {
       needs: missing,
     });
   }
-  return { origin, servers, limits: parsed.limits, folders: foldersOf(origin, parsed, options.env) };
+  const chosen = chosenFolders(parsed, origin.file, options.env);
+  return { origin, servers, limits: parsed.limits, folders: foldersOf(origin, chosen, options.env) };
+}
+
+/** Unlike a server, a folder cannot wait for its variable: everything needs it. Throws NEEDS_VARIABLE. */
+function chosenFolders({ registry, workspace }: ParsedConfig, file: string, env: Environment) {
+  const { value, missing } = expand({ registry, workspace }, env);
+  if (missing.length === 0) return value;
+  const names = missing.join(", ");
+  throw new ClaudikinsError(
+    "NEEDS_VARIABLE",
+    `The folders in ${file} need ${names}, which the environment does not have`,
+    {
+      hint: `Set ${names} before starting claudikins, or give a default in the config: \${${missing[0]}:-value}.`,
+    },
+  );
 }
 
 function demoConfig(origin: ConfigOrigin, env: Environment): Config {
@@ -78,6 +94,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
-    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read the config file ${file}: ${messageOf(cause)}`, { cause });
+    const why = systemCodeOf(cause) === "EISDIR" ? "it is a folder" : messageOf(cause);
+    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read the config file ${file}: ${why}`, { cause });
   }
 }

@@ -1,17 +1,17 @@
 /** Where things live: the user's config and data folders by the XDG base directory rules, and the paths of one config. */
-import { dirname, join, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Environment } from "./environment.ts";
 
 export const configFileName = "claudikins.json";
 
 /** The user's own config file, used when no project has one. */
 export function userConfigFile(env: Environment): string {
-  return join(env["XDG_CONFIG_HOME"] || join(homeOf(env), ".config"), "claudikins", configFileName);
+  return join(xdgFolder(env, "XDG_CONFIG_HOME", ".config"), "claudikins", configFileName);
 }
 
 /** The user's data folder: registry and workspace for everything that is not a project's. */
 export function userDataFolder(env: Environment): string {
-  return join(env["XDG_DATA_HOME"] || join(homeOf(env), ".local", "share"), "claudikins");
+  return join(xdgFolder(env, "XDG_DATA_HOME", ".local", "share"), "claudikins");
 }
 
 export interface Folders {
@@ -42,6 +42,12 @@ export function foldersOf(
     registry: chosen.registry ? resolve(base, chosen.registry) : join(home, "registry"),
     workspace: chosen.workspace ? resolve(base, chosen.workspace) : join(home, "workspace"),
   };
+}
+
+/** By the XDG rules a relative path in the variable does not count. */
+function xdgFolder(env: Environment, variable: string, ...standard: string[]): string {
+  const chosen = env[variable];
+  return chosen && isAbsolute(chosen) ? chosen : join(homeOf(env), ...standard);
 }
 
 function homeOf(env: Environment): string {

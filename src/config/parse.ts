@@ -1,74 +1,116 @@
 /** Text of a config file → checked value, or every problem in it at once, each with its place, path and value. */
-import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { findNodeAtLocation, type Node, type ParseError, parseTree } from "jsonc-parser";
 import type { z } from "zod";
-import { ClaudikinsError } from "../errors.ts";
-import { nearNames } from "../near-names.ts";
-import { configSchema, knownKeys } from "./schema.ts";
+import { misspelling } from "../near-names.ts";
+import { defaultServerTimes } from "./defaults.ts";
+import { fail, issueText, type Problem, pathText, shorten, syntaxText } from "./problems.ts";
+import {
+  addressKeys,
+  configSchema,
+  foreignKeys,
+  knownKeys,
+  remoteSchema,
+  remoteTypes,
+  type ServerEntry,
+  serverSchema,
+} from "./schema.ts";
 
-export type ParsedConfig = z.infer<typeof configSchema>;
+export type ParsedConfig = Omit<z.infer<typeof configSchema>, "mcpServers"> & {
+  /** In the order of the file. */
+  servers: Map<string, ServerEntry>;
+};
 
 /** Comments and trailing commas are allowed. Throws CONFIG_INVALID naming all problems, in the order of the file. */
-export function parseConfig(text: string, file: string): ParsedConfig {
+export function parseConfig(fileText: string, file: string): ParsedConfig {
+  const text = fileText.replace(/^\uFEFF/, "");
   const syntaxErrors: ParseError[] = [];
   const root = parseTree(text, syntaxErrors, { allowTrailingComma: true });
-  if (syntaxErrors.length > 0 || !root) {
-    const at = syntaxErrors[0]?.offset ?? 0;
-    fail(file, [{ offset: at, text: `not valid JSON: ${wordsOf(syntaxErrors[0])}` }], text);
+  const [syntaxError] = syntaxErrors;
+  if (!root || syntaxError) {
+    fail(file, text, [{ offset: syntaxError?.offset ?? 0, text: syntaxText(text, syntaxError) }]);
   }
-  const value = plainValue(root);
-  const problems = misspeltKeys(root);
-  const checked = configSchema.safeParse(value);
-  for (const issue of checked.error?.issues ?? []) {
-    const path = issue.path.filter((part) => typeof part !== "symbol");
-    const node = findNodeAtLocation(root, path) ?? findNodeAtLocation(root, path.slice(0, -1)) ?? root;
-    const found = findNodeAtLocation(root, path);
-    const shown = found ? `, found ${shorten(text.slice(found.offset, found.offset + found.length))}` : "";
-    problems.push({ offset: node.offset, text: `${pathText(path)}: ${issue.message}${shown}` });
+  const { problems, meant } = oddKeys(root);
+
+  const check = <T>(schema: z.ZodType<T>, node: Node, path: string[]): T | undefined => {
+    const { data, error } = schema.safeParse(plainValue(node), { error: issueText });
+    const seen = new Set<string>();
+    for (const issue of error?.issues ?? []) {
+      const inside = issue.path.filter((part) => typeof part !== "symbol");
+      const found = findNodeAtLocation(node, inside);
+      const where = found ?? findNodeAtLocation(node, inside.slice(0, -1)) ?? node;
+      const name = pathText([...path, ...inside]);
+      // Who is told of a misspelt key need not hear that the key is missing, nor what else is wrong with a wrong type.
+      if ((!found && meant.has(name)) || seen.has(name)) continue;
+      seen.add(name);
+      const shown = found ? `, found ${shorten(text.slice(found.offset, found.offset + found.length))}` : "";
+      problems.push({ offset: where.offset, text: `${name}: ${issue.message}${shown}` });
+    }
+    return data;
+  };
+
+  const config = check(configSchema, root, []);
+  const servers = new Map<string, ServerEntry>();
+  for (const { name, node } of membersOf(findNodeAtLocation(root, ["mcpServers"]))) {
+    const path = ["mcpServers", name];
+    if (name === "") problems.push({ offset: node.offset, text: `${pathText(path)}: a server needs a name` });
+    const unsupported = remoteText(node);
+    if (unsupported === undefined) {
+      const entry = check(serverSchema, node, path);
+      if (entry) servers.set(name, entry);
+    } else {
+      const entry = check(remoteSchema, node, path);
+      if (entry) servers.set(name, { command: "", args: [], env: {}, ...defaultServerTimes, ...entry, unsupported });
+    }
   }
-  if (problems.length > 0) fail(file, problems, text);
-  return checked.data as ParsedConfig;
+  if (!config || problems.length > 0) fail(file, text, problems);
+  const { mcpServers: _, ...rest } = config;
+  return { ...rest, servers };
 }
 
-interface Problem {
-  offset: number;
-  text: string;
+/** Why a server that is reached over the network is not usable; undefined for one that has a command. */
+function remoteText(entry: Node): string | undefined {
+  const type: unknown = findNodeAtLocation(entry, ["type"])?.value;
+  const address = addressKeys.find((key) => findNodeAtLocation(entry, [key]));
+  const without = address !== undefined && type === undefined && !findNodeAtLocation(entry, ["command"]);
+  if (!remoteTypes.includes(type) && !without) return undefined;
+  return `only stdio servers are supported by this version, and it has ${type === undefined ? `"${address}"` : `"type": "${type}"`}`;
 }
 
-function fail(file: string, problems: Problem[], text: string): never {
-  const lines = problems
-    .sort((a, b) => a.offset - b.offset)
-    .map((problem) => `  ${file}:${position(text, problem.offset)}  ${problem.text}`);
-  const count = lines.length === 1 ? "a problem" : `${lines.length} problems`;
-  throw new ClaudikinsError("CONFIG_INVALID", `The config has ${count}:\n${lines.join("\n")}`, {
-    hint: "Correct the file and run the command again. Nothing was started.",
-  });
-}
-
-/** Keys that are not ours but nearly: foreign keys are left alone, since files of other hosts get pasted in. */
-function misspeltKeys(root: Node): Problem[] {
+/**
+ * Keys that stand twice, and keys that are not ours but nearly: `meant` has the paths of those that they stand for.
+ * Foreign keys are left alone, since files of other hosts get pasted in.
+ */
+function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
   const problems: Problem[] = [];
-  const look = (node: Node | undefined, path: string[], known: string[]) => {
-    for (const property of node?.type === "object" ? (node.children ?? []) : []) {
-      const [key] = property.children ?? [];
-      const name = String(key?.value);
-      if (known.includes(name)) continue;
-      const [near] = nearNames(name, known, 1);
-      if (near && !(node && findNodeAtLocation(node, [near]))) {
-        problems.push({
-          offset: property.offset,
-          text: `${pathText([...path, name])}: unknown key, did you mean "${near}"?`,
-        });
-      }
+  const meant = new Set<string>();
+  const look = (node: Node | undefined, path: string[], known?: string[]) => {
+    const seen = new Set<string>();
+    for (const { name, offset } of membersOf(node)) {
+      const say = (text: string) => problems.push({ offset, text: `${pathText([...path, name])}: ${text}` });
+      if (seen.has(name)) say("appears twice");
+      seen.add(name);
+      // A key like "_args" or "//args" is how people write a comment.
+      if (!known || known.includes(name) || foreignKeys.includes(name) || !/^\p{L}/u.test(name)) continue;
+      const near = misspelling(name, known);
+      if (near === undefined) continue;
+      say(`unknown key, did you mean "${near}"?`);
+      meant.add(pathText([...path, near]));
     }
   };
   look(root, [], knownKeys.config);
   look(findNodeAtLocation(root, ["limits"]), ["limits"], knownKeys.limits);
   const servers = findNodeAtLocation(root, ["mcpServers"]);
-  for (const property of servers?.type === "object" ? (servers.children ?? []) : []) {
-    const [key, entry] = property.children ?? [];
-    look(entry, ["mcpServers", String(key?.value)], knownKeys.server);
-  }
-  return problems;
+  look(servers, ["mcpServers"]);
+  for (const { name, node } of membersOf(servers)) look(node, ["mcpServers", name], knownKeys.server);
+  return { problems, meant };
+}
+
+/** The members of an object in the order of the file; none of anything else. */
+function membersOf(object: Node | undefined): { name: string; node: Node; offset: number }[] {
+  return (object?.type === "object" ? (object.children ?? []) : []).flatMap(({ children, offset }) => {
+    const [key, node] = children ?? [];
+    return key && node ? [{ name: String(key.value), node, offset }] : [];
+  });
 }
 
 /** A plain value, its objects without a prototype, so that a key `__proto__` is a key like any other. */
@@ -76,34 +118,6 @@ function plainValue(node: Node): unknown {
   if (node.type === "array") return (node.children ?? []).map(plainValue);
   if (node.type !== "object") return node.value;
   const object: Record<string, unknown> = Object.create(null);
-  for (const property of node.children ?? []) {
-    const [key, child] = property.children ?? [];
-    if (key && child) object[String(key.value)] = plainValue(child);
-  }
+  for (const { name, node: child } of membersOf(node)) object[name] = plainValue(child);
   return object;
-}
-
-function wordsOf(error: ParseError | undefined): string {
-  if (!error) return "the file is empty";
-  const name = printParseErrorCode(error.error);
-  return name
-    .replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
-    .toLowerCase();
-}
-
-function pathText(path: readonly (string | number)[]): string {
-  const text = path.map((part) =>
-    typeof part === "number" ? `[${part}]` : /^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`,
-  );
-  return text.join("").replace(/^\./, "") || "the file";
-}
-
-function position(text: string, offset: number): string {
-  const before = text.slice(0, offset).split("\n");
-  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
-}
-
-function shorten(source: string): string {
-  const line = source.replace(/\s+/g, " ");
-  return line.length > 60 ? `${line.slice(0, 57)}...` : line;
 }

@@ -5,7 +5,8 @@ import { defaultLimits, defaultServerTimes, maxTimeoutMs } from "./defaults.ts";
 const timeoutMs = z.int().min(1).max(maxTimeoutMs);
 
 export const serverSchema = z.object({
-  type: z.literal("stdio").optional(),
+  /** `local` is what some hosts write for it. */
+  type: z.enum(["stdio", "local"]).optional(),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),
@@ -25,6 +26,15 @@ export const serverSchema = z.object({
   callTimeoutMs: timeoutMs.default(defaultServerTimes.callTimeoutMs),
 });
 
+/** What hosts write as the `type` of a server that is reached over the network. */
+export const remoteTypes: readonly unknown[] = ["http", "sse", "streamable-http", "streamableHttp", "ws", "remote"];
+
+/** Keys under which hosts write the address of such a server. */
+export const addressKeys = ["url", "serverUrl", "httpUrl"];
+
+/** Of such a server nothing but what it is called and where it belongs is looked at. */
+export const remoteSchema = serverSchema.pick({ disabled: true, category: true, description: true });
+
 export const limitsSchema = z.object({
   /** Wall-clock time of one execution. */
   timeoutMs: timeoutMs.default(defaultLimits.timeoutMs),
@@ -33,13 +43,17 @@ export const limitsSchema = z.object({
 });
 
 export const configSchema = z.object({
-  mcpServers: z.record(z.string().min(1), serverSchema).default({}),
+  /** Each entry is checked by itself, by `serverSchema` or `remoteSchema`. */
+  mcpServers: z.looseObject({}).optional(),
   registry: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
   limits: limitsSchema.default(defaultLimits),
 });
 
-export type ServerEntry = z.infer<typeof serverSchema>;
+export type ServerEntry = z.infer<typeof serverSchema> & {
+  /** Why this version cannot start the server: as the end of a sentence. */
+  unsupported?: string;
+};
 export type Limits = z.infer<typeof limitsSchema>;
 
 /** The keys of each level, for telling a misspelt key from a foreign one. */
@@ -48,3 +62,6 @@ export const knownKeys = {
   server: Object.keys(serverSchema.shape),
   limits: Object.keys(limitsSchema.shape),
 };
+
+/** Keys of other hosts that look like a misspelling of ours and are none. */
+export const foreignKeys = ["cmd", "comment", "startup_timeout_sec"];

@@ -3,7 +3,6 @@ import { type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryServer } from "../registry/model.ts";
-import { assignNames, sandboxGlobals } from "../registry/names.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace } from "../sandbox/contract.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -15,9 +14,7 @@ const firstLookMs = 10_000;
  * first, so that exact names are known before anything runs; one that cannot answer fails only where it is called.
  */
 export async function bindingsFor(source: string, toolbox: Toolbox, signal?: AbortSignal): Promise<Bindings> {
-  const names = [...toolbox.config.servers.keys()];
-  const jsNames = assignNames(names, sandboxGlobals).names;
-  const mentioned = jsNames.filter(
+  const mentioned = toolbox.names.filter(
     ({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)),
   );
   const unknown = mentioned.filter(({ name }) => !toolbox.known(name));
@@ -26,7 +23,7 @@ export async function bindingsFor(source: string, toolbox: Toolbox, signal?: Abo
     await Promise.all(unknown.map(({ name }) => toolbox.sync(name, patience).catch(() => {})));
   }
   return {
-    namespaces: jsNames.map(({ name, jsName }) => namespaceOf(name, jsName, toolbox.known(name))),
+    namespaces: toolbox.names.map(({ name, jsName }) => namespaceOf(name, jsName, toolbox.known(name))),
     call: (call, callSignal) => callTool(toolbox, call, callSignal),
   };
 }
@@ -57,6 +54,14 @@ async function toolNameOf(toolbox: Toolbox, { namespace, name }: BindingCall, si
   if (tool) return tool.name;
   const names = known.tools.map((each) => each.jsName ?? each.name);
   throw new ClaudikinsError("TOOL_NOT_FOUND", `${namespace} has no tool "${name}"`, {
-    hint: didYouMean(name, names) ?? `Its tools: ${names.join(", ")}`,
+    hint: didYouMean(name, names) ?? toolsText(names),
   });
+}
+
+const maxNames = 20;
+
+function toolsText(names: string[]): string {
+  if (names.length === 0) return "It has no tools.";
+  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : "";
+  return `Its tools: ${names.slice(0, maxNames).join(", ")}${more}`;
 }

@@ -11,6 +11,8 @@ export interface ServerReport {
   removed: number;
   /** Tools of which only one can have the identifier; each group by name. */
   collisions: string[][];
+  /** Paths where somebody's own file stands in the place of a generated one: left alone. */
+  kept: string[];
   problem?: { code: ErrorCode; message: string; hint?: string };
 }
 
@@ -26,6 +28,9 @@ export async function generate(
   toolbox: Toolbox,
   options: { signal?: AbortSignal | undefined; onServer?: (report: ServerReport) => void } = {},
 ): Promise<GenerateReport> {
+  toolbox.repairIndex();
+  // First, so that what is gone takes no name from what is new.
+  const pruned = toolbox.prune();
   const servers = await Promise.all(
     [...toolbox.config.servers.keys()].map(async (name) => {
       const report = await generateServer(name, toolbox, options.signal);
@@ -33,7 +38,7 @@ export async function generate(
       return report;
     }),
   );
-  return { folder: toolbox.config.folders.registry, servers, pruned: toolbox.prune() };
+  return { folder: toolbox.config.folders.registry, servers, pruned };
 }
 
 async function generateServer(name: string, toolbox: Toolbox, signal: AbortSignal | undefined): Promise<ServerReport> {
@@ -41,11 +46,12 @@ async function generateServer(name: string, toolbox: Toolbox, signal: AbortSigna
   const durationMs = () => Math.round(performance.now() - startedAt);
   try {
     const { server, files, collisions } = await toolbox.sync(name, signal);
-    const { written, removed } = files;
-    return { server: name, tools: server.tools.length, durationMs: durationMs(), written, removed, collisions };
+    const { written, removed, kept } = files;
+    return { server: name, tools: server.tools.length, durationMs: durationMs(), written, removed, collisions, kept };
   } catch (error) {
     const problem = problemOf(toClaudikinsError(error));
-    return { server: name, tools: 0, durationMs: durationMs(), written: 0, removed: 0, collisions: [], problem };
+    const nothing = { tools: 0, written: 0, removed: 0, collisions: [], kept: [] };
+    return { server: name, durationMs: durationMs(), ...nothing, problem };
   }
 }
 

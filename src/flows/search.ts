@@ -1,5 +1,6 @@
 /** search: query → index → ranked tools with what is needed to call them. Starts nothing. */
 
+import type { RegistryServer } from "../registry/model.ts";
 import { ToolSearch } from "../registry/search.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -22,6 +23,8 @@ export interface SearchResult {
   searched: number;
   /** Configured servers whose tools are not known yet. */
   notIndexed: string[];
+  /** Servers that are found as they were before their entry in the config was changed. */
+  outdated: string[];
 }
 
 const searches = new WeakMap<object, ToolSearch>();
@@ -33,10 +36,12 @@ export function search(query: string, limit: number, toolbox: Toolbox): SearchRe
   if (!tools) {
     tools = new ToolSearch({
       ...index,
-      servers: index.servers.filter((server) => toolbox.config.servers.has(server.name)),
+      servers: configured(toolbox),
     });
     searches.set(index, tools);
   }
+  const indexed = new Set(index.servers.map((server) => server.name));
+  const unknown = toolbox.unknownServers();
   return {
     query,
     tools: tools.search(query, limit).map(({ id, server, tool, score }) => ({
@@ -44,11 +49,20 @@ export function search(query: string, limit: number, toolbox: Toolbox): SearchRe
       server: server.name,
       name: tool.name,
       description: firstSentence(tool.description || tool.title || ""),
-      signature: signature(server.name, tool),
-      example: exampleCall(server.name, tool),
+      signature: signature(server, tool),
+      example: exampleCall(server, tool),
       score,
     })),
     searched: tools.size,
-    notIndexed: toolbox.unknownServers(),
+    notIndexed: unknown.filter((name) => !indexed.has(name)),
+    outdated: unknown.filter((name) => indexed.has(name)),
   };
+}
+
+/** The servers of the registry that the config has, with the names that they have in code now. */
+function configured({ index, names }: Toolbox): RegistryServer[] {
+  return names.flatMap(({ name, jsName }) => {
+    const server = index.servers.find((known) => known.name === name);
+    return server ? [{ ...server, jsName }] : [];
+  });
 }

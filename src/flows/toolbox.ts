@@ -1,11 +1,12 @@
 /** What every flow works with: one config, one pool, one sandbox, and what the registry knows of the servers' tools. */
 import { createHash } from "node:crypto";
-import { Pool } from "../clients/pool.ts";
+import { Pool, unlessAborted } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
+import { ClaudikinsError } from "../errors.ts";
 import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
-import { assignNames, toFolderName } from "../registry/names.ts";
+import { assignNames, type Named, sandboxGlobals, toFolderName } from "../registry/names.ts";
 import { readIndex, removeServer, type Written, writeIndex, writeServer } from "../registry/store.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { version } from "../version.ts";
@@ -24,12 +25,15 @@ export class Toolbox implements AsyncDisposable {
   readonly config: Config;
   readonly pool: Pool;
   readonly sandbox: Sandbox;
+  /** The configured servers' names in code. */
+  readonly names: readonly Named[];
   #index: RegistryIndex | undefined;
   readonly #syncing = new Map<string, Promise<SyncResult>>();
 
   constructor(config: Config, sandbox: Sandbox, options: { env: Environment; cwd: string }) {
     this.config = config;
     this.sandbox = sandbox;
+    this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
     this.pool = new Pool(config.servers, options);
   }
 
@@ -43,7 +47,7 @@ export class Toolbox implements AsyncDisposable {
   known(name: string): RegistryServer | undefined {
     const config = this.config.servers.get(name);
     const found = this.index.servers.find((server) => server.name === name);
-    return config && found?.fingerprint === fingerprintOf(config) ? found : undefined;
+    return config && found?.fingerprint === fingerprintOf(config, this.#jsNameOf(name)) ? found : undefined;
   }
 
   /** Configured servers that the registry does not know, or knows from another entry. */
@@ -52,21 +56,22 @@ export class Toolbox implements AsyncDisposable {
   }
 
   /**
-   * Asks one server for its tools and writes its files and the index. Callers at the same time share one answer.
-   * Throws what the pool throws, and FILE_NOT_WRITABLE.
+   * Asks one server for its tools and writes its files and the index. Callers at the same time share one answer; the
+   * signal ends the wait of this one. Throws what the pool throws, and FILE_NOT_WRITABLE.
    */
-  sync(name: string, signal?: AbortSignal): Promise<SyncResult> {
-    const running = this.#syncing.get(name);
-    if (running) return running;
-    const sync = this.#sync(name, signal).finally(() => this.#syncing.delete(name));
-    this.#syncing.set(name, sync);
-    return sync;
+  async sync(name: string, signal?: AbortSignal): Promise<SyncResult> {
+    let running = this.#syncing.get(name);
+    if (!running) {
+      running = this.#sync(name).finally(() => this.#syncing.delete(name));
+      this.#syncing.set(name, running);
+    }
+    return unlessAborted(running, signal, `tools/list of ${name}`);
   }
 
-  async #sync(name: string, signal: AbortSignal | undefined): Promise<SyncResult> {
-    const tools = await this.pool.listTools(name, { signal });
+  async #sync(name: string): Promise<SyncResult> {
+    const tools = await this.pool.listTools(name);
     const config = this.config.servers.get(name)!;
-    const { server, collisions } = registryServer(config, tools, this.#folderFor(config));
+    const { server, collisions } = registryServer(config, this.#jsNameOf(name), tools, this.#folderFor(config));
     const before = this.index.servers.find((known) => known.name === name);
     this.#remember(server);
     const files = writeServer(this.config.folders.registry, server, before);
@@ -86,9 +91,23 @@ export class Toolbox implements AsyncDisposable {
     return gone.map((server) => server.name);
   }
 
+  /** Puts an empty index in the place of a damaged one, for whoever fills it again. */
+  repairIndex(): void {
+    try {
+      readIndex(this.config.folders.registry);
+    } catch (error) {
+      if (!(error instanceof ClaudikinsError && error.code === "REGISTRY_INVALID")) throw error;
+      writeIndex(this.config.folders.registry, []);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.sandbox[Symbol.dispose]();
     await this.pool.close();
+  }
+
+  #jsNameOf(name: string): string | undefined {
+    return this.names.find((named) => named.name === name)?.jsName;
   }
 
   #remember(server: RegistryServer): void {
@@ -111,6 +130,7 @@ export class Toolbox implements AsyncDisposable {
 
 function registryServer(
   config: ServerConfig,
+  serverJsName: string | undefined,
   listed: ListedTool[],
   folder: string,
 ): { server: RegistryServer; collisions: string[][] } {
@@ -125,19 +145,21 @@ function registryServer(
   return {
     server: {
       name: config.name,
+      ...(serverJsName === undefined ? {} : { jsName: serverJsName }),
       category: config.category ?? defaultCategory,
       description: config.description ?? "",
       folder,
-      fingerprint: fingerprintOf(config),
+      fingerprint: fingerprintOf(config, serverJsName),
       tools,
     },
     collisions: collisions.map((collision) => collision.names),
   };
 }
 
-/** Says whether two entries would give the same tools. Values of variables are secrets and not in it, names are. */
-function fingerprintOf(config: ServerConfig): string {
+/** Says whether two entries would give the same tools under the same names. Values of variables are secrets and not in it, names are. */
+function fingerprintOf(config: ServerConfig, jsName: string | undefined): string {
   const { command, args, cwd, env, category, description } = config;
-  const parts = [version, command, args, cwd ?? null, Object.keys(env).sort(), category ?? null, description ?? null];
+  const names = [jsName ?? null, category ?? null, description ?? null];
+  const parts = [version, command, args, cwd ?? null, Object.keys(env).sort(), ...names];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
 }

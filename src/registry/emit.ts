@@ -30,7 +30,7 @@ function emitTool(server: RegistryServer, tool: RegistryTool): string {
       description: tool.description,
       inputSchema: tool.inputSchema,
     }),
-    constant("example", exampleCall(server.name, tool)),
+    constant("example", exampleCall(server, tool)),
     constant("notes", notesOf(server, tool)),
   );
 }
@@ -56,14 +56,16 @@ function notesOf(server: RegistryServer, tool: RegistryTool): string {
       ? "Calling it again with the same arguments changes nothing more."
       : undefined,
   ];
-  return [signature(server.name, tool), ...claims.filter((claim) => claim !== undefined)].join(" ");
+  return [signature(server, tool), ...claims.filter((claim) => claim !== undefined)].join(" ");
 }
 
 function file(...statements: string[]): string {
   return `${[generatedMark, ...statements].join("\n\n")}\n`;
 }
 
-/** JSON is an expression of TypeScript, whatever a description contains. */
+/** JSON is an expression of TypeScript, whatever a description contains, but for one key. */
 function constant(name: string, value: unknown): string {
-  return `export const ${name} = ${JSON.stringify(value, null, 2)};`;
+  // A key at the start of a line: in an object literal it would set the prototype.
+  const json = JSON.stringify(value, null, 2).replace(/^( *)"__proto__":/gm, '$1["__proto__"]:');
+  return `export const ${name} = ${json};`;
 }

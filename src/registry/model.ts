@@ -15,6 +15,8 @@ export interface RegistryTool {
 
 export interface RegistryServer {
   name: string;
+  /** Its global in code; undefined where that would hide something, or where two servers would get the same one. */
+  jsName?: string | undefined;
   category: string;
   description: string;
   /** Its folder below the registry, with forward slashes. */

@@ -15,10 +15,13 @@ export function isIdentifier(text: string): boolean {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u.test(text);
 }
 
-/** `get-sum` → `get_sum`, `2fa` → `_2fa`. A name that is an identifier stays as it is, reserved words included. */
+/**
+ * `get-sum` → `get_sum`, `2fa` → `_2fa`. A name that is an identifier stays as it is, reserved words included; in others
+ * the invisible joiners of emoji go with them.
+ */
 export function toIdentifier(name: string): string {
   if (isIdentifier(name)) return name;
-  const cleaned = name.replace(/[^\p{ID_Continue}$]+/gu, "_");
+  const cleaned = name.replace(/(?:[^\p{ID_Continue}$]|[\u200c\u200d])+/gu, "_");
   return isIdentifier(cleaned) ? cleaned : `_${cleaned}`;
 }
 
@@ -74,14 +77,14 @@ export const sandboxGlobals: ReadonlySet<string> = new Set([
     "eval isNaN isFinite parseInt parseFloat encodeURIComponent decodeURIComponent encodeURI decodeURI escape unescape " +
     "setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate queueMicrotask structuredClone atob btoa " +
     "crypto performance Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float32Array Float64Array " +
-    "BigInt64Array BigUint64Array Uint8ClampedArray"
+    "Float16Array BigInt64Array BigUint64Array Uint8ClampedArray SharedArrayBuffer FinalizationRegistry InternalError"
   ).split(" "),
   ...reserved,
 ]);
 
 /**
- * Names for files and folders, one for each, in order: only letters, digits, dash and underscore, no two that differ
- * only in case, none that is `index` or starts with an underscore followed by another tool's name.
+ * Names for files, one for each: only letters, digits, dash and underscore, no two that differ only in case, and none
+ * that is `index` or another name of the files beside them.
  */
 export function assignFileNames(names: readonly string[]): Map<string, string> {
   const used = new Set(["index", "client", "example"]);

@@ -1,55 +1,86 @@
 /** JSON Schema → a plausible value, for the example call of a tool. Deterministic. */
 import type { JsonObject } from "../clients/result.ts";
 import { isIdentifier } from "./names.ts";
+import { resolveReference } from "./reference.ts";
+import { isSchema, requiredNames } from "./type-text.ts";
 
-const maxDepth = 4;
+/** As deep as types are written, so that an example has what its type asks for. */
+const maxDepth = 6;
 
 /** The required arguments as source text: `{ order_id: "order_id" }`; empty text when nothing is required. */
 export function sampleArguments(schema: JsonObject): string {
-  const value = sampleOf(schema, schema, 0);
-  return isObject(value) && Object.keys(value).length > 0 ? source(value) : "";
+  const value = sampleOf(schema, { root: schema, depth: 0, name: "value" });
+  return isSchema(value) && Object.keys(value).length > 0 ? source(value) : "";
 }
 
-function sampleOf(schema: unknown, root: unknown, depth: number, name = "value"): unknown {
-  if (!isObject(schema)) return name;
-  if (typeof schema["$ref"] === "string")
-    return depth < maxDepth ? sampleOf(pointer(schema["$ref"], root), root, depth + 1, name) : {};
-  if ("const" in schema) return schema["const"];
-  if (Array.isArray(schema["examples"]) && schema["examples"].length > 0) return schema["examples"][0];
-  if (schema["default"] !== undefined) return schema["default"];
-  if (Array.isArray(schema["enum"]) && schema["enum"].length > 0) return schema["enum"][0];
-  const options = schema["anyOf"] ?? schema["oneOf"];
-  if (Array.isArray(options)) {
-    const typed = options.find((option) => isObject(option) && option["type"] !== "null");
-    return sampleOf(typed ?? options[0], root, depth + 1, name);
+interface Context {
+  root: unknown;
+  depth: number;
+  /** Of the property that the value is for: text of that name stands for any text. */
+  name: string;
+}
+
+function sampleOf(schema: unknown, outer: Context): unknown {
+  if (!isSchema(schema)) return outer.name;
+  const context = { ...outer, depth: outer.depth + 1 };
+  const deep = outer.depth >= maxDepth;
+  if (typeof schema["$ref"] === "string") {
+    return deep ? {} : sampleOf(resolveReference(schema["$ref"], outer.root), context);
   }
+  const { examples, enum: values } = schema;
+  if ("const" in schema) return schema["const"];
+  if (Array.isArray(examples) && examples.length > 0) return examples[0];
+  if (schema["default"] !== undefined) return schema["default"];
+  if (Array.isArray(values) && values.length > 0) return values[0];
+  const parts = combinedParts(schema, outer.root);
+  if ([schema, ...parts].some((part) => isSchema(part["properties"]))) {
+    return deep ? {} : objectSample([schema, ...parts], context);
+  }
+  const [part] = parts;
+  if (part) return deep ? {} : sampleOf(part, context);
   const type = Array.isArray(schema["type"]) ? schema["type"].find((one) => one !== "null") : schema["type"];
   switch (type) {
     case "string":
-      return stringSample(schema, name);
+      return stringSample(schema, outer.name);
     case "integer":
     case "number":
-      return typeof schema["minimum"] === "number" ? schema["minimum"] : 1;
+      return numberSample(schema);
     case "boolean":
       return true;
     case "null":
       return null;
     case "array":
-      return depth < maxDepth ? [sampleOf(schema["items"], root, depth + 1, name)] : [];
+      return deep ? [] : [sampleOf(schema["items"], { ...context, name: "value" })];
     default:
-      return isObject(schema["properties"]) && depth < maxDepth ? objectSample(schema, root, depth) : {};
+      return {};
   }
 }
 
-function objectSample(schema: JsonObject, root: unknown, depth: number): JsonObject {
-  const properties = schema["properties"] as JsonObject;
-  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+/** What the value must also be: every part of `allOf`, and the first option of each choice that is not null. */
+function combinedParts(schema: JsonObject, root: unknown): JsonObject[] {
+  const { allOf, anyOf, oneOf } = schema;
+  const choices = [anyOf, oneOf].map((options) =>
+    Array.isArray(options) ? options.find((option) => isSchema(option) && option["type"] !== "null") : undefined,
+  );
+  return [...(Array.isArray(allOf) ? allOf : []), ...choices]
+    .map((part) => (isSchema(part) && typeof part["$ref"] === "string" ? resolveReference(part["$ref"], root) : part))
+    .filter(isSchema);
+}
+
+function objectSample(parts: JsonObject[], context: Context): JsonObject {
   const sample: JsonObject = Object.create(null);
-  for (const name of required) {
-    if (typeof name === "string")
-      sample[name] = sampleOf(Object.hasOwn(properties, name) ? properties[name] : {}, root, depth + 1, name);
+  for (const name of new Set(parts.flatMap((part) => [...requiredNames(part)]))) {
+    const described = parts.map((part) => part["properties"]).filter(isSchema);
+    const property = described.find((properties) => Object.hasOwn(properties, name))?.[name];
+    sample[name] = sampleOf(property, { ...context, name });
   }
   return sample;
+}
+
+function numberSample({ minimum, maximum, exclusiveMinimum }: JsonObject): number {
+  if (typeof minimum === "number") return minimum;
+  if (typeof exclusiveMinimum === "number") return exclusiveMinimum + 1;
+  return typeof maximum === "number" ? Math.min(1, maximum) : 1;
 }
 
 function stringSample(schema: JsonObject, name: string): string {
@@ -71,20 +102,13 @@ function stringSample(schema: JsonObject, name: string): string {
 /** A value as the source text that a person would write. */
 function source(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(source).join(", ")}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? "undefined";
-  const members = Object.entries(value).map(
-    ([key, child]) => `${isIdentifier(key) ? key : JSON.stringify(key)}: ${source(child)}`,
-  );
+  if (!isSchema(value)) return JSON.stringify(value) ?? "undefined";
+  const members = Object.entries(value).map(([key, child]) => `${keyText(key)}: ${source(child)}`);
   return members.length > 0 ? `{ ${members.join(", ")} }` : "{}";
 }
 
-function pointer(reference: string, root: unknown): unknown {
-  return reference
-    .split("/")
-    .slice(1)
-    .reduce<unknown>((node, key) => (isObject(node) && Object.hasOwn(node, key) ? node[key] : undefined), root);
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
+/** `__proto__: value` in an object literal would set its prototype. */
+function keyText(key: string): string {
+  if (key === "__proto__") return '["__proto__"]';
+  return isIdentifier(key) ? key : JSON.stringify(key);
 }

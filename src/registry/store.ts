@@ -1,10 +1,11 @@
 /** The registry on disk: reading its index, and writing one server's files so that the old ones survive a failure. */
-import { existsSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { rmdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
-import { readIfThere, writeWhenChanged } from "../files.ts";
+import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
 import { emitServer, generatedMark } from "./emit.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer } from "./model.ts";
+import { isSchema } from "./type-text.ts";
 
 /** Undefined when nothing was generated yet. Throws REGISTRY_INVALID when the file is not what gen writes. */
 export function readIndex(folder: string): RegistryIndex | undefined {
@@ -12,8 +13,8 @@ export function readIndex(folder: string): RegistryIndex | undefined {
   const text = readIfThere(path);
   if (text === undefined) return undefined;
   try {
-    const index = JSON.parse(text) as RegistryIndex;
-    if (index.version === 1 && Array.isArray(index.servers)) return index;
+    const index: unknown = JSON.parse(text);
+    if (isIndex(index)) return index;
   } catch {
     // Not JSON: the same answer as for another version.
   }
@@ -22,26 +23,49 @@ export function readIndex(folder: string): RegistryIndex | undefined {
   });
 }
 
+/** What else the code relies on is not looked at: it was written with the rest. */
+function isIndex(value: unknown): value is RegistryIndex {
+  if (!isSchema(value) || value["version"] !== 1 || !Array.isArray(value["servers"])) return false;
+  return value["servers"].every(
+    (server) =>
+      isSchema(server) &&
+      typeof server["name"] === "string" &&
+      // Files are removed there.
+      /^[\w-]+\/[\w-][\w.-]*$/.test(String(server["folder"])) &&
+      Array.isArray(server["tools"]) &&
+      server["tools"].every(
+        (tool) => isSchema(tool) && typeof tool["name"] === "string" && isSchema(tool["inputSchema"]),
+      ),
+  );
+}
+
 export interface Written {
   written: number;
   unchanged: number;
   removed: number;
+  /** Paths where somebody's own file stands in the place of ours. */
+  kept: string[];
 }
 
-/** Writes the changed files of one server and removes generated files of tools that are gone. */
+/** Writes the changed files of one server and removes generated files of tools that are gone. Throws FILE_NOT_WRITABLE. */
 export function writeServer(folder: string, server: RegistryServer, before: RegistryServer | undefined): Written {
-  const target = join(folder, ...server.folder.split("/"));
+  const target = pathOf(folder, server);
   const files = emitServer(server);
-  let written = 0;
-  for (const { name, text } of files) if (writeWhenChanged(join(target, name), text)) written += 1;
+  // First, since on some file systems `Get.ts` and `get.ts` are one file.
   let removed = removeGenerated(target, new Set(files.map((file) => file.name)));
+  const results = files.map(({ name, text }) => {
+    const path = join(target, name);
+    return { path, result: writeWhenChanged(path, text, isGenerated) };
+  });
   if (before && before.folder !== server.folder) removed += removeServer(folder, before);
-  return { written, unchanged: files.length - written, removed };
+  const count = (wanted: string) => results.filter(({ result }) => result === wanted).length;
+  const kept = results.filter(({ result }) => result === "kept").map(({ path }) => path);
+  return { written: count("written"), unchanged: count("unchanged"), removed, kept };
 }
 
 /** Removes the generated files of a server that is no longer configured. */
 export function removeServer(folder: string, server: RegistryServer): number {
-  const target = join(folder, ...server.folder.split("/"));
+  const target = pathOf(folder, server);
   const removed = removeGenerated(target, new Set());
   removeIfEmpty(target);
   removeIfEmpty(dirname(target));
@@ -54,13 +78,19 @@ export function writeIndex(folder: string, servers: Iterable<RegistryServer>): v
   writeWhenChanged(join(folder, indexFileName), `${JSON.stringify(index, null, 1)}\n`);
 }
 
+function pathOf(folder: string, server: RegistryServer): string {
+  return join(folder, ...server.folder.split("/"));
+}
+
+function isGenerated(text: string): boolean {
+  return text.startsWith(generatedMark);
+}
+
 function removeGenerated(folder: string, keep: ReadonlySet<string>): number {
-  if (!existsSync(folder)) return 0;
-  const stale = readdirSync(folder).filter((name) => {
-    if (!name.endsWith(".ts") || keep.has(name)) return false;
-    return readIfThere(join(folder, name))?.startsWith(generatedMark) ?? false;
-  });
-  for (const name of stale) rmSync(join(folder, name));
+  const stale = namesIn(folder).filter(
+    (name) => name.endsWith(".ts") && !keep.has(name) && isGenerated(readIfThere(join(folder, name)) ?? ""),
+  );
+  for (const name of stale) removeFile(join(folder, name));
   return stale.length;
 }
 

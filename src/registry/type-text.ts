@@ -1,6 +1,7 @@
 /** JSON Schema → TypeScript type text on one line, as signatures show it. Pure; an invalid schema is `unknown`. */
 import type { JsonObject } from "../clients/result.ts";
 import { isIdentifier } from "./names.ts";
+import { resolveReference } from "./reference.ts";
 
 const maxDepth = 6;
 const maxEnumValues = 24;
@@ -20,15 +21,36 @@ function typeOf(schema: unknown, outer: Context): string {
   if (schema === true || schema === undefined) return "unknown";
   if (schema === false) return "never";
   if (!isSchema(schema) || outer.path.length >= maxDepth || outer.path.includes(schema)) return "unknown";
-  const context: Context = { root: outer.root, path: [...outer.path, schema] };
-  if (typeof schema["$ref"] === "string") return typeOf(resolve(schema["$ref"], context.root), context);
+  const text = acceptedBy(schema, { root: outer.root, path: [...outer.path, schema] });
+  // OpenAPI's way to say it.
+  return schema["nullable"] === true ? union([text, "null"]) : text;
+}
+
+function acceptedBy(schema: JsonObject, context: Context): string {
+  if (typeof schema["$ref"] === "string") return typeOf(resolveReference(schema["$ref"], context.root), context);
   if ("const" in schema) return literal(schema["const"]);
   if (Array.isArray(schema["enum"])) return enumText(schema["enum"]);
-  const alternatives = schema["anyOf"] ?? schema["oneOf"];
-  if (Array.isArray(alternatives)) return union(alternatives.map((option) => typeOf(option, context)));
-  if (Array.isArray(schema["allOf"])) return intersection(schema, schema["allOf"], context);
+  const combined = combinedTypes(schema, context);
+  if (combined.length === 0) return plainType(schema, context);
+  const own = isSchema(schema["properties"]) ? [objectText(schema, context)] : [];
+  return intersection([...own, ...combined]);
+}
+
+/** What `anyOf`, `oneOf` and `allOf` add, where it says anything: parts that only say what is required do not. */
+function combinedTypes(schema: JsonObject, context: Context): string[] {
+  const { anyOf, oneOf, allOf } = schema;
+  const typesOf = (schemas: unknown): string[] =>
+    Array.isArray(schemas) ? schemas.map((each) => typeOf(each, context)) : [];
+  const texts = [...[anyOf, oneOf].map((options) => union(typesOf(options))), ...typesOf(allOf)];
+  return texts.filter((text) => text !== "unknown");
+}
+
+function plainType(schema: JsonObject, context: Context): string {
   const { type } = schema;
-  if (Array.isArray(type)) return union(type.map((one) => typeOf({ ...schema, type: one }, outer)));
+  return union((Array.isArray(type) ? type : [type]).map((one) => typeNamed(one, schema, context)));
+}
+
+function typeNamed(type: unknown, schema: JsonObject, context: Context): string {
   switch (type) {
     case "string":
       return "string";
@@ -49,13 +71,6 @@ function typeOf(schema: unknown, outer: Context): string {
   }
 }
 
-function intersection(schema: JsonObject, parts: unknown[], context: Context): string {
-  const own = isSchema(schema["properties"]) ? [objectText(schema, context)] : [];
-  const texts = [...own, ...parts.map((part) => typeOf(part, context))].filter((text) => text !== "unknown");
-  if (texts.length === 0) return "unknown";
-  return [...new Set(texts)].map((text) => (text.includes(" | ") ? `(${text})` : text)).join(" & ");
-}
-
 function arrayText(schema: JsonObject, context: Context): string {
   const tuple = schema["prefixItems"] ?? (Array.isArray(schema["items"]) ? schema["items"] : undefined);
   if (Array.isArray(tuple)) return `[${tuple.map((item) => typeOf(item, context)).join(", ")}]`;
@@ -65,12 +80,14 @@ function arrayText(schema: JsonObject, context: Context): string {
 
 function objectText(schema: JsonObject, context: Context): string {
   const properties = isSchema(schema["properties"]) ? Object.entries(schema["properties"]) : [];
+  const required = requiredNames(schema);
+  // A required property that the schema forgot to describe is required all the same.
+  for (const name of required) if (!properties.some(([known]) => known === name)) properties.push([name, true]);
   const extra = schema["additionalProperties"];
   if (properties.length === 0) {
     if (extra === false) return "{}";
     return `Record<string, ${isSchema(extra) ? typeOf(extra, context) : "unknown"}>`;
   }
-  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
   const members = properties.map(([name, property]) => {
     const key = isIdentifier(name) ? name : JSON.stringify(name);
     return `${key}${required.has(name) ? "" : "?"}: ${typeOf(property, context)}`;
@@ -78,9 +95,16 @@ function objectText(schema: JsonObject, context: Context): string {
   return `{ ${members.join("; ")} }`;
 }
 
+/** The names that `required` lists. */
+export function requiredNames(schema: JsonObject): Set<string> {
+  const { required } = schema;
+  return new Set(Array.isArray(required) ? required.filter((name) => typeof name === "string") : []);
+}
+
 function enumText(values: unknown[]): string {
   const shown = values.slice(0, maxEnumValues).map(literal);
-  return values.length > maxEnumValues ? `${union(shown)} | string` : union(shown);
+  const more = values.slice(maxEnumValues).map((value) => (value === null ? "null" : typeof value));
+  return union([...shown, ...more.map((kind) => (kind === "object" ? "unknown" : kind))]);
 }
 
 function literal(value: unknown): string {
@@ -89,32 +113,17 @@ function literal(value: unknown): string {
 }
 
 function union(types: string[]): string {
+  const distinct = new Set(types);
+  if (distinct.size > 1) distinct.delete("never");
+  return distinct.size === 0 || distinct.has("unknown") ? "unknown" : [...distinct].join(" | ");
+}
+
+function intersection(types: string[]): string {
   const distinct = [...new Set(types)];
-  if (distinct.includes("unknown") || distinct.length === 0) return "unknown";
-  return distinct.join(" | ");
+  if (distinct.length === 1) return distinct.join();
+  return distinct.map((text) => (text.includes(" | ") ? `(${text})` : text)).join(" & ");
 }
 
-/** A JSON pointer within the document (`#/$defs/a`); anything else leads nowhere. */
-function resolve(reference: string, root: unknown): unknown {
-  if (reference === "#") return root;
-  if (!reference.startsWith("#/")) return undefined;
-  let node: unknown = root;
-  for (const part of reference.slice(2).split("/")) {
-    const key = decodePointer(part);
-    if (node === null || typeof node !== "object" || !Object.hasOwn(node, key)) return undefined;
-    node = (node as JsonObject)[key];
-  }
-  return node;
-}
-
-function decodePointer(part: string): string {
-  try {
-    return decodeURIComponent(part).replace(/~1/g, "/").replace(/~0/g, "~");
-  } catch {
-    return part;
-  }
-}
-
-function isSchema(value: unknown): value is JsonObject {
+export function isSchema(value: unknown): value is JsonObject {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -35,7 +35,6 @@ export async function processMs(command: string[], cwd: string): Promise<number>
   const startedAt = performance.now();
   const child = Bun.spawn(command, {
     cwd,
-    env: testEnvironment(),
     stdin: "ignore",
     stdout: "ignore",
     stderr: "ignore",

@@ -1,6 +1,7 @@
 /** `claudikins gen`: writes the registry of the configured servers' tools. */
 import { ClaudikinsError } from "../../errors.ts";
 import { type GenerateReport, generate, type ServerReport } from "../../flows/generate.ts";
+import { isIdentifier } from "../../registry/names.ts";
 import { command, commonArgs } from "../command.ts";
 import { Progress } from "../progress.ts";
 import { errorJson } from "../report.ts";
@@ -26,17 +27,21 @@ export default command({
       else await io.stdout.write(`${JSON.stringify(report)}\n`);
       return failure?.exitCode ?? 0;
     }
-    await io.stderr.write(table(report.servers));
+    await io.stderr.write(total > 0 ? table(report.servers) : "The config has no servers.\n");
     for (const { problem } of report.servers) {
       if (problem)
         await io.stderr.write(`\nerror: ${problem.message}\n${problem.hint ? `hint: ${problem.hint}\n` : ""}`);
     }
     for (const { server, collisions } of report.servers) {
       for (const names of collisions) {
+        const nameless = names.find((name) => !isIdentifier(name)) ?? "";
         await io.stderr.write(
-          `\nwarning: ${names.join(" and ")} of ${server} would have the same name in code: call servers[${JSON.stringify(server)}]["${names[0]}"]\n`,
+          `\nwarning: ${names.join(" and ")} of ${server} would have the same name in code: call servers[${JSON.stringify(server)}][${JSON.stringify(nameless)}]\n`,
         );
       }
+    }
+    for (const path of report.servers.flatMap(({ kept }) => kept)) {
+      await io.stderr.write(`\nwarning: ${path} is not a generated file: it was left alone\n`);
     }
     if (report.pruned.length > 0)
       await io.stderr.write(`\nRemoved, not in the config any more: ${report.pruned.join(", ")}\n`);

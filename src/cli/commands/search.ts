@@ -19,7 +19,7 @@ export default command({
     if (args.query.trim() === "") throw new ClaudikinsError("USAGE", "The query is empty");
     await using toolbox = await openToolbox(io, args.config);
     const result = search(args.query, limit, toolbox);
-    if (result.searched === 0) {
+    if (result.searched === 0 && result.notIndexed.length > 0) {
       throw new ClaudikinsError("REGISTRY_INVALID", "No tools are known yet", {
         hint: "Ask the servers for them once: claudikins gen",
       });
@@ -29,8 +29,16 @@ export default command({
       return 0;
     }
     const entries = result.tools.map(({ id, description, signature }) => `${id}\n  ${description}\n  ${signature}\n`);
-    if (entries.length === 0) await io.stderr.write(`None of ${result.searched} tools matches. Try other words.\n`);
+    if (result.searched === 0) await io.stderr.write("The configured servers have no tools.\n");
+    else if (entries.length === 0) {
+      await io.stderr.write(`None of ${result.searched} tools matches. Try other words.\n`);
+    }
     await io.stdout.write(entries.join("\n"));
+    if (result.outdated.length > 0) {
+      await io.stderr.write(
+        `Perhaps outdated, since their config has changed: ${result.outdated.join(", ")} (run claudikins gen)\n`,
+      );
+    }
     if (result.notIndexed.length > 0) {
       await io.stderr.write(
         `Not searched, since their tools are not known yet: ${result.notIndexed.join(", ")} (run claudikins gen)\n`,

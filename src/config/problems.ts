@@ -1,0 +1,73 @@
+/** What is wrong with a config file, in words and with its place. */
+import { type ParseError, printParseErrorCode, stripComments } from "jsonc-parser";
+import type { z } from "zod";
+import { ClaudikinsError } from "../errors.ts";
+
+export interface Problem {
+  /** Where in the text. */
+  offset: number;
+  text: string;
+}
+
+/** Throws CONFIG_INVALID with all problems, in the order of the file. */
+export function fail(file: string, text: string, problems: Problem[]): never {
+  const lines = problems
+    .sort((a, b) => a.offset - b.offset)
+    .map((problem) => `  ${file}:${position(text, problem.offset)}  ${problem.text}`);
+  const count = lines.length === 1 ? "a problem" : `${lines.length} problems`;
+  throw new ClaudikinsError("CONFIG_INVALID", `The config has ${count}:\n${lines.join("\n")}`, {
+    hint: "Correct the file and run the command again. Nothing was started.",
+  });
+}
+
+/** What is wrong with a text that is not JSON. */
+export function syntaxText(text: string, error: ParseError | undefined): string {
+  if (!error || stripComments(text).trim() === "") return 'the file is empty: it needs at least {"mcpServers": {}}';
+  const name = printParseErrorCode(error.error).replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`);
+  return `not valid JSON: ${name.toLowerCase()}`;
+}
+
+/** What was expected, in words. The value itself is shown by whoever knows its place. */
+export function issueText(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case "invalid_type": {
+      const expected = kinds[issue.expected] ?? `a ${issue.expected}`;
+      return issue.input === undefined ? `missing, expected ${expected}` : `expected ${expected}`;
+    }
+    case "too_small":
+      return issue.origin === "string" ? "must not be empty" : `must be at least ${issue.minimum}`;
+    case "too_big":
+      return `must be at most ${issue.maximum}`;
+    case "invalid_value":
+      return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+    default:
+      return issue.message ?? "not valid";
+  }
+}
+
+const kinds: Record<string, string> = {
+  object: "an object",
+  record: "an object",
+  array: "a list",
+  int: "a whole number",
+  boolean: "true or false",
+};
+
+/** `mcpServers["my server"].args[0]`. */
+export function pathText(path: readonly (string | number)[]): string {
+  const text = path.map((part) =>
+    typeof part === "number" ? `[${part}]` : /^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`,
+  );
+  return text.join("").replace(/^\./, "") || "the file";
+}
+
+/** A value's source on one line. */
+export function shorten(source: string): string {
+  const line = source.replace(/\s+/g, " ");
+  return line.length > 60 ? `${line.slice(0, 57)}...` : line;
+}
+
+function position(text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n");
+  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+}

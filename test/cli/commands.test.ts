@@ -1,0 +1,373 @@
+/** exec, gen and search as a person uses them: what is on stdout, what on stderr, as text and as JSON. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliOptions, cli, page } from "./in-memory.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: folder.path, ...options });
+
+/** The page of one call, this machine's paths left out. */
+const shown = async (argv: string[], options: CliOptions = {}) => page(argv, await run(argv, options), folder.path);
+
+function configure(servers: Record<string, object>): void {
+  folder.write("claudikins.json", { mcpServers: servers });
+}
+
+const odd = () => ({ ...fixture("odd"), description: "Odd things" });
+
+describe("exec", () => {
+  beforeEach(() => configure({ odd: odd() }));
+
+  test("code from a file, the command line and standard input", async () => {
+    folder.write("sub/code.ts", "const n: number = 6;\nreturn n * 7");
+    const expected = { exitCode: 0, stdout: "42\n", stderr: expect.stringMatching(/^\[0 calls · \d+ ms\]\n$/) };
+    expect(await run(["exec", "sub/code.ts"])).toEqual(expected);
+    expect(await run(["exec", join(folder.path, "sub", "code.ts")])).toEqual(expected);
+    expect(await run(["exec", "-e", "6 * 7"])).toEqual(expected);
+    expect(await run(["exec", "--eval=return 6 * 7"])).toEqual(expected);
+    expect(await run(["exec", "-"], { stdin: "return 6 * 7\n" })).toEqual(expected);
+    expect(await run(["exec", "--", "-"], { stdin: "return 6 * 7\n" })).toEqual(expected);
+  });
+
+  test.each([
+    ["'text'", "text\n"],
+    ["''", "\n"],
+    ["({ a: [1, null] })", '{\n  "a": [\n    1,\n    null\n  ]\n}\n'],
+    ["null", "null\n"],
+    ["false", "false\n"],
+    ["undefined", ""],
+    ["", ""],
+  ])("the value %s", async (code, stdout) => {
+    expect(await run(["exec", "-e", `${code} // end`])).toMatchObject({ exitCode: 0, stdout });
+  });
+
+  test("a call, logs, and the receipt", async () => {
+    const code =
+      'console.log("one", 1); console.warn("two"); console.error("three"); return (await odd.structured()).answer';
+    expect(await shown(["exec", "-e", code])).toMatchInlineSnapshot(`
+      "$ claudikins exec -e console.log("one", 1); console.warn("two"); console.error("three"); return (await odd.structured()).answer
+      --- stdout
+      42
+      --- stderr
+      one 1
+      warn  two
+      error three
+      [1 call · N ms]
+      --- exit code 0
+      "
+    `);
+  });
+
+  test("a failure: the logs before it, the error, the hint, the receipt; nothing on stdout", async () => {
+    configure({ needy: { command: "x", env: { A: `\${NOT_SET_TOKEN}` } } });
+    folder.write("code.ts", 'console.log("before");\nawait needy.anything({});\n');
+    const { exitCode, stdout, stderr } = await run(["exec", "code.ts"]);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toStartWith(
+      'before\nerror: ToolError: Server "needy" needs NOT_SET_TOKEN, which the environment does not have\n',
+    );
+    expect(stderr).toMatch(
+      /\n\nhint: Set NOT_SET_TOKEN before starting claudikins, or .*: \$\{NOT_SET_TOKEN:-value\}\.\n\[1 call \(1 failed\) · \d+ ms\]\n$/,
+    );
+  });
+
+  test("a failure has its place", async () => {
+    folder.write("code.ts", 'const a = 1;\n  throw new Error("no");\n');
+    const { stderr } = await run(["exec", "code.ts"]);
+    expect(stderr).toMatch(/^error: no\n {2}--> main\.ts:2:\d+\n {2}2 \| {3}throw new Error\("no"\);\n/);
+  });
+
+  test("--json: the outcome as one document", async () => {
+    const ended = await run([
+      "exec",
+      "--json",
+      "-e",
+      'console.log("hi"); return { n: (await odd.structured()).answer }',
+    ]);
+    expect({ ...ended, stdout: JSON.parse(ended.stdout) }).toEqual({
+      exitCode: 0,
+      stderr: "",
+      stdout: {
+        ok: true,
+        value: { n: 42 },
+        logs: [{ level: "log", text: "hi" }],
+        display: [],
+        receipt: {
+          id: expect.any(String),
+          durationMs: expect.any(Number),
+          calls: 1,
+          failures: 0,
+          tools: { "odd.structured": { calls: 1, failures: 0, durationMs: expect.any(Number), resultChars: 13 } },
+          charsIn: 13,
+          charsOut: expect.any(Number),
+        },
+      },
+    });
+  });
+
+  test("--json: a failure has the error and the outcome", async () => {
+    const ended = await run(["exec", "--json", "-e", 'console.log("before"); throw new TypeError("no")']);
+    expect({ ...ended, stderr: JSON.parse(ended.stderr) }).toMatchObject({
+      exitCode: 6,
+      stdout: "",
+      stderr: {
+        error: { code: "CODE_FAILED", message: expect.stringContaining("TypeError: no") },
+        outcome: {
+          ok: false,
+          reason: "threw",
+          error: { name: "TypeError", message: "no" },
+          logs: [{ level: "log", text: "before" }],
+        },
+      },
+    });
+  });
+
+  test("colours for a terminal, unless NO_COLOR is set", async () => {
+    const argv = ["exec", "-e", 'console.error("x"); throw new Error("y")'];
+    const watched = await run(argv, { terminal: true });
+    expect(watched.stderr).toStartWith("\u001b[31merror \u001b[0mx\n\u001b[31merror\u001b[0m: y");
+    expect(watched.stderr).toEndWith("]\u001b[0m\n");
+    expect((await run(argv, { terminal: true, env: { NO_COLOR: "1" } })).stderr).not.toContain("\u001b");
+    expect((await run(argv)).stderr).not.toContain("\u001b");
+  });
+
+  test("without a config, the demo is there", async () => {
+    using empty = temporaryFolder();
+    const ended = await cli(["exec", "-e", "return (await demo.list_orders({ status: 'paid' })).total"], {
+      cwd: empty.path,
+    });
+    expect(ended).toEqual({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^\d+\n$/),
+      stderr: expect.stringMatching(/^\[1 call · /),
+    });
+  });
+});
+
+describe("gen", () => {
+  const mixed = () =>
+    configure({
+      odd: { ...odd(), category: "tests" },
+      broken: fixture("crash-on-start"),
+      "needs a token": { command: "x", env: { A: `\${NOT_SET_TOKEN}` } },
+    });
+
+  test("good and broken servers: a table, each problem, the folder; the exit code is the first failure's", async () => {
+    mixed();
+    folder.write(".claudikins/registry/tests/odd/hang.ts", "// mine\n");
+    // How wide a column is depends on the times in it.
+    expect((await shown(["gen"])).replace(/(?<=\S) {3,}/g, "  ")).toMatchInlineSnapshot(`
+      "$ claudikins gen
+      --- stdout
+      FOLDER/.claudikins/registry
+      --- stderr
+      server  tools  files written  time  state
+      odd  14  14  N ms  ok
+      broken  -  -  N ms  SERVER_UNAVAILABLE
+      needs a token  -  -  N ms  NEEDS_VARIABLE
+
+      error: Server "broken" did not start: its process exited with code 3
+        | warming up
+        | fatal: no database at db://nowhere
+      hint: To see more, run its command from the config by hand.
+
+      error: Server "needs a token" needs NOT_SET_TOKEN, which the environment does not have
+      hint: Set NOT_SET_TOKEN before starting claudikins, or give a default in the config: \${NOT_SET_TOKEN:-value}.
+
+      warning: get-thing and get_thing of odd would have the same name in code: call servers["odd"]["get-thing"]
+
+      warning: two dots and two.dots of odd would have the same name in code: call servers["odd"]["two dots"]
+
+      warning: FOLDER/.claudikins/registry/tests/odd/hang.ts is not a generated file: it was left alone
+      --- exit code 4
+      "
+    `);
+  });
+
+  test("--json: the report is on stdout when all went well, and with the error when not", async () => {
+    configure({ odd: odd() });
+    const good = await run(["gen", "--json"]);
+    expect({ ...good, stdout: JSON.parse(good.stdout) }).toEqual({
+      exitCode: 0,
+      stderr: "",
+      stdout: {
+        folder: join(folder.path, ".claudikins", "registry"),
+        servers: [
+          {
+            server: "odd",
+            tools: 14,
+            durationMs: expect.any(Number),
+            written: 15,
+            removed: 0,
+            collisions: [
+              ["get-thing", "get_thing"],
+              ["two dots", "two.dots"],
+            ],
+            kept: [],
+          },
+        ],
+        pruned: [],
+      },
+    });
+    mixed();
+    const bad = await run(["gen", "--json"]);
+    const report = JSON.parse(bad.stderr);
+    expect({ ...bad, stderr: report }).toMatchObject({
+      exitCode: 4,
+      stdout: "",
+      stderr: {
+        error: { code: "SERVER_UNAVAILABLE", message: "2 of 3 servers failed: broken, needs a token" },
+        report: {
+          servers: [
+            { server: "odd", tools: 14 },
+            { problem: { code: "SERVER_UNAVAILABLE" } },
+            { problem: { code: "NEEDS_VARIABLE" } },
+          ],
+        },
+      },
+    });
+    expect(bad.stderr.trimEnd()).not.toContain("\n");
+  });
+
+  test("says what it removed, and nothing where there is nothing", async () => {
+    configure({ odd: odd(), old: fixture("lists", "none") });
+    await run(["gen"]);
+    configure({ odd: odd() });
+    expect((await run(["gen"])).stderr).toEndWith("\nRemoved, not in the config any more: old\n");
+    configure({});
+    expect(await shown(["gen"])).toMatchInlineSnapshot(`
+      "$ claudikins gen
+      --- stdout
+      FOLDER/.claudikins/registry
+      --- stderr
+      The config has no servers.
+
+      Removed, not in the config any more: odd
+      --- exit code 0
+      "
+    `);
+  });
+
+  test("repairs a damaged index", async () => {
+    configure({ odd: odd() });
+    folder.write(".claudikins/registry/index.json", "{");
+    expect(await run(["gen"])).toMatchObject({ exitCode: 0 });
+    expect(await run(["search", "structured"])).toMatchObject({ exitCode: 0 });
+  });
+
+  test("shows how far it is to a person who watches, and takes it away", async () => {
+    configure({ a: fixture("lists", "none"), b: fixture("lists", "none") });
+    const { stderr } = await run(["gen"], { terminal: true, env: { NO_COLOR: "1" } });
+    const [start, first, second, rest = ""] = stderr.split("\r\u001b[2K").slice(1);
+    expect([start, first?.replace(/[ab]$/, "X"), second?.replace(/[ab]$/, "X")]).toEqual([
+      "░░░░░░░░░░░░░░░░░░░░░░░░ 0/2 servers ",
+      "████████████░░░░░░░░░░░░ 1/2 servers X",
+      "████████████████████████ 2/2 servers X",
+    ]);
+    expect(rest).toStartWith("server  tools  files written  time");
+  });
+
+  test("interrupted: what is running is given up", async () => {
+    configure({ never: fixture("never-starts", folder.path) });
+    const ended = await run(["gen"], { interrupted: AbortSignal.timeout(200) });
+    expect(ended.exitCode).toBe(130);
+    expect(ended.stderr).toContain("CANCELLED");
+  });
+});
+
+describe("search", () => {
+  test("before gen there is nothing to search", async () => {
+    configure({ odd: odd() });
+    expect(await shown(["search", "thing"])).toMatchInlineSnapshot(`
+      "$ claudikins search thing
+      --- stderr
+      error: No tools are known yet
+
+      hint: Ask the servers for them once: claudikins gen
+      --- exit code 2
+      "
+    `);
+    expect(JSON.parse((await run(["search", "thing", "--json"])).stderr)).toEqual({
+      error: {
+        code: "REGISTRY_INVALID",
+        message: "No tools are known yet",
+        hint: "Ask the servers for them once: claudikins gen",
+      },
+    });
+  });
+
+  test("shows what was found, the best first, and names what was not searched", async () => {
+    configure({ odd: odd(), broken: fixture("crash-on-start") });
+    await run(["gen"]);
+    expect(await shown(["search", "structured"])).toMatchInlineSnapshot(`
+      "$ claudikins search structured
+      --- stdout
+      odd.structured
+        Tool structured */ \`\${x}\` $& ends
+        odd.structured(args?: { size?: number }): Promise<unknown>
+      --- stderr
+      Not searched, since their tools are not known yet: broken (run claudikins gen)
+      --- exit code 0
+      "
+    `);
+    expect(await shown(["search", "zzz"])).toMatchInlineSnapshot(`
+      "$ claudikins search zzz
+      --- stderr
+      None of 14 tools matches. Try other words.
+      Not searched, since their tools are not known yet: broken (run claudikins gen)
+      --- exit code 0
+      "
+    `);
+    expect((await run(["search", "odd", "--limit", "3"])).stdout.match(/^odd\S+/gm)).toHaveLength(3);
+    configure({ odd: { ...odd(), description: "Other things" } });
+    expect((await run(["search", "structured"])).stderr).toBe(
+      "Perhaps outdated, since their config has changed: odd (run claudikins gen)\n",
+    );
+  });
+
+  test("--json", async () => {
+    configure({ odd: odd() });
+    await run(["gen"]);
+    const ended = await run(["search", "structured", "--limit", "1", "--json"]);
+    expect({ ...ended, stdout: JSON.parse(ended.stdout) }).toEqual({
+      exitCode: 0,
+      stderr: "",
+      stdout: {
+        query: "structured",
+        tools: [
+          {
+            id: "odd.structured",
+            server: "odd",
+            name: "structured",
+            description: expect.any(String),
+            signature: "odd.structured(args?: { size?: number }): Promise<unknown>",
+            example: "await odd.structured()",
+            score: expect.any(Number),
+          },
+        ],
+        searched: 14,
+        notIndexed: [],
+        outdated: [],
+      },
+    });
+  });
+
+  test("servers without tools, and a config without servers", async () => {
+    configure({});
+    expect(await run(["search", "x"])).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr: "The configured servers have no tools.\n",
+    });
+  });
+});

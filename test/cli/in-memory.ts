@@ -1,0 +1,46 @@
+/** The command line without a process: a command's streams are texts, its folder and variables are given. */
+import type { Io } from "../../src/cli/io.ts";
+import { run } from "../../src/cli/run.ts";
+
+export interface CliOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: string;
+  /** Whether a person watches. */
+  terminal?: boolean;
+  interrupted?: AbortSignal;
+}
+
+export interface CliResult {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `claudikins <argv>`. HOME is the folder itself, so that nothing outside is read or written. */
+export async function cli(argv: string[], options: CliOptions = {}): Promise<CliResult> {
+  const { cwd = "/", env = {}, stdin = "", terminal = false, interrupted = new AbortController().signal } = options;
+  const written = { stdout: "", stderr: "" };
+  const output = (stream: keyof typeof written) => ({
+    isTerminal: terminal,
+    write: async (text: string) => {
+      written[stream] += text;
+    },
+  });
+  const io: Io = {
+    stdin: { text: async () => stdin, isTerminal: false },
+    stdout: output("stdout"),
+    stderr: output("stderr"),
+    env: { PATH: process.env["PATH"], HOME: cwd, ...env },
+    cwd,
+    interrupted,
+  };
+  return { exitCode: await run(argv, io), ...written };
+}
+
+/** As a person sees it, on one page: `$ claudikins …`, what came out where, the exit code; times as N. */
+export function page(argv: string[], { exitCode, stdout, stderr }: CliResult, folder = "/no folder/"): string {
+  const part = (name: string, text: string) => (text === "" ? [] : [`--- ${name}`, text.replace(/\n$/, "")]);
+  const text = [`$ claudikins ${argv.join(" ")}`, ...part("stdout", stdout), ...part("stderr", stderr)].join("\n");
+  return `${text}\n--- exit code ${exitCode}\n`.replaceAll(folder, "FOLDER").replace(/\b\d[\d,]* ms/g, "N ms");
+}

@@ -1,0 +1,250 @@
+/** What the command line says of itself, and of everything that is not one of its commands. Nothing is started here. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parseCount, parseDuration } from "../../src/cli/flags.ts";
+import { version } from "../../src/version.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { cli, page } from "./in-memory.ts";
+
+let folder: TemporaryFolder;
+beforeAll(() => {
+  folder = temporaryFolder();
+});
+afterAll(() => folder[Symbol.dispose]());
+
+/** The error and the hint of a refusal, of which stdout has nothing. */
+async function refusal(...argv: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await cli(argv, { cwd: folder.path });
+  expect([argv, exitCode, stdout]).toEqual([argv, 2, ""]);
+  return stderr.replaceAll(folder.path, "FOLDER");
+}
+
+describe("help", () => {
+  test("of everything", async () => {
+    expect(page(["--help"], await cli(["--help"])).replaceAll(version, "VERSION")).toMatchInlineSnapshot(`
+      "$ claudikins --help
+      --- stdout
+      claudikins VERSION: all your MCP servers behind two small tools.
+
+      Usage: claudikins <command> [options]
+
+        serve   Be an MCP server for your agent: search_tools and execute_code
+        exec    Run TypeScript that calls tools; only what it returns comes out
+        search  Find tools by what they do; starts no server
+        gen     Ask every server for its tools and write the registry
+        demo    The built-in demo server: the back office of a small shop
+
+      Without a config file, everything works on the demo server. Try:
+        claudikins exec -e 'return (await demo.sales_report({ from: "2025-01-01", to: "2025-12-31", group_by: "month" })).rows'
+
+      Help for a command: claudikins <command> --help
+      --- exit code 0
+      "
+    `);
+  });
+
+  test.each([["exec"], ["search"], ["gen"], ["serve"], ["demo"]])("of %s", async (command) => {
+    const help = await cli([command, "--help"]);
+    expect(page([command, "--help"], help)).toMatchSnapshot();
+    expect(help.stdout).not.toMatch(/ $/m);
+    // Also with -h, beside other things, and before the command.
+    expect(await cli([command, "-h"])).toEqual(help);
+    expect(await cli([command, "--bogus", "x", "y", "--help"])).toEqual(help);
+    expect(await cli(["help", command])).toEqual(help);
+  });
+
+  test("in other ways", async () => {
+    const { stdout } = await cli(["--help"]);
+    for (const argv of [["-h"], ["help"], ["help", "--help"]]) {
+      expect([argv, await cli(argv)]).toEqual([argv, { exitCode: 0, stdout, stderr: "" }]);
+    }
+    // No command at all is a mistake: the same text, where errors go.
+    expect(await cli([])).toEqual({ exitCode: 2, stdout: "", stderr: stdout });
+    expect(await refusal("help", "exce")).toBe("error: Unknown command exce\n\nhint: Did you mean exec?\n");
+  });
+
+  test("reads no config: a broken one is no obstacle", async () => {
+    using broken = temporaryFolder();
+    broken.write("claudikins.json", "{");
+    for (const command of ["exec", "search", "gen", "serve"]) {
+      expect(await cli([command, "--help"], { cwd: broken.path })).toMatchObject({ exitCode: 0, stderr: "" });
+    }
+  });
+});
+
+test("the version", async () => {
+  for (const argv of [["--version"], ["-v"], ["version"]]) {
+    expect([argv, await cli(argv)]).toEqual([argv, { exitCode: 0, stdout: `${version}\n`, stderr: "" }]);
+  }
+  expect(version).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+describe("refused", () => {
+  test("commands", async () => {
+    expect(await refusal("nope")).toBe("error: Unknown command nope\n\nhint: All commands: claudikins --help\n");
+    expect(await refusal("serach", "x")).toBe("error: Unknown command serach\n\nhint: Did you mean search?\n");
+    expect(await refusal("--bogus")).toBe("error: Unknown flag --bogus\n\nhint: All commands: claudikins --help\n");
+    expect(await refusal("constructor")).toStartWith("error: Unknown command constructor\n");
+    expect(await refusal("__proto__")).toStartWith("error: Unknown command __proto__\n");
+  });
+
+  test.each<{ argv: string[]; message: string; advice?: string }>([
+    // Unknown
+    { argv: ["exec", "--jsn", "-e", "1"], message: "Unknown flag --jsn", advice: "Did you mean --json?" },
+    { argv: ["exec", "--no-json", "-e", "1"], message: "Unknown flag --no-json", advice: "Did you mean --json?" },
+    { argv: ["exec", "-x", "1"], message: "Unknown flag -x" },
+    { argv: ["search", "x", "--lmit", "3"], message: "Unknown flag --lmit", advice: "Did you mean --limit?" },
+    { argv: ["demo", "--config", "x"], message: "Unknown flag --config" },
+    // Values: missing, or where none belongs
+    { argv: ["exec", "-e"], message: "-e needs a value" },
+    { argv: ["exec", "--eval"], message: "--eval needs a value" },
+    { argv: ["exec", "-e", ""], message: "-e needs a value" },
+    { argv: ["exec", "--config=", "-e", "1"], message: "--config needs a value" },
+    { argv: ["exec", "a.ts", "--json=true"], message: "--json takes no value" },
+    { argv: ["exec", "-e", "1", "--eval", "2"], message: "--eval is given twice" },
+    { argv: ["gen", "--config", "a", "--config", "a"], message: "--config is given twice" },
+    // Words
+    { argv: ["search"], message: "Missing argument: query" },
+    { argv: ["gen", "extra"], message: 'Unexpected argument "extra"' },
+    { argv: ["gen", "--", "--json"], message: 'Unexpected argument "--json"' },
+    {
+      argv: ["exec", "a.ts", "b.ts"],
+      message: 'Unexpected argument "b.ts"',
+      advice: "Quote an argument that has spaces.",
+    },
+    {
+      argv: ["search", "refund", "an", "order"],
+      message: 'Unexpected argument "an"',
+      advice: "Quote an argument that has spaces.",
+    },
+  ])("$argv", async ({ argv, message, advice }) => {
+    const hint = [advice, `Its flags and arguments: claudikins ${argv[0]} --help`].filter(Boolean).join(" ");
+    expect(await refusal(...argv)).toBe(`error: ${message}\n\nhint: ${hint}\n`);
+  });
+
+  test("a flag in the place of a value", async () => {
+    expect(await refusal("exec", "--config", "--eval", "1")).toBe(
+      "error: --config needs a value, and --eval looks like a flag\n\nhint: If it is the value: --config=--eval\n",
+    );
+  });
+
+  test("what the commands themselves refuse", async () => {
+    const calls = [
+      ["exec"],
+      ["exec", "x.ts", "-e", "1"],
+      ["exec", "-", "--eval", "1"],
+      ["exec", "nope.ts"],
+      ["exec", "."],
+      ["exec", "-e", "1", "--timeout", "soon"],
+      ["exec", "-e", "1", "--timeout", "11m"],
+      ["exec", "-e", "1", "--config", "nope.json"],
+      ["search", ""],
+      ["search", "x", "--limit", "0"],
+      ["search", "x", "--limit", "many"],
+    ];
+    const texts: string[] = [];
+    for (const argv of calls) texts.push(`$ claudikins ${argv.join(" ")}\n${await refusal(...argv)}`);
+    expect(texts.join("\n")).toMatchInlineSnapshot(`
+      "$ claudikins exec
+      error: No code to run
+
+      hint: Give a file, --eval 'code', or - to read standard input. More: claudikins exec --help
+
+      $ claudikins exec x.ts -e 1
+      error: Give a file or --eval, not both
+
+      $ claudikins exec - --eval 1
+      error: Give a file or --eval, not both
+
+      $ claudikins exec nope.ts
+      error: Cannot read nope.ts: ENOENT: no such file or directory, open 'FOLDER/nope.ts'
+
+      $ claudikins exec .
+      error: Cannot read .: EISDIR: illegal operation on a directory, read
+
+      $ claudikins exec -e 1 --timeout soon
+      error: --timeout takes a time like 5000, 5s or 2m, at most 10m; got "soon"
+
+      $ claudikins exec -e 1 --timeout 11m
+      error: --timeout takes a time like 5000, 5s or 2m, at most 10m; got "11m"
+
+      $ claudikins exec -e 1 --config nope.json
+      error: No config file at FOLDER/nope.json
+
+      hint: --config names it: create the file or leave the setting out.
+
+      $ claudikins search 
+      error: The query is empty
+
+      $ claudikins search x --limit 0
+      error: --limit takes a whole number from 1 to 100; got "0"
+
+      $ claudikins search x --limit many
+      error: --limit takes a whole number from 1 to 100; got "many"
+      "
+    `);
+  });
+
+  test("with --json: nothing on stdout, one line of JSON on stderr", async () => {
+    for (const argv of [
+      ["nope", "--json"],
+      ["exec", "--json", "-e"],
+      ["exec", "--json"],
+      ["search", "--json", "x", "--limit", "0"],
+    ]) {
+      const text = await refusal(...argv);
+      expect(text).toEndWith("}\n");
+      expect(text.trimEnd()).not.toContain("\n");
+      expect(JSON.parse(text)).toEqual({
+        error: {
+          code: "USAGE",
+          message: expect.any(String),
+          ...(argv[0] === "search" ? {} : { hint: expect.any(String) }),
+        },
+      });
+    }
+    // After -- it is a word like any other.
+    expect(await refusal("exec", "--", "a", "--json")).toStartWith("error: ");
+  });
+
+  test("in colours for a terminal, unless NO_COLOR is set", async () => {
+    const watched = (env: Record<string, string> = {}) => cli(["nope"], { terminal: true, env });
+    expect((await watched()).stderr).toBe(
+      "\u001b[31merror\u001b[0m: Unknown command nope\n\n\u001b[36mhint\u001b[0m: All commands: claudikins --help\n",
+    );
+    expect((await watched({ NO_COLOR: "1" })).stderr).toBe((await cli(["nope"])).stderr);
+    expect((await watched({ NO_COLOR: "" })).stderr).toContain("\u001b[31m");
+    const help = await cli(["exec", "--help"], { terminal: true, env: { NO_COLOR: "yes" } });
+    expect(help.stdout).toBe((await cli(["exec", "--help"])).stdout);
+  });
+});
+
+describe("values of flags", () => {
+  test.each([
+    ["1", 1],
+    ["5000", 5_000],
+    ["5000ms", 5_000],
+    ["5s", 5_000],
+    ["0.5s", 500],
+    ["1.5m", 90_000],
+    ["10m", 600_000],
+  ])("a time: %s", (text, ms) => {
+    expect(parseDuration(text, "--timeout", 600_000)).toBe(ms);
+  });
+
+  test.each(["0", "0.1ms", "-5", "5 s", "5h", "s", "", "1e3", "0x10", "601s", "NaN", "Infinity", "5s5"])(
+    "no time: %j",
+    (text) => {
+      expect(() => parseDuration(text, "--timeout", 600_000)).toThrow(
+        `--timeout takes a time like 5000, 5s or 2m, at most 10m; got "${text}"`,
+      );
+    },
+  );
+
+  test("a count", () => {
+    expect([parseCount("1", "--limit", 100), parseCount("100", "--limit", 100)]).toEqual([1, 100]);
+  });
+
+  test.each(["0", "101", "-1", "1.5", "", " ", "x", "1e1", "0x10", "Infinity"])("no count: %j", (text) => {
+    expect(() => parseCount(text, "--limit", 100)).toThrow(`--limit takes a whole number from 1 to 100; got "${text}"`);
+  });
+});

@@ -1,0 +1,349 @@
+/** The pool with real processes: when they start, what comes back, what a failure says, and that nothing is left. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a hint shows how a default is written
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { Pool } from "../../src/clients/pool.ts";
+import { toolValue } from "../../src/clients/result.ts";
+import type { ServerConfig } from "../../src/config/load.ts";
+import { ClaudikinsError } from "../../src/errors.ts";
+import { root } from "../support/claudikins.ts";
+import { processesLeft, processesWith } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+/** Stands on the command line of every server of a test. */
+let mark: string;
+let pool: Pool;
+beforeEach(() => {
+  folder = temporaryFolder();
+  mark = folder.path;
+});
+afterEach(async () => {
+  await pool.close();
+  expect(await processesLeft(mark)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+type Entry = Partial<ServerConfig> & { command: string };
+
+/** Opens the pool of a test. */
+function open(entries: Record<string, Entry>, env: Record<string, string> = {}): Pool {
+  const defaults = { args: [], env: {}, disabled: false, startTimeoutMs: 20_000, callTimeoutMs: 20_000, needs: [] };
+  const servers = Object.entries(entries).map(([name, entry]) => [name, { ...defaults, ...entry, name }] as const);
+  const { PATH = "" } = process.env;
+  pool = new Pool(new Map(servers), { env: { PATH, HOME: mark, ...env }, cwd: folder.path });
+  return pool;
+}
+
+const odd = () => fixture("odd", mark);
+const lists = (mode: string) => fixture("lists", mode, mark);
+
+async function call(tool: string, args: object = {}, options = {}): Promise<unknown> {
+  const value = toolValue(await pool.callTool("odd", tool, args, options), tool);
+  return "json" in value ? JSON.parse(value.json) : value.text;
+}
+
+/** A failure as a person reads it: code, message and hint, without the paths of this machine. */
+async function failure(of: Promise<unknown>): Promise<string> {
+  const error = await of.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ClaudikinsError)) throw new Error(`no failure of ours: ${error}`);
+  const text = `${error.code}: ${error.message}${error.hint === undefined ? "" : `\nhint: ${error.hint}`}`;
+  return text.replaceAll(process.execPath, "BUN").replaceAll(root, "ROOT").replaceAll(mark, "MARK");
+}
+
+describe("starting", () => {
+  test("nothing is started before the first call, and ten together share one process", async () => {
+    open({ odd: odd(), other: fixture("never-starts", mark) });
+    expect(processesWith(mark)).toEqual([]);
+    const values = await Promise.all(Array.from({ length: 10 }, () => call("get-thing")));
+    expect(values).toEqual(Array(10).fill("dash"));
+    expect(processesWith(mark)).toHaveLength(1);
+    await call("get_thing");
+    expect(processesWith(mark)).toHaveLength(1);
+  });
+
+  test("a server gets the safe variables, what its entry declares, and its working directory", async () => {
+    const entry = { ...odd(), env: { DECLARED: "yes", LANG: "xx" } };
+    open({ odd: entry }, { SECRET_TOKEN: "s", USER: "me", LANG: "C", NODE_OPTIONS: "--x" });
+    // The shell and Bun add nothing of their own.
+    expect(await call("environment")).toEqual({
+      PATH: process.env["PATH"] ?? "",
+      HOME: mark,
+      USER: "me",
+      LANG: "xx",
+      DECLARED: "yes",
+    });
+  });
+
+  test("a relative command counts from the server's working directory, which is the caller's where it has none", async () => {
+    const script = folder.write("bin/serve.sh", `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+    Bun.spawnSync(["chmod", "+x", script]);
+    open({
+      here: { ...odd(), command: "./bin/serve.sh" },
+      there: { ...odd(), command: "./serve.sh", cwd: join(folder.path, "bin") },
+    });
+    expect((await pool.listTools("here")).length).toBe(14);
+    expect((await pool.listTools("there")).length).toBe(14);
+  });
+});
+
+describe("listing", () => {
+  test("every page, in the order of the server, with its rubbish on stdout ignored", async () => {
+    open({ odd: odd() });
+    const tools = await pool.listTools("odd");
+    expect(tools.map(({ name }) => name)).toEqual([
+      "get-thing",
+      "get_thing",
+      "two.dots",
+      "two dots",
+      "constructor",
+      "structured",
+      "legacy",
+      "empty",
+      "image",
+      "failing",
+      "environment",
+      "rpc-error",
+      "end-process",
+      "hang",
+    ]);
+    expect(tools[2]).toEqual({
+      name: "two.dots",
+      description: "Tool two.dots */ `${x}` $& ends",
+      inputSchema: { type: "object", properties: { size: { type: "number" } } },
+    });
+  });
+
+  test("a server that offers no tools has none, which is no failure", async () => {
+    open({ lists: lists("none") });
+    expect(await pool.listTools("lists")).toEqual([]);
+  });
+
+  test("failures name the server", async () => {
+    const modes = ["endless", "repeating", "error", "refuses", "shapeless", "dies", "silent"];
+    open(Object.fromEntries(modes.map((mode) => [mode, lists(mode)])));
+    const texts = modes.map((mode) =>
+      failure(pool.listTools(mode, mode === "silent" ? { timeoutMs: 50 } : {})).then((text) => `${mode} → ${text}`),
+    );
+    expect((await Promise.all(texts)).join("\n\n")).toMatchInlineSnapshot(`
+      "endless → PROTOCOL_ERROR: Server "endless" sends pages of its tools/list without end
+
+      repeating → PROTOCOL_ERROR: Server "repeating" sends pages of its tools/list without end
+
+      error → PROTOCOL_ERROR: tools/list of error: no database
+
+      refuses → PROTOCOL_ERROR: tools/list of refuses: no such cursor
+
+      shapeless → PROTOCOL_ERROR: Server "shapeless" answered tools/list without a list of tools
+
+      dies → SERVER_UNAVAILABLE: tools/list of dies: server "dies" is gone, its process exited with code 7
+        | cannot list: out of paper
+      hint: The next call starts it again.
+
+      silent → CALL_TIMEOUT: tools/list of silent did not answer within 0.05 s
+      hint: Raise "callTimeoutMs" of "silent" in the config, or ask for less in one call."
+    `);
+  });
+});
+
+describe("calling", () => {
+  test("every shape of result", async () => {
+    open({ odd: odd() });
+    const tools = ["two.dots", "two dots", "constructor", "structured", "legacy", "empty", "image"];
+    expect(await Promise.all(tools.map((tool) => call(tool)))).toEqual([
+      { dotted: true },
+      "spaced",
+      "constructed",
+      { answer: 42 },
+      { old: true },
+      [],
+      [{ type: "image", data: "AAAA", mimeType: "image/png" }],
+    ]);
+    expect(await pool.callTool("odd", "failing", {})).toEqual({
+      content: [{ type: "text", text: "the tool says no" }],
+      isError: true,
+    });
+  });
+
+  test("30 MB in one line arrive whole", async () => {
+    open({ odd: odd() });
+    const size = 30 * 1_048_576;
+    const [block] = (await pool.callTool("odd", "structured", { size }))["content"] as { text: string }[];
+    expect(block?.text.length).toBe(size);
+    expect(block?.text.replaceAll("x", "")).toBe("");
+  });
+
+  test("failures", async () => {
+    open({ odd: odd() });
+    const failures = [
+      failure(call("failing")),
+      failure(call("rpc-error")),
+      failure(call("nope")),
+      failure(call("hang", {}, { timeoutMs: 50 })),
+      failure(pool.callTool("Odd!", "x", {})),
+      failure(pool.callTool("__proto__", "x", {})),
+    ];
+    expect((await Promise.all(failures)).join("\n\n")).toMatchInlineSnapshot(`
+      "TOOL_FAILED: the tool says no
+
+      TOOL_FAILED: odd.rpc-error: broken inside
+
+      INVALID_ARGUMENTS: odd.nope: no tool nope
+
+      CALL_TIMEOUT: odd.hang did not answer within 0.05 s
+      hint: Raise "callTimeoutMs" of "odd" in the config, or ask for less in one call.
+
+      SERVER_NOT_FOUND: No server is called "Odd!"
+      hint: Did you mean odd? The config has: odd.
+
+      SERVER_NOT_FOUND: No server is called "__proto__"
+      hint: The config has: odd."
+    `);
+    expect(processesWith(mark)).toHaveLength(1);
+  });
+
+  test("a crash in the middle of a call fails this call and those beside it; the next one starts it again", async () => {
+    open({ odd: odd() });
+    await call("get-thing");
+    const [first] = processesWith(mark);
+    const beside = failure(call("hang"));
+    expect(await failure(call("end-process"))).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: odd.end-process: server "odd" is gone, its process was ended by SIGKILL
+        | dying now
+      hint: The next call starts it again."
+    `);
+    expect(await beside).toStartWith('SERVER_UNAVAILABLE: odd.hang: server "odd" is gone');
+    expect(await call("get-thing")).toBe("dash");
+    const [second, ...more] = processesWith(mark);
+    expect(second).not.toBe(first);
+    expect(more).toEqual([]);
+  });
+
+  test("the time of the config's entry counts where a call has none of its own", async () => {
+    open({ odd: { ...odd(), callTimeoutMs: 50 } });
+    expect(await failure(call("hang"))).toStartWith("CALL_TIMEOUT: odd.hang did not answer within 0.05 s");
+  });
+
+  test("a cancelled call ends, and the server goes on", async () => {
+    open({ odd: odd() });
+    await call("get-thing");
+    const controller = new AbortController();
+    const hanging = failure(call("hang", {}, { signal: controller.signal }));
+    controller.abort();
+    expect(await hanging).toBe("CANCELLED: odd.hang was cancelled");
+    expect(await failure(call("get-thing", {}, { signal: controller.signal }))).toBe(
+      "CANCELLED: odd.get-thing was cancelled",
+    );
+    expect(await call("get-thing")).toBe("dash");
+    expect(processesWith(mark)).toHaveLength(1);
+  });
+
+  test("who gives up waiting for a start does not end it for the others", async () => {
+    open({ odd: odd() });
+    const controller = new AbortController();
+    const impatient = failure(call("get-thing", {}, { signal: controller.signal }));
+    const patient = call("get-thing");
+    controller.abort();
+    expect(await impatient).toBe("CANCELLED: odd.get-thing was cancelled");
+    expect(await patient).toBe("dash");
+  });
+});
+
+describe("what does not start", () => {
+  test("says the server, what happened, its last words and what to do", async () => {
+    folder.write("no-program", "text");
+    open({
+      crashes: fixture("crash-on-start", mark),
+      silent: { ...fixture("never-starts", mark), startTimeoutMs: 100 },
+      "not there": { command: "no-such-command-anywhere", args: ["a b"] },
+      "not executable": { command: "./no-program" },
+      "no folder": { ...odd(), cwd: "/no/such/folder" },
+      "ends well": { command: "true" },
+      variable: { ...odd(), needs: ["A_TOKEN", "B_TOKEN"] },
+      remote: { command: "", unsupported: "only stdio servers are supported by this version" },
+    });
+    const texts = [...pool.servers.keys()].map((name) => failure(pool.callTool(name, "x", {})));
+    expect((await Promise.all(texts)).join("\n\n")).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: Server "crashes" did not start: its process exited with code 3
+        | warming up
+        | fatal: no database at db://nowhere
+      hint: To see more, run its command from the config by hand.
+
+      SERVER_UNAVAILABLE: Server "silent" did not start: it did not answer within 0.1 s
+      hint: Raise "startTimeoutMs" of "silent" in the config, or see by hand what its command does.
+
+      SERVER_UNAVAILABLE: Server "not there" did not start: command not found: no-such-command-anywhere
+      hint: Install no-such-command-anywhere, or give its full path as "command" in the config.
+
+      SERVER_UNAVAILABLE: Server "not executable" did not start: not allowed to run ./no-program
+      hint: It must be a program, and executable: chmod +x makes a script so.
+
+      SERVER_UNAVAILABLE: Server "no folder" did not start: its working directory /no/such/folder does not exist
+      hint: Create the folder, or correct "cwd" in the config.
+
+      SERVER_UNAVAILABLE: Server "ends well" did not start: its process exited with code 0
+      hint: To see more, run its command from the config by hand.
+
+      NEEDS_VARIABLE: Server "variable" needs A_TOKEN, B_TOKEN, which the environment does not have
+      hint: Set A_TOKEN, B_TOKEN before starting claudikins, or give a default in the config: \${A_TOKEN:-value}.
+
+      SERVER_UNAVAILABLE: Server "remote" cannot be used: only stdio servers are supported by this version
+      hint: A bridge makes it one: "command": "npx", "args": ["-y", "mcp-remote", "<its url>"]."
+    `);
+  });
+
+  test("is tried again by the next call", async () => {
+    const file = join(folder.path, "tools.json");
+    open({ file: fixture("from-file", file) });
+    expect(await failure(pool.listTools("file"))).toContain("there is no such file");
+    folder.write("tools.json", "[]");
+    expect(await pool.listTools("file")).toEqual([]);
+  });
+});
+
+describe("closing", () => {
+  test("while servers start leaves no process, and says so to who waits", async () => {
+    open({ never: fixture("never-starts", mark), odd: odd() });
+    const waiting = [failure(pool.callTool("never", "x", {})), failure(pool.callTool("odd", "x", {}))];
+    // The processes are there before they answer.
+    while (processesWith(mark).length < 2) await Bun.sleep(1);
+    await pool.close();
+    expect(await processesLeft(mark)).toEqual([]);
+    expect(await Promise.all(waiting)).toEqual([
+      'CANCELLED: Server "never" did not start: claudikins is closing',
+      'CANCELLED: Server "odd" did not start: claudikins is closing',
+    ]);
+  });
+
+  test("at once after the first call leaves no process either", async () => {
+    open({ odd: odd() });
+    const waiting = failure(call("get-thing"));
+    await pool.close();
+    expect(await waiting).toStartWith("CANCELLED: ");
+    expect(await processesLeft(mark, 0)).toEqual([]);
+  });
+
+  test("ends servers that will not, with their children, and calls that run", async () => {
+    open({ stubborn: fixture("stubborn", mark), odd: odd() });
+    await Promise.all([pool.callTool("stubborn", "hello", {}), call("get-thing")]);
+    const hanging = failure(call("hang"));
+    expect(processesWith(mark).length).toBe(3);
+    await pool.close();
+    expect(await processesLeft(mark)).toEqual([]);
+    expect(await hanging).toBe("CANCELLED: odd.hang was cancelled: claudikins is closing");
+  });
+
+  test("is final, and harmless a second time", async () => {
+    open({ odd: odd() });
+    await pool.close();
+    await pool.close();
+    expect(await failure(call("get-thing"))).toBe("CANCELLED: claudikins is closing");
+  });
+});

@@ -1,0 +1,115 @@
+/** The value of a tool result, for every shape that servers send, and tool lists read with care. */
+import { describe, expect, test } from "bun:test";
+import { readTools, type ToolResult, toolValue } from "../../src/clients/result.ts";
+
+const text = (...texts: string[]) => texts.map((each) => ({ type: "text", text: each }));
+const image = { type: "image", data: "AAAA", mimeType: "image/png" };
+
+/** What code inside the sandbox gets. */
+function insideValue(result: ToolResult): unknown {
+  const value = toolValue(result, "shop.find");
+  return "json" in value ? JSON.parse(value.json) : value.text;
+}
+
+describe("the value", () => {
+  test.each<[string, ToolResult, unknown]>([
+    ["structured content, whatever the text says", { content: text("x"), structuredContent: { a: [1] } }, { a: [1] }],
+    ["structured content that is empty", { content: text("x"), structuredContent: {} }, {}],
+    ["structured content that is no object", { content: [], structuredContent: 0 }, 0],
+    ["structured content that is null counts as none", { content: text("x"), structuredContent: null }, "x"],
+    ["the result of the oldest protocol", { toolResult: { old: true } }, { old: true }],
+    ["the same, as text", { toolResult: "old" }, "old"],
+    ["text", { content: text("hello") }, "hello"],
+    ["no text at all", { content: text("") }, ""],
+    ["an object as text", { content: text(' {"a": 1}\n') }, { a: 1 }],
+    ["a list as text", { content: text("[1, 2]") }, [1, 2]],
+    ["a quoted text", { content: text('"a"') }, "a"],
+    ["a number", { content: text("42.5") }, 42.5],
+    ["true, false and null", { content: text("null") }, null],
+    ["text that only begins like JSON", { content: text("[INFO] ready") }, "[INFO] ready"],
+    ["text that begins like a number", { content: text("2025-01-31") }, "2025-01-31"],
+    ["broken JSON", { content: text('{"a": 1') }, '{"a": 1'],
+    ["JSON with words around it", { content: text('Result: {"a": 1}') }, 'Result: {"a": 1}'],
+    ["a number that would not stay the same", { content: text("12345678901234567890") }, "12345678901234567890"],
+    ["several texts", { content: text("a", "b") }, "a\nb"],
+    ["several texts that are JSON each", { content: text("1", "2") }, "1\n2"],
+    ["one JSON in several texts", { content: text("[1,", "2]") }, [1, 2]],
+    ["an image", { content: [image] }, [image]],
+    ["text and an image", { content: [...text("x"), image] }, [...text("x"), image]],
+    ["nothing", { content: [] }, []],
+    ["no content", {}, []],
+    ["content that is no list", { content: "x" }, []],
+    ["blocks that are none", { content: [null, 5, { type: "text" }] }, [null, 5, { type: "text" }]],
+    ["isError that is not true", { content: text("x"), isError: false }, "x"],
+  ])("%s", (_, result, value) => {
+    expect(insideValue(result)).toEqual(value);
+  });
+
+  test("JSON is handed on as it is, and not read and written again", () => {
+    expect(toolValue({ content: text('{"b":1.0,"a":12345678901234567890}') }, "x")).toEqual({
+      json: '{"b":1.0,"a":12345678901234567890}',
+    });
+  });
+});
+
+describe("a failure", () => {
+  const failure = (result: ToolResult) => {
+    expect(() => insideValue(result)).toThrow(expect.objectContaining({ code: "TOOL_FAILED", exitCode: 5 }));
+    try {
+      insideValue(result);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return undefined;
+  };
+
+  test("says what the tool said", () => {
+    expect(failure({ isError: true, content: text("no such order", "try another") })).toBe(
+      "no such order\ntry another",
+    );
+    expect(failure({ isError: true, content: [image, ...text("broken")] })).toBe("broken");
+    expect(failure({ isError: true, content: text('{"code":5}'), structuredContent: { code: 5 } })).toBe('{"code":5}');
+  });
+
+  test("has words where the tool had none", () => {
+    expect(failure({ isError: true, content: [] })).toBe("shop.find failed without saying why");
+    expect(failure({ isError: true })).toBe("shop.find failed without saying why");
+  });
+});
+
+describe("a list of tools", () => {
+  test("keeps what is known of a tool, in the order of the server", () => {
+    const full = {
+      name: "full",
+      title: "Full",
+      description: "All of it",
+      inputSchema: { type: "object" },
+      outputSchema: { type: "object" },
+      annotations: { readOnlyHint: true },
+    };
+    const page = { tools: [{ ...full, _meta: {}, execution: {} }, { name: "bare" }] };
+    expect(readTools(page, "shop")).toEqual([full, { name: "bare", description: "", inputSchema: { type: "object" } }]);
+  });
+
+  test("drops what is no tool, and what of a tool has the wrong type", () => {
+    const tools = [
+      null,
+      "x",
+      [],
+      {},
+      { name: "" },
+      { name: 5 },
+      { name: "a", title: 5, description: {}, inputSchema: [], outputSchema: "x", annotations: null },
+    ];
+    expect(readTools({ tools }, "shop")).toEqual([{ name: "a", description: "", inputSchema: { type: "object" } }]);
+  });
+
+  test.each([[{}], [{ tools: null }], [{ tools: { a: 1 } }]])("%j is none", (page) => {
+    expect(() => readTools(page, "shop")).toThrow(
+      expect.objectContaining({
+        code: "PROTOCOL_ERROR",
+        message: 'Server "shop" answered tools/list without a list of tools',
+      }),
+    );
+  });
+});

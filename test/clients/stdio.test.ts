@@ -1,0 +1,99 @@
+/** The transport by itself: lines in and out, and what is known of a process that ended. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { StdioTransport } from "../../src/clients/stdio.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+const ping = { jsonrpc: "2.0", method: "ping" } as const;
+
+let open: StdioTransport[] = [];
+afterEach(async () => {
+  await Promise.all(open.map((transport) => transport.close()));
+  open = [];
+});
+
+/** Starts a shell script; what it says, until it closes. */
+async function start(script: string) {
+  const transport = new StdioTransport({
+    command: "sh",
+    args: ["-c", script],
+    cwd: "/",
+    env: { PATH: process.env["PATH"] ?? "" },
+  });
+  open.push(transport);
+  const [closed, first] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const heard: unknown[] = [];
+  const hear = (what: unknown) => {
+    heard.push(what);
+    first.resolve();
+  };
+  transport.onmessage = hear;
+  transport.onerror = (error) => hear(error.message);
+  transport.onclose = () => closed.resolve();
+  await transport.start();
+  return { transport, heard, first: first.promise, closed: closed.promise };
+}
+
+describe("what a server writes", () => {
+  test("one message a line, in whatever pieces it comes; other lines are reported and do no harm", async () => {
+    const { heard, closed } = await start(String.raw`
+      printf '{"jsonrpc":"2.0","method":"a"}\n\n  \r\nINFO: x\n{"jsonrpc":"2.0","method":"b"}\r\n{"no":"rpc"}\n{"jsonrpc":"2.0","meth'
+      sleep 0.05
+      printf 'od":"\303'
+      sleep 0.05
+      printf '\251"}\n{"jsonrpc":"2.0","method":"never ended"}'`);
+    await closed;
+    expect(heard).toEqual([
+      { jsonrpc: "2.0", method: "a" },
+      "not a JSON-RPC message: INFO: x",
+      { jsonrpc: "2.0", method: "b" },
+      'not a JSON-RPC message: {"no":"rpc"}',
+      { jsonrpc: "2.0", method: "é" },
+    ]);
+  });
+
+  test("of stderr the last five lines are kept", async () => {
+    const { transport, closed } = await start("seq 1 3000 >&2; printf '\\n\\nlast\\n\\n' >&2; exit 3");
+    expect(transport.ended).toBe("");
+    await closed;
+    expect(transport.lastErrorLines()).toEqual(["2997", "2998", "2999", "3000", "last"]);
+    expect(transport.ended).toBe("exited with code 3");
+  });
+});
+
+describe("what is sent", () => {
+  test("is a line of JSON", async () => {
+    const { transport, heard, first } = await start("cat");
+    await transport.send({ ...ping, params: { text: "a\nb\u2028" } });
+    await first;
+    expect(heard).toEqual([{ ...ping, params: { text: "a\nb\u2028" } }]);
+  });
+
+  test("to a process that takes nothing any more fails when it has ended, so that its end can be told", async () => {
+    const { transport, first } = await start("exec 0<&-; echo ready; sleep 0.2; echo 'last words' >&2; exit 9");
+    await first;
+    await expect(transport.send(ping)).rejects.toThrow();
+    expect([transport.ended, transport.lastErrorLines()]).toEqual(["exited with code 9", ["last words"]]);
+  });
+
+  test("before the start is an error", async () => {
+    const transport = new StdioTransport({ command: "true", args: [], cwd: "/", env: {} });
+    await expect(transport.send(ping)).rejects.toThrow("not started");
+    await transport.close();
+  });
+});
+
+describe("the end", () => {
+  test("is told although a child of the process holds its pipes open, and the child goes with it", async () => {
+    const { transport, closed } = await start("sleep 1000 & echo 'going' >&2; exit 4");
+    await closed;
+    expect([transport.ended, transport.lastErrorLines()]).toEqual(["exited with code 4", ["going"]]);
+  });
+
+  test("by a signal has the signal's name", async () => {
+    const { transport, closed } = await start("kill -9 $$");
+    await closed;
+    expect(transport.ended).toBe("was ended by SIGKILL");
+  });
+});

@@ -1,0 +1,71 @@
+/** `${VAR}` and `${VAR:-default}`: what is replaced, what is missing, and what is left alone. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
+import { describe, expect, test } from "bun:test";
+import { expand } from "../../src/config/expand.ts";
+
+const env = { SET: "value", EMPTY: "", TRICKY: "$& ${SET} $1 }", UNSET: undefined };
+
+/** [text, expanded, missing variables] */
+const cases: [string, string, string[]][] = [
+  ["plain", "plain", []],
+  ["${SET}", "value", []],
+  ["<${SET}-${SET}>", "<value-value>", []],
+  ["${UNSET}", "${UNSET}", ["UNSET"]],
+  ["${OTHER} ${SET} ${UNSET} ${OTHER}", "${OTHER} value ${UNSET} ${OTHER}", ["OTHER", "UNSET"]],
+  // An empty variable is set: only `:-` replaces it.
+  ["<${EMPTY}>", "<>", []],
+  ["${EMPTY:-default}", "default", []],
+  ["${SET:-default}", "value", []],
+  ["${UNSET:-default}", "default", []],
+  ["<${UNSET:-}>", "<>", []],
+  ["${UNSET:-a:-b}", "a:-b", []],
+  ["${UNSET:-https://example.com/?a=1&b=$2}", "https://example.com/?a=1&b=$2", []],
+  // A default may refer to variables, which matter only when it is taken.
+  ["${UNSET:-${SET}}", "value", []],
+  ["${UNSET:-${OTHER:-${EMPTY:-deep}}}!", "deep!", []],
+  ["${UNSET:-${OTHER}}", "${OTHER}", ["OTHER"]],
+  ["${SET:-${OTHER}}", "value", []],
+  // What a variable contains is never expanded or interpreted again.
+  ["${TRICKY}", "$& ${SET} $1 }", []],
+  ["${UNSET:-${TRICKY}}", "$& ${SET} $1 }", []],
+  // No references.
+  ["$SET $ {SET} ${} ${1A} ${A-B} ${SET", "$SET $ {SET} ${} ${1A} ${A-B} ${SET", []],
+  ["${UNSET:-open ${SET}", "${UNSET:-open value", []],
+  ["$${SET}", "$value", []],
+  ["${toString} ${__proto__}", "${toString} ${__proto__}", ["__proto__", "toString"]],
+];
+
+test.each(cases)("%p → %p, missing %j", (text, value, missing) => {
+  expect(expand(text, env)).toEqual({ value, missing });
+});
+
+describe("values", () => {
+  test("every string at every depth is expanded, keys and other values are not", () => {
+    const entry = {
+      command: "${SET}",
+      args: ["--x=${SET}", "${UNSET:-y}"],
+      env: { "${SET}": "${SET}", NESTED: "${B_MISSING}${A_MISSING}" },
+      startTimeoutMs: 5,
+      disabled: false,
+      nothing: null,
+    };
+    expect(expand(entry, env)).toEqual({
+      value: {
+        command: "value",
+        args: ["--x=value", "y"],
+        env: { "${SET}": "value", NESTED: "${B_MISSING}${A_MISSING}" },
+        startTimeoutMs: 5,
+        disabled: false,
+        nothing: null,
+      },
+      missing: ["A_MISSING", "B_MISSING"],
+    });
+  });
+
+  test("the given value is not changed, and a key __proto__ stays a key", () => {
+    const given = JSON.parse('{"__proto__": "${SET}"}') as object;
+    const { value } = expand(given, env);
+    expect(JSON.stringify(value)).toBe('{"__proto__":"value"}');
+    expect(JSON.stringify(given)).toBe('{"__proto__":"${SET}"}');
+  });
+});

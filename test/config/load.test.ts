@@ -1,0 +1,170 @@
+/** The config as the rest of the program gets it: expanded, with absolute paths, and the demo where there is none. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { root } from "../support/claudikins.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const load = (env: Record<string, string> = {}, flag?: string) =>
+  loadConfig({ flag, cwd: folder.path, env: { HOME: join(folder.path, "home"), ...env } });
+
+const times = { startTimeoutMs: 30_000, callTimeoutMs: 60_000 };
+const defaults = { args: [], env: {}, disabled: false, ...times };
+
+describe("servers", () => {
+  test("a missing variable is the need of its server alone", async () => {
+    folder.write("claudikins.json", {
+      mcpServers: {
+        github: { command: "npx", args: ["${PACKAGE:-server-github}"], env: { TOKEN: "${GITHUB_TOKEN}" } },
+        several: { command: "${A}/bin/${B}", env: { X: "${A}" }, cwd: "${C:-.}" },
+        fine: { command: "x", env: { TOKEN: "${SET}" } },
+      },
+    });
+    const { servers } = await load({ SET: "s" });
+    expect(Object.fromEntries(servers)).toEqual({
+      github: {
+        name: "github",
+        command: "npx",
+        ...defaults,
+        args: ["server-github"],
+        env: { TOKEN: "${GITHUB_TOKEN}" },
+        cwd: undefined,
+        needs: ["GITHUB_TOKEN"],
+      },
+      several: {
+        name: "several",
+        command: "${A}/bin/${B}",
+        ...defaults,
+        env: { X: "${A}" },
+        cwd: folder.path,
+        needs: ["A", "B"],
+      },
+      fine: { name: "fine", command: "x", ...defaults, env: { TOKEN: "s" }, cwd: undefined, needs: [] },
+    });
+  });
+
+  test("a disabled one is left out, and needs nothing", async () => {
+    folder.write("claudikins.json", {
+      mcpServers: { off: { command: "x", args: ["${NOT_SET}"], disabled: true }, on: { command: "y" } },
+    });
+    expect([...(await load()).servers.keys()]).toEqual(["on"]);
+  });
+
+  test("an unsupported one is kept with the reason", async () => {
+    folder.write("claudikins.json", { mcpServers: { far: { url: "https://${HOST}" }, near: { command: "x" } } });
+    const { servers } = await load();
+    expect([...servers.keys()]).toEqual(["far", "near"]);
+    expect(servers.get("far")).toMatchObject({
+      unsupported: 'only stdio servers are supported by this version, and it has "url"',
+      needs: [],
+    });
+    expect(servers.get("near")?.unsupported).toBeUndefined();
+  });
+});
+
+describe("folders", () => {
+  test("relative paths of a config count from its file, not from the working directory", async () => {
+    const file = folder.write("conf/mine.json", {
+      mcpServers: {
+        below: { command: "x", cwd: "sub" },
+        beside: { command: "x", cwd: "../other" },
+        absolute: { command: "x", cwd: "/tmp" },
+        home: { command: "x", cwd: "${HOME}/x" },
+        none: { command: "x" },
+      },
+      registry: "reg",
+      workspace: "../${NAME:-work}",
+    });
+    const { origin, servers, folders } = await load({}, "conf/mine.json");
+    expect(origin).toEqual({ kind: "project", file });
+    expect([...servers.values()].map(({ cwd }) => cwd)).toEqual([
+      join(folder.path, "conf", "sub"),
+      join(folder.path, "other"),
+      "/tmp",
+      join(folder.path, "home", "x"),
+      undefined,
+    ]);
+    expect(folders).toEqual({ registry: join(folder.path, "conf", "reg"), workspace: join(folder.path, "work") });
+  });
+
+  test("a project's stand beside its file, the user's and the demo's in the data folder", async () => {
+    const home = join(folder.path, "home");
+    expect((await load()).folders).toEqual({
+      registry: join(home, ".local", "share", "claudikins", "demo", "registry"),
+      workspace: join(home, ".local", "share", "claudikins", "demo", "workspace"),
+    });
+    folder.write("home/.config/claudikins/claudikins.json", {});
+    expect((await load({ XDG_DATA_HOME: "/data" })).folders).toEqual({
+      registry: "/data/claudikins/registry",
+      workspace: "/data/claudikins/workspace",
+    });
+    folder.write("claudikins.json", {});
+    expect((await load()).folders).toEqual({
+      registry: join(folder.path, ".claudikins", "registry"),
+      workspace: join(folder.path, ".claudikins", "workspace"),
+    });
+  });
+
+  test("a folder whose variable is missing is an error", async () => {
+    const file = folder.write("claudikins.json", { registry: "${REG}", workspace: "${WORK}/${REG}" });
+    await expect(load()).rejects.toMatchObject({
+      code: "NEEDS_VARIABLE",
+      message: `The folders in ${file} need REG, WORK, which the environment does not have`,
+      hint: "Set REG, WORK before starting claudikins, or give a default in the config: ${REG:-value}.",
+    });
+  });
+});
+
+describe("the demo", () => {
+  test("is the only server where there is no config, and is this program", async () => {
+    const { origin, servers, limits } = await load();
+    expect(origin).toEqual({ kind: "demo" });
+    expect(limits).toEqual({ timeoutMs: 30_000, memoryMb: 256 });
+    expect([...servers.keys()]).toEqual(["demo"]);
+    expect(servers.get("demo")).toMatchObject({
+      name: "demo",
+      command: process.execPath,
+      args: [join(root, "src", "main.ts"), "demo"],
+      needs: [],
+      ...times,
+    });
+  });
+});
+
+describe("files that cannot be read", () => {
+  test("a folder", async () => {
+    const path = join(folder.path, "conf");
+    mkdirSync(path);
+    await expect(load({}, "conf")).rejects.toMatchObject({
+      code: "FILE_NOT_FOUND",
+      exitCode: 2,
+      message: `Cannot read the config file ${path}: it is a folder`,
+    });
+  });
+
+  // Root may read everything.
+  test.skipIf(process.getuid?.() === 0)("one that we may not read", async () => {
+    const file = folder.write("claudikins.json", {});
+    chmodSync(file, 0);
+    await expect(load()).rejects.toMatchObject({
+      code: "FILE_NOT_FOUND",
+      message: expect.stringContaining(`Cannot read the config file ${file}: EACCES`),
+    });
+  });
+
+  test("problems name the file by its whole path", async () => {
+    const file = folder.write("claudikins.json", "{ nope }");
+    await expect(load()).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: `The config has a problem:\n  ${file}:1:3  not valid JSON: invalid symbol`,
+    });
+  });
+});

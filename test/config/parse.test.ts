@@ -1,0 +1,258 @@
+/** A config file's text: what is accepted, and the words for everything that is wrong with it. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
+import { describe, expect, test } from "bun:test";
+import { parseConfig } from "../../src/config/parse.ts";
+import { ClaudikinsError } from "../../src/errors.ts";
+
+const defaults = { args: [], env: {}, disabled: false, startTimeoutMs: 30_000, callTimeoutMs: 60_000 };
+
+const parse = (config: string | object) =>
+  parseConfig(typeof config === "string" ? config : JSON.stringify(config, null, 2), "c.json");
+
+/** The message of the error that the text is refused with; the code and the hint are always the same. */
+function problems(config: string | object): string {
+  try {
+    parse(config);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ClaudikinsError);
+    expect(error).toMatchObject({
+      code: "CONFIG_INVALID",
+      exitCode: 2,
+      hint: "Correct the file and run the command again. Nothing was started.",
+    });
+    return (error as Error).message;
+  }
+  throw new Error("nothing was wrong");
+}
+
+describe("accepted", () => {
+  test("an empty object: no servers, the default limits", () => {
+    expect(parse("{}")).toEqual({ servers: new Map(), limits: { timeoutMs: 30_000, memoryMb: 256 } });
+  });
+
+  test("everything there is", () => {
+    const server = {
+      type: "stdio",
+      command: "node",
+      args: ["x.js", ""],
+      env: { KEY: "" },
+      cwd: "sub",
+      disabled: true,
+      category: "dev-tools",
+      description: "Does it",
+      startTimeoutMs: 1,
+      callTimeoutMs: 600_000,
+    };
+    const limits = { timeoutMs: 600_000, memoryMb: 16 };
+    expect(parse({ $schema: "x", mcpServers: { all: server }, registry: "r", workspace: "w", limits })).toEqual({
+      servers: new Map([["all", server]]),
+      registry: "r",
+      workspace: "w",
+      limits,
+    } as never);
+  });
+
+  test("comments, trailing commas, a byte order mark, and Windows line ends", () => {
+    const text = '\uFEFF// mine\r\n{ /* the\r\nservers */ "mcpServers": { "a": { "command": "x", }, }, }\r\n';
+    expect(parse(text).servers).toEqual(new Map([["a", { command: "x", ...defaults }]]));
+  });
+
+  test("names like __proto__, constructor and numbers are names, in the order of the file", () => {
+    const text = `{ "mcpServers": {
+      "zeta": {"command": "1"}, "__proto__": {"command": "2"}, "constructor": {"command": "3"},
+      "10": {"command": "4"}, "9": {"command": "5"}, "über server": {"command": "6"} } }`;
+    const { servers } = parse(text);
+    expect([...servers].map(([name, { command }]) => [name, command])).toEqual([
+      ["zeta", "1"],
+      ["__proto__", "2"],
+      ["constructor", "3"],
+      ["10", "4"],
+      ["9", "5"],
+      ["über server", "6"],
+    ]);
+    expect(servers.get("zeta")).toEqual({ command: "1", ...defaults });
+  });
+
+  test("what other hosts write beside it is left alone", () => {
+    const entry = {
+      command: "npx",
+      args: ["-y", "x"],
+      // Cline, Codex, Gemini, VS Code, Zed, Goose and others
+      timeout: 60,
+      enabled: true,
+      envFile: ".env",
+      env_vars: [],
+      alwaysAllow: [],
+      autoApprove: ["a"],
+      disabledTools: [],
+      trust: true,
+      cmd: "x",
+      startup_timeout_sec: 5,
+      comment: "mine",
+      // What people write to leave something out.
+      _args: ["--other"],
+      "//env": {},
+    };
+    expect(parse({ mcpServers: { a: entry }, inputs: [], theme: "dark", permissions: {} }).servers).toEqual(
+      new Map([["a", { command: "npx", ...defaults, args: ["-y", "x"] }]]),
+    );
+  });
+});
+
+describe("servers that are reached over the network", () => {
+  test.each([
+    [{ type: "http", url: "https://x" }, '"type": "http"'],
+    [{ type: "sse", url: "https://x", headers: { A: "${B}" } }, '"type": "sse"'],
+    [{ type: "streamable-http", url: "https://x" }, '"type": "streamable-http"'],
+    [{ type: "http", url: "https://x", command: "" }, '"type": "http"'],
+    [{ url: "https://x" }, '"url"'],
+    [{ serverUrl: "https://x" }, '"serverUrl"'],
+    [{ httpUrl: "https://x" }, '"httpUrl"'],
+  ])("%j is kept with a reason, the others work", (entry, what) => {
+    const { servers } = parse({ mcpServers: { far: { ...entry, description: "Far" }, near: { command: "x" } } });
+    expect(servers).toEqual(
+      new Map<string, object>([
+        [
+          "far",
+          {
+            command: "",
+            ...defaults,
+            description: "Far",
+            unsupported: `only stdio servers are supported by this version, and it has ${what}`,
+          },
+        ],
+        ["near", { command: "x", ...defaults }],
+      ]) as never,
+    );
+  });
+
+  test("a server with a command and no type is one that we start, whatever address stands there", () => {
+    expect(parse({ mcpServers: { a: { command: "x", url: "https://x" } } }).servers.get("a")).toEqual({
+      command: "x",
+      ...defaults,
+    });
+  });
+
+  test("what we use of such an entry is checked", () => {
+    expect(problems({ mcpServers: { a: { url: "https://x", disabled: "yes" } } })).toMatchInlineSnapshot(`
+      "The config has a problem:
+        c.json:5:19  mcpServers.a.disabled: expected true or false, found "yes""
+    `);
+  });
+});
+
+describe("refused", () => {
+  test("every problem at once, in the order of the file, each with its place, path and value", () => {
+    const text = `{
+  // a comment, so that lines count
+  "mcpServers": {
+    "wrong types": { "command": 1, "args": "x", "env": { "A": 1, "B": null }, "cwd": [] },
+    "empty": { "command": "", "cwd": "" },
+    "missing": {},
+    "numbers": { "command": "x", "startTimeoutMs": 0, "callTimeoutMs": 1.5 },
+    "words": { "command": "x", "category": "Dev Tools", "disabled": "no", "type": "stdout", "args": ["a", 2] },
+    "": { "command": "x" },
+    "null": null,
+    "list": []
+  },
+  "limits": { "timeoutMs": 600001, "memoryMb": "256" },
+  "registry": "",
+  "workspace": { "a": "a value that is so long that it would not fit on one line of a terminal" }
+}`;
+    expect(problems(text)).toMatchInlineSnapshot(`
+      "The config has 21 problems:
+        c.json:4:33  mcpServers["wrong types"].command: expected a string, found 1
+        c.json:4:44  mcpServers["wrong types"].args: expected a list, found "x"
+        c.json:4:63  mcpServers["wrong types"].env.A: expected a string, found 1
+        c.json:4:71  mcpServers["wrong types"].env.B: expected a string, found null
+        c.json:4:86  mcpServers["wrong types"].cwd: expected a string, found []
+        c.json:5:27  mcpServers.empty.command: must not be empty, found ""
+        c.json:5:38  mcpServers.empty.cwd: must not be empty, found ""
+        c.json:6:16  mcpServers.missing.command: missing, expected a string
+        c.json:7:52  mcpServers.numbers.startTimeoutMs: must be at least 1, found 0
+        c.json:7:72  mcpServers.numbers.callTimeoutMs: expected a whole number, found 1.5
+        c.json:8:44  mcpServers.words.category: use lower-case letters, digits and dashes, found "Dev Tools"
+        c.json:8:69  mcpServers.words.disabled: expected true or false, found "no"
+        c.json:8:83  mcpServers.words.type: expected "stdio" or "local", found "stdout"
+        c.json:8:107  mcpServers.words.args[1]: expected a string, found 2
+        c.json:9:9  mcpServers[""]: a server needs a name
+        c.json:10:13  mcpServers.null: expected an object, found null
+        c.json:11:13  mcpServers.list: expected an object, found []
+        c.json:13:28  limits.timeoutMs: must be at most 600000, found 600001
+        c.json:13:48  limits.memoryMb: expected a number, found "256"
+        c.json:14:15  registry: must not be empty, found ""
+        c.json:15:16  workspace: expected a string, found { "a": "a value that is so long that it would not fit on ..."
+    `);
+  });
+
+  test("keys that are nearly ours, at each level, once", () => {
+    const text = `{
+  "mcpServer": {},
+  "Registry": "x",
+  "mcpServers": {
+    "a": { "comand": "x", "arg": [], "ENV": {}, "call_timeout_ms": 5, "startTimeout": 1 },
+    "b": { "command": "x", "commmand": "y" }
+  },
+  "limits": { "timeout": 1, "memoryMB": 64 }
+}`;
+    expect(problems(text)).toMatchInlineSnapshot(`
+      "The config has 10 problems:
+        c.json:2:3  mcpServer: unknown key, did you mean "mcpServers"?
+        c.json:3:3  Registry: unknown key, did you mean "registry"?
+        c.json:5:12  mcpServers.a.comand: unknown key, did you mean "command"?
+        c.json:5:27  mcpServers.a.arg: unknown key, did you mean "args"?
+        c.json:5:38  mcpServers.a.ENV: unknown key, did you mean "env"?
+        c.json:5:49  mcpServers.a.call_timeout_ms: unknown key, did you mean "callTimeoutMs"?
+        c.json:5:71  mcpServers.a.startTimeout: unknown key, did you mean "startTimeoutMs"?
+        c.json:6:28  mcpServers.b.commmand: unknown key, did you mean "command"?
+        c.json:8:15  limits.timeout: unknown key, did you mean "timeoutMs"?
+        c.json:8:29  limits.memoryMB: unknown key, did you mean "memoryMb"?"
+    `);
+  });
+
+  test("a key of another host in the place of ours", () => {
+    expect(problems({ servers: { a: { command: "x" } } })).toMatchInlineSnapshot(`
+      "The config has a problem:
+        c.json:2:3  servers: unknown key, did you mean "mcpServers"?"
+    `);
+  });
+
+  test("what stands twice", () => {
+    const text = `{
+  "mcpServers": {
+    "a": { "command": "x", "command": "y" },
+    "a": { "command": "z" }
+  },
+  "limits": {},
+  "limits": {}
+}`;
+    expect(problems(text)).toMatchInlineSnapshot(`
+      "The config has 3 problems:
+        c.json:3:28  mcpServers.a.command: appears twice
+        c.json:4:5  mcpServers.a: appears twice
+        c.json:7:3  limits: appears twice"
+    `);
+  });
+
+  test.each(["", " \n", "// nothing\n"])("%j: the file is empty", (text) => {
+    expect(problems(text)).toEndWith('  the file is empty: it needs at least {"mcpServers": {}}');
+  });
+
+  test.each([
+    ["[]", "1:1  the file: expected an object, found []"],
+    ["null", "1:1  the file: expected an object, found null"],
+    ['"x"', '1:1  the file: expected an object, found "x"'],
+    ['{"mcpServers": []}', "1:16  mcpServers: expected an object, found []"],
+    ['{"limits": 5}', "1:12  limits: expected an object, found 5"],
+    // The first place where it is no JSON any more.
+    ['{"mcpServers": {"a": {"command" "x"}}}', "1:33  not valid JSON: colon expected"],
+    ['{"mcpServers": {"a": {"command": "x"}', "1:38  not valid JSON: close brace expected"],
+    ['{\n  "registry": "x"\n  "workspace": "y"\n}', "3:3  not valid JSON: comma expected"],
+    ["{'a': 1}", "1:2  not valid JSON: invalid symbol"],
+    ["{} {}", "1:4  not valid JSON: end of file expected"],
+    ["mcpServers: {}", "1:1  not valid JSON: invalid symbol"],
+    ['\uFEFF{"limits": 5}', "1:12  limits: expected an object, found 5"],
+  ])("%j", (text, problem) => {
+    expect(problems(text)).toBe(`The config has a problem:\n  c.json:${problem}`);
+  });
+});

@@ -1,0 +1,90 @@
+/**
+ * What real servers say of themselves: recorded tool lists, which stand beside the repository where it is developed.
+ * They are other people's data and no part of it; without them these tests are skipped.
+ */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readTools } from "../../src/clients/result.ts";
+import type { RegistryServer } from "../../src/registry/model.ts";
+import { assignNames } from "../../src/registry/names.ts";
+import { ToolSearch } from "../../src/registry/search.ts";
+import { exampleCall, signature } from "../../src/registry/signature.ts";
+import { root } from "../support/claudikins.ts";
+import { typeErrors } from "../support/typescript.ts";
+import { importEmitted } from "./emitted.ts";
+
+// The compiler is a program of its own, and there are nearly a thousand tools.
+setDefaultTimeout(30_000);
+
+const lists = join(root, "..", "shared", "servers", "lists");
+const recorded = existsSync(lists) ? readdirSync(lists).sort().map(load) : [];
+
+function load(file: string): RegistryServer {
+  const name = file.replace(".json", "");
+  const tools = readTools(JSON.parse(readFileSync(join(lists, file), "utf8")), name);
+  const { names } = assignNames(tools.map((tool) => tool.name));
+  return {
+    name,
+    jsName: name.replaceAll(/\W/g, "_"),
+    category: "other",
+    description: "",
+    folder: `other/${name}`,
+    fingerprint: "x",
+    tools: tools.map((tool, i) => ({
+      ...tool,
+      ...(names[i]?.jsName === undefined ? {} : { jsName: names[i].jsName }),
+    })),
+  };
+}
+
+describe.skipIf(recorded.length === 0)(`recorded servers (needs ${lists})`, () => {
+  test("there are many", () => {
+    expect(recorded.length).toBeGreaterThan(40);
+    expect(recorded.flatMap(({ tools }) => tools).length).toBeGreaterThan(900);
+  });
+
+  test.each(recorded.map((server) => [server.name, server] as const))(
+    "%s: a program that imports the files gets what the server said",
+    async (_, server) => {
+      const { index, tools } = await importEmitted(server);
+      expect(index?.["server"]).toEqual({
+        name: server.name,
+        description: "",
+        category: "other",
+        tools: server.tools.map(({ name }) => name),
+      });
+      expect(tools.map(({ tool }) => tool)).toEqual(
+        server.tools.map(({ name, description, inputSchema }) => ({
+          name,
+          server: server.name,
+          category: "other",
+          description,
+          inputSchema,
+        })),
+      );
+    },
+  );
+
+  test("every signature is TypeScript, and every example call fits its own", () => {
+    const lines = recorded.flatMap((server) =>
+      server.tools.map((tool) => {
+        const path = /^await (\w+(?:\.[\w$]+|\["[^\n]*?"\]))\(/.exec(exampleCall(server, tool))?.[1] ?? "";
+        const type = signature(server, tool).slice(path.length);
+        const call = exampleCall(server, tool).slice(`await ${path}`.length);
+        return `{ function call${type} { return null as never; } call${call}; } // ${server.name} ${tool.name}`;
+      }),
+    );
+    expect(typeErrors(lines.join("\n"))).toEqual([]);
+  });
+
+  test("nearly every tool is found by its own name and its server's, variants of one server side by side", () => {
+    const search = new ToolSearch({ version: 1, servers: recorded });
+    const ids = recorded.flatMap(({ name, tools }) => tools.map((tool) => [name, tool.name] as const));
+    expect(search.size).toBe(ids.length);
+    const missed = ids.filter(
+      ([server, tool]) => !search.search(`${server} ${tool}`, 10).some(({ id }) => id === `${server}.${tool}`),
+    );
+    expect(missed.length / ids.length).toBeLessThan(0.01);
+  });
+});

@@ -1,0 +1,195 @@
+/** How a tool is shown: its path, its types, an example call that fits them, and one sentence. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { RegistryTool } from "../../src/registry/model.ts";
+import { exampleCall, firstSentence, signature } from "../../src/registry/signature.ts";
+import { typeErrors } from "../support/typescript.ts";
+
+// The compiler is a program of its own.
+setDefaultTimeout(30_000);
+
+const server = { name: "shop", jsName: "shop" };
+const text = { type: "string" };
+
+function tool(inputSchema: object, more: Partial<RegistryTool> = {}): RegistryTool {
+  return {
+    name: "find",
+    jsName: "find",
+    description: "",
+    inputSchema: inputSchema as RegistryTool["inputSchema"],
+    ...more,
+  };
+}
+
+describe("the path", () => {
+  test.each([
+    [{ name: "shop", jsName: "shop" }, { name: "find", jsName: "find" }, "shop.find"],
+    [{ name: "my-shop", jsName: "my_shop" }, { name: "get-sum", jsName: "get_sum" }, "my_shop.get_sum"],
+    [{ name: "shop", jsName: "shop" }, { name: "constructor", jsName: "constructor" }, "shop.constructor"],
+    // Where another has the name, and where it would hide something: the original names, which always work.
+    [{ name: "shop", jsName: "shop" }, { name: "get-sum" }, 'shop["get-sum"]'],
+    [{ name: "fs" }, { name: "read", jsName: "read" }, 'servers["fs"].read'],
+    [{ name: 'a"b' }, { name: "x\ny" }, 'servers["a\\"b"]["x\\ny"]'],
+  ])("%j %j", (of, names, path) => {
+    const found: RegistryTool = { description: "", inputSchema: {}, ...names };
+    expect(signature(of, found)).toBe(`${path}(): Promise<unknown>`);
+    expect(exampleCall(of, found)).toBe(`await ${path}()`);
+  });
+});
+
+describe("arguments", () => {
+  const required = { type: "object", properties: { id: text, n: { type: "number" } }, required: ["id"] };
+  test.each<[string, object, string, string]>([
+    ["required", required, "(args: { id: string; n?: number })", '({ id: "id" })'],
+    ["optional", { ...required, required: [] }, "(args?: { id?: string; n?: number })", "()"],
+    ["none", { type: "object", properties: {} }, "()", "()"],
+    ["none, closed", { type: "object", properties: {}, additionalProperties: false }, "()", "()"],
+    ["an empty schema", {}, "()", "()"],
+    ["any names", { type: "object", additionalProperties: text }, "(args?: Record<string, string>)", "()"],
+    [
+      "a reference",
+      { $ref: "#/$defs/a", $defs: { a: required } },
+      "(args: { id: string; n?: number })",
+      '({ id: "id" })',
+    ],
+    [
+      "a choice",
+      { type: "object", oneOf: [required, { properties: { x: text }, required: ["x"] }] },
+      "(args: { id: string; n?: number } | { x: string })",
+      '({ id: "id" })',
+    ],
+    [
+      "one of two",
+      { ...required, required: undefined, anyOf: [{ required: ["n"] }, { required: ["id"] }] },
+      "(args: { id?: string; n?: number })",
+      "({ n: 1 })",
+    ],
+    [
+      "all of two",
+      { allOf: [required, { properties: { on: { type: "boolean" } }, required: ["on"] }] },
+      "(args: { id: string; n?: number } & { on: boolean })",
+      '({ id: "id", on: true })',
+    ],
+    ["unknown ones", { $ref: "https://example.com/x" }, "(args: unknown)", "()"],
+  ])("%s", (_, schema, args, example) => {
+    expect(signature(server, tool(schema))).toBe(`shop.find${args}: Promise<unknown>`);
+    expect(exampleCall(server, tool(schema))).toBe(`await shop.find${example}`);
+  });
+
+  test("the result has a type where the server gives a schema for it", () => {
+    const outputSchema = { type: "object", properties: { total: { type: "integer" } }, required: ["total"] };
+    expect(signature(server, tool({}, { outputSchema }))).toBe("shop.find(): Promise<{ total: number }>");
+  });
+});
+
+describe("examples", () => {
+  const properties = {
+    plain: text,
+    "odd-key": text,
+    function: text,
+    status: { enum: ["paid", "open"] },
+    fixed: { const: 5 },
+    preset: { type: "integer", default: 20 },
+    shown: { type: "string", examples: ['a"b', "c"] },
+    from: text,
+    start_date: text,
+    day: { type: "string", format: "date" },
+    at: { type: "string", format: "date-time" },
+    email: { type: "string", format: "email" },
+    website_url: text,
+    count: { type: "integer" },
+    least: { type: "integer", minimum: 3 },
+    above: { type: "number", exclusiveMinimum: 0 },
+    below: { type: "number", maximum: -2 },
+    on: { type: "boolean" },
+    maybe: { type: ["null", "string"] },
+    nothing: { type: "null" },
+    list: { type: "array", items: { type: "object", properties: { id: text, extra: text }, required: ["id"] } },
+    choice: { anyOf: [{ type: "null" }, { type: "number" }] },
+    nested: { $ref: "#/$defs/nested" },
+    untyped: {},
+    free: { type: "object" },
+  };
+  const schema = {
+    type: "object",
+    properties,
+    required: Object.keys(properties),
+    $defs: { nested: { type: "object", properties: { deep: { $ref: "#/$defs/nested" } }, required: ["deep"] } },
+  };
+
+  test("have every required argument, plausible and in the order of the schema", () => {
+    expect(exampleCall(server, tool(schema)).replace(/(?<=[{,]) (?=[\w"])/g, "\n  ")).toMatchInlineSnapshot(`
+      "await shop.find({
+        plain: "plain",
+        "odd-key": "odd-key",
+        function: "function",
+        status: "paid",
+        fixed: 5,
+        preset: 20,
+        shown: "a\\"b",
+        from: "2025-01-31",
+        start_date: "2025-01-31",
+        day: "2025-01-31",
+        at: "2025-01-31T12:00:00Z",
+        email: "someone@example.com",
+        website_url: "https://example.com",
+        count: 1,
+        least: 3,
+        above: 1,
+        below: -2,
+        on: true,
+        maybe: "maybe",
+        nothing: null,
+        list: [{
+        id: "id" }],
+        choice: 1,
+        nested: {
+        deep: {
+        deep: {} } },
+        untyped: {},
+        free: {} })"
+    `);
+  });
+
+  test("fit the signature, as the compiler sees it", () => {
+    const args = signature(server, tool(schema)).slice("shop.find".length);
+    const call = exampleCall(server, tool(schema)).slice("await shop.find".length);
+    expect(typeErrors(`declare function find${args};\nfind${call};`)).toEqual([]);
+  });
+
+  test("a key __proto__ is an argument and not a prototype", () => {
+    const odd = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}},"required":["__proto__"]}');
+    expect(exampleCall(server, tool(odd))).toBe('await shop.find({ ["__proto__"]: "__proto__" })');
+  });
+
+  test.each([
+    [null],
+    ["x"],
+    [5],
+    [[]],
+    [{ properties: null, required: "x" }],
+    [{ type: 5, anyOf: [5, null], allOf: "x" }],
+  ])("%j as a property's schema is survived", (odd) => {
+    const call = exampleCall(server, tool({ type: "object", properties: { a: odd }, required: ["a"] }));
+    expect(call).toBeOneOf(['await shop.find({ a: "a" })', "await shop.find({ a: {} })"]);
+  });
+});
+
+describe("the first sentence", () => {
+  test.each([
+    ["Lists orders. With paging.", "Lists orders."],
+    ["Lists\n  orders,\tall of them\n\nMore text", "Lists orders, all of them More text"],
+    ["Reads a file, e.g. a log, i.e. text. Then closes it.", "Reads a file, e.g. a log, i.e. text."],
+    ["Uses api v2.1 of x.com. Really!", "Uses api v2.1 of x.com."],
+    ["Is it there? Says so.", "Is it there?"],
+    ["  ", ""],
+    ["```js\nx()\n``` $& */", "```js x() ``` $& */"],
+  ])("%j", (text, sentence) => {
+    expect(firstSentence(text)).toBe(sentence);
+  });
+
+  test("is cut at the limit, and not within a character", () => {
+    expect(firstSentence("abcdefgh", 5)).toBe("abcd…");
+    expect(firstSentence("abcde", 5)).toBe("abcde");
+    expect(firstSentence("abc😀efgh", 5)).toBe("abc…");
+  });
+});

@@ -1,0 +1,200 @@
+/** The registry on disk: what is written, what is removed, what is never touched, and what a damaged one says. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { generatedMark } from "../../src/registry/emit.ts";
+import type { RegistryServer } from "../../src/registry/model.ts";
+import { readIndex, removeServer, writeIndex, writeServer } from "../../src/registry/store.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+let folder: TemporaryFolder;
+let registry: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  registry = join(folder.path, "registry");
+});
+afterEach(() => folder[Symbol.dispose]());
+
+/** A server with tools of these names; `version` is in their descriptions. */
+function server(name: string, tools: string[], { version = 1, category = "other" } = {}): RegistryServer {
+  return {
+    name,
+    jsName: name,
+    category,
+    description: "",
+    folder: `${category}/${name}`,
+    fingerprint: "x",
+    tools: tools.map((tool) => ({ name: tool, jsName: tool, description: `${tool} ${version}`, inputSchema: {} })),
+  };
+}
+
+const files = () =>
+  (readdirSync(folder.path, { recursive: true }) as string[]).filter((name) => /\.\w+$/.test(name)).sort();
+
+/** Sets every file's time to long ago; whoever has another time later was written. */
+function age(): void {
+  for (const name of files()) utimesSync(join(folder.path, name), 1_000, 1_000);
+}
+const written = () => files().filter((name) => statSync(join(folder.path, name)).mtimeMs !== 1_000_000);
+
+describe("writing a server", () => {
+  test("writes its files, and nothing again that is the same", () => {
+    const first = server("a", ["one", "two"]);
+    expect(writeServer(registry, first, undefined)).toEqual({ written: 3, unchanged: 0, removed: 0, kept: [] });
+    expect(files()).toEqual(["registry/other/a/index.ts", "registry/other/a/one.ts", "registry/other/a/two.ts"]);
+    age();
+    expect(writeServer(registry, structuredClone(first), first)).toEqual({
+      written: 0,
+      unchanged: 3,
+      removed: 0,
+      kept: [],
+    });
+    expect(written()).toEqual([]);
+  });
+
+  test("writes what changed, and removes what is gone", () => {
+    const first = server("a", ["one", "two"]);
+    writeServer(registry, first, undefined);
+    age();
+    const second = server("a", ["one", "three"]);
+    expect(writeServer(registry, second, first)).toEqual({ written: 2, unchanged: 1, removed: 1, kept: [] });
+    expect(written()).toEqual(["registry/other/a/index.ts", "registry/other/a/three.ts"]);
+    expect(files()).toEqual(["registry/other/a/index.ts", "registry/other/a/one.ts", "registry/other/a/three.ts"]);
+    expect(writeServer(registry, server("a", ["one", "three"], { version: 2 }), second)).toMatchObject({ written: 2 });
+  });
+
+  test("leaves no half-written or temporary files behind", () => {
+    writeServer(registry, server("a", ["one"]), undefined);
+    expect(readdirSync(join(registry, "other", "a")).sort()).toEqual(["index.ts", "one.ts"]);
+  });
+
+  test("another category moves the folder", () => {
+    const before = server("a", ["one"]);
+    writeServer(registry, before, undefined);
+    const after = server("a", ["one"], { category: "dev" });
+    expect(writeServer(registry, after, before)).toEqual({ written: 2, unchanged: 0, removed: 2, kept: [] });
+    expect(files()).toEqual(["registry/dev/a/index.ts", "registry/dev/a/one.ts"]);
+    expect(readdirSync(registry)).toEqual(["dev"]);
+  });
+
+  test("somebody's own files stay as they are, wherever they stand", () => {
+    const own = folder.write("registry/other/a/mine.ts", "export const mine = 1;\n");
+    const notes = folder.write("registry/other/a/notes.md", generatedMark);
+    const inTheWay = folder.write("registry/other/a/one.ts", "// my own recipe\n");
+    const before = server("a", ["one", "two"]);
+    expect(writeServer(registry, before, undefined)).toEqual({
+      written: 2,
+      unchanged: 0,
+      removed: 0,
+      kept: [inTheWay],
+    });
+    expect(writeServer(registry, server("a", ["three"]), before)).toEqual({
+      written: 2,
+      unchanged: 0,
+      removed: 1,
+      kept: [],
+    });
+    expect(removeServer(registry, server("a", ["three"]))).toBe(2);
+    expect(files()).toEqual([own, notes, inTheWay].map((path) => path.slice(folder.path.length + 1)).sort());
+    expect(readFileSync(inTheWay, "utf8")).toBe("// my own recipe\n");
+  });
+
+  test("names that differ only in case have files of their own, also one after the other", () => {
+    const before = server("a", ["Get"]);
+    writeServer(registry, before, undefined);
+    const after = server("a", ["get"]);
+    writeServer(registry, after, before);
+    expect(files()).toEqual(["registry/other/a/get.ts", "registry/other/a/index.ts"]);
+    writeServer(registry, server("a", ["GET", "Get", "get"]), after);
+    expect(files().map((name) => name.toLowerCase())).toEqual([
+      "registry/other/a/get.ts",
+      "registry/other/a/get_2.ts",
+      "registry/other/a/get_3.ts",
+      "registry/other/a/index.ts",
+    ]);
+  });
+});
+
+describe("removing a server", () => {
+  test("takes its empty folders with it, and nothing of others", () => {
+    writeServer(registry, server("a", ["one"]), undefined);
+    writeServer(registry, server("b", ["one"]), undefined);
+    expect(removeServer(registry, server("a", ["one"]))).toBe(2);
+    expect(readdirSync(join(registry, "other"))).toEqual(["b"]);
+    removeServer(registry, server("b", ["one"]));
+    expect(readdirSync(registry)).toEqual([]);
+  });
+
+  test("one whose folder is gone already is fine", () => {
+    expect(removeServer(registry, server("a", ["one"]))).toBe(0);
+  });
+});
+
+describe("the index", () => {
+  test("is read as it was written, sorted by name", () => {
+    expect(readIndex(registry)).toBeUndefined();
+    const [a, b, proto] = [server("a", ["one"]), server("b", []), server("__proto__", ["constructor"])];
+    writeIndex(registry, [b, proto, a]);
+    expect(readIndex(registry)).toEqual({ version: 1, servers: [proto, a, b] });
+  });
+
+  test("is not written again when it says the same", () => {
+    writeIndex(registry, [server("a", ["one"]), server("b", [])]);
+    age();
+    writeIndex(registry, [server("b", []), server("a", ["one"])]);
+    expect(written()).toEqual([]);
+    writeIndex(registry, [server("a", ["one", "two"]), server("b", [])]);
+    expect(written()).toEqual(["registry/index.json"]);
+  });
+
+  const good = server("a", ["one"]);
+  test.each([
+    ["not JSON", "{"],
+    ["empty", ""],
+    ["null", "null"],
+    ["a list", "[]"],
+    ["another version", JSON.stringify({ version: 2, servers: [] })],
+    ["no servers", JSON.stringify({ version: 1 })],
+    ["a server that is none", JSON.stringify({ version: 1, servers: [null] })],
+    ["a server without tools", JSON.stringify({ version: 1, servers: [{ ...good, tools: undefined }] })],
+    ["a tool without a schema", JSON.stringify({ version: 1, servers: [{ ...good, tools: [{ name: "x" }] }] })],
+    ["a folder outside", JSON.stringify({ version: 1, servers: [{ ...good, folder: "../../etc" }] })],
+    ["a folder at the root", JSON.stringify({ version: 1, servers: [{ ...good, folder: "/etc" }] })],
+  ])("damaged: %s", (_, text) => {
+    const path = folder.write("registry/index.json", text);
+    expect(() => readIndex(registry)).toThrow(
+      expect.objectContaining({
+        code: "REGISTRY_INVALID",
+        exitCode: 2,
+        message: `${path} is damaged or of another version`,
+        hint: "Generate it again: claudikins gen",
+      }),
+    );
+  });
+});
+
+describe("what cannot be written", () => {
+  /** The error without the system's words, which differ between systems. */
+  const refusal = (path: string) =>
+    expect.objectContaining({
+      code: "FILE_NOT_WRITABLE",
+      exitCode: 2,
+      message: expect.stringContaining(`Cannot write ${path}: E`),
+    });
+
+  test("a file stands where the registry should be", () => {
+    writeFileSync(registry, "");
+    expect(() => writeServer(registry, server("a", ["one"]), undefined)).toThrow(
+      refusal(join(registry, "other/a/index.ts")),
+    );
+    expect(() => writeIndex(registry, [])).toThrow(refusal(join(registry, "index.json")));
+  });
+
+  test("a folder stands where a file should be", () => {
+    mkdirSync(join(registry, "other/a/one.ts"), { recursive: true });
+    expect(() => writeServer(registry, server("a", ["one"]), undefined)).toThrow(
+      refusal(join(registry, "other/a/one.ts")),
+    );
+    expect(readdirSync(join(registry, "other", "a")).sort()).toEqual(["index.ts", "one.ts"]);
+  });
+});

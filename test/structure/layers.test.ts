@@ -1,0 +1,182 @@
+/** The shape of the source: imports point one way, and a few things are done in one place only. */
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { root } from "../support/claudikins.ts";
+
+const source = join(root, "src");
+
+/**
+ * What each room may import, besides itself and the leaves. Upper rooms come first, so that each names only rooms that
+ * stand below it; `demo` is a program of its own, which only the command line starts.
+ */
+const below: Record<string, string[]> = {
+  main: ["cli"],
+  cli: ["server", "flows", "sandbox", "registry", "clients", "config", "demo"],
+  server: ["flows", "sandbox", "registry", "clients", "config"],
+  flows: ["sandbox", "registry", "clients", "config"],
+  sandbox: [],
+  registry: ["clients"],
+  clients: ["config"],
+  config: [],
+  demo: [],
+};
+
+/** Leaves that belong to everybody, and what they may import themselves. */
+const leaves: Record<string, string[]> = {
+  "errors.ts": [],
+  "near-names.ts": [],
+  "files.ts": ["errors.ts"],
+  "version.ts": [],
+  "outcome-text.ts": ["sandbox"],
+};
+
+interface Import {
+  from: string;
+  /** Below src where it is one of ours, else as it is written. */
+  to: string;
+  ours: boolean;
+  typeOnly: boolean;
+}
+
+const files = (readdirSync(source, { recursive: true }) as string[])
+  .map((name) => name.replaceAll("\\", "/"))
+  .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))
+  .sort();
+const text = new Map(files.map((file) => [file, readFileSync(join(source, file), "utf8")]));
+
+/** Every static, dynamic and type import of a file, also those that are only written as `import("…")` types. */
+function importsOf(file: string): Import[] {
+  const code = text.get(file) ?? "";
+  const statements = code.matchAll(/^(?:import|export)(?<type> type)?\b[^;"']*?\bfrom\s+"(?<to>[^"]+)"/gm);
+  const others = code.matchAll(
+    /\bimport\(\s*"(?<to>[^"]+)"|^import\s+"(?<effect>[^"]+)"|\bnew URL\(\s*"(?<url>\.[^"]+)"/gm,
+  );
+  return [...statements, ...others].map(({ groups }) => {
+    const to = groups?.["to"] ?? groups?.["effect"] ?? groups?.["url"] ?? "";
+    const ours = to.startsWith(".");
+    return {
+      from: file,
+      to: ours ? normalize(join(dirname(file), to)) : to,
+      ours,
+      typeOnly: groups?.["type"] !== undefined,
+    };
+  });
+}
+
+const imports = files.flatMap(importsOf);
+
+/** The room of a file: its top folder, or its own name where it stands at the top. */
+const roomOf = (file: string) => (file.includes("/") ? (file.split("/")[0] ?? "") : file.replace(/^main\.ts$/, "main"));
+
+const shown = ({ from, to }: Import) => `${from} → ${to}`;
+
+describe("imports", () => {
+  test("are seen: every kind, of every file", () => {
+    expect(imports.length).toBeGreaterThan(200);
+    const all = imports.map(shown);
+    expect(all).toContain("main.ts → cli/run.ts");
+    expect(all).toContain("cli/run.ts → cli/commands/exec.ts");
+    expect(all).toContain("clients/pool.ts → clients/connect.ts");
+    expect(all).toContain("clients/connect.ts → @modelcontextprotocol/sdk/client/index.js");
+    // One for each that the text has, whatever it looks like.
+    for (const file of files) {
+      const written = text.get(file)?.match(/\bfrom "[^"]+"|\bimport\("[^"]+"/g)?.length ?? 0;
+      const found = imports.filter((each) => each.from === file).length;
+      expect([file, found >= written]).toEqual([file, true]);
+    }
+  });
+
+  test("every room is known, and only main and the leaves stand at the top", () => {
+    const rooms = new Set(files.map(roomOf));
+    expect([...rooms].sort()).toEqual([...Object.keys(below), ...Object.keys(leaves)].sort());
+  });
+
+  test("point down", () => {
+    const wrong = imports.filter(({ from, to, ours }) => {
+      const [room, target] = [roomOf(from), roomOf(to)];
+      // package.json and other things outside src are nobody's room.
+      if (!ours || to.startsWith("..") || room === target) return false;
+      const allowed = leaves[room] ?? [...(below[room] ?? []), ...Object.keys(leaves)];
+      return !allowed.includes(target);
+    });
+    expect(wrong.map(shown)).toEqual([]);
+  });
+
+  test("of rooms above are named before those below", () => {
+    const order = Object.keys(below);
+    for (const [room, rooms] of Object.entries(below)) {
+      for (const lower of rooms)
+        expect([room, lower, order.indexOf(lower) > order.indexOf(room)]).toEqual([room, lower, true]);
+    }
+  });
+
+  test("of the sandbox by outcome-text, and of clients by the registry, are types only", () => {
+    const types = imports.filter(
+      ({ from, to }) =>
+        (from === "outcome-text.ts" && to.startsWith("sandbox/")) ||
+        (from.startsWith("registry/") && to.startsWith("clients/")),
+    );
+    expect(types.length).toBeGreaterThan(1);
+    expect(types.filter(({ typeOnly }) => !typeOnly).map(shown)).toEqual([]);
+  });
+
+  test("the sandbox knows no MCP, and the guest nothing outside itself but the contract's types", () => {
+    const sandbox = imports.filter(({ from }) => from.startsWith("sandbox/"));
+    expect(sandbox.filter(({ to }) => to.startsWith("@modelcontextprotocol/")).map(shown)).toEqual([]);
+    const guest = sandbox.filter(
+      ({ from, to, typeOnly }) => from.startsWith("sandbox/guest/") && !typeOnly && !to.startsWith("sandbox/guest/"),
+    );
+    expect(guest.filter(({ from }) => !buildTime.includes(from)).map(shown)).toEqual([]);
+  });
+
+  test("nothing in src imports a test, a script or a folder", () => {
+    const outside = imports.filter(({ to, ours }) => ours && to.startsWith(".."));
+    expect(outside.map(({ to }) => to).filter((to) => to !== "../package.json")).toEqual([]);
+    const unknown = imports.filter(
+      ({ to, ours }) => ours && !to.startsWith("..") && !text.has(to) && !existsAsAsset(to),
+    );
+    expect(unknown.map(shown)).toEqual([]);
+  });
+});
+
+/** Runs while the program is built, and is no part of it. */
+const buildTime = ["sandbox/guest/bundle.ts"];
+
+const existsAsAsset = (file: string) => readdirSync(join(source, dirname(file))).includes(file.split("/").at(-1) ?? "");
+
+describe("one place for", () => {
+  /** The files whose code (comments left out) has the word. */
+  const having = (word: RegExp) => files.filter((file) => word.test(withoutComments(text.get(file) ?? "")));
+
+  test("the environment: config", () => {
+    expect(having(/process\.env|Bun\.env|import\.meta\.env/).filter((file) => !buildTime.includes(file))).toEqual([
+      "config/environment.ts",
+    ]);
+  });
+
+  test("output: the streams of cli/io, never the console", () => {
+    expect(having(/\bconsole\s*\.\s*\w+\(/)).toEqual([]);
+    expect(having(/process\.(?:stdout|stderr)\.write|Bun\.(?:stdout|stderr)/)).toEqual([]);
+  });
+
+  test("the end of the process: an exit code, but for the second signal", () => {
+    expect(having(/process\.exit\(/)).toEqual(["cli/io.ts"]);
+    expect(having(/process\.exitCode/)).toEqual(["main.ts"]);
+  });
+
+  test("starting processes", () => {
+    expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
+      "clients/process-group.ts",
+    ]);
+  });
+});
+
+function withoutComments(code: string): string {
+  return code.replace(/\/\*[\s\S]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "$1");
+}
+
+test("every file opens with one comment that says what it is for", () => {
+  const without = files.filter((file) => !/^(?:#!.*\n)?\/\*\*/.test(text.get(file) ?? ""));
+  expect(without).toEqual([]);
+});
