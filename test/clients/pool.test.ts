@@ -1,6 +1,7 @@
 /** The pool with real processes: when they start, what comes back, what a failure says, and that nothing is left. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a hint shows how a default is written
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "../../src/clients/pool.ts";
 import { toolValue } from "../../src/clients/result.ts";
@@ -84,7 +85,7 @@ describe("starting", () => {
 
   test("a relative command counts from the server's working directory, which is the caller's where it has none", async () => {
     const script = folder.write("bin/serve.sh", `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
-    Bun.spawnSync(["chmod", "+x", script]);
+    chmodSync(script, 0o755);
     open({
       here: { ...odd(), command: "./bin/serve.sh" },
       there: { ...odd(), command: "./serve.sh", cwd: join(folder.path, "bin") },
@@ -301,7 +302,11 @@ describe("what does not start", () => {
 
   test("is tried again by the next call", async () => {
     const file = join(folder.path, "tools.json");
-    open({ file: fixture("from-file", file) });
+    open({ file: fixture("from-file", file), late: { ...odd(), command: "./late.sh" } });
+    expect(await failure(pool.listTools("late"))).toContain("command not found: ./late.sh");
+    const script = folder.write("late.sh", `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+    chmodSync(script, 0o755);
+    expect((await pool.listTools("late")).length).toBe(14);
     expect(await failure(pool.listTools("file"))).toContain("there is no such file");
     folder.write("tools.json", "[]");
     expect(await pool.listTools("file")).toEqual([]);

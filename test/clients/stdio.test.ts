@@ -1,6 +1,7 @@
 /** The transport by itself: lines in and out, and what is known of a process that ended. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { StdioTransport } from "../../src/clients/stdio.ts";
+import { processesLeft } from "../support/process.ts";
 
 // Processes take their time to start on a small machine.
 setDefaultTimeout(30_000);
@@ -86,8 +87,11 @@ describe("what is sent", () => {
 
 describe("the end", () => {
   test("is told although a child of the process holds its pipes open, and the child goes with it", async () => {
-    const { transport, closed } = await start("sleep 1000 & echo 'going' >&2; exit 4");
+    // Its number is a mark to find it by.
+    const child = `sleep ${1_000 + process.pid}.${Date.now()}`;
+    const { transport, closed } = await start(`${child} & echo 'going' >&2; exit 4`);
     await closed;
+    expect(await processesLeft(child)).toEqual([]);
     expect([transport.ended, transport.lastErrorLines()]).toEqual(["exited with code 4", ["going"]]);
   });
 

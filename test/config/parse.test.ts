@@ -73,6 +73,14 @@ describe("accepted", () => {
     expect(servers.get("zeta")).toEqual({ command: "1", ...defaults });
   });
 
+  test("a key __proto__ gives an object nothing", () => {
+    const text = '{"mcpServers": {"a": {"__proto__": {"command": "x"}}}, "limits": {"__proto__": {"memoryMb": 64}}}';
+    expect(problems(text)).toBe(
+      "The config has a problem:\n  c.json:1:22  mcpServers.a.command: missing, expected a string",
+    );
+    expect(parse('{"limits": {"__proto__": {"memoryMb": 64}}}').limits.memoryMb).toBe(256);
+  });
+
   test("what other hosts write beside it is left alone", () => {
     const entry = {
       command: "npx",
