@@ -1,13 +1,16 @@
 /** What the commands that work with servers begin with: the config, and a toolbox made of it. */
 import { loadConfig } from "../config/load.ts";
 import { Toolbox } from "../flows/toolbox.ts";
+import { openLog } from "../log.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import type { Io } from "./io.ts";
 
 /** Starts nothing. A sandbox that was warmed while the arguments were read can be handed in. */
 export async function openToolbox(io: Io, config: string | undefined, sandbox = new Sandbox()): Promise<Toolbox> {
+  const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   return new Toolbox(await loadConfig({ flag: config, cwd: io.cwd, env: io.env }), sandbox, {
     env: io.env,
     cwd: io.cwd,
+    log,
   });
 }

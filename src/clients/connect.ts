@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { StdioTransport } from "./stdio.ts";
@@ -32,12 +33,14 @@ export interface Connection {
   request(request: Request, options: RequestOptions): Promise<Record<string, unknown>>;
   /** Resolves when the server's process has ended. */
   close(): Promise<void>;
+  pid: number | undefined;
 }
 
 export interface ConnectOptions {
   env: Environment;
   /** The working directory of servers that name none. */
   cwd: string;
+  log: Log;
   onClose: () => void;
 }
 
@@ -55,7 +58,11 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     env: childEnvironment(options.env, server.env),
   });
   const client = new Client({ name: "claudikins", version });
-  client.onclose = options.onClose;
+  client.onclose = () => {
+    options.log.info(`${server.name} is gone: its process ${transport.ended || "was ended"}`);
+    options.onClose();
+  };
+  client.onerror = (error) => options.log.debug(`${server.name}: ${error.message}`);
   try {
     await client.connect(transport, { timeout: server.startTimeoutMs, signal });
     return {
@@ -63,6 +70,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
       request: (request, requestOptions) =>
         sendRequest({ server: server.name, client, transport, closing: signal }, request, requestOptions),
       close: () => client.close(),
+      pid: transport.pid,
     };
   } catch (cause) {
     // Told apart here, since the SDK makes a timeout of whatever ended the wait.

@@ -1,7 +1,8 @@
 /** The live connections to servers, opened when first needed and shared by everything that calls tools. */
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
-import { ClaudikinsError } from "../errors.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
 import type { Connection } from "./connect.ts";
 import { type ListedTool, readTools, type ToolResult } from "./result.ts";
@@ -14,13 +15,20 @@ export interface CallOptions {
 /** Pages of `tools/list` that one server may send before we stop believing its cursors. */
 const maxPages = 1_000;
 
+export interface PoolOptions {
+  env: Environment;
+  /** The working directory of servers that name none. */
+  cwd: string;
+  log: Log;
+}
+
 export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
-  readonly #options: { env: Environment; cwd: string };
+  readonly #options: PoolOptions;
   readonly #connections = new Map<string, Promise<Connection>>();
   readonly #closing = new AbortController();
 
-  constructor(servers: ReadonlyMap<string, ServerConfig>, options: { env: Environment; cwd: string }) {
+  constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
     this.servers = servers;
     this.#options = options;
   }
@@ -81,7 +89,16 @@ export class Pool implements AsyncDisposable {
     this.#closing.signal.throwIfAborted();
     // The SDK is loaded with the first server that is needed.
     const { connect } = await import("./connect.ts");
-    return connect(server, { ...this.#options, onClose }, this.#closing.signal);
+    const { log } = this.#options;
+    const startedAt = performance.now();
+    try {
+      const connection = await connect(server, { ...this.#options, onClose }, this.#closing.signal);
+      log.info(`${name} is ready after ${Math.round(performance.now() - startedAt)} ms (process ${connection.pid})`);
+      return connection;
+    } catch (error) {
+      log.warn(`${name}: ${messageOf(error)}`);
+      throw error;
+    }
   }
 
   #forget(name: string, connection: Promise<Connection>): void {

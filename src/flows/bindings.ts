@@ -20,7 +20,7 @@ export async function bindingsFor(source: string, toolbox: Toolbox, signal?: Abo
   const unknown = mentioned.filter(({ name }) => !toolbox.known(name));
   if (unknown.length > 0) {
     const patience = AbortSignal.any([AbortSignal.timeout(firstLookMs), ...(signal ? [signal] : [])]);
-    await Promise.all(unknown.map(({ name }) => toolbox.sync(name, patience).catch(() => {})));
+    await Promise.all(unknown.map(({ name }) => toolbox.learn(name, patience).catch(() => {})));
   }
   return {
     namespaces: toolbox.names.map(({ name, jsName }) => namespaceOf(name, jsName, toolbox.known(name))),
@@ -49,7 +49,7 @@ async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal
 
 /** The tool's own name for what the code called it. */
 async function toolNameOf(toolbox: Toolbox, { namespace, name }: BindingCall, signal: AbortSignal): Promise<string> {
-  const known = toolbox.known(namespace) ?? (await toolbox.sync(namespace, signal)).server;
+  const known = toolbox.known(namespace) ?? (await toolbox.learn(namespace, signal));
   const tool = known.tools.find((each) => each.name === name) ?? known.tools.find((each) => each.jsName === name);
   if (tool) return tool.name;
   const names = known.tools.map((each) => each.jsName ?? each.name);

@@ -28,7 +28,6 @@ export async function generate(
   toolbox: Toolbox,
   options: { signal?: AbortSignal | undefined; onServer?: (report: ServerReport) => void } = {},
 ): Promise<GenerateReport> {
-  toolbox.repairIndex();
   // First, so that what is gone takes no name from what is new.
   const pruned = toolbox.prune();
   const servers = await Promise.all(

@@ -29,8 +29,9 @@ export interface SearchResult {
 
 const searches = new WeakMap<object, ToolSearch>();
 
-/** Only tools of configured servers are found, whatever else the registry still holds. */
+/** Only tools of configured servers are found, whatever else the registry still holds. Throws REGISTRY_INVALID. */
 export function search(query: string, limit: number, toolbox: Toolbox): SearchResult {
+  if (toolbox.indexProblem && toolbox.index.servers.length === 0) throw toolbox.indexProblem;
   const { index } = toolbox;
   let tools = searches.get(index);
   if (!tools) {

@@ -1,8 +1,7 @@
 /** What every flow works with: one config, one pool, one sandbox, and what the registry knows of the servers' tools. */
 import { createHash } from "node:crypto";
-import { Pool, unlessAborted } from "../clients/pool.ts";
+import { Pool, type PoolOptions, unlessAborted } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";
-import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
@@ -28,19 +27,26 @@ export class Toolbox implements AsyncDisposable {
   /** The configured servers' names in code. */
   readonly names: readonly Named[];
   #index: RegistryIndex | undefined;
+  #indexProblem: ClaudikinsError | undefined;
   readonly #syncing = new Map<string, Promise<SyncResult>>();
 
-  constructor(config: Config, sandbox: Sandbox, options: { env: Environment; cwd: string }) {
+  constructor(config: Config, sandbox: Sandbox, options: PoolOptions) {
     this.config = config;
     this.sandbox = sandbox;
     this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
     this.pool = new Pool(config.servers, options);
   }
 
-  /** The registry as it is on disk; empty before the first `gen`. Throws REGISTRY_INVALID. */
+  /** The registry as it is on disk; empty before the first `gen`, and where it is damaged (see `indexProblem`). */
   get index(): RegistryIndex {
-    this.#index ??= readIndex(this.config.folders.registry) ?? emptyIndex;
+    this.#index ??= this.#read();
     return this.#index;
+  }
+
+  /** Why the registry on disk could not be read. Code runs without it; who lives by it should say so. */
+  get indexProblem(): ClaudikinsError | undefined {
+    void this.index;
+    return this.#indexProblem;
   }
 
   /** What is known of a configured server, if it was generated from the very entry that the config has now. */
@@ -68,6 +74,17 @@ export class Toolbox implements AsyncDisposable {
     return unlessAborted(running, signal, `tools/list of ${name}`);
   }
 
+  /** `sync` for those who want to know the tools, and to whom it is all the same whether they can be written down. */
+  async learn(name: string, signal?: AbortSignal): Promise<RegistryServer> {
+    try {
+      return (await this.sync(name, signal)).server;
+    } catch (error) {
+      const known = this.known(name);
+      if (known && error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE") return known;
+      throw error;
+    }
+  }
+
   async #sync(name: string): Promise<SyncResult> {
     const tools = await this.pool.listTools(name);
     const config = this.config.servers.get(name)!;
@@ -76,7 +93,7 @@ export class Toolbox implements AsyncDisposable {
     this.#remember(server);
     const files = writeServer(this.config.folders.registry, server, before);
     // Another process may have written the index since we read it: only our server's part is ours to change.
-    const onDisk = readIndex(this.config.folders.registry) ?? emptyIndex;
+    const onDisk = this.#read();
     writeIndex(this.config.folders.registry, [...onDisk.servers.filter((other) => other.name !== name), server]);
     return { server, files, collisions };
   }
@@ -91,19 +108,19 @@ export class Toolbox implements AsyncDisposable {
     return gone.map((server) => server.name);
   }
 
-  /** Puts an empty index in the place of a damaged one, for whoever fills it again. */
-  repairIndex(): void {
-    try {
-      readIndex(this.config.folders.registry);
-    } catch (error) {
-      if (!(error instanceof ClaudikinsError && error.code === "REGISTRY_INVALID")) throw error;
-      writeIndex(this.config.folders.registry, []);
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.sandbox[Symbol.dispose]();
     await this.pool.close();
+  }
+
+  #read(): RegistryIndex {
+    try {
+      return readIndex(this.config.folders.registry) ?? emptyIndex;
+    } catch (error) {
+      if (!(error instanceof ClaudikinsError && error.code === "REGISTRY_INVALID")) throw error;
+      this.#indexProblem = error;
+      return emptyIndex;
+    }
   }
 
   #jsNameOf(name: string): string | undefined {

@@ -25,12 +25,6 @@ export function toIdentifier(name: string): string {
   return isIdentifier(cleaned) ? cleaned : `_${cleaned}`;
 }
 
-/** An identifier that can be declared: reserved words get an underscore. */
-export function toDeclarableName(name: string): string {
-  const identifier = toIdentifier(name);
-  return reserved.has(identifier) ? `${identifier}_` : identifier;
-}
-
 export interface Named {
   name: string;
   /** Undefined where another name has it: then only the original name reaches the thing. */

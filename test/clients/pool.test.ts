@@ -1,5 +1,4 @@
 /** The pool with real processes: when they start, what comes back, what a failure says, and that nothing is left. */
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a hint shows how a default is written
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +6,7 @@ import { Pool } from "../../src/clients/pool.ts";
 import { toolValue } from "../../src/clients/result.ts";
 import type { ServerConfig } from "../../src/config/load.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
+import { silentLog } from "../../src/log.ts";
 import { root } from "../support/claudikins.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -36,7 +36,7 @@ function open(entries: Record<string, Entry>, env: Record<string, string> = {}):
   const defaults = { args: [], env: {}, disabled: false, startTimeoutMs: 20_000, callTimeoutMs: 20_000, needs: [] };
   const servers = Object.entries(entries).map(([name, entry]) => [name, { ...defaults, ...entry, name }] as const);
   const { PATH = "" } = process.env;
-  pool = new Pool(new Map(servers), { env: { PATH, HOME: mark, ...env }, cwd: folder.path });
+  pool = new Pool(new Map(servers), { env: { PATH, HOME: mark, ...env }, cwd: folder.path, log: silentLog });
   return pool;
 }
 

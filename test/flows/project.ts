@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { Toolbox } from "../../src/flows/toolbox.ts";
+import { silentLog } from "../../src/log.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -28,6 +29,7 @@ export function project(): Project {
       new Toolbox(await loadConfig({ cwd: folder.path, env }), new Sandbox({ keptWorkers: 0 }), {
         env,
         cwd: folder.path,
+        log: silentLog,
       }),
     offering(name, tools) {
       const list = Object.entries(tools).map(([tool, more]) => ({

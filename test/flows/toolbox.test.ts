@@ -1,6 +1,6 @@
 /** What code and search see of the servers: names that work, answers that are shared, failures that stay where they are. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { execute } from "../../src/flows/execute.ts";
 import { generate } from "../../src/flows/generate.ts";
 import { search } from "../../src/flows/search.ts";
@@ -260,13 +260,21 @@ describe("failures, as code sees them", () => {
     `);
   });
 
-  test("a registry that is damaged says so", async () => {
+  test("a registry that is damaged, or cannot be written, stops no code", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     await using first = await folder.open();
     await first.sync("shop");
     writeFileSync(`${folder.registry}/index.json`, "[]");
     await using toolbox = await folder.open();
-    await expect(execute({ source: "return 1" }, toolbox)).rejects.toMatchObject({ code: "REGISTRY_INVALID" });
+    const outcome = await execute({ source: "return typeof shop.go" }, toolbox);
+    expect(outcome).toMatchObject({ ok: true, value: "function" });
+    // What was learnt for it has put the index right as well.
+    expect(JSON.parse(readFileSync(`${folder.registry}/index.json`, "utf8")).servers).toHaveLength(1);
+
+    rmSync(folder.registry, { recursive: true });
+    writeFileSync(folder.registry, "a file where the folder should be");
+    await using blocked = await folder.open();
+    expect(await execute({ source: "return typeof shop.go" }, blocked)).toMatchObject({ ok: true, value: "function" });
   });
 });
 

@@ -92,8 +92,15 @@ describe("failures", () => {
     ],
     [
       "a failing call",
-      "await test.fail({ a: 1 })",
-      { name: "ToolError", message: "fail says no", code: "TOOL_FAILED", hint: "ask differently" },
+      "const a = 1;\nawait test.fail({ a })",
+      {
+        name: "ToolError",
+        line: 2,
+        source: "await test.fail({ a })",
+        message: "fail says no",
+        code: "TOOL_FAILED",
+        hint: "ask differently",
+      },
     ],
     ["a promise that never settles", "await new Promise(() => {})", { code: "NEVER_SETTLES" }],
     [

@@ -7,6 +7,8 @@ const { parse, stringify } = JSON;
 interface Pending {
   resolve(value: unknown): void;
   reject(error: unknown): void;
+  /** The frames of the call: where its failure is shown, since nothing of the code is running when it arrives. */
+  stack: string;
 }
 
 const pending = new Map<number, Pending>();
@@ -30,7 +32,7 @@ export function call(namespace: string, name: string, args: unknown, raw: boolea
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const json = argumentsJson(`${namespace}.${name}`, args, reject);
   if (json !== undefined) {
-    pending.set(id, { resolve, reject });
+    pending.set(id, { resolve, reject, stack: String(new Error().stack) });
     host.call(id, namespace, name, json, raw);
   }
   return noticed(promise);
@@ -92,7 +94,7 @@ export function settle(id: number, ok: boolean, kind: "json" | "text", payload: 
   pending.delete(id);
   try {
     if (ok) waiting.resolve(kind === "json" ? parse(payload) : payload);
-    else waiting.reject(new ToolError(parse(payload)));
+    else waiting.reject(Object.assign(new ToolError(parse(payload)), { stack: waiting.stack }));
   } catch (error) {
     waiting.reject(error);
     reportFailure(error);

@@ -56,7 +56,7 @@ export function defineNamespaces(namespaces: Namespace[]): void {
       throw new ToolError({
         code: "TOOL_NOT_FOUND",
         message: `${server} has no tool "${tool}"`,
-        hint: `Its tools: ${Object.keys(object).join(", ")}`,
+        hint: `Its tools: ${Object.keys(object).slice(0, 20).join(", ") || "none"}`,
       });
     }
     return found;

@@ -47,7 +47,7 @@ async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal): Prom
   const looks = toolbox.unknownServers().map(async (name) => {
     problems.set(name, "still starting");
     try {
-      await toolbox.sync(name, signal);
+      await toolbox.learn(name, signal);
       problems.delete(name);
     } catch (error) {
       problems.set(name, messageOf(error).split("\n")[0] ?? "");

@@ -1,0 +1,28 @@
+/** The log of claudikins itself, on stderr: silent unless `CLAUDIKINS_LOG` asks for it. Never secrets, never contents. */
+import { ClaudikinsError } from "./errors.ts";
+
+export interface Log {
+  debug(message: string): void;
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {} };
+
+const levels = ["silent", "warn", "info", "debug"] as const;
+
+/** Consola is loaded only when something is to be logged. Throws USAGE for a level that there is not. */
+export async function openLog(level: string | undefined): Promise<Log> {
+  if (level === undefined || level === "" || level === "silent") return silentLog;
+  if (!levels.includes(level as (typeof levels)[number])) {
+    throw new ClaudikinsError("USAGE", `CLAUDIKINS_LOG takes one of ${levels.join(", ")}; got "${level}"`);
+  }
+  const { createConsola, LogLevels } = await import("consola");
+  // Both streams are stderr: stdout belongs to data and to the protocol.
+  const streams = { stdout: process.stderr, stderr: process.stderr };
+  return createConsola({
+    ...streams,
+    level: LogLevels[level as "warn" | "info" | "debug"],
+    formatOptions: { date: true },
+  }).withTag("claudikins");
+}
