@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { createEngine } from "../src/sandbox/engine.ts";
+import { createEngine, findEndAddress } from "../src/sandbox/engine.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
 import { takeSnapshot } from "../src/sandbox/snapshot.ts";
 import { compiledEngine, programBytes } from "../src/sandbox/wasm.ts";
@@ -21,7 +21,9 @@ mkdirSync(dirname(outfile), { recursive: true });
 
 try {
   writeFileSync(made.engine, await programBytes());
-  writeFileSync(made.snapshot, takeSnapshot(await createEngine(await compiledEngine(), 64 * 1_048_576), guestScript()));
+  const engine = await compiledEngine();
+  const endAddress = await findEndAddress(engine);
+  writeFileSync(made.snapshot, takeSnapshot(await createEngine(engine, 64 * 1_048_576), endAddress, guestScript()));
   await Bun.build({
     // The worker is an entry of its own: the executable starts it by its path.
     entrypoints: [join(root, "src", "main.ts"), join(root, "src", "sandbox", "worker.ts")],

@@ -21,6 +21,7 @@ export async function execute({ source, timeoutMs, signal }: ExecuteRequest, too
       timeoutMs: Math.min(timeoutMs ?? limits.timeoutMs, maxTimeoutMs),
       memoryBytes: limits.memoryMb * 1_048_576,
     },
+    mounts: toolbox.config.folders,
     signal,
   });
 }

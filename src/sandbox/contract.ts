@@ -66,6 +66,12 @@ export interface Limits {
   memoryBytes: number;
 }
 
+/** The folders that code sees as `./workspace` (read and write) and `./registry` (read only). Absolute paths. */
+export interface Mounts {
+  workspace: string;
+  registry: string;
+}
+
 /** A group of functions: a global object inside, when `jsName` is free there, and always in `servers[name]`. */
 export interface Namespace {
   name: string;

@@ -52,3 +52,34 @@ export function limitRuntime(runtime: QuickJSRuntime, { memory }: Engine): void 
   runtime.setMemoryLimit(memory.buffer.byteLength - reserveBytes);
   runtime.setMaxStackSize(stackBytes);
 }
+
+/** Static data of the engine is below this; the address up to which its memory is in use is kept there. */
+const staticBytes = 262_144;
+
+/**
+ * Where the engine keeps the address up to which its memory is in use (`sbrk`'s, which has no name in the program): the
+ * word that two large allocations raise by what they take, and the highest of those, since others are within.
+ */
+export async function findEndAddress(wasmModule: WebAssembly.Module): Promise<number> {
+  const { quickjs, memory } = await createEngine(wasmModule, 16 * 1_048_576);
+  const context = quickjs.newContext();
+  const look = () => new Int32Array(memory.buffer.slice(0, staticBytes));
+  const takes = [1_048_576, 2_097_152];
+  const looks = [look()];
+  for (const bytes of takes) {
+    context.newArrayBuffer(new ArrayBuffer(bytes));
+    looks.push(look());
+  }
+  const [before, between, after] = looks as [Int32Array, Int32Array, Int32Array];
+  const raisedBy = (from: Int32Array, to: Int32Array, word: number, bytes = 0) => {
+    const by = to[word]! - from[word]!;
+    return by >= bytes && by < bytes + 131_072;
+  };
+  let found = -1;
+  for (let word = 0; word < before.length; word++) {
+    if (!raisedBy(before, between, word, takes[0]) || !raisedBy(between, after, word, takes[1])) continue;
+    if (found === -1 || after[word]! > after[found]!) found = word;
+  }
+  if (found === -1) throw new Error("the engine's use of its memory is not found");
+  return found * 4;
+}

@@ -1,5 +1,5 @@
 /** The messages between an execution's owner and its worker. Values cross as text, never as live objects. */
-import type { BindingValue, FailureReason, LogEntry, Namespace } from "./contract.ts";
+import type { BindingValue, FailureReason, LogEntry, Mounts, Namespace } from "./contract.ts";
 
 export interface PrepareMessage {
   type: "prepare";
@@ -14,6 +14,7 @@ export interface RunMessage {
   /** Transpiled; the body of an async function. */
   code: string;
   namespaces: Namespace[];
+  mounts: Mounts;
   /** Milliseconds left for the code when the message is sent. */
   timeoutMs: number;
   /** One Int32; anything but 0 stops the code. */

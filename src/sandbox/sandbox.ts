@@ -1,6 +1,6 @@
 /** Runs code: each execution in a worker of its own for its time, stopped for certain, answered with an Outcome. */
 import { CheckError } from "./check-error.ts";
-import type { Bindings, Limits, Outcome } from "./contract.ts";
+import type { Bindings, Limits, Mounts, Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
@@ -14,6 +14,7 @@ const guest: string = guestScript();
 export interface ExecuteOptions {
   bindings: Bindings;
   limits: Limits;
+  mounts: Mounts;
   signal?: AbortSignal | undefined;
 }
 
@@ -69,7 +70,11 @@ export class Sandbox implements Disposable {
     this.#busy.clear();
   }
 
-  async #run(code: string, { bindings, limits, signal }: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
+  async #run(
+    code: string,
+    { bindings, limits, mounts, signal }: ExecuteOptions,
+    recorder: Recorder,
+  ): Promise<WorkerResult> {
     const { promise, resolve } = Promise.withResolvers<{ result: WorkerResult; reusable: boolean }>();
     const stop = new SharedArrayBuffer(4);
     const calls = new AbortController();
@@ -103,6 +108,7 @@ export class Sandbox implements Disposable {
       type: "run",
       code,
       namespaces: bindings.namespaces,
+      mounts,
       timeoutMs: limits.timeoutMs,
       stop,
     });

@@ -1,30 +1,35 @@
-/** The thread that code runs in: one engine, one execution at a time, each in a fresh runtime. */
-import type { QuickJSContext } from "quickjs-emscripten-core";
-import { createEngine, type Engine } from "./engine.ts";
+/** The thread that code runs in: one execution at a time, each in a cell that is as new. */
+import { Cell } from "./cell.ts";
+import { createEngine, findEndAddress } from "./engine.ts";
 import { Execution } from "./execution.ts";
 import snapshotFile from "./guest-snapshot.bin" with { type: "file" };
 import type { FromWorker, PrepareMessage, ToWorker } from "./messages.ts";
-import { restoreSnapshot, runGuest } from "./snapshot.ts";
+import { endAddressOf, restoreSnapshot, runGuest } from "./snapshot.ts";
 
 declare const self: Worker;
 
-let ready: { memoryBytes: number; engine: Promise<Engine>; next: Promise<Execution> } | undefined;
+let ready: { memoryBytes: number; cell: Promise<Cell> } | undefined;
 let current: Execution | undefined;
 
 /** The build puts the snapshot where the source has an empty file: from source, the guest's script is run. */
 const snapshot = Bun.file(snapshotFile).bytes();
 
-/** Makes the next execution before its code is there. An engine is used again as long as its size is the wanted one. */
-function prepare({ engine: module, guest, memoryBytes }: PrepareMessage): void {
-  const again = ready?.memoryBytes === memoryBytes ? ready.engine : undefined;
-  current?.[Symbol.dispose]();
+/** Makes the next execution's cell before its code is there: the last one's, as new, or another. */
+function prepare(message: PrepareMessage): void {
+  const { memoryBytes } = message;
+  const last = ready?.memoryBytes === memoryBytes ? ready.cell : undefined;
   current = undefined;
-  const engine = again ?? createEngine(module, memoryBytes);
-  const next = Promise.all([engine, snapshot]).then(([made, taken]) => {
-    const restore = (context: QuickJSContext) => !again && taken.length > 0 && restoreSnapshot(made, context, taken);
-    return new Execution(made, send, (context) => restore(context) || runGuest(context, guest));
+  const cell = last ? last.then((made) => (made.renew() ? made : createCell(message))) : createCell(message);
+  ready = { memoryBytes, cell };
+}
+
+async function createCell({ engine: module, guest, memoryBytes }: PrepareMessage): Promise<Cell> {
+  const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshot]);
+  const fromSource = taken.length === 0;
+  const endAddress = fromSource ? await findEndAddress(module) : endAddressOf(taken);
+  return new Cell(engine, endAddress, (context) => {
+    if (fromSource || !restoreSnapshot(engine, context, taken)) runGuest(context, guest);
   });
-  ready = { memoryBytes, engine, next };
 }
 
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
@@ -33,8 +38,9 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
       prepare(data);
       break;
     case "run":
-      current = await ready?.next;
-      current?.run(data);
+      if (!ready) break;
+      current = new Execution(await ready.cell, data, send);
+      current.start();
       break;
     case "settle":
       current?.settle(data);

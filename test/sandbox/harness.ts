@@ -1,6 +1,8 @@
 /** Runs code in a real sandbox with small bindings of its own; no MCP anywhere near. */
+import { join } from "node:path";
 import type { BindingCall, Bindings, BindingValue, Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 export const megabyte = 1_048_576;
 
@@ -36,6 +38,9 @@ export async function answer({ name, args }: BindingCall, signal: AbortSignal): 
 
 export class Harness implements Disposable {
   readonly sandbox = new Sandbox();
+  readonly #folder = temporaryFolder();
+  /** Two folders of its own, gone with the harness. */
+  readonly mounts = { workspace: join(this.#folder.path, "workspace"), registry: join(this.#folder.path, "registry") };
 
   async run(source: string, options: HarnessOptions = {}): Promise<Outcome> {
     const { timeoutMs = 10_000, memoryBytes = 64 * megabyte, signal, call = answer } = options;
@@ -49,7 +54,7 @@ export class Harness implements Disposable {
       ],
       call,
     };
-    return this.sandbox.execute(source, { bindings, limits: { timeoutMs, memoryBytes }, signal });
+    return this.sandbox.execute(source, { bindings, limits: { timeoutMs, memoryBytes }, mounts: this.mounts, signal });
   }
 
   /** The value of code that is expected to succeed. */
@@ -61,5 +66,6 @@ export class Harness implements Disposable {
 
   [Symbol.dispose](): void {
     this.sandbox[Symbol.dispose]();
+    this.#folder[Symbol.dispose]();
   }
 }

@@ -1,26 +1,29 @@
 /** Restores the snapshot of a file in a fresh engine and runs code in it; prints what came of it. */
+import { Cell } from "../../src/sandbox/cell.ts";
 import { createEngine } from "../../src/sandbox/engine.ts";
 import { Execution } from "../../src/sandbox/execution.ts";
-import { restoreSnapshot } from "../../src/sandbox/snapshot.ts";
+import { endAddressOf, restoreSnapshot } from "../../src/sandbox/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/wasm.ts";
 
 const [file = "", memoryMb = ""] = process.argv.slice(2);
 const snapshot = await Bun.file(file).bytes();
 const engine = await createEngine(await compiledEngine(), Number(memoryMb) * 1_048_576);
 let restored = false;
+const cell = new Cell(engine, endAddressOf(snapshot), (context) => {
+  restored = restoreSnapshot(engine, context, snapshot);
+});
 const execution = new Execution(
-  engine,
+  cell,
+  {
+    type: "run",
+    code: "console.log('x'); return [typeof Math.random(), typeof __guest, typeof __host, [3, 1, 2].sort()]",
+    namespaces: [],
+    mounts: { workspace: "/nowhere", registry: "/nowhere" },
+    timeoutMs: 1_000,
+    stop: new SharedArrayBuffer(4),
+  },
   (message) => {
     if (message.type === "done") console.log(JSON.stringify({ restored, result: message.result }));
   },
-  (context) => {
-    restored = restoreSnapshot(engine, context, snapshot);
-  },
 );
-execution.run({
-  type: "run",
-  code: "console.log('x'); return [typeof Math.random(), typeof __guest, typeof __host, [3, 1, 2].sort()]",
-  namespaces: [],
-  timeoutMs: 1_000,
-  stop: new SharedArrayBuffer(4),
-});
+execution.start();

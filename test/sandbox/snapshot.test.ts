@@ -1,8 +1,8 @@
 /** The snapshot that the executable starts from fits every fresh engine, wherever and however big it is. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { createEngine } from "../../src/sandbox/engine.ts";
-import { Execution } from "../../src/sandbox/execution.ts";
+import { Cell } from "../../src/sandbox/cell.ts";
+import { createEngine, findEndAddress } from "../../src/sandbox/engine.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
 import { restoreSnapshot, runGuest, takeSnapshot } from "../../src/sandbox/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/wasm.ts";
@@ -13,12 +13,13 @@ import { Harness, megabyte } from "./harness.ts";
 setDefaultTimeout(20_000);
 
 const script: string = guestScript();
+const endAddress = await findEndAddress(await compiledEngine());
 const freshEngine = async (megabytes = 64) => createEngine(await compiledEngine(), megabytes * megabyte);
 
 test("it is small, and of the same size each time", async () => {
-  const snapshot = takeSnapshot(await freshEngine(), script);
+  const snapshot = takeSnapshot(await freshEngine(), endAddress, script);
   expect(snapshot.length).toBeLessThan(megabyte);
-  expect(takeSnapshot(await freshEngine(), script).length).toBe(snapshot.length);
+  expect(takeSnapshot(await freshEngine(), endAddress, script).length).toBe(snapshot.length);
 });
 
 test.each([
@@ -27,7 +28,7 @@ test.each([
 ])("it is restored in another process with %s", async (_, memoryMb, env) => {
   using folder = temporaryFolder();
   const file = join(folder.path, "snapshot");
-  await Bun.write(file, takeSnapshot(await freshEngine(), script));
+  await Bun.write(file, takeSnapshot(await freshEngine(), endAddress, script));
   const { stdout, stderr } = await runProgram([process.execPath, join(import.meta.dir, "restore.ts"), file, memoryMb], {
     env,
   });
@@ -39,18 +40,14 @@ test.each([
 });
 
 test("it is refused where anything went another way before", async () => {
-  const snapshot = takeSnapshot(await freshEngine(), script);
+  const snapshot = takeSnapshot(await freshEngine(), endAddress, script);
   const engine = await freshEngine();
   let restored: boolean | undefined;
-  new Execution(
-    engine,
-    () => {},
-    (context) => {
-      context.setProp(context.global, "more", context.newString("than usual"));
-      restored = restoreSnapshot(engine, context, snapshot);
-      runGuest(context, script);
-    },
-  );
+  new Cell(engine, endAddress, (context) => {
+    context.setProp(context.global, "more", context.newString("than usual"));
+    restored = restoreSnapshot(engine, context, snapshot);
+    runGuest(context, script);
+  });
   expect(restored).toBe(false);
 });
 

@@ -9,6 +9,8 @@ export interface Host {
   now(): number;
   done(json: string | undefined): void;
   failed(errorJson: string): void;
+  compute(name: string, argsJson: string): string;
+  file(operation: string, argsJson: string): string;
 }
 
 /** What the worker may call in the guest. */

@@ -2,6 +2,7 @@
 import { hasPendingCalls, settle, ToolError, watchUnseen } from "./calls.ts";
 import { guestConsole } from "./console.ts";
 import { floatingFailure, watch, whenNothingFloats } from "./floating.ts";
+import { globals } from "./globals.ts";
 import { host } from "./host.ts";
 import { defineNamespaces } from "./namespaces.ts";
 import { randomFrom } from "./random.ts";
@@ -29,6 +30,7 @@ define({
   ToolError,
   display: (value: unknown) => host.display(encode(value) ?? "null"),
 });
+define(globals);
 Object.defineProperty(globalThis, "__watch", { value: watch });
 Reflect.deleteProperty(globalThis, "__host");
 

@@ -1,0 +1,142 @@
+/**
+ * One prepared context that executions run in, one after the other. Each finds it as new: between them the engine's
+ * memory is laid back as it was before the first one, so that nothing of an execution is left, whatever it did.
+ */
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
+import { type Engine, limitRuntime } from "./engine.ts";
+
+/** What the guest may ask of the execution that runs in it. */
+export interface HostCalls {
+  log(level: string, text: string): void;
+  display(json: string): void;
+  call(id: number, namespace: string, name: string, argsJson: string, raw: boolean): void;
+  setTimer(id: number, delayMs: number): void;
+  clearTimer(id: number): void;
+  done(json: string | undefined): void;
+  failed(errorJson: string): void;
+  /** A pure function by name, on JSON; see host/compute.ts. Throws what the code is to be told. */
+  compute(name: string, argsJson: string): string;
+  /** An operation on the files that the code may reach; see host/files.ts. Throws what the code is to be told. */
+  file(operation: string, argsJson: string): string;
+  /** Whether the code has to end now. Asked very often. */
+  stopped(): boolean;
+}
+
+/** A memory that has grown beyond this is not laid back but given up: the pages would stay resident. */
+const keptBytes = 48 * 1_048_576;
+
+export class Cell {
+  readonly #engine: Engine;
+  readonly #runtime: QuickJSRuntime;
+  readonly #context: QuickJSContext;
+  readonly #guest: QuickJSHandle;
+  /** Where the engine keeps the address up to which its memory is in use. */
+  readonly #endAddress: number;
+  readonly #fresh: Uint8Array;
+  #host: HostCalls | undefined;
+
+  /** Runs the guest's script through `loadGuest`, or whatever else makes the guest ready. */
+  constructor(engine: Engine, endAddress: number, loadGuest: (context: QuickJSContext) => void) {
+    this.#engine = engine;
+    this.#endAddress = endAddress;
+    this.#runtime = engine.quickjs.newRuntime();
+    this.#runtime.setInterruptHandler(() => this.#host?.stopped() ?? false);
+    engine.onTick = () => {
+      if (this.#host?.stopped()) throw new Error("stopped");
+    };
+    this.#context = this.#runtime.newContext();
+    this.#defineHost();
+    loadGuest(this.#context);
+    limitRuntime(this.#runtime, engine);
+    this.#guest = this.#context.getProp(this.#context.global, "__guest");
+    this.#fresh = new Uint8Array(engine.memory.buffer).slice(0, this.#end);
+  }
+
+  /** Gives the cell to an execution. */
+  enter(host: HostCalls): void {
+    this.#host = host;
+  }
+
+  /** Makes the cell as new. False when it cannot be used again, and another is to be made. */
+  renew(): boolean {
+    this.#host = undefined;
+    const end = this.#end;
+    if (end > keptBytes) return false;
+    const memory = new Uint8Array(this.#engine.memory.buffer);
+    memory.fill(0, this.#fresh.length, Math.max(end, this.#fresh.length));
+    memory.set(this.#fresh);
+    return true;
+  }
+
+  /** Evaluates an expression, whose frames have the given file name in stacks. Throws what it throws. */
+  evaluate(code: string, file: string): QuickJSHandle {
+    return this.#context.unwrapResult(this.#context.evalCode(code, file, { type: "global", strict: true }));
+  }
+
+  /** Calls a method of the guest with numbers, texts, truth values and functions. */
+  callGuest(name: string, ...args: (string | number | boolean | QuickJSHandle)[]): unknown {
+    const context = this.#context;
+    using method = context.getProp(this.#guest, name);
+    const handles = args.map((arg) => this.#handleOf(arg));
+    using result = context.unwrapResult(context.callFunction(method, this.#guest, ...handles));
+    for (const handle of handles) handle.dispose();
+    return context.dump(result);
+  }
+
+  /** Runs some of the jobs that wait; false when there are none. Throws what escapes from one, as `guest`. */
+  runJobs(): boolean {
+    if (!this.#runtime.hasPendingJob()) return false;
+    const result = this.#runtime.executePendingJobs(1_000);
+    if (result.error) {
+      const guest = result.error.consume((handle) => this.#context.dump(handle));
+      throw Object.assign(new Error("a job failed"), { guest });
+    }
+    result.dispose();
+    return true;
+  }
+
+  get #end(): number {
+    return new DataView(this.#engine.memory.buffer).getInt32(this.#endAddress, true);
+  }
+
+  #handleOf(value: string | number | boolean | QuickJSHandle): QuickJSHandle {
+    switch (typeof value) {
+      case "string":
+        return this.#context.newString(value);
+      case "number":
+        return this.#context.newNumber(value);
+      case "boolean":
+        return value ? this.#context.true : this.#context.false;
+      default:
+        return value;
+    }
+  }
+
+  #defineHost(): void {
+    const context = this.#context;
+    using object = context.newObject();
+    const define = (name: string, body: (host: HostCalls, ...args: QuickJSHandle[]) => unknown) => {
+      using method = context.newFunction(name, (...args) => {
+        const answer = this.#host && body(this.#host, ...args);
+        if (typeof answer === "string") return context.newString(answer);
+        return typeof answer === "number" ? context.newNumber(answer) : undefined;
+      });
+      context.setProp(object, name, method);
+    };
+    const text = (handle: QuickJSHandle | undefined) => (handle ? context.getString(handle) : "");
+    const number = (handle: QuickJSHandle | undefined) => (handle ? context.getNumber(handle) : 0);
+    define("log", (host, level, line) => host.log(text(level), text(line)));
+    define("display", (host, json) => host.display(text(json)));
+    define("call", (host, id, namespace, name, args, raw) =>
+      host.call(number(id), text(namespace), text(name), text(args), raw !== undefined && context.dump(raw) === true),
+    );
+    define("setTimer", (host, id, delayMs) => host.setTimer(number(id), number(delayMs)));
+    define("clearTimer", (host, id) => host.clearTimer(number(id)));
+    define("now", () => performance.now());
+    define("done", (host, json) => host.done(json && context.typeof(json) === "string" ? text(json) : undefined));
+    define("failed", (host, json) => host.failed(text(json)));
+    define("compute", (host, name, args) => host.compute(text(name), text(args)));
+    define("file", (host, operation, args) => host.file(text(operation), text(args)));
+    context.setProp(context.global, "__host", object);
+  }
+}
