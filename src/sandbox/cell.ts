@@ -10,6 +10,7 @@ export interface HostCalls {
   log(level: string, text: string): void;
   display(json: string): void;
   call(id: number, namespace: string, name: string, argsJson: string, raw: boolean): void;
+  load(id: number, skill: string): void;
   setTimer(id: number, delayMs: number): void;
   clearTimer(id: number): void;
   done(json: string | undefined): void;
@@ -130,6 +131,7 @@ export class Cell {
     define("call", (host, id, namespace, name, args, raw) =>
       host.call(number(id), text(namespace), text(name), text(args), raw !== undefined && context.dump(raw) === true),
     );
+    define("load", (host, id, skill) => host.load(number(id), text(skill)));
     define("setTimer", (host, id, delayMs) => host.setTimer(number(id), number(delayMs)));
     define("clearTimer", (host, id) => host.clearTimer(number(id)));
     define("now", () => performance.now());

@@ -3,6 +3,7 @@ import type { Cell, HostCalls } from "./cell.ts";
 import type { FailureReason } from "./contract.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
+import { loadSkill } from "./host/skills.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { type FromWorker, type RunMessage, type SettleMessage, stopReason, type WorkerResult } from "./messages.ts";
 
@@ -37,7 +38,7 @@ export class Execution implements HostCalls {
     const { code, namespaces } = this.#run;
     this.#enter(() => {
       // The wrapper stands on the first line, so that line numbers are those of the code.
-      const main = this.#cell.evaluate(`(async()=>{${code}\n})`, codeFile);
+      const main = this.#cell.evaluate(`(async(__exports)=>{${code}\n})`, codeFile);
       const seed = [...crypto.getRandomValues(new Uint32Array(4))];
       this.#cell.callGuest("start", JSON.stringify({ namespaces, seed }), main);
     });
@@ -113,6 +114,17 @@ export class Execution implements HostCalls {
 
   call(call: number, namespace: string, name: string, args: string, raw: boolean): void {
     this.#send({ type: "call", call, namespace, name, args, raw });
+  }
+
+  load(id: number, skill: string): void {
+    void loadSkill(skill, this.#files).then(
+      (code) =>
+        this.#enter(() => {
+          const body = this.#cell.evaluate(`(async(__exports)=>{${code}\n})`, `skills/${skill}.ts`);
+          this.#cell.callGuest("loaded", id, body);
+        }),
+      (error) => this.#enter(() => this.#cell.callGuest("loadFailed", id, JSON.stringify(error))),
+    );
   }
 
   setTimer(id: number, delayMs: number): void {

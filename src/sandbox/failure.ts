@@ -14,7 +14,7 @@ interface About {
 }
 
 /** Characters that the wrapper adds before the first line of the code; see execution.ts. */
-const wrapperLength = "(async()=>{".length;
+const wrapperLength = "(async(__exports)=>{".length;
 
 export async function describeFailure(failed: Failed, about: About): Promise<OutcomeError> {
   const { name, code, hint } = failed.error;

@@ -4,6 +4,8 @@ export interface Host {
   log(level: string, text: string): void;
   display(json: string): void;
   call(id: number, namespace: string, name: string, argsJson: string, raw: boolean): void;
+  /** Asks for a skill of the workspace by name. */
+  load(id: number, skill: string): void;
   setTimer(id: number, delayMs: number): void;
   clearTimer(id: number): void;
   now(): number;
@@ -16,7 +18,10 @@ export interface Host {
 /** What the worker may call in the guest. */
 export interface Guest {
   /** Defines the namespaces, then runs the program. Settings are `{ namespaces, seed: four 32-bit numbers }`. */
-  start(settingsJson: string, main: () => Promise<unknown>): void;
+  start(settingsJson: string, main: (exports: object) => Promise<unknown>): void;
+  /** The answer to a load: the body of a module as a function, or why there is none. */
+  loaded(id: number, body: (exports: Record<string, unknown>) => Promise<unknown>): void;
+  loadFailed(id: number, errorJson: string): void;
   settle(id: number, ok: boolean, kind: "json" | "text", payload: string): void;
   fire(timer: number): void;
   /** True while something runs that the host has to answer. */

@@ -4,6 +4,7 @@ import { guestConsole } from "./console.ts";
 import { floatingFailure, watch, whenNothingFloats } from "./floating.ts";
 import { globals } from "./globals.ts";
 import { host } from "./host.ts";
+import { hasPendingLoads, importModule, loaded, loadFailed, requireModule } from "./imports.ts";
 import { defineNamespaces } from "./namespaces.ts";
 import { randomFrom } from "./random.ts";
 import { clearTimer, hasTimers, runTimer, setImmediate, setInterval, setTimeout } from "./timers.ts";
@@ -28,17 +29,21 @@ define({
   queueMicrotask: (callback: () => void) => void Promise.resolve().then(callback),
   performance: { now: () => host.now() },
   ToolError,
+  require: requireModule,
   display: (value: unknown) => host.display(encode(value) ?? "null"),
 });
 define(globals);
-Object.defineProperty(globalThis, "__watch", { value: watch });
+const module = { main: true, url: "file:///main.ts", filename: "/main.ts", dirname: "/" };
+for (const [name, value] of Object.entries({ __watch: watch, __import: importModule, __meta: Object.freeze(module) })) {
+  Object.defineProperty(globalThis, name, { value });
+}
 Reflect.deleteProperty(globalThis, "__host");
 
 let returned: { value: unknown } | undefined;
 
-async function start(main: () => Promise<unknown>): Promise<void> {
+async function start(main: (exports: object) => Promise<unknown>): Promise<void> {
   try {
-    returned = { value: await main() };
+    returned = { value: await main({}) };
     watchUnseen();
     await whenNothingFloats();
     finish();
@@ -95,6 +100,8 @@ globalThis.__guest = {
       fail(error, true);
     }
   },
-  waiting: () => hasPendingCalls() || hasTimers(),
+  loaded,
+  loadFailed,
+  waiting: () => hasPendingCalls() || hasPendingLoads() || hasTimers(),
   finish,
 };

@@ -29,22 +29,30 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
   return Object.freeze(object);
 }
 
+let all: Record<string, Record<string, Tool>> = Object.create(null);
+
+/** Every namespace by its own name, and by its JS name where that is another. */
+export function servers(): Record<string, Record<string, Tool>> {
+  return all;
+}
+
 /** Defines the globals. `servers` holds every namespace under its own name and its JS name. */
 export function defineNamespaces(namespaces: Namespace[]): void {
-  const servers: Record<string, Record<string, Tool>> = Object.create(null);
+  const made: Record<string, Record<string, Tool>> = Object.create(null);
+  all = made;
   for (const namespace of namespaces) {
     const object = objectOf(namespace);
-    servers[namespace.name] = object;
+    made[namespace.name] = object;
     if (namespace.jsName === undefined) continue;
     Object.defineProperty(globalThis, namespace.jsName, { value: object, enumerable: true, configurable: true });
-    if (!(namespace.jsName in servers)) Object.defineProperty(servers, namespace.jsName, { value: object });
+    if (!(namespace.jsName in made)) Object.defineProperty(made, namespace.jsName, { value: object });
   }
-  Object.freeze(servers);
+  Object.freeze(made);
 
   const find = (server: string, tool: string): Tool => {
-    const object = servers[server];
+    const object = made[server];
     if (!object) {
-      const known = Object.keys(servers).join(", ") || "none";
+      const known = Object.keys(made).join(", ") || "none";
       throw new ToolError({
         code: "SERVER_NOT_FOUND",
         message: `No server is called "${server}"`,
@@ -62,7 +70,7 @@ export function defineNamespaces(namespaces: Namespace[]): void {
     return found;
   };
   const globals = {
-    servers,
+    servers: made,
     callTool: async (server: string, tool: string, args?: unknown) => find(server, tool)(args),
     __mcp_call: async (name: string, args?: unknown) => {
       const [server = "", ...rest] = name.split("__");

@@ -1,0 +1,120 @@
+/** What `import` and `require` give: servers as modules, skills of the workspace, and some of Node's modules. */
+import { ToolError } from "./calls.ts";
+import { host } from "./host.ts";
+import { nodeModules } from "./modules.ts";
+import { servers } from "./namespaces.ts";
+
+type Module = Record<string, unknown>;
+
+/** Runs a module's code, which puts its exports into the object it is given. */
+type ModuleBody = (exports: Module) => Promise<unknown>;
+
+const skills = new Map<string, Promise<Module>>();
+const builtins = new Map<string, Module>();
+const waiting = new Map<number, PromiseWithResolvers<ModuleBody>>();
+let lastLoad = 0;
+
+/** `names` are the ones that the code takes out of it: each has to be there. */
+export async function importModule(specifier: unknown, names: readonly string[] = []): Promise<Module> {
+  const path = plainPath(specifier);
+  const skill = /^(?:workspace\/)?skills\/(.+)$/.exec(path)?.[1];
+  const module = skill === undefined ? requireModule(specifier) : await (skills.get(skill) ?? loadSkill(skill));
+  for (const name of names) {
+    if (name in module) continue;
+    const known = Object.keys(module).filter((key) => key !== "default");
+    throw new ToolError({
+      code: path.startsWith("servers/") ? "TOOL_NOT_FOUND" : "EXPORT_NOT_FOUND",
+      message: `${JSON.stringify(specifier)} has no export "${name}"`,
+      hint: `It has: ${known.slice(0, 40).join(", ") || "none"}`,
+    });
+  }
+  return module;
+}
+
+/** The same for what needs no loading: everything but skills. */
+export function requireModule(specifier: unknown): Module {
+  const path = plainPath(specifier);
+  const [folder, server, tool] = path.split("/");
+  if (folder === "servers") return serverModule(server, tool);
+  const name = String(specifier).replace(/^node:/, "");
+  const known = builtins.get(name);
+  if (known) return known;
+  if (!Object.hasOwn(nodeModules, name)) throw notThere(specifier, path);
+  const made = nodeModules[name]?.() as Module;
+  const module: Module = "default" in made ? made : Object.assign(Object.create(null), made, { default: made });
+  builtins.set(name, module);
+  return module;
+}
+
+/** The answer of the host to a load. */
+export function loaded(id: number, body: ModuleBody): void {
+  waiting.get(id)?.resolve(body);
+  waiting.delete(id);
+}
+
+export function loadFailed(id: number, errorJson: string): void {
+  waiting.get(id)?.reject(new ToolError(JSON.parse(errorJson)));
+  waiting.delete(id);
+}
+
+export function hasPendingLoads(): boolean {
+  return waiting.size > 0;
+}
+
+function loadSkill(name: string): Promise<Module> {
+  const id = ++lastLoad;
+  const load = Promise.withResolvers<ModuleBody>();
+  waiting.set(id, load);
+  host.load(id, name);
+  const module = load.promise.then(async (body) => {
+    const exports: Module = Object.create(null);
+    await body(exports);
+    return exports;
+  });
+  skills.set(name, module);
+  // A skill that could not be loaded may be written meanwhile, and asked for again.
+  module.catch(() => skills.delete(name));
+  return module;
+}
+
+function serverModule(server: string | undefined, tool: string | undefined): Module {
+  if (server === undefined) return Object.assign(Object.create(null), servers(), { default: servers() });
+  const all = servers();
+  const found = all[server];
+  if (!found) {
+    throw new ToolError({
+      code: "SERVER_NOT_FOUND",
+      message: `No server is called "${server}"`,
+      hint: `Servers: ${Object.keys(all).join(", ") || "none"}`,
+    });
+  }
+  const module: Module = new Proxy(Object.create(null), {
+    get: (_, key) => (key === "default" || key === server ? found : Reflect.get(found, key)),
+    has: (_, key) => key === "default" || key === server || Reflect.has(found, key),
+    ownKeys: () => Reflect.ownKeys(found),
+    getOwnPropertyDescriptor: (_, key) => ({ value: Reflect.get(found, key), enumerable: true, configurable: true }),
+  });
+  if (tool === undefined) return module;
+  if (!(tool in found)) throw new ToolError({ code: "TOOL_NOT_FOUND", message: `${server} has no tool "${tool}"` });
+  return Object.assign(Object.create(null), { [tool]: found[tool], default: found[tool] });
+}
+
+/** `./servers/demo/index.ts`, `@/servers/demo` and `/servers/demo` are the same place. */
+function plainPath(specifier: unknown): string {
+  return String(specifier)
+    .replace(/^(?:\.{1,2}\/|\/|@\/|~\/)+/, "")
+    .replace(/\.(?:[cm]?[jt]s)$/, "")
+    .replace(/\/index$/, "");
+}
+
+function notThere(specifier: unknown, path: string): Error {
+  if (/^(?:workspace\/)?skills\//.test(path)) {
+    const hint = `Write: const { … } = await import(${JSON.stringify(specifier)})`;
+    return new ToolError({ code: "MODULE_NOT_FOUND", message: "A skill cannot be required, only imported", hint });
+  }
+  return new ToolError({
+    code: "MODULE_NOT_FOUND",
+    message: `There is no module ${JSON.stringify(specifier)} in here`,
+    hint: `There are ./servers/<server>, ./skills/<name>, and of Node: ${Object.keys(nodeModules).sort().join(", ")}. No other packages, and no network.`,
+  });
+}

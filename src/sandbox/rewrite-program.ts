@@ -1,0 +1,146 @@
+/** What makes a program of statements a value: its last expression, its `main`, and the promises it lets go of. */
+import type { CallExpression, Expression, ExpressionStatement, Node, Program, Statement } from "acorn";
+import { full } from "acorn-walk";
+import type { Edits, Range } from "./edits.ts";
+import type { ModuleForm } from "./rewrite-modules.ts";
+
+/**
+ * The value of a program: what it returns; else its last expression; else what its default export gives, or its `main`
+ * that nobody calls. Calls whose result is let go of are marked, so that they are waited for.
+ */
+export function rewriteProgram(program: Program, code: string, edits: Edits, { exportsDefault }: ModuleForm): void {
+  const values = new Map<Node, { awaited: boolean }>();
+  const last = program.body.at(-1);
+  if (last) finalExpressions(last as Statement, values);
+  for (const [statement, { awaited }] of values) {
+    const { expression } = statement as ExpressionStatement;
+    const { start, end } = expressionRange(statement, code);
+    // `void main()` at the end is a call that is not awaited; its value is the program's all the same.
+    const voided = expression.type === "UnaryExpression" && expression.operator === "void" ? "void".length : 0;
+    edits.replace({ start, end: start + voided }, awaited ? "return (await (" : "return (");
+    edits.insert(end, awaited ? "))" : ")");
+  }
+  for (const statement of floatingStatements(program, code)) {
+    if (!values.has(statement)) edits.wrap(expressionRange(statement, code), "__watch(", ")");
+  }
+  for (const callback of floatingCallbacks(program)) edits.wrap(callback, "__watch.each(", ")");
+  if (values.size > 0 || returnsAtTop(program)) return;
+  const main = exportsDefault ? "__exports.default" : uncalledMain(program);
+  if (main) edits.insert(code.length, `\nreturn typeof ${main} === "function" ? ${main}() : ${main};`);
+}
+
+/**
+ * The statements whose value is that of a last statement: it, or those at the end of its branches. In a `try`, the value
+ * is awaited there, or its `catch` would see nothing of a failure.
+ */
+function finalExpressions(statement: Statement, found: Map<Node, { awaited: boolean }>, awaited = false): void {
+  switch (statement.type) {
+    case "ExpressionStatement":
+      found.set(statement, { awaited });
+      break;
+    case "BlockStatement": {
+      const last = statement.body.at(-1);
+      if (last) finalExpressions(last, found, awaited);
+      break;
+    }
+    case "IfStatement":
+      finalExpressions(statement.consequent, found, awaited);
+      if (statement.alternate) finalExpressions(statement.alternate, found, awaited);
+      break;
+    case "TryStatement":
+      finalExpressions(statement.block, found, true);
+      if (statement.handler) finalExpressions(statement.handler.body, found, awaited);
+      break;
+  }
+}
+
+function returnsAtTop(program: Program): boolean {
+  const returns = (node: Statement): boolean => {
+    switch (node.type) {
+      case "ReturnStatement":
+        return true;
+      case "BlockStatement":
+        return node.body.some(returns);
+      case "IfStatement":
+        return returns(node.consequent) || (node.alternate ? returns(node.alternate) : false);
+      case "ForStatement":
+      case "ForInStatement":
+      case "ForOfStatement":
+      case "WhileStatement":
+      case "DoWhileStatement":
+      case "LabeledStatement":
+        return returns(node.body);
+      case "SwitchStatement":
+        return node.cases.some(({ consequent }) => consequent.some(returns));
+      case "TryStatement":
+        return [node.block, node.handler?.body, node.finalizer].some((block) => block && returns(block));
+      default:
+        return false;
+    }
+  };
+  return program.body.some((node) => returns(node as Statement));
+}
+
+/** `main`, where the program declares it at the top and mentions it nowhere else. */
+function uncalledMain(program: Program): string | undefined {
+  const declared = program.body.some(
+    (node) =>
+      (node.type === "FunctionDeclaration" && node.id.name === "main") ||
+      (node.type === "VariableDeclaration" &&
+        node.declarations.some(({ id, init }) => id.type === "Identifier" && id.name === "main" && isFunction(init))),
+  );
+  let mentions = 0;
+  full(program, (node: Node) => {
+    if (node.type === "Identifier" && (node as Node & { name: string }).name === "main") mentions += 1;
+  });
+  return declared && mentions === 1 ? "main" : undefined;
+}
+
+function isFunction(node: Expression | null | undefined): boolean {
+  return node?.type === "ArrowFunctionExpression" || node?.type === "FunctionExpression";
+}
+
+/** The expression of a statement with its parentheses, which are no part of the tree, and without the semicolon. */
+function expressionRange({ start, end }: Node, code: string): Range {
+  return { start, end: code[end - 1] === ";" ? end - 1 : end };
+}
+
+/** Calls of these give nothing that could be awaited; wrapping them in a hot loop would only cost time. */
+const settledMethods = new Set("push set add delete sort log warn error info debug unshift".split(" "));
+
+/** Statements that call something and let go of what it returns: it may be a promise. */
+function floatingStatements(program: Program, code: string): ExpressionStatement[] {
+  const found: ExpressionStatement[] = [];
+  full(program, (node: Node) => {
+    if (node.type !== "ExpressionStatement") return;
+    const statement = node as ExpressionStatement;
+    const call = calledIn(statement.expression);
+    if (!call || call.callee.type === "Super") return;
+    const { callee } = call;
+    const method = callee.type === "MemberExpression" ? code.slice(callee.property.start, callee.property.end) : "";
+    if (!settledMethods.has(method)) found.push(statement);
+  });
+  return found;
+}
+
+function calledIn(expression: Expression): CallExpression | undefined {
+  if (expression.type === "CallExpression") return expression;
+  return expression.type === "LogicalExpression" ? calledIn(expression.right) : undefined;
+}
+
+/** Async functions given to `forEach`, which lets go of their promises. */
+function floatingCallbacks(program: Program): Node[] {
+  const found: Node[] = [];
+  full(program, (node: Node) => {
+    if (node.type !== "CallExpression") return;
+    const { callee, arguments: given } = node as CallExpression;
+    const [first] = given;
+    const named =
+      callee.type === "MemberExpression" && callee.property.type === "Identifier" && callee.property.name === "forEach";
+    if (!named || !first) return;
+    if ((first.type === "ArrowFunctionExpression" || first.type === "FunctionExpression") && first.async) {
+      found.push(first);
+    }
+  });
+  return found;
+}

@@ -1,0 +1,85 @@
+/** The forms in which agents write programs: imports, exports, `main`, fences, and what of them is the value. */
+import { afterAll, expect, test } from "bun:test";
+import { Harness } from "./harness.ts";
+
+const harness = new Harness();
+afterAll(() => harness[Symbol.dispose]());
+
+const values: [string, string, unknown][] = [
+  ["a named import of a server", "import { echo } from './servers/test';\nreturn echo({ a: 1 })", { a: 1 }],
+  ["a renamed import", 'import { echo as call } from "./servers/test.ts";\nawait call({ a: 1 })', { a: 1 }],
+  ["a namespace import", "import * as t from './servers/test/index.ts';\nt.echo({ a: 2 })", { a: 2 }],
+  ["a default import", "import t from '@/servers/test';\nt.echo({ a: 2 })", { a: 2 }],
+  ["all servers", "import { test } from './servers';\nreturn test.echo({ a: 3 })", { a: 3 }],
+  ["one tool's file", "import { echo } from './servers/test/echo.ts';\nreturn echo({ a: 3 })", { a: 3 }],
+  [
+    "an import over several lines",
+    "import {\n  echo,\n  text,\n} from './servers/test';\nreturn [await echo({}), await text()]",
+    [{}, "plain text"],
+  ],
+  ["a dynamic import", "const { echo } = await import('./servers/test');\necho({ a: 4 })", { a: 4 }],
+  ["require", "const { echo } = require('./servers/test');\nreturn echo({ a: 5 })", { a: 5 }],
+  ["import type", "import type { X } from './types';\nconst x: X = 1 as any;\nx", 1],
+  ["export default of a function", "export default async function main() { return 5 }", 5],
+  ["export default of an arrow", "export default async () => 6", 6],
+  ["export default of a value", "export default { a: 7 }", { a: 7 }],
+  [
+    "an export that is called as well is called once",
+    "let n = 0;\nexport default function main() { return ++n }\nmain();",
+    1,
+  ],
+  [
+    "other exports",
+    "export const a = 1, { b } = { b: 2 };\nexport function f() { return a + b }\nexport { f as g };\nf()",
+    3,
+  ],
+  ["main that is called", "async function main() { return 8 }\nmain();", 8],
+  ["main that nobody calls", "async function main() { return 9 }", 9],
+  ["an arrow main that nobody calls", "const main = async () => 10;", 10],
+  ["void main()", "async function main() { return 11 }\nvoid main();", 11],
+  ["an IIFE at the end", "(async () => {\n  return 12;\n})();", 12],
+  ["import.meta.main", "if (import.meta.main) {\n  (async () => 13)();\n}", 13],
+  ["a value at the end of a branch", "if (1 > 2) { 'no' } else { 'yes' }", "yes"],
+  [
+    "a failure in a try at the end is caught there",
+    "try { test.fail({}) } catch (error) { error.code }",
+    "TOOL_FAILED",
+  ],
+  ["a fence", "```ts\nconst x: number = 14;\nx\n```", 14],
+  ["a fence with tildes and space", "\n~~~typescript\nreturn 15\n~~~\n", 15],
+  ["an early return", "if (true) return 16;\nconsole.log('not reached');\n17", 16],
+  ["a label and a block at the end", "a: { break a }", undefined],
+];
+
+test.each(values)("%s", async (_, code, expected) => {
+  const outcome = await harness.run(code);
+  expect(outcome.ok ? { value: outcome.value } : outcome.error).toEqual({ value: expected });
+});
+
+const failures: [string, string, object][] = [
+  [
+    "a name that a server has not",
+    "import { ekko } from './servers/test';",
+    { code: "TOOL_NOT_FOUND", line: 1, hint: expect.stringContaining("echo, text") },
+  ],
+  [
+    "a server that there is not",
+    "import { x } from './servers/github';",
+    { code: "SERVER_NOT_FOUND", hint: expect.stringContaining("my-server") },
+  ],
+  [
+    "a package",
+    "\nimport axios from 'axios';",
+    { code: "MODULE_NOT_FOUND", line: 2, message: 'There is no module "axios" in here' },
+  ],
+  [
+    "an error after an import over several lines",
+    "import {\n  echo,\n} from './servers/test';\nconst a: any = null;\na.b;",
+    { line: 5, source: "a.b;" },
+  ],
+  ["an error in a fence", "```\n\nnull.x\n```", { line: 3 }],
+];
+
+test.each(failures)("failing: %s", async (_, code, error) => {
+  expect(await harness.run(code)).toMatchObject({ ok: false, reason: "threw", error });
+});
