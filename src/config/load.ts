@@ -25,6 +25,7 @@ export interface Config {
   /** In the order of the file, disabled ones left out. Names may be anything, `__proto__` included: hence a Map. */
   servers: Map<string, ServerConfig>;
   limits: Limits;
+  check: "error" | "warn" | "off";
   folders: Folders;
 }
 
@@ -51,7 +52,13 @@ export async function loadConfig(options: {
     });
   }
   const chosen = chosenFolders(parsed, origin.file, options.env);
-  return { origin, servers, limits: parsed.limits, folders: foldersOf(origin, chosen, options.env) };
+  return {
+    origin,
+    servers,
+    limits: parsed.limits,
+    check: parsed.check,
+    folders: foldersOf(origin, chosen, options.env),
+  };
 }
 
 /** Unlike a server, a folder cannot wait for its variable: everything needs it. Throws NEEDS_VARIABLE. */
@@ -86,6 +93,7 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     origin,
     servers: new Map([["demo", demo]]),
     limits: defaultLimits,
+    check: "error",
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
 }

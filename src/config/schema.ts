@@ -47,6 +47,8 @@ export const configSchema = z.object({
   mcpServers: z.looseObject({}).optional(),
   registry: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
+  /** What happens to code in which a call is certainly wrong. */
+  check: z.enum(["error", "warn", "off"]).default("error"),
   limits: limitsSchema.default(defaultLimits),
 });
 

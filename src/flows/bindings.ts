@@ -3,6 +3,7 @@ import { type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryServer } from "../registry/model.ts";
+import { signature } from "../registry/signature.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace } from "../sandbox/contract.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -14,18 +15,37 @@ const firstLookMs = 10_000;
  * first, so that exact names are known before anything runs; one that cannot answer fails only where it is called.
  */
 export async function bindingsFor(source: string, toolbox: Toolbox, signal?: AbortSignal): Promise<Bindings> {
-  const mentioned = toolbox.names.filter(
-    ({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)),
+  await learnAll(
+    mentionedServers(source, toolbox).filter((name) => !toolbox.known(name)),
+    toolbox,
+    signal,
   );
-  const unknown = mentioned.filter(({ name }) => !toolbox.known(name));
-  if (unknown.length > 0) {
-    const patience = AbortSignal.any([AbortSignal.timeout(firstLookMs), ...(signal ? [signal] : [])]);
-    await Promise.all(unknown.map(({ name }) => toolbox.learn(name, patience).catch(() => {})));
-  }
   return {
     namespaces: toolbox.names.map(({ name, jsName }) => namespaceOf(name, jsName, toolbox.known(name))),
     call: (call, callSignal) => callTool(toolbox, call, callSignal),
   };
+}
+
+/**
+ * Asks the servers that the code names once more, those that this process has not asked yet: what the registry says of
+ * them may be old. False when there was nobody to ask.
+ */
+export async function askAgain(source: string, toolbox: Toolbox, signal?: AbortSignal): Promise<boolean> {
+  const old = mentionedServers(source, toolbox).filter((name) => !toolbox.asked(name));
+  await learnAll(old, toolbox, signal);
+  return old.length > 0;
+}
+
+function mentionedServers(source: string, { names }: Toolbox): string[] {
+  return names
+    .filter(({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)))
+    .map(({ name }) => name);
+}
+
+async function learnAll(names: string[], toolbox: Toolbox, signal: AbortSignal | undefined): Promise<void> {
+  if (names.length === 0) return;
+  const patience = AbortSignal.any([AbortSignal.timeout(firstLookMs), ...(signal ? [signal] : [])]);
+  await Promise.all(names.map((name) => toolbox.learn(name, patience).catch(() => {})));
 }
 
 /** True when the text has the name as a whole word; also in strings and comments, which costs a question too many at most. */
@@ -38,7 +58,19 @@ function mentions(source: string, name: string): boolean {
 
 function namespaceOf(name: string, jsName: string | undefined, known: RegistryServer | undefined): Namespace {
   if (!known) return { name, jsName, functions: "any" };
-  return { name, jsName, functions: known.tools.map((tool) => ({ name: tool.name, jsName: tool.jsName })) };
+  const server = { ...known, jsName };
+  return {
+    name,
+    jsName,
+    functions: known.tools.map((tool) => ({
+      name: tool.name,
+      jsName: tool.jsName,
+      inputSchema: tool.inputSchema,
+      get signature() {
+        return signature(server, tool);
+      },
+    })),
+  };
 }
 
 async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<BindingValue> {

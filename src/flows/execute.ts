@@ -1,7 +1,7 @@
 /** exec: code → bindings → sandbox → outcome. */
 import { maxTimeoutMs } from "../config/defaults.ts";
 import type { Outcome } from "../sandbox/contract.ts";
-import { bindingsFor } from "./bindings.ts";
+import { askAgain, bindingsFor } from "./bindings.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 export interface ExecuteRequest {
@@ -13,6 +13,13 @@ export interface ExecuteRequest {
 
 /** Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
 export async function execute({ source, timeoutMs, signal }: ExecuteRequest, toolbox: Toolbox): Promise<Outcome> {
+  const first = await run({ source, timeoutMs, signal }, toolbox);
+  // Code is refused by what the registry says, which may be older than the server: it is asked before that counts.
+  if (first.ok || first.reason !== "check" || first.error.name !== "CheckError") return first;
+  return (await askAgain(source, toolbox, signal)) ? run({ source, timeoutMs, signal }, toolbox) : first;
+}
+
+async function run({ source, timeoutMs, signal }: ExecuteRequest, toolbox: Toolbox): Promise<Outcome> {
   const { limits } = toolbox.config;
   const bindings = await bindingsFor(source, toolbox, signal);
   return toolbox.sandbox.execute(source, {
@@ -22,6 +29,7 @@ export async function execute({ source, timeoutMs, signal }: ExecuteRequest, too
       memoryBytes: limits.memoryMb * 1_048_576,
     },
     mounts: toolbox.config.folders,
+    check: toolbox.config.check,
     signal,
   });
 }

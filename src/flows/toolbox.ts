@@ -28,6 +28,7 @@ export class Toolbox implements AsyncDisposable {
   readonly names: readonly Named[];
   #index: RegistryIndex | undefined;
   #indexProblem: ClaudikinsError | undefined;
+  readonly #asked = new Set<string>();
   readonly #syncing = new Map<string, Promise<SyncResult>>();
 
   constructor(config: Config, sandbox: Sandbox, options: PoolOptions) {
@@ -54,6 +55,11 @@ export class Toolbox implements AsyncDisposable {
     const config = this.config.servers.get(name);
     const found = this.index.servers.find((server) => server.name === name);
     return config && found?.fingerprint === fingerprintOf(config, this.#jsNameOf(name)) ? found : undefined;
+  }
+
+  /** Whether this process itself has asked the server for its tools. */
+  asked(name: string): boolean {
+    return this.#asked.has(name);
   }
 
   /** Configured servers that the registry does not know, or knows from another entry. */
@@ -87,6 +93,7 @@ export class Toolbox implements AsyncDisposable {
 
   async #sync(name: string): Promise<SyncResult> {
     const tools = await this.pool.listTools(name);
+    this.#asked.add(name);
     const config = this.config.servers.get(name)!;
     const { server, collisions } = registryServer(config, this.#jsNameOf(name), tools, this.#folderFor(config));
     const before = this.index.servers.find((known) => known.name === name);

@@ -8,3 +8,26 @@ export class CheckError extends Error {
     this.error = error;
   }
 }
+
+/** All findings of one check as one error; its place is the first one's. */
+export function wrongCalls(
+  findings: readonly { line: number; column: number; code: string; message: string; signature?: string | undefined }[],
+  source: string,
+): CheckError {
+  const [first] = findings;
+  const line = first?.line ?? 1;
+  const text = source.split("\n")[line - 1];
+  const signatures = [...new Set(findings.flatMap(({ signature }) => signature ?? []))].slice(0, 5);
+  const several = `${findings.length} calls are wrong; nothing was run:`;
+  const listed = findings.map((each) => `  ${each.line}:${each.column} ${each.message}`);
+  return new CheckError({
+    name: "CheckError",
+    message: findings.length === 1 ? (first?.message ?? "") : [several, ...listed].join("\n"),
+    ...(first ? { code: first.code } : {}),
+    ...(signatures.length > 0 ? { hint: signatures.join("\n") } : {}),
+    stack: "",
+    line,
+    column: first?.column ?? 1,
+    ...(text === undefined ? {} : { source: text }),
+  });
+}

@@ -78,8 +78,21 @@ export interface Namespace {
   /** Undefined where the name would hide something. */
   jsName: string | undefined;
   /** `any` where they are not known: then every name is taken for a function, and calling it says more. */
-  functions: { name: string; jsName: string | undefined }[] | "any";
+  functions: KnownFunction[] | "any";
 }
+
+export interface KnownFunction {
+  name: string;
+  /** Undefined where another function has it. */
+  jsName: string | undefined;
+  /** JSON Schema of the one argument, for checking calls before they are made. */
+  inputSchema?: unknown;
+  /** How it is called, for whoever called it wrongly. */
+  signature?: string;
+}
+
+/** What happens to code in which a call is certainly wrong: it is not run, it is told of in the logs, or nothing. */
+export type CheckMode = "error" | "warn" | "off";
 
 /** What a binding returns: JSON text that is parsed inside, or text that stays text. */
 export type BindingValue = { json: string } | { text: string };

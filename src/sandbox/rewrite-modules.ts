@@ -9,10 +9,10 @@ import type {
   Literal,
   MetaProperty,
   Node,
-  Pattern,
   Program,
 } from "acorn";
 import { full } from "acorn-walk";
+import { boundNames } from "./declared-names.ts";
 import type { Edits } from "./edits.ts";
 
 export interface ModuleForm {
@@ -98,25 +98,6 @@ function rewriteDefault({ start, end, declaration }: ExportDefaultDeclaration, c
   }
   edits.replace({ start, end: declaration.start }, "__exports.default = ");
   if (code[end - 1] !== ";") edits.insert(end, ";");
-}
-
-function boundNames(pattern: Pattern): string[] {
-  switch (pattern.type) {
-    case "Identifier":
-      return [pattern.name];
-    case "ObjectPattern":
-      return pattern.properties.flatMap((property) =>
-        boundNames(property.type === "RestElement" ? property.argument : property.value),
-      );
-    case "ArrayPattern":
-      return pattern.elements.flatMap((element) => (element ? boundNames(element) : []));
-    case "RestElement":
-      return boundNames(pattern.argument);
-    case "AssignmentPattern":
-      return boundNames(pattern.left);
-    default:
-      return [];
-  }
 }
 
 function nameOf(node: Identifier | Literal): string {

@@ -1,6 +1,6 @@
 /** Runs code: each execution in a worker of its own for its time, stopped for certain, answered with an Outcome. */
-import { CheckError } from "./check-error.ts";
-import type { Bindings, Limits, Mounts, Outcome } from "./contract.ts";
+import { CheckError, wrongCalls } from "./check-error.ts";
+import type { Bindings, CheckMode, Limits, Mounts, Namespace, Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
@@ -15,6 +15,7 @@ export interface ExecuteOptions {
   bindings: Bindings;
   limits: Limits;
   mounts: Mounts;
+  check: CheckMode;
   signal?: AbortSignal | undefined;
 }
 
@@ -48,6 +49,9 @@ export class Sandbox implements Disposable {
       // Loaded while the worker starts.
       const { transpile } = await import("./transpile.ts");
       const transpiled = await transpile(source);
+      const findings = options.check === "off" ? [] : await transpiled.check(options.bindings.namespaces);
+      if (findings.length > 0 && options.check === "error") throw wrongCalls(findings, source);
+      for (const { line, message } of findings) recorder.log([{ level: "warn", text: `line ${line}: ${message}` }]);
       const result = await this.#run(transpiled.code, options, recorder);
       if (result.ok) return recorder.success(result.json);
       const { describeFailure } = await import("./failure.ts");
@@ -107,7 +111,7 @@ export class Sandbox implements Disposable {
     send({
       type: "run",
       code,
-      namespaces: bindings.namespaces,
+      namespaces: bindings.namespaces.map(withoutSchemas),
       mounts,
       timeoutMs: limits.timeoutMs,
       stop,
@@ -155,4 +159,11 @@ async function prepare(worker: Worker, memoryBytes: number): Promise<void> {
 /** The result of a worker that could not give one itself. */
 function lost(reason: "cancelled" | "timeout" | "stack" | "crashed"): WorkerResult {
   return { ok: false, reason, error: { name: "Error", message: "", stack: "" } };
+}
+
+/** The guest needs the names alone. */
+function withoutSchemas(namespace: Namespace): Namespace {
+  const { functions } = namespace;
+  if (functions === "any") return namespace;
+  return { ...namespace, functions: functions.map(({ name, jsName }) => ({ name, jsName })) };
 }

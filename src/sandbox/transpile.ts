@@ -1,6 +1,8 @@
 /** TypeScript as agents write it → the body of an async function, with a way back from its positions to the original's. */
 import { type Program, parse } from "acorn";
+import { checkCalls, type Finding } from "./check.ts";
 import { CheckError } from "./check-error.ts";
+import type { Namespace } from "./contract.ts";
 import { Edits, offsetOf, positionOf } from "./edits.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
@@ -8,6 +10,8 @@ import { rewriteProgram } from "./rewrite-program.ts";
 export interface Transpiled {
   /** Lines are those of the original. */
   code: string;
+  /** Calls in it that are certainly wrong, by the original's positions. */
+  check(namespaces: readonly Namespace[]): Promise<(Finding & { line: number; column: number })[]>;
   /** Lines and columns count from 1. */
   originalPosition(line: number, column: number): Promise<{ line: number; column: number }>;
 }
@@ -23,11 +27,16 @@ export async function transpile(written: string, kind: SourceKind = "program"): 
   const form = rewriteModules(program, code, edits);
   if (kind === "program") rewriteProgram(program, code, edits, form);
   const edited = edits.apply();
+  const inSource = async (at: { line: number; column: number }) =>
+    typed ? ((await tracePosition(source, at)) ?? at) : at;
   return {
     code: edited,
+    async check(namespaces) {
+      const findings = checkCalls(program, code, namespaces);
+      return Promise.all(findings.map(async (each) => ({ ...each, ...(await inSource(positionOf(code, each.at))) })));
+    },
     async originalPosition(line, column) {
-      const at = positionOf(code, edits.undo(offsetOf(edited, line, column)));
-      return typed ? ((await tracePosition(source, at)) ?? { line, column }) : at;
+      return inSource(positionOf(code, edits.undo(offsetOf(edited, line, column))));
     },
   };
 }

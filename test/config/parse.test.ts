@@ -27,7 +27,11 @@ function problems(config: string | object): string {
 
 describe("accepted", () => {
   test("an empty object: no servers, the default limits", () => {
-    expect(parse("{}")).toEqual({ servers: new Map(), limits: { timeoutMs: 30_000, memoryMb: 256 } });
+    expect(parse("{}")).toEqual({
+      servers: new Map(),
+      check: "error",
+      limits: { timeoutMs: 30_000, memoryMb: 256 },
+    });
   });
 
   test("everything there is", () => {
@@ -44,10 +48,13 @@ describe("accepted", () => {
       callTimeoutMs: 600_000,
     };
     const limits = { timeoutMs: 600_000, memoryMb: 16 };
-    expect(parse({ $schema: "x", mcpServers: { all: server }, registry: "r", workspace: "w", limits })).toEqual({
+    expect(
+      parse({ $schema: "x", mcpServers: { all: server }, registry: "r", workspace: "w", check: "warn", limits }),
+    ).toEqual({
       servers: new Map([["all", server]]),
       registry: "r",
       workspace: "w",
+      check: "warn",
       limits,
     } as never);
   });

@@ -1,6 +1,6 @@
 /** Runs code in a real sandbox with small bindings of its own; no MCP anywhere near. */
 import { join } from "node:path";
-import type { BindingCall, Bindings, BindingValue, Outcome } from "../../src/sandbox/contract.ts";
+import type { BindingCall, Bindings, BindingValue, CheckMode, Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -38,6 +38,7 @@ export async function answer({ name, args }: BindingCall, signal: AbortSignal): 
 
 export class Harness implements Disposable {
   readonly sandbox = new Sandbox();
+  check: CheckMode = "error";
   readonly #folder = temporaryFolder();
   /** Two folders of its own, gone with the harness. */
   readonly mounts = { workspace: join(this.#folder.path, "workspace"), registry: join(this.#folder.path, "registry") };
@@ -54,7 +55,13 @@ export class Harness implements Disposable {
       ],
       call,
     };
-    return this.sandbox.execute(source, { bindings, limits: { timeoutMs, memoryBytes }, mounts: this.mounts, signal });
+    return this.sandbox.execute(source, {
+      bindings,
+      limits: { timeoutMs, memoryBytes },
+      mounts: this.mounts,
+      check: this.check,
+      signal,
+    });
   }
 
   /** The value of code that is expected to succeed. */

@@ -103,11 +103,6 @@ describe("failures", () => {
       },
     ],
     ["a promise that never settles", "await new Promise(() => {})", { code: "NEVER_SETTLES" }],
-    [
-      "a tool that does not exist",
-      "\nawait test.eccho({})",
-      { name: "TypeError", line: 2, hint: expect.stringContaining("echo") },
-    ],
     ["arguments that are no object", "await test.echo([1])", { code: "INVALID_ARGUMENTS" }],
     ["arguments with a cycle", "const a: any = {}; a.a = a; await test.echo(a)", { code: "INVALID_ARGUMENTS" }],
     [
@@ -149,6 +144,15 @@ describe("failures", () => {
     expect(outcome).toMatchObject({ ok: false, reason });
     expect(!outcome.ok && outcome.error.message).not.toBe("");
     expect(!outcome.ok && outcome.error.hint).toBeTruthy();
+  });
+
+  test("without the check, a tool that does not exist is explained where it is called", async () => {
+    harness.check = "off";
+    expect(await harness.run("\nawait test.eccho({})")).toMatchObject({
+      reason: "threw",
+      error: { name: "TypeError", line: 2, hint: 'test has no tool "eccho". Did you mean echo?' },
+    });
+    harness.check = "error";
   });
 
   test("syntax errors are found before anything runs, with their place", async () => {

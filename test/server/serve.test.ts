@@ -140,11 +140,11 @@ test("results: value, logs and receipt; errors with place and hint", async () =>
   `);
   const wrong = await execute("return demo.listOrders({});");
   expect(steady(wrong.text)).toMatchInlineSnapshot(`
-    "Failed (threw): TypeError: not a function
-      --> main.ts:1:23
+    "Failed (check): CheckError: demo has no tool "listOrders". Did you mean list_orders?
+      --> main.ts:1:8
       1 | return demo.listOrders({});
-        |                       ^
-    Hint: demo has no tool "listOrders". Did you mean list_orders?
+        |        ^
+    Hint: demo.list_orders(args?: { status?: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded"; customer_id?: string; from?: string; to?: string; limit?: number; cursor?: string }): Promise<unknown>
 
     [0 calls · N ms]"
   `);

@@ -1,0 +1,119 @@
+/**
+ * Compares calls of known functions with their schemas before anything runs: unknown functions, unknown and missing
+ * arguments, literals of the wrong type. Only what is certain is found; what is computed is left to the call itself.
+ */
+import type { CallExpression, Expression, MemberExpression, Node, Program, Super } from "acorn";
+import { ancestor } from "acorn-walk";
+import { didYouMean } from "../near-names.ts";
+import { checkArguments } from "./check-arguments.ts";
+import type { KnownFunction, Namespace } from "./contract.ts";
+import { declaredNames, importedNames } from "./declared-names.ts";
+
+export interface Finding {
+  /** Offset in the checked code. */
+  at: number;
+  code: "TOOL_NOT_FOUND" | "INVALID_ARGUMENTS";
+  message: string;
+  /** How the function is called, where it is known. */
+  signature?: string | undefined;
+}
+
+interface Scope {
+  code: string;
+  namespaces: readonly Namespace[];
+  /** Names that the code declares itself, anywhere: they hide a server's global. */
+  declared: ReadonlySet<string>;
+  /** Functions imported from a server's module, by their local name. */
+  imported: ReadonlyMap<string, { server: string; name: string }>;
+}
+
+interface Called {
+  /** The server as it stands in the code: `demo`, `servers["my-server"]`. */
+  server: string;
+  functions: KnownFunction[];
+  name: string;
+}
+
+/** In the order of the code. */
+export function checkCalls(program: Program, code: string, namespaces: readonly Namespace[]): Finding[] {
+  const scope = { code, namespaces, declared: declaredNames(program), imported: importedNames(program) };
+  const findings: Finding[] = [];
+  ancestor(program, {
+    CallExpression(call, _, ancestors) {
+      const called = calledFunction(call, scope);
+      if (!called) return;
+      const { server, functions, name } = called;
+      const known = functions.find((each) => each.name === name) ?? functions.find((each) => each.jsName === name);
+      if (known) findings.push(...checkArguments(call, known, `${server}.${known.jsName ?? known.name}`));
+      else if (!call.optional && !isGuarded(call, ancestors, code)) findings.push(unknownFunction(call, called));
+    },
+  });
+  return findings.sort((a, b) => a.at - b.at);
+}
+
+/** Which function a call means, where that is certain. `.raw` belongs to the function before it. */
+function calledFunction(call: CallExpression, scope: Scope): Called | undefined {
+  let callee: Expression | Super = call.callee;
+  if (callee.type === "MemberExpression" && memberName(callee) === "raw") callee = callee.object;
+  if (callee.type === "Identifier") {
+    const imported = scope.declared.has(callee.name) ? undefined : scope.imported.get(callee.name);
+    const functions = imported && functionsOf(scope, ({ name, jsName }) => [name, jsName].includes(imported.server));
+    return imported && functions && { server: imported.server, functions, name: imported.name };
+  }
+  const name = callee.type === "MemberExpression" ? memberName(callee) : undefined;
+  if (callee.type !== "MemberExpression" || name === undefined || callee.optional) return undefined;
+  const { object } = callee;
+  const functions = serverFunctions(object, scope);
+  return functions && { server: scope.code.slice(object.start, object.end), functions, name };
+}
+
+/** `demo`, `servers.demo` or `servers["demo"]`. */
+function serverFunctions(object: Expression | Super, scope: Scope): KnownFunction[] | undefined {
+  if (object.type === "Identifier") {
+    if (scope.declared.has(object.name)) return undefined;
+    return functionsOf(scope, ({ jsName }) => jsName === object.name);
+  }
+  if (object.type !== "MemberExpression" || object.object.type !== "Identifier") return undefined;
+  if (object.object.name !== "servers" || scope.declared.has("servers")) return undefined;
+  const wanted = memberName(object);
+  return functionsOf(scope, ({ name, jsName }) => name === wanted || jsName === wanted);
+}
+
+function functionsOf({ namespaces }: Scope, is: (namespace: Namespace) => boolean): KnownFunction[] | undefined {
+  const functions = namespaces.find(is)?.functions;
+  return functions === "any" ? undefined : functions;
+}
+
+/** A name that is fixed in the code. */
+function memberName({ property, computed }: MemberExpression): string | undefined {
+  if (!computed) return property.type === "Identifier" ? property.name : undefined;
+  return property.type === "Literal" && typeof property.value === "string" ? property.value : undefined;
+}
+
+/** The code asks first whether the function is there: `demo.a ? demo.a() : …`, `if ("a" in demo)`, `demo.a && demo.a()`. */
+function isGuarded(call: CallExpression, ancestors: Node[], code: string): boolean {
+  return ancestors.some((node) => {
+    if (node === call || node.start > call.start) return false;
+    const test = (node as Node & { test?: Node; left?: Node }).test ?? (node as Node & { left?: Node }).left;
+    const asks =
+      node.type === "IfStatement" || node.type === "ConditionalExpression" || node.type === "LogicalExpression";
+    if (!asks || !test || (test.start <= call.start && call.end <= test.end)) return false;
+    const { callee } = call;
+    const name = callee.type === "MemberExpression" ? memberName(callee) : undefined;
+    return name !== undefined && code.slice(test.start, test.end).includes(name);
+  });
+}
+
+function unknownFunction(call: CallExpression, { server, functions, name }: Called): Finding {
+  const near = didYouMean(
+    name,
+    functions.map((each) => each.jsName ?? each.name),
+  );
+  const first = functions.find((each) => near?.includes(each.jsName ?? each.name));
+  return {
+    at: call.callee.start,
+    code: "TOOL_NOT_FOUND",
+    message: [`${server} has no tool "${name}".`, near].filter(Boolean).join(" "),
+    signature: first?.signature,
+  };
+}

@@ -1,0 +1,187 @@
+/** Calls that are certainly wrong are told of all at once, before anything runs; nothing that may be right is refused. */
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import type { BindingCall, Bindings, CheckMode } from "../../src/sandbox/contract.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
+
+const string = { type: "string" };
+const bindings: Bindings = {
+  namespaces: [
+    {
+      name: "shop",
+      jsName: "shop",
+      functions: [
+        {
+          name: "list_orders",
+          jsName: "list_orders",
+          inputSchema: {
+            type: "object",
+            properties: { status: { enum: ["paid", "open"] }, limit: { type: "integer" }, tags: { type: "array" } },
+          },
+          signature: "shop.list_orders(args?: { status?: … })",
+        },
+        {
+          name: "get_order",
+          jsName: "get_order",
+          inputSchema: { type: "object", properties: { order_id: string, "odd-name": string }, required: ["order_id"] },
+        },
+        {
+          name: "export-orders",
+          jsName: "export_orders",
+          inputSchema: { type: "object", properties: { format: string } },
+        },
+        {
+          name: "open_ended",
+          jsName: "open_ended",
+          inputSchema: { type: "object", properties: { a: string }, additionalProperties: true },
+        },
+        {
+          name: "either",
+          jsName: "either",
+          inputSchema: { type: "object", properties: { a: string }, required: ["a"], anyOf: [{}] },
+        },
+        { name: "schemaless", jsName: "schemaless" },
+      ],
+    },
+    {
+      name: "my-server",
+      jsName: undefined,
+      functions: [{ name: "go", jsName: "go", inputSchema: { type: "object", properties: { x: string } } }],
+    },
+    { name: "unknown", jsName: "unknown", functions: "any" },
+  ],
+  call: async ({ name }: BindingCall) => ({ json: JSON.stringify(name) }),
+};
+
+const sandbox = new Sandbox();
+afterAll(() => sandbox[Symbol.dispose]());
+
+const run = (source: string, check: CheckMode = "error") =>
+  sandbox.execute(source, {
+    bindings,
+    limits: { timeoutMs: 5_000, memoryBytes: 64 * 1_048_576 },
+    mounts: { workspace: "/nowhere", registry: "/nowhere" },
+    check,
+  });
+
+describe("refused", () => {
+  const wrong: [string, string, string, object?][] = [
+    [
+      "an unknown tool",
+      "const a = 1;\nawait shop.listOrders({});",
+      'shop has no tool "listOrders". Did you mean list_orders?',
+      { line: 2, column: 7, code: "TOOL_NOT_FOUND", hint: "shop.list_orders(args?: { status?: … })" },
+    ],
+    ["a tool through servers", "await servers['my-server'].run({})", `servers['my-server'] has no tool "run".`],
+    [
+      "an imported tool's argument",
+      "import { get_order as get } from './servers/shop';\nawait get({ id: 'x', order_id: 'y' })",
+      'shop.get_order: there is no argument "id". It takes: order_id, odd-name',
+      { line: 2 },
+    ],
+    [
+      "an unknown argument",
+      "await shop.get_order({ orderId: 'x', order_id: 'y' })",
+      'shop.get_order: there is no argument "orderId". Did you mean order_id?',
+      { code: "INVALID_ARGUMENTS" },
+    ],
+    ["a missing argument", "await shop.get_order({})", 'shop.get_order: the argument "order_id" is missing'],
+    ["no arguments at all", "await shop.get_order()", 'shop.get_order: the argument "order_id" is missing'],
+    [
+      "an argument that is undefined",
+      "await shop.get_order({ order_id: undefined })",
+      'shop.get_order: the argument "order_id" is missing',
+    ],
+    [
+      "a value that is no choice",
+      "await shop.list_orders({ status: 'Paid' })",
+      'shop.list_orders: "status" must be one of "paid", "open", got "Paid". Did you mean paid?',
+    ],
+    [
+      "a literal of another type",
+      "await shop.list_orders({ limit: '5' })",
+      'shop.list_orders: "limit" must be integer, got string',
+    ],
+    [
+      "a list instead of an object",
+      "await shop.list_orders(['paid'])",
+      "shop.list_orders: takes one object with named arguments, got array",
+    ],
+    [
+      "a text instead of an object",
+      "await shop.get_order.raw('ord_1')",
+      "shop.get_order: takes one object with named arguments, got string",
+    ],
+  ];
+  test.each(wrong)("%s", async (_, source, message, more = {}) => {
+    expect(await run(source)).toMatchObject({
+      ok: false,
+      reason: "check",
+      error: { name: "CheckError", message, ...more },
+      receipt: { calls: 0 },
+    });
+  });
+
+  test("all findings at once, with their places in the TypeScript", async () => {
+    const source =
+      "interface A { a: string }\nconst a: A = { a: 'x' };\nawait shop.list_order({});\nawait shop.get_order({ id: a.a as string });";
+    const outcome = await run(source);
+    expect(!outcome.ok && outcome.error).toMatchObject({
+      message: `3 calls are wrong; nothing was run:
+  3:7 shop has no tool "list_order". Did you mean list_orders or get_order?
+  4:22 shop.get_order: the argument "order_id" is missing
+  4:28 shop.get_order: there is no argument "id". It takes: order_id, odd-name`,
+      line: 3,
+      source: "await shop.list_order({});",
+    });
+  });
+});
+
+describe("not refused", () => {
+  const right = [
+    "return shop.get_order({ order_id: 'x', 'odd-name': 'y' })",
+    "const args = { id: 1 }; return shop.get_order({ order_id: 'x', ...args })",
+    "const key = 'order_id'; return shop.get_order({ [key]: 'x' })",
+    "const n: any = 5; return shop.list_orders({ limit: n, status: n })",
+    "return shop.list_orders({ status: undefined, limit: 1 })",
+    "return shop.open_ended({ b: 1 })",
+    "return shop.either({})",
+    "return shop.schemaless({ anything: 1 })",
+    "return shop['export-orders']({ format: 'csv' })",
+    "return unknown.whatever({ x: 1 })",
+    "return shop.nope?.() ?? 'none'",
+    "return shop.nope ? shop.nope() : 'none'",
+    "if ('nope' in shop) await shop.nope({});",
+    "return shop.nope && shop.nope()",
+    "const shop = { listOrders: () => 1 }; return shop.listOrders()",
+    "function f(shop) { return shop.x() } return f({ x: () => 2 })",
+    "return [1].map((shop) => shop.toFixed())",
+    "const { list_orders } = { list_orders: (x) => x }; return list_orders(5)",
+    "return typeof shop.nope",
+    "return (shop.nope ?? shop.list_orders)({})",
+  ];
+  test.each(right)("%s", async (source) => {
+    const outcome = await run(source);
+    expect(outcome.ok ? "ran" : outcome.error).toBe("ran");
+  });
+});
+
+describe("modes", () => {
+  afterEach(async () => expect((await run("return 1")).ok).toBe(true));
+
+  test("warn runs the code and says it in the logs", async () => {
+    const outcome = await run("await shop.get_order({ id: 'x' });\nreturn 1", "warn");
+    expect(outcome).toMatchObject({ ok: true, value: 1 });
+    expect(outcome.logs).toEqual([
+      { level: "warn", text: 'line 1: shop.get_order: the argument "order_id" is missing' },
+      { level: "warn", text: 'line 1: shop.get_order: there is no argument "id". It takes: order_id, odd-name' },
+    ]);
+  });
+
+  test("off says nothing", async () => {
+    expect(await run("await shop.get_order({ id: 'x' });\nreturn 1", "off")).toMatchObject({
+      ok: true,
+      value: 1,
+      logs: [],
+    });
+  });
+});
