@@ -2,8 +2,9 @@
 import { type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
-import type { RegistryServer } from "../registry/model.ts";
+import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
+import { argumentProblems } from "../registry/validate-arguments.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace } from "../sandbox/contract.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -74,22 +75,51 @@ function namespaceOf(name: string, jsName: string | undefined, known: RegistrySe
 }
 
 async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<BindingValue> {
-  const name = await toolNameOf(toolbox, call, signal);
-  const result: ToolResult = await toolbox.pool.callTool(call.namespace, name, call.args, { signal });
-  return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${call.namespace}.${name}`);
+  const { namespace, args } = call;
+  const found = await wantedTool(toolbox, call, signal);
+  const result: ToolResult = await toolbox.pool.callTool(namespace, found.name, args, { signal });
+  return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);
 }
 
-/** The tool's own name for what the code called it. */
-async function toolNameOf(toolbox: Toolbox, { namespace, name }: BindingCall, signal: AbortSignal): Promise<string> {
-  const known = toolbox.known(namespace) ?? (await toolbox.learn(namespace, signal));
-  const tool = known.tools.find((each) => each.name === name) ?? known.tools.find((each) => each.jsName === name);
-  if (tool) return tool.name;
-  const names = known.tools.map((each) => each.jsName ?? each.name);
-  throw new ClaudikinsError("TOOL_NOT_FOUND", `${namespace} has no tool "${name}"`, {
+/** The tool that a call means, its arguments checked. What the registry refuses, the server is asked about first. */
+async function wantedTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<RegistryTool> {
+  const { namespace } = call;
+  const known = toolbox.known(namespace);
+  if (known && !toolbox.asked(namespace)) {
+    const tool = findTool(known, call.name);
+    if (tool && (await problemsOf(tool, call, toolbox)).length === 0) return tool;
+  }
+  const server = toolbox.asked(namespace) && known ? known : await toolbox.learn(namespace, signal);
+  const tool = findTool(server, call.name);
+  if (!tool) throw unknownTool(server, call.name);
+  const problems = await problemsOf(tool, call, toolbox);
+  if (problems.length === 0) return tool;
+  throw new ClaudikinsError("INVALID_ARGUMENTS", `${namespace}.${tool.jsName ?? tool.name}: ${problems.join("; ")}`, {
+    hint: signature(server, tool),
+  });
+}
+
+async function problemsOf(
+  { inputSchema }: RegistryTool,
+  { args }: BindingCall,
+  { config }: Toolbox,
+): Promise<string[]> {
+  return config.check === "off" ? [] : argumentProblems(inputSchema, args);
+}
+
+/** By its own name, else by its name in code. */
+function findTool({ tools }: RegistryServer, name: string): RegistryTool | undefined {
+  return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.jsName === name);
+}
+
+function unknownTool({ name: server, tools }: RegistryServer, name: string): ClaudikinsError {
+  const names = tools.map((tool) => tool.jsName ?? tool.name);
+  return new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${name}"`, {
     hint: didYouMean(name, names) ?? toolsText(names),
   });
 }
 
+/** Tools that an error names at most. */
 const maxNames = 20;
 
 function toolsText(names: string[]): string {

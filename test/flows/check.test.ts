@@ -45,3 +45,29 @@ test("the config says what the check does", async () => {
     value: "one",
   });
 });
+
+test("arguments that are computed are compared with the schema before they leave", async () => {
+  folder.configure({ shop: folder.offering("shop", { one }) });
+  await using toolbox = await folder.open();
+  expect(await execute({ source: "const args: any = { a: 5 };\nawait shop.one(args);" }, toolbox)).toMatchObject({
+    ok: false,
+    reason: "threw",
+    error: {
+      name: "ToolError",
+      code: "INVALID_ARGUMENTS",
+      message: 'shop.one: "a" must be string, got 5',
+      hint: "shop.one(args: { a: string }): Promise<unknown>",
+      line: 2,
+    },
+  });
+});
+
+test("and with the server's schema of now, when the registry's would refuse them", async () => {
+  folder.configure({ shop: folder.offering("shop", { one }) });
+  await using first = await folder.open();
+  await first.sync("shop");
+  folder.offering("shop", { one: two });
+  await using toolbox = await folder.open();
+  const source = "const args: any = { b: 'x' };\nreturn (await shop.one(args)).arguments";
+  expect(await execute({ source }, toolbox)).toMatchObject({ ok: true, value: { b: "x" } });
+});

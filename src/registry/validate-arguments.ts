@@ -1,0 +1,85 @@
+/** Arguments against a tool's JSON Schema, draft-07 or 2020-12, just before they leave: what is wrong, in words. */
+import type { ErrorObject, ValidateFunction } from "ajv";
+import type { JsonObject } from "../clients/result.ts";
+import { didYouMean } from "../near-names.ts";
+
+const maxProblems = 5;
+
+/** By schema; undefined where the schema itself cannot be used, which is the server's business and refuses nothing. */
+const validators = new WeakMap<JsonObject, Promise<ValidateFunction | undefined>>();
+
+/** Empty when the arguments fit, or when the schema is none. Formats are not judged: servers mean different things by them. */
+export async function argumentProblems(schema: JsonObject, args: JsonObject): Promise<string[]> {
+  let validator = validators.get(schema);
+  if (!validator) {
+    validator = compile(schema);
+    validators.set(schema, validator);
+  }
+  const validate = await validator;
+  if (!validate || validate(args)) return [];
+  const problems = (validate.errors ?? []).flatMap((error) => problemOf(error) ?? []);
+  return [...new Set(problems)].slice(0, maxProblems);
+}
+
+async function compile(schema: JsonObject): Promise<ValidateFunction | undefined> {
+  const { Ajv, Ajv2020 } = await loadAjv();
+  const options = { strict: false, allErrors: true, verbose: true, validateFormats: false, logger: false as const };
+  const kinds = String(schema["$schema"] ?? "").includes("draft-07") ? [Ajv, Ajv2020] : [Ajv2020, Ajv];
+  for (const Kind of kinds) {
+    try {
+      // The id and the dialect are left out: ids collide between servers, and an unknown dialect would be an error.
+      const { $schema: _dialect, $id: _id, ...plain } = schema;
+      return new Kind(options).compile(plain);
+    } catch {
+      // Perhaps it is of the other draft.
+    }
+  }
+  return undefined;
+}
+
+/** Loaded with the first call: most commands make none. */
+async function loadAjv() {
+  const [{ Ajv }, { Ajv2020 }] = await Promise.all([import("ajv"), import("ajv/dist/2020.js")]);
+  return { Ajv, Ajv2020 };
+}
+
+function problemOf(error: ErrorObject): string | undefined {
+  const { keyword, params, instancePath, parentSchema, data, message } = error;
+  const place = instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+  const within = place ? ` in "${place}"` : "";
+  switch (keyword) {
+    case "required":
+      return `the argument "${params["missingProperty"]}" is missing${within}`;
+    case "additionalProperties": {
+      const name = String(params["additionalProperty"]);
+      const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
+      const instead =
+        didYouMean(name, known) ?? (known.length > 0 ? `It takes: ${known.slice(0, 20).join(", ")}` : undefined);
+      return [`there is no argument "${name}"${within}.`, instead].filter(Boolean).join(" ");
+    }
+    case "enum": {
+      const choices = (params["allowedValues"] as unknown[]).map((choice) => JSON.stringify(choice));
+      const near = typeof data === "string" ? didYouMean(JSON.stringify(data), choices) : undefined;
+      return [`"${place}" must be one of ${choices.slice(0, 12).join(", ")}, got ${shown(data)}.`, near]
+        .filter(Boolean)
+        .join(" ");
+    }
+    case "type":
+      return `${place ? `"${place}"` : "the arguments"} must be ${[params["type"]].flat().join(" or ")}, got ${shown(data)}`;
+    // These only sum up what others say in detail.
+    case "anyOf":
+    case "oneOf":
+    case "allOf":
+    case "if":
+      return place
+        ? `"${place}" has none of the forms that it may have`
+        : "the arguments have none of the forms that they may have";
+    default:
+      return `${place ? `"${place}"` : "the arguments"} ${message ?? "do not fit"}`;
+  }
+}
+
+function shown(value: unknown): string {
+  const json = JSON.stringify(value) ?? "nothing";
+  return json.length > 60 ? `${json.slice(0, 57)}...` : json;
+}
