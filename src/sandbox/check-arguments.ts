@@ -11,7 +11,12 @@ export function checkArguments(call: CallExpression, known: KnownFunction, shown
   const [first] = call.arguments;
   if (!schema || first?.type === "SpreadElement") return [];
   const problem = (at: number, message: string): Finding => {
-    return { at, code: "INVALID_ARGUMENTS", message: `${shown}: ${message}`, signature: known.signature };
+    return {
+      at,
+      code: "INVALID_ARGUMENTS",
+      message: `${shown}: ${message}`,
+      signatures: known.signature ? [known.signature] : [],
+    };
   };
   if (!first) return missing([], schema).map((name) => problem(call.end - 1, `the argument "${name}" is missing`));
   if (first.type !== "ObjectExpression") {

@@ -11,13 +11,13 @@ export class CheckError extends Error {
 
 /** All findings of one check as one error; its place is the first one's. */
 export function wrongCalls(
-  findings: readonly { line: number; column: number; code: string; message: string; signature?: string | undefined }[],
+  findings: readonly { line: number; column: number; code: string; message: string; signatures: string[] }[],
   source: string,
 ): CheckError {
   const [first] = findings;
   const line = first?.line ?? 1;
   const text = source.split("\n")[line - 1];
-  const signatures = [...new Set(findings.flatMap(({ signature }) => signature ?? []))].slice(0, 5);
+  const signatures = [...new Set(findings.flatMap((each) => each.signatures))].slice(0, 5);
   const several = `${findings.length} calls are wrong; nothing was run:`;
   const listed = findings.map((each) => `  ${each.line}:${each.column} ${each.message}`);
   return new CheckError({

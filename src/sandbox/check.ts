@@ -4,7 +4,7 @@
  */
 import type { CallExpression, Expression, MemberExpression, Node, Program, Super } from "acorn";
 import { ancestor } from "acorn-walk";
-import { didYouMean } from "../near-names.ts";
+import { didYouMean, nearNames } from "../near-names.ts";
 import { checkArguments } from "./check-arguments.ts";
 import type { KnownFunction, Namespace } from "./contract.ts";
 import { declaredNames, importedNames } from "./declared-names.ts";
@@ -14,11 +14,12 @@ export interface Finding {
   at: number;
   code: "TOOL_NOT_FOUND" | "INVALID_ARGUMENTS";
   message: string;
-  /** How the function is called, where it is known. */
-  signature?: string | undefined;
+  /** How the function is called, or those that may have been meant. */
+  signatures: string[];
 }
 
-interface Scope {
+/** What is needed to tell which function a call means. */
+export interface Scope {
   code: string;
   namespaces: readonly Namespace[];
   /** Names that the code declares itself, anywhere: they hide a server's global. */
@@ -27,16 +28,20 @@ interface Scope {
   imported: ReadonlyMap<string, { server: string; name: string }>;
 }
 
-interface Called {
+interface Found {
+  namespace: string;
+  functions: KnownFunction[];
+}
+
+interface Called extends Found {
   /** The server as it stands in the code: `demo`, `servers["my-server"]`. */
   server: string;
-  functions: KnownFunction[];
   name: string;
 }
 
 /** In the order of the code. */
 export function checkCalls(program: Program, code: string, namespaces: readonly Namespace[]): Finding[] {
-  const scope = { code, namespaces, declared: declaredNames(program), imported: importedNames(program) };
+  const scope = scopeOf(program, code, namespaces);
   const findings: Finding[] = [];
   ancestor(program, {
     CallExpression(call, _, ancestors) {
@@ -51,24 +56,28 @@ export function checkCalls(program: Program, code: string, namespaces: readonly 
   return findings.sort((a, b) => a.at - b.at);
 }
 
+export function scopeOf(program: Program, code: string, namespaces: readonly Namespace[]): Scope {
+  return { code, namespaces, declared: declaredNames(program), imported: importedNames(program) };
+}
+
 /** Which function a call means, where that is certain. `.raw` belongs to the function before it. */
-function calledFunction(call: CallExpression, scope: Scope): Called | undefined {
+export function calledFunction(call: CallExpression, scope: Scope): Called | undefined {
   let callee: Expression | Super = call.callee;
   if (callee.type === "MemberExpression" && memberName(callee) === "raw") callee = callee.object;
   if (callee.type === "Identifier") {
     const imported = scope.declared.has(callee.name) ? undefined : scope.imported.get(callee.name);
-    const functions = imported && functionsOf(scope, ({ name, jsName }) => [name, jsName].includes(imported.server));
-    return imported && functions && { server: imported.server, functions, name: imported.name };
+    const found = imported && functionsOf(scope, ({ name, jsName }) => [name, jsName].includes(imported.server));
+    return imported && found && { ...found, server: imported.server, name: imported.name };
   }
   const name = callee.type === "MemberExpression" ? memberName(callee) : undefined;
   if (callee.type !== "MemberExpression" || name === undefined || callee.optional) return undefined;
   const { object } = callee;
-  const functions = serverFunctions(object, scope);
-  return functions && { server: scope.code.slice(object.start, object.end), functions, name };
+  const found = serverFunctions(object, scope);
+  return found && { ...found, server: scope.code.slice(object.start, object.end), name };
 }
 
 /** `demo`, `servers.demo` or `servers["demo"]`. */
-function serverFunctions(object: Expression | Super, scope: Scope): KnownFunction[] | undefined {
+function serverFunctions(object: Expression | Super, scope: Scope): Found | undefined {
   if (object.type === "Identifier") {
     if (scope.declared.has(object.name)) return undefined;
     return functionsOf(scope, ({ jsName }) => jsName === object.name);
@@ -79,9 +88,9 @@ function serverFunctions(object: Expression | Super, scope: Scope): KnownFunctio
   return functionsOf(scope, ({ name, jsName }) => name === wanted || jsName === wanted);
 }
 
-function functionsOf({ namespaces }: Scope, is: (namespace: Namespace) => boolean): KnownFunction[] | undefined {
-  const functions = namespaces.find(is)?.functions;
-  return functions === "any" ? undefined : functions;
+function functionsOf({ namespaces }: Scope, is: (namespace: Namespace) => boolean): Found | undefined {
+  const found = namespaces.find(is);
+  return !found || found.functions === "any" ? undefined : { namespace: found.name, functions: found.functions };
 }
 
 /** A name that is fixed in the code. */
@@ -105,15 +114,19 @@ function isGuarded(call: CallExpression, ancestors: Node[], code: string): boole
 }
 
 function unknownFunction(call: CallExpression, { server, functions, name }: Called): Finding {
-  const near = didYouMean(
-    name,
-    functions.map((each) => each.jsName ?? each.name),
-  );
-  const first = functions.find((each) => near?.includes(each.jsName ?? each.name));
+  const names = functions.map((each) => each.jsName ?? each.name);
+  const near = nearNames(name, names);
+  const instead = near.length > 0 ? didYouMean(name, names) : `Its tools: ${listed(names)}`;
+  const shown = functions.filter((each) => near.includes(each.jsName ?? each.name));
   return {
     at: call.callee.start,
     code: "TOOL_NOT_FOUND",
-    message: [`${server} has no tool "${name}".`, near].filter(Boolean).join(" "),
-    signature: first?.signature,
+    message: `${server} has no tool "${name}". ${instead}`,
+    signatures: shown.flatMap(({ signature }) => signature ?? []),
   };
+}
+
+function listed(names: string[]): string {
+  const more = names.length > 20 ? ` and ${names.length - 20} more` : "";
+  return names.length > 0 ? `${names.slice(0, 20).join(", ")}${more}` : "none";
 }

@@ -1,5 +1,4 @@
 /** A failure as it came out of the engine → one that helps: the line of the original, its text, and what to do next. */
-import { didYouMean } from "../near-names.ts";
 import type { Bindings, Limits, OutcomeError } from "./contract.ts";
 import type { WorkerResult } from "./messages.ts";
 import type { Transpiled } from "./transpile.ts";
@@ -11,6 +10,8 @@ interface About {
   transpiled: Transpiled;
   limits: Limits;
   bindings: Bindings;
+  /** The keys of the last result of a tool. */
+  resultKeys(tool: string): string[] | undefined;
 }
 
 /** Characters that the wrapper adds before the first line of the code; see execution.ts. */
@@ -23,7 +24,11 @@ export async function describeFailure(failed: Failed, about: About): Promise<Out
   // The frame of an error's own constructor says where its class is, not where it was thrown.
   const first = frames.find(({ where }) => where !== name) ?? frames[0];
   const source = first && about.source.split("\n")[first.line - 1];
-  const advice = hint ?? limitHint ?? (failed.floating ? notAwaited : nameHint(message, source, about.bindings));
+  const hintAt = (line: number | undefined) =>
+    line === undefined
+      ? undefined
+      : about.transpiled.hint({ name, message, line }, about.bindings.namespaces, about.resultKeys);
+  const advice = hint ?? limitHint ?? (failed.floating ? notAwaited : hintAt(first?.line));
   return {
     name,
     message,
@@ -83,19 +88,4 @@ async function framesOf(stack: string, transpiled: Transpiled): Promise<Frame[]>
     if (frames.length === 10) break;
   }
   return frames;
-}
-
-/** For `not a function`: the call in that line that names no tool, and what its server has instead. */
-function nameHint(message: string, source: string | undefined, bindings: Bindings): string | undefined {
-  if (!source || !/not a function|is not defined/.test(message)) return undefined;
-  for (const { name, jsName, functions } of bindings.namespaces) {
-    if (functions === "any") continue;
-    const known = functions.map((entry) => entry.jsName ?? entry.name);
-    for (const [, server, tool = ""] of source.matchAll(/([\w$]+)\.([\w$]+)/g)) {
-      if (server !== (jsName ?? name) || functions.some((entry) => entry.name === tool || entry.jsName === tool))
-        continue;
-      return [`${server} has no tool "${tool}".`, didYouMean(tool, known)].filter(Boolean).join(" ");
-    }
-  }
-  return undefined;
 }

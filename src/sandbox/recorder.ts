@@ -20,6 +20,8 @@ export class Recorder {
   readonly #logs: LogEntry[] = [];
   readonly #display: unknown[] = [];
   readonly #tools = new Map<string, ToolUse>();
+  /** By tool as the code called it; only looked into when the code fails. */
+  readonly #lastResults = new Map<string, BindingValue>();
 
   log(entries: LogEntry[]): void {
     for (const entry of entries) this.#logs.push(entry);
@@ -39,6 +41,7 @@ export class Recorder {
       const args = JSON.parse(message.args) as Record<string, unknown>;
       const value = await bindings.call({ namespace, name, args, raw }, signal);
       use.resultChars += lengthOf(value);
+      if (!raw) this.#lastResults.set(`${namespace}.${name}`, value);
       return { type: "settle", call, ok: true, value };
     } catch (error) {
       use.failures += 1;
@@ -46,6 +49,16 @@ export class Recorder {
     } finally {
       use.durationMs += performance.now() - startedAt;
     }
+  }
+
+  /** The keys of the last result of a tool, for explaining how it was misused. */
+  resultKeys(tool: string): string[] | undefined {
+    const last = this.#lastResults.get(tool);
+    if (!last || "text" in last) return undefined;
+    const value: unknown = JSON.parse(last.json);
+    return value !== null && typeof value === "object" && !Array.isArray(value)
+      ? Object.keys(value).slice(0, 20)
+      : undefined;
   }
 
   success(json: string | undefined): Outcome {

@@ -60,6 +60,7 @@ export class Sandbox implements Disposable {
         transpiled,
         limits: options.limits,
         bindings: options.bindings,
+        resultKeys: (tool) => recorder.resultKeys(tool),
       });
       return recorder.failure(result.reason, failure);
     } catch (error) {

@@ -1,9 +1,10 @@
 /** TypeScript as agents write it → the body of an async function, with a way back from its positions to the original's. */
 import { type Program, parse } from "acorn";
-import { checkCalls, type Finding } from "./check.ts";
+import { checkCalls, type Finding, scopeOf } from "./check.ts";
 import { CheckError } from "./check-error.ts";
 import type { Namespace } from "./contract.ts";
 import { Edits, offsetOf, positionOf } from "./edits.ts";
+import { type Failing, hintFor, type Surroundings } from "./hints.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
 
@@ -11,6 +12,8 @@ export interface Transpiled {
   /** Lines are those of the original. */
   code: string;
   /** Calls in it that are certainly wrong, by the original's positions. */
+  /** What to do about an error in a line of it. */
+  hint(error: Failing, namespaces: readonly Namespace[], resultKeys: Surroundings["resultKeys"]): string | undefined;
   check(namespaces: readonly Namespace[]): Promise<(Finding & { line: number; column: number })[]>;
   /** Lines and columns count from 1. */
   originalPosition(line: number, column: number): Promise<{ line: number; column: number }>;
@@ -21,8 +24,7 @@ export type SourceKind = "program" | "module";
 
 /** Throws CheckError when the code is not TypeScript. */
 export async function transpile(written: string, kind: SourceKind = "program"): Promise<Transpiled> {
-  const source = withoutFences(written);
-  const { code, program, typed } = parseJavaScript(source) ?? (await parseTypeScript(source));
+  const { source, code, program, typed } = await parseWritten(written);
   const edits = new Edits(code);
   const form = rewriteModules(program, code, edits);
   if (kind === "program") rewriteProgram(program, code, edits, form);
@@ -31,6 +33,8 @@ export async function transpile(written: string, kind: SourceKind = "program"): 
     typed ? ((await tracePosition(source, at)) ?? at) : at;
   return {
     code: edited,
+    hint: (error, namespaces, resultKeys) =>
+      hintFor(error, { program, scope: scopeOf(program, code, namespaces), resultKeys }),
     async check(namespaces) {
       const findings = checkCalls(program, code, namespaces);
       return Promise.all(findings.map(async (each) => ({ ...each, ...(await inSource(positionOf(code, each.at))) })));
@@ -39,6 +43,38 @@ export async function transpile(written: string, kind: SourceKind = "program"): 
       return inSource(positionOf(code, edits.undo(offsetOf(edited, line, column))));
     },
   };
+}
+
+/** Code as it was written, else what stands in its only fence, with words around it. */
+async function parseWritten(written: string): Promise<Parsed & { source: string }> {
+  const parseSource = async (source: string) => {
+    return { source, ...(parseJavaScript(source) ?? (await parseTypeScript(source))) };
+  };
+  try {
+    return await parseSource(withoutFences(written));
+  } catch (error) {
+    const fences = [...written.matchAll(/^[ \t]*```[^\n]*\n([\s\S]*?)^[ \t]*```[ \t]*$/gm)];
+    const [only] = fences.length === 1 ? fences : [];
+    if (only) {
+      const start = only.index + only[0].indexOf("\n") + 1;
+      return parseSource(written.slice(0, start).replace(/[^\n]/g, "") + (only[1] ?? ""));
+    }
+    if (error instanceof CheckError) throw new CheckError({ ...error.error, ...toolCallHint(written) });
+    throw error;
+  }
+}
+
+/** For a tool call as JSON, which some models send in the place of code. */
+function toolCallHint(written: string): { hint?: string } {
+  try {
+    const { name, arguments: args = {} } = JSON.parse(written);
+    if (typeof name !== "string") return {};
+    return {
+      hint: `This is a tool call as JSON and no TypeScript. Write: return await ${name}(${JSON.stringify(args)})`,
+    };
+  } catch {
+    return {};
+  }
 }
 
 /** Code in a Markdown fence, as models answer; its lines stay where they were. */

@@ -32,7 +32,7 @@ test("what the server says now counts: code that is still wrong is refused, and 
   expect(await execute({ source: "await shop.one({ a: 'x' });\nawait shop.three({})" }, toolbox)).toMatchObject({
     ok: false,
     reason: "check",
-    error: { name: "CheckError", code: "TOOL_NOT_FOUND", line: 2, message: 'shop has no tool "three".' },
+    error: { name: "CheckError", code: "TOOL_NOT_FOUND", line: 2, message: 'shop has no tool "three". Its tools: one' },
     receipt: { calls: 0 },
   });
 });

@@ -71,7 +71,11 @@ describe("refused", () => {
       'shop has no tool "listOrders". Did you mean list_orders?',
       { line: 2, column: 7, code: "TOOL_NOT_FOUND", hint: "shop.list_orders(args?: { status?: … })" },
     ],
-    ["a tool through servers", "await servers['my-server'].run({})", `servers['my-server'] has no tool "run".`],
+    [
+      "a tool through servers",
+      "await servers['my-server'].run({})",
+      `servers['my-server'] has no tool "run". Its tools: go`,
+    ],
     [
       "an imported tool's argument",
       "import { get_order as get } from './servers/shop';\nawait get({ id: 'x', order_id: 'y' })",

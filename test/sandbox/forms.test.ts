@@ -47,6 +47,11 @@ const values: [string, string, unknown][] = [
   ],
   ["a fence", "```ts\nconst x: number = 14;\nx\n```", 14],
   ["a fence with tildes and space", "\n~~~typescript\nreturn 15\n~~~\n", 15],
+  [
+    "a fence with a sentence before it",
+    "Here is the code:\n```ts\nconst x: number = 18;\nreturn x\n```\nIt works.",
+    18,
+  ],
   ["an early return", "if (true) return 16;\nconsole.log('not reached');\n17", 16],
   ["a label and a block at the end", "a: { break a }", undefined],
 ];

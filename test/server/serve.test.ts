@@ -135,6 +135,7 @@ test("results: value, logs and receipt; errors with place and hint", async () =>
       --> main.ts:2:17
       2 | return r.content[0].text;
         |                 ^
+    Hint: r is the value of demo.list_orders itself, no envelope around it: { orders, total, next_cursor }. (demo.list_orders.raw(…) gives the MCP result.)
 
     [1 call · N ms · 507 characters kept out of the context]"
   `);

@@ -1,0 +1,99 @@
+/** Errors that the engine words badly come with what to do: by the code, the tools, and what they returned. */
+import { afterAll, expect, test } from "bun:test";
+import type { BindingCall, Bindings } from "../../src/sandbox/contract.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
+
+const tool = (name: string) => ({ name, jsName: name.replace("-", "_"), inputSchema: { type: "object" } });
+const bindings: Bindings = {
+  namespaces: [
+    { name: "shop", jsName: "shop", functions: ["list_orders", "export-orders", "get_stock"].map(tool) },
+    { name: "files", jsName: "files", functions: ["read"].map(tool) },
+  ],
+  call: async ({ name }: BindingCall) => (name === "read" ? { text: "text" } : { json: '{"orders":[1,2],"total":2}' }),
+};
+const sandbox = new Sandbox();
+afterAll(() => sandbox[Symbol.dispose]());
+
+const value = "shop.list_orders itself";
+const cases: [string, string, string][] = [
+  [
+    "a value used as a list",
+    "const orders = await shop.list_orders({});\norders.filter((o) => o);",
+    `orders is the value of ${value}: { orders, total }.`,
+  ],
+  [
+    "an envelope",
+    "const r = await shop.list_orders({});\nconst t = r.content[0].text;",
+    `r is the value of ${value}, no envelope around it: { orders, total }. (shop.list_orders.raw(…) gives the MCP result.)`,
+  ],
+  [
+    "parsing again",
+    "const r = await shop.list_orders({});\nJSON.parse(r);",
+    `r is the value of ${value}, no JSON.parse: { orders, total }.`,
+  ],
+  [
+    "iterating",
+    "const r = await shop.list_orders({});\nfor (const o of r) console.log(o);",
+    `r is the value of ${value}: { orders, total }.`,
+  ],
+  [
+    "one of several",
+    "const [a, b] = await Promise.all([files.read({}), shop.list_orders({})]);\nb.map((x) => x);",
+    `b is the value of ${value}: { orders, total }.`,
+  ],
+  [
+    "text used as an object",
+    "const t = await files.read({});\nt.lines.map((x) => x);",
+    "t is the value of files.read itself: no object with keys.",
+  ],
+  [
+    "a missing await",
+    "const r = shop.list_orders({});\nr.orders.map((x) => x);",
+    "r is a promise: write await before shop.list_orders(…) in line 1.",
+  ],
+  [
+    "a missing await before Promise.all",
+    "const [a, b] = Promise.all([shop.list_orders({}), files.read({})]);",
+    "await is missing before Promise.all in line 1.",
+  ],
+  [
+    "a call used at once",
+    "const n = shop.list_orders({}).filter((x) => x);",
+    "shop.list_orders(…) is a promise: write (await shop.list_orders(…)).",
+  ],
+  [
+    "a dashed name",
+    "const csv = await shop.export-orders({});",
+    'The tool\'s name has a dash: write shop.export_orders or shop["export-orders"].',
+  ],
+  [
+    "another host's name for a tool",
+    "await mcp__shop__get_stock({});",
+    "Inside, a tool is called as server.tool: await shop.get_stock(…)",
+  ],
+  [
+    "another host's object for tools",
+    "await default_api.shop_list_orders({});",
+    "Inside, a tool is called as server.tool: await shop.list_orders(…)",
+  ],
+  [
+    "a server that there is not",
+    "await shops.list_orders({});",
+    'No server is called "shops". Did you mean shop? Servers: shop, files.',
+  ],
+  [
+    "a tool call as JSON",
+    '{"name": "shop.get_stock", "arguments": {"sku": "A"}}',
+    'This is a tool call as JSON and no TypeScript. Write: return await shop.get_stock({"sku":"A"})',
+  ],
+];
+
+test.each(cases)("%s", async (_, source, hint) => {
+  const outcome = await sandbox.execute(source, {
+    bindings,
+    limits: { timeoutMs: 5_000, memoryBytes: 64 * 1_048_576 },
+    mounts: { workspace: "/nowhere", registry: "/nowhere" },
+    check: "error",
+  });
+  expect(outcome.ok ? "ran" : outcome.error.hint).toBe(hint);
+});
