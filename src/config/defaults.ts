@@ -5,4 +5,4 @@ export const maxTimeoutMs = 600_000;
 
 export const defaultServerTimes = { startTimeoutMs: 30_000, callTimeoutMs: 60_000 };
 
-export const defaultLimits = { timeoutMs: 30_000, memoryMb: 256 };
+export const defaultLimits = { timeoutMs: 30_000, memoryMb: 256, outputChars: 40_000 };

@@ -40,6 +40,8 @@ export const limitsSchema = z.object({
   timeoutMs: timeoutMs.default(defaultLimits.timeoutMs),
   /** Memory of the code that runs, the engine included. */
   memoryMb: z.int().min(16).max(2048).default(defaultLimits.memoryMb),
+  /** Characters of one answer that the agent is shown; the whole of a longer one is written to the workspace. */
+  outputChars: z.int().min(1_000).max(1_000_000).default(defaultLimits.outputChars),
 });
 
 export const configSchema = z.object({

@@ -127,7 +127,7 @@ describe("the demo", () => {
   test("is the only server where there is no config, and is this program", async () => {
     const { origin, servers, limits } = await load();
     expect(origin).toEqual({ kind: "demo" });
-    expect(limits).toEqual({ timeoutMs: 30_000, memoryMb: 256 });
+    expect(limits).toEqual({ timeoutMs: 30_000, memoryMb: 256, outputChars: 40_000 });
     expect([...servers.keys()]).toEqual(["demo"]);
     expect(servers.get("demo")).toMatchObject({
       name: "demo",

@@ -30,7 +30,7 @@ describe("accepted", () => {
     expect(parse("{}")).toEqual({
       servers: new Map(),
       check: "error",
-      limits: { timeoutMs: 30_000, memoryMb: 256 },
+      limits: { timeoutMs: 30_000, memoryMb: 256, outputChars: 40_000 },
     });
   });
 
@@ -47,7 +47,7 @@ describe("accepted", () => {
       startTimeoutMs: 1,
       callTimeoutMs: 600_000,
     };
-    const limits = { timeoutMs: 600_000, memoryMb: 16 };
+    const limits = { timeoutMs: 600_000, memoryMb: 16, outputChars: 1_000 };
     expect(
       parse({ $schema: "x", mcpServers: { all: server }, registry: "r", workspace: "w", check: "warn", limits }),
     ).toEqual({

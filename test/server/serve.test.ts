@@ -239,3 +239,25 @@ test("calls that make no sense are told so", async () => {
     "search_tools and execute_code",
   );
 });
+
+test("what is too long is kept in the workspace, and the answer says where; pictures are blocks of their own", async () => {
+  using folder = temporaryFolder();
+  folder.write("claudikins.json", { mcpServers: { odd: fixture("odd") }, limits: { outputChars: 1_000 } });
+  await connect(folder);
+  const { text } = await execute("return 'a'.repeat(3_000) + 'z'.repeat(2_000)");
+  const [shown, where] = text.split("\n\n");
+  expect(shown).toBe(`${"a".repeat(700)}\n… 4000 of 5000 characters are not shown …\n${"z".repeat(300)}`);
+  const file = /\.\/workspace\/(outputs\/[0-9a-f]{12}\.txt)/.exec(where ?? "")?.[1];
+  expect(await Bun.file(`${folder.path}/.claudikins/workspace/${file}`).text()).toBe(
+    "a".repeat(3_000) + "z".repeat(2_000),
+  );
+
+  const code =
+    "display(await odd.image.raw()); display({ type: 'image', data: 'not base64!', mimeType: 'x' }); display('text'); return 1";
+  const { content } = await client.callTool({ name: "execute_code", arguments: { code } });
+  expect((content as object[]).slice(1)).toEqual([
+    { type: "image", data: "AAAA", mimeType: "image/png" },
+    { type: "text", text: '{"type":"image","data":"not base64!","mimeType":"x"}' },
+    { type: "text", text: "text" },
+  ]);
+});

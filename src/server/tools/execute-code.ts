@@ -1,10 +1,9 @@
 /** The MCP tool `execute_code`: TypeScript in; its value, its logs and a receipt out. */
-import type { CallToolResult, ContentBlock, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { execute } from "../../flows/execute.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
-import { failureText, receiptText } from "../../outcome-text.ts";
-import type { Outcome } from "../../sandbox/contract.ts";
+import { outcomeContent } from "../content.ts";
 
 export const executeCode: Tool = {
   name: "execute_code",
@@ -38,25 +37,8 @@ export async function callExecuteCode(
     return refusal(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`);
   }
   const outcome = await execute({ source: code, timeoutMs: timeoutMs as number | undefined, signal }, toolbox);
-  return { content: contentOf(outcome), ...(outcome.ok ? {} : { isError: true }) };
-}
-
-/** Content blocks and never structuredContent, which would hide them from the model. */
-function contentOf(outcome: Outcome): ContentBlock[] {
-  const parts = [outcome.ok ? shownValue(outcome.value) : shownFailure(outcome)];
-  if (outcome.logs.length > 0) parts.push(`Logs:\n${outcome.logs.map(({ text }) => text).join("\n")}`);
-  parts.push(receiptText(outcome.receipt));
-  return [{ type: "text", text: parts.filter(Boolean).join("\n\n") }];
-}
-
-function shownValue(value: unknown): string {
-  if (value === undefined) return "(no value: return something, or log it)";
-  return typeof value === "string" ? value : JSON.stringify(value, null, 1);
-}
-
-function shownFailure({ error, reason }: Extract<Outcome, { ok: false }>): string {
-  const head = `Failed (${reason}): ${failureText(error)}`;
-  return error.hint ? `${head}\nHint: ${error.hint}` : head;
+  const { folders, limits } = toolbox.config;
+  return outcomeContent(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
 }
 
 function refusal(text: string): CallToolResult {

@@ -1,0 +1,89 @@
+/** An outcome as content blocks for the host's model: bounded text, and what the code displayed. */
+import { join } from "node:path";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js";
+import { messageOf } from "../errors.ts";
+import { writeWhenChanged } from "../files.ts";
+import { failureText, receiptText } from "../outcome-text.ts";
+import type { Outcome } from "../sandbox/contract.ts";
+
+/** Of a text that is too long for the context: how much is shown of its beginning and of its end. */
+const headShare = 0.7;
+
+export interface OutputOptions {
+  /** Characters of one text that are shown; more is written to a file of the workspace. */
+  maxChars: number;
+  /** The workspace's folder. */
+  workspace: string;
+}
+
+/** Content blocks and never structuredContent, which would hide them from the model. */
+export function outcomeContent(outcome: Outcome, options: OutputOptions): CallToolResult {
+  const parts = [
+    outcome.ok ? valueText(outcome.value) : failedText(outcome),
+    outcome.logs.length > 0 ? `Logs:\n${outcome.logs.map(({ text }) => text).join("\n")}` : "",
+  ];
+  const text = [
+    bounded(parts.filter(Boolean).join("\n\n"), outcome.receipt.id, options),
+    receiptText(outcome.receipt),
+  ].join("\n\n");
+  const content: ContentBlock[] = [{ type: "text", text }, ...outcome.display.flatMap(blocksOf)];
+  return { content, ...(outcome.ok ? {} : { isError: true }) };
+}
+
+function valueText(value: unknown): string {
+  if (value === undefined) return "(no value: return something, or log it)";
+  return typeof value === "string" ? value : JSON.stringify(value, null, 1);
+}
+
+function failedText({ error, reason }: Extract<Outcome, { ok: false }>): string {
+  const head = `Failed (${reason}): ${failureText(error)}`;
+  return error.hint ? `${head}\nHint: ${error.hint}` : head;
+}
+
+/** Nothing is cut silently: the whole of a long text is in a file that code can read. */
+function bounded(text: string, id: string, { maxChars, workspace }: OutputOptions): string {
+  if (text.length <= maxChars) return text;
+  const head = text.slice(0, Math.floor(maxChars * headShare));
+  const tail = text.slice(text.length - (maxChars - head.length));
+  const left = `… ${text.length - maxChars} of ${text.length} characters are not shown …`;
+  return `${head}\n${left}\n${tail}\n\n${spill(text, id, workspace)}`;
+}
+
+function spill(text: string, id: string, workspace: string): string {
+  try {
+    writeWhenChanged(join(workspace, "outputs", `${id}.txt`), text);
+    return `The whole text is in ./workspace/outputs/${id}.txt. Return less, or read on with: (await fs.readFile("./workspace/outputs/${id}.txt", "utf8")).slice(from, to)`;
+  } catch (error) {
+    return `The whole text could not be kept (${messageOf(error)}): return less.`;
+  }
+}
+
+/** What was displayed as blocks: one, several, or a raw result that has some. Anything else is shown as text. */
+function blocksOf(displayed: unknown): ContentBlock[] {
+  if (Array.isArray(displayed)) return displayed.flatMap(blocksOf);
+  if (isObject(displayed) && Array.isArray(displayed["content"])) return displayed["content"].flatMap(blocksOf);
+  if (isBlock(displayed)) return [displayed];
+  return [{ type: "text", text: typeof displayed === "string" ? displayed : JSON.stringify(displayed) }];
+}
+
+function isBlock(value: unknown): value is ContentBlock {
+  if (!isObject(value)) return false;
+  const { type, data, mimeType, text, resource, uri } = value;
+  switch (type) {
+    case "text":
+      return typeof text === "string";
+    case "image":
+    case "audio":
+      return typeof data === "string" && typeof mimeType === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
+    case "resource":
+      return isObject(resource) && typeof resource["uri"] === "string" && ("text" in resource || "blob" in resource);
+    case "resource_link":
+      return typeof uri === "string" && typeof value["name"] === "string";
+    default:
+      return false;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === "object";
+}
