@@ -6,6 +6,7 @@ import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import { argumentProblems } from "../registry/validate-arguments.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace } from "../sandbox/contract.ts";
+import { registryFunction } from "./registry-functions.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** How long code waits for servers that it names and that nobody has asked for their tools yet. */
@@ -76,6 +77,7 @@ function namespaceOf(name: string, jsName: string | undefined, known: RegistrySe
 
 async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<BindingValue> {
   const { namespace, args } = call;
+  if (namespace === "") return { json: JSON.stringify(registryFunction(call.name, args, toolbox)) };
   const found = await wantedTool(toolbox, call, signal);
   const result: ToolResult = await toolbox.pool.callTool(namespace, found.name, args, { signal });
   return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);

@@ -98,6 +98,7 @@ export type CheckMode = "error" | "warn" | "off";
 export type BindingValue = { json: string } | { text: string };
 
 export interface BindingCall {
+  /** Empty for the functions of the global `tools`: search, describe, list. */
   namespace: string;
   name: string;
   args: Record<string, unknown>;

@@ -35,7 +35,8 @@ export class Recorder {
   async call(message: CallMessage, bindings: Bindings, signal: AbortSignal): Promise<SettleMessage> {
     const { call, namespace, name, raw } = message;
     const startedAt = performance.now();
-    const use = this.#use(`${namespace}.${name}`);
+    // Questions about the tools are no calls of tools.
+    const use = namespace === "" ? newUse() : this.#use(`${namespace}.${name}`);
     use.calls += 1;
     try {
       const args = JSON.parse(message.args) as Record<string, unknown>;
@@ -74,7 +75,7 @@ export class Recorder {
   #use(id: string): ToolUse {
     const existing = this.#tools.get(id);
     if (existing) return existing;
-    const use: ToolUse = { calls: 0, failures: 0, durationMs: 0, resultChars: 0 };
+    const use = newUse();
     this.#tools.set(id, use);
     return use;
   }
@@ -92,6 +93,10 @@ export class Recorder {
       charsOut: valueChars + this.#logs.reduce((total, { text }) => total + text.length + 1, 0),
     };
   }
+}
+
+function newUse(): ToolUse {
+  return { calls: 0, failures: 0, durationMs: 0, resultChars: 0 };
 }
 
 function lengthOf(value: BindingValue): number {

@@ -71,6 +71,11 @@ export function defineNamespaces(namespaces: Namespace[]): void {
   };
   const globals = {
     servers: made,
+    tools: Object.freeze({
+      search: (query: unknown, limit?: unknown) => call("", "search", { query, limit }, false),
+      describe: (id: unknown) => call("", "describe", { id }, false),
+      list: (server?: unknown) => call("", "list", { server }, false),
+    }),
     callTool: async (server: string, tool: string, args?: unknown) => find(server, tool)(args),
     __mcp_call: async (name: string, args?: unknown) => {
       const [server = "", ...rest] = name.split("__");

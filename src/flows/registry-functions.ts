@@ -1,0 +1,99 @@
+/** `tools.search`, `tools.describe` and `tools.list`: what code can ask about the tools there are. Starts nothing. */
+import { ClaudikinsError } from "../errors.ts";
+import { didYouMean } from "../near-names.ts";
+import type { RegistryServer, RegistryTool } from "../registry/model.ts";
+import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
+import { search } from "./search.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+const defaultLimit = 10;
+const maxLimit = 100;
+
+/** Throws INVALID_ARGUMENTS, SERVER_NOT_FOUND or TOOL_NOT_FOUND. */
+export function registryFunction(name: string, args: Record<string, unknown>, toolbox: Toolbox): unknown {
+  switch (name) {
+    case "search":
+      return searchTools(args["query"], args["limit"], toolbox);
+    case "describe":
+      return describeTool(args["id"], toolbox);
+    case "list":
+      return args["server"] === undefined ? listServers(toolbox) : listTools(args["server"], toolbox);
+    default:
+      throw new ClaudikinsError(
+        "TOOL_NOT_FOUND",
+        `tools has no function "${name}": there are search, describe and list`,
+      );
+  }
+}
+
+function searchTools(query: unknown, limit: unknown, toolbox: Toolbox): object[] {
+  if (typeof query !== "string" || query.trim() === "") {
+    throw new ClaudikinsError("INVALID_ARGUMENTS", 'tools.search takes words: await tools.search("refund an order")');
+  }
+  const count = Number.isInteger(limit) ? Math.min(Math.max(Number(limit), 1), maxLimit) : defaultLimit;
+  const { tools } = search(query, count, toolbox);
+  return tools.map(({ id, description, signature: call, example }) => ({ id, description, signature: call, example }));
+}
+
+function describeTool(id: unknown, toolbox: Toolbox): object {
+  if (typeof id !== "string")
+    throw new ClaudikinsError("INVALID_ARGUMENTS", 'tools.describe takes an id: "server.tool"');
+  for (const server of knownServers(toolbox)) {
+    for (const tool of server.tools) {
+      const ids = [`${server.name}.${tool.name}`, `${server.jsName ?? server.name}.${tool.jsName ?? tool.name}`];
+      if (ids.includes(id)) return described(server, tool);
+    }
+  }
+  const all = knownServers(toolbox).flatMap((server) => server.tools.map((tool) => `${server.name}.${tool.name}`));
+  throw new ClaudikinsError("TOOL_NOT_FOUND", `No tool has the id "${id}"`, {
+    hint: didYouMean(id, all) ?? "Find ids with tools.search or tools.list.",
+  });
+}
+
+function described(server: RegistryServer, tool: RegistryTool): object {
+  const { description, inputSchema, outputSchema, annotations } = tool;
+  return {
+    id: `${server.name}.${tool.name}`,
+    description,
+    signature: signature(server, tool),
+    example: exampleCall(server, tool),
+    inputSchema,
+    ...(outputSchema ? { outputSchema } : {}),
+    ...(annotations ? { annotations } : {}),
+  };
+}
+
+function listServers(toolbox: Toolbox): object[] {
+  return toolbox.names.map(({ name }) => {
+    const known = toolbox.known(name);
+    const description = toolbox.config.servers.get(name)?.description;
+    return {
+      server: name,
+      ...(description ? { description } : {}),
+      tools: known?.tools.map((tool) => tool.jsName ?? tool.name) ?? "not asked yet",
+    };
+  });
+}
+
+function listTools(name: unknown, toolbox: Toolbox): object[] {
+  const server = knownServers(toolbox).find((each) => each.name === name || each.jsName === name);
+  if (!server) {
+    const names = toolbox.names.map((each) => each.name);
+    throw new ClaudikinsError("SERVER_NOT_FOUND", `Nothing is known of a server "${String(name)}"`, {
+      hint: didYouMean(String(name), names) ?? `Servers: ${names.join(", ") || "none"}`,
+    });
+  }
+  return server.tools.map((tool) => ({
+    id: `${server.name}.${tool.name}`,
+    description: firstSentence(tool.description || tool.title || ""),
+    signature: signature(server, tool),
+  }));
+}
+
+/** With the names that they have in code now. */
+function knownServers(toolbox: Toolbox): RegistryServer[] {
+  return toolbox.names.flatMap(({ name, jsName }) => {
+    const server = toolbox.known(name);
+    return server ? [{ ...server, jsName }] : [];
+  });
+}

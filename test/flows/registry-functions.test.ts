@@ -1,0 +1,66 @@
+/** What code can ask about the tools there are, without a server being started. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { execute } from "../../src/flows/execute.ts";
+import { processesWith } from "../support/process.ts";
+import { type Project, project } from "./project.ts";
+
+setDefaultTimeout(30_000);
+
+let folder: Project;
+beforeEach(async () => {
+  folder = project();
+  const refund = {
+    description: "Pays an order back. Cannot be undone.",
+    inputSchema: { type: "object", properties: { order_id: { type: "string" } }, required: ["order_id"] },
+    annotations: { destructiveHint: true },
+  };
+  folder.configure({
+    "my-shop": folder.offering("my-shop", { "refund-order": refund, list: {} }),
+    other: folder.offering("other", {}),
+  });
+  await using toolbox = await folder.open();
+  await toolbox.sync("my-shop");
+});
+afterEach(() => folder[Symbol.dispose]());
+
+async function run(source: string) {
+  await using toolbox = await folder.open();
+  const outcome = await execute({ source }, toolbox);
+  expect(processesWith(folder.path)).toEqual([]);
+  return outcome;
+}
+
+test("search, describe and list", async () => {
+  const call = "my_shop.refund_order(args: { order_id: string }): Promise<unknown>";
+  const example = 'await my_shop.refund_order({ order_id: "order_id" })';
+  expect(await run('return tools.search("refund an order", 1)')).toMatchObject({
+    ok: true,
+    value: [{ id: "my-shop.refund-order", description: "Pays an order back.", signature: call, example }],
+    // They are no calls of tools.
+    receipt: { calls: 0 },
+  });
+  expect(await run('return tools.describe("my_shop.refund_order")')).toMatchObject({
+    value: {
+      id: "my-shop.refund-order",
+      description: "Pays an order back. Cannot be undone.",
+      annotations: { destructiveHint: true },
+    },
+  });
+  expect(await run("return tools.list()")).toMatchObject({
+    value: [
+      { server: "my-shop", tools: ["list", "refund_order"] },
+      { server: "other", tools: "not asked yet" },
+    ],
+  });
+  expect(await run('return (await tools.list("my-shop")).map(({ id }) => id)')).toMatchObject({
+    value: ["my-shop.list", "my-shop.refund-order"],
+  });
+});
+
+test.each([
+  ["tools.search({ query: 'x' })", "INVALID_ARGUMENTS", undefined],
+  ["tools.describe('my-shop.refund_orders')", "TOOL_NOT_FOUND", "Did you mean my-shop.refund-order?"],
+  ["tools.list('my_shops')", "SERVER_NOT_FOUND", "Did you mean my-shop?"],
+])("%s", async (source, code, hint) => {
+  expect(await run(`await ${source}`)).toMatchObject({ ok: false, error: { code, ...(hint ? { hint } : {}) } });
+});
