@@ -7,7 +7,7 @@ import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, commonArgs } from "../command.ts";
 import { parseDuration } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
+import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
 
 export default command({
   name: "exec",
@@ -45,6 +45,7 @@ export default command({
       else await io.stderr.write(errorJson(outcomeError(outcome), { outcome }));
     } else {
       await io.stderr.write(outcome.logs.map((entry) => logText(entry, colours)).join(""));
+      await io.stderr.write(outcome.display.map(displayText).join(""));
       if (outcome.ok) await io.stdout.write(valueText(outcome.value));
       else await io.stderr.write(errorText(outcomeError(outcome), colours));
       await io.stderr.write(receiptLine(outcome.receipt, colours));
