@@ -76,7 +76,8 @@ function fail(thrown: unknown, floating: boolean): void {
       if (typeof hint === "string") shape["hint"] = hint;
     } else {
       shape["name"] = "Thrown";
-      shape["message"] = typeof thrown === "string" ? thrown : (encode(thrown) ?? "undefined");
+      const plain = typeof thrown !== "object" && typeof thrown !== "function";
+      shape["message"] = plain ? String(thrown) : (encode(thrown) ?? "undefined");
     }
   } catch (error) {
     shape["message"] = `something that cannot be shown was thrown (${error})`;
