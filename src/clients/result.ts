@@ -38,7 +38,7 @@ export function readTools(page: JsonObject, server: string): ListedTool[] {
 }
 
 /** A value on its way into the sandbox: JSON text that is parsed inside, or text that stays text. */
-export type ToolValue = { json: string } | { text: string };
+export type ToolValue = { json: string } | { blocks: string } | { text: string };
 
 /**
  * The value of a tool result. `isError` throws TOOL_FAILED with the tool's own words. Else `structuredContent`; else
@@ -51,7 +51,7 @@ export function toolValue(result: ToolResult, tool: string): ToolValue {
   }
   const structured = result["structuredContent"] ?? result["toolResult"];
   if (structured !== undefined && structured !== null) return { json: JSON.stringify(structured) };
-  if (content.length === 0 || !content.every(isText)) return { json: JSON.stringify(content) };
+  if (content.length === 0 || !content.every(isText)) return { blocks: JSON.stringify(content) };
   const text = textOf(content);
   return isJson(text) ? { json: text } : { text };
 }

@@ -71,7 +71,8 @@ export const sandboxGlobals: ReadonlySet<string> = new Set([
     "eval isNaN isFinite parseInt parseFloat encodeURIComponent decodeURIComponent encodeURI decodeURI escape unescape " +
     "setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate queueMicrotask structuredClone atob btoa " +
     "crypto performance Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float32Array Float64Array " +
-    "Float16Array BigInt64Array BigUint64Array Uint8ClampedArray SharedArrayBuffer FinalizationRegistry InternalError"
+    "Float16Array BigInt64Array BigUint64Array Uint8ClampedArray SharedArrayBuffer FinalizationRegistry InternalError " +
+    "global self Event EventTarget CustomEvent DOMException"
   ).split(" "),
   ...reserved,
 ]);

@@ -26,6 +26,13 @@ export interface HostCalls {
 /** A memory that has grown beyond this is not laid back but given up: the pages would stay resident. */
 const keptBytes = 48 * 1_048_576;
 
+/** The limit of the runtime is a little below the memory's end (see engine.ts), and allocations are not without gaps. */
+const exhaustedBytes = 3 * 1_048_576;
+
+/** As what escapes from a job. */
+const outOfMemory = () =>
+  Object.assign(new Error("a job was lost"), { guest: { name: "InternalError", message: "out of memory" } });
+
 export class Cell {
   readonly #engine: Engine;
   readonly #runtime: QuickJSRuntime;
@@ -33,7 +40,7 @@ export class Cell {
   readonly #guest: QuickJSHandle;
   /** Where the engine keeps the address up to which its memory is in use. */
   readonly #endAddress: number;
-  readonly #fresh: Uint8Array;
+  #fresh: Uint8Array | undefined;
   #host: HostCalls | undefined;
 
   /** Runs the guest's script through `loadGuest`, or whatever else makes the guest ready. */
@@ -50,7 +57,11 @@ export class Cell {
     loadGuest(this.#context);
     limitRuntime(this.#runtime, engine);
     this.#guest = this.#context.getProp(this.#context.global, "__guest");
-    this.#fresh = new Uint8Array(engine.memory.buffer).slice(0, this.#end);
+  }
+
+  /** Remembers the cell as it is now, for `renew`. What is used only once saves itself the time. */
+  remember(): void {
+    this.#fresh = new Uint8Array(this.#engine.memory.buffer).slice(0, this.#end);
   }
 
   /** Gives the cell to an execution. */
@@ -58,14 +69,15 @@ export class Cell {
     this.#host = host;
   }
 
-  /** Makes the cell as new. False when it cannot be used again, and another is to be made. */
+  /** Makes the cell as it was when it was remembered. False when it cannot be used again, and another is to be made. */
   renew(): boolean {
     this.#host = undefined;
     const end = this.#end;
-    if (end > keptBytes) return false;
+    const fresh = this.#fresh;
+    if (!fresh || end > keptBytes) return false;
     const memory = new Uint8Array(this.#engine.memory.buffer);
-    memory.fill(0, this.#fresh.length, Math.max(end, this.#fresh.length));
-    memory.set(this.#fresh);
+    memory.fill(0, fresh.length, Math.max(end, fresh.length));
+    memory.set(fresh);
     return true;
   }
 
@@ -86,7 +98,10 @@ export class Cell {
 
   /** Runs some of the jobs that wait; false when there are none. Throws what escapes from one, as `guest`. */
   runJobs(): boolean {
-    if (!this.#runtime.hasPendingJob()) return false;
+    if (!this.#runtime.hasPendingJob()) {
+      if (this.#isExhausted && !this.callGuest("waiting") && !this.callGuest("finish")) throw outOfMemory();
+      return false;
+    }
     const result = this.#runtime.executePendingJobs(1_000);
     if (result.error) {
       const guest = result.error.consume((handle) => this.#context.dump(handle));
@@ -94,6 +109,11 @@ export class Cell {
     }
     result.dispose();
     return true;
+  }
+
+  /** At the limit, or it was: then a promise may have been rejected without memory for the job that tells of it. */
+  get #isExhausted(): boolean {
+    return this.#end > this.#engine.memory.buffer.byteLength - exhaustedBytes;
   }
 
   get #end(): number {

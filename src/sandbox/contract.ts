@@ -94,8 +94,8 @@ export interface KnownFunction {
 /** What happens to code in which a call is certainly wrong: it is not run, it is told of in the logs, or nothing. */
 export type CheckMode = "error" | "warn" | "off";
 
-/** What a binding returns: JSON text that is parsed inside, or text that stays text. */
-export type BindingValue = { json: string } | { text: string };
+/** What a binding returns: JSON text that is parsed inside, a list of content blocks as JSON, or text that stays text. */
+export type BindingValue = { json: string } | { blocks: string } | { text: string };
 
 export interface BindingCall {
   /** Empty for the functions of the global `tools`: search, describe, list. */

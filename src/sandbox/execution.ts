@@ -48,6 +48,7 @@ export class Execution implements HostCalls {
     this.#enter(() => {
       if (!answer.ok) this.#cell.callGuest("settle", call, false, "text", JSON.stringify(answer.error));
       else if ("json" in answer.value) this.#cell.callGuest("settle", call, true, "json", answer.value.json);
+      else if ("blocks" in answer.value) this.#cell.callGuest("settle", call, true, "blocks", answer.value.blocks);
       else this.#cell.callGuest("settle", call, true, "text", answer.value.text);
     });
   }

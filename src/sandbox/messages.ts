@@ -7,6 +7,8 @@ export interface PrepareMessage {
   /** The guest's script. */
   guest: string;
   memoryBytes: number;
+  /** Whether there may be executions after the first one. */
+  again: boolean;
 }
 
 export interface RunMessage {

@@ -55,7 +55,7 @@ export class Recorder {
   /** The keys of the last result of a tool, for explaining how it was misused. */
   resultKeys(tool: string): string[] | undefined {
     const last = this.#lastResults.get(tool);
-    if (!last || "text" in last) return undefined;
+    if (!last || !("json" in last)) return undefined;
     const value: unknown = JSON.parse(last.json);
     return value !== null && typeof value === "object" && !Array.isArray(value)
       ? Object.keys(value).slice(0, 20)
@@ -100,7 +100,7 @@ function newUse(): ToolUse {
 }
 
 function lengthOf(value: BindingValue): number {
-  return "json" in value ? value.json.length : value.text.length;
+  return Object.values(value).reduce((sum: number, text: string) => sum + text.length, 0);
 }
 
 /** Only what is meant for the code: never a stack, a cause or a path of ours. */

@@ -39,7 +39,7 @@ export class Sandbox implements Disposable {
 
   /** Starts a worker now, so that it is ready when the code is. With another memory size it is no use. */
   warm(memoryBytes: number): void {
-    if (this.#idle.length === 0) this.#idle.push(startWorker(memoryBytes));
+    if (this.#idle.length === 0) this.#idle.push(startWorker(memoryBytes, this.#keptWorkers > 0));
   }
 
   /** Never rejects: whatever the code does is an outcome. */
@@ -129,7 +129,7 @@ export class Sandbox implements Disposable {
   #take(memoryBytes: number): ReadyWorker {
     const index = this.#idle.findIndex((idle) => idle.memoryBytes === memoryBytes);
     const [idle] = index === -1 ? [] : this.#idle.splice(index, 1);
-    const taken = idle ?? startWorker(memoryBytes);
+    const taken = idle ?? startWorker(memoryBytes, this.#keptWorkers > 0);
     this.#busy.add(taken.worker);
     return taken;
   }
@@ -140,21 +140,21 @@ export class Sandbox implements Disposable {
     worker.onmessage = null;
     worker.onerror = null;
     if (reusable && this.#idle.length < this.#keptWorkers) {
-      this.#idle.push({ worker, memoryBytes, prepared: prepare(worker, memoryBytes) });
+      this.#idle.push({ worker, memoryBytes, prepared: prepare(worker, memoryBytes, true) });
     } else worker.terminate();
   }
 }
 
-function startWorker(memoryBytes: number): ReadyWorker {
+function startWorker(memoryBytes: number, again: boolean): ReadyWorker {
   // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
   const path = Bun.isStandaloneExecutable ? "./sandbox/worker.ts" : "./worker.ts";
   const worker = new Worker(new URL(path, import.meta.url).href);
-  return { worker, memoryBytes, prepared: prepare(worker, memoryBytes) };
+  return { worker, memoryBytes, prepared: prepare(worker, memoryBytes, again) };
 }
 
-async function prepare(worker: Worker, memoryBytes: number): Promise<void> {
+async function prepare(worker: Worker, memoryBytes: number, again: boolean): Promise<void> {
   const engine = await compiledEngine();
-  worker.postMessage({ type: "prepare", engine, guest, memoryBytes } satisfies ToWorker);
+  worker.postMessage({ type: "prepare", engine, guest, memoryBytes, again } satisfies ToWorker);
 }
 
 /** The result of a worker that could not give one itself. */

@@ -9,7 +9,7 @@ import type { QuickJSContext } from "quickjs-emscripten-core";
 import { Cell } from "./cell.ts";
 import type { Engine } from "./engine.ts";
 
-/** Memory is kept and laid back in blocks; those that the script left as they were are not in the snapshot. */
+/** Memory is compared in blocks; runs of blocks that the script changed are in the snapshot. */
 const blockBytes = 256;
 
 /** The same for every fresh engine up to here; another when anything before went another way. */
@@ -23,12 +23,17 @@ export function runGuest(context: QuickJSContext, guestScript: string): void {
   context.unwrapResult(context.evalCode(guestScript, "guest.js", { type: "global" })).dispose();
 }
 
-/** Before the blocks: the mark, the engine's end address, and the count of blocks. */
+/** Before the runs: the mark, the engine's end address, and the count of runs. */
 const headWords = 3;
 
+interface Run {
+  start: number;
+  length: number;
+}
+
 /**
- * For the build: runs the guest's script in a fresh engine. The snapshot is a row of 32-bit numbers (the head, then the
- * numbers of the blocks that the script changed) and then those blocks.
+ * For the build: runs the guest's script in a fresh engine. The snapshot is a row of 32-bit numbers (the head, then start
+ * and length of each run) and then the runs themselves.
  */
 export function takeSnapshot(engine: Engine, endAddress: number, guestScript: string): Uint8Array {
   let snapshot = new Uint8Array();
@@ -37,12 +42,14 @@ export function takeSnapshot(engine: Engine, endAddress: number, guestScript: st
     const mark = allocationMark(context);
     const before = memory.slice();
     runGuest(context, guestScript);
-    const changed = changedBlocks(before, memory);
-    snapshot = new Uint8Array(4 * (headWords + changed.length) + blockBytes * changed.length);
-    const head = new Int32Array(snapshot.buffer, 0, headWords + changed.length);
-    head.set([mark, endAddress, changed.length, ...changed]);
-    for (const [index, block] of changed.entries()) {
-      snapshot.set(blockOf(memory, block), head.byteLength + index * blockBytes);
+    const runs = changedRuns(before, memory);
+    const head = [mark, endAddress, runs.length, ...runs.flatMap(({ start, length }) => [start, length])];
+    snapshot = new Uint8Array(4 * head.length + runs.reduce((sum, { length }) => sum + length, 0));
+    new Int32Array(snapshot.buffer, 0, head.length).set(head);
+    let at = 4 * head.length;
+    for (const { start, length } of runs) {
+      snapshot.set(memory.subarray(start, start + length), at);
+      at += length;
     }
   });
   return snapshot;
@@ -58,20 +65,24 @@ export function restoreSnapshot(engine: Engine, context: QuickJSContext, snapsho
   const [mark = 0, , count = 0] = new Int32Array(snapshot.buffer, snapshot.byteOffset, headWords);
   if (allocationMark(context) !== mark) return false;
   const memory = new Uint8Array(engine.memory.buffer);
-  const blocks = new Int32Array(snapshot.buffer, snapshot.byteOffset + 4 * headWords, count);
-  const kept = snapshot.subarray(4 * headWords + blocks.byteLength);
-  for (const [index, block] of blocks.entries()) memory.set(blockOf(kept, index), block * blockBytes);
+  const runs = new Int32Array(snapshot.buffer, snapshot.byteOffset + 4 * headWords, 2 * count);
+  let at = 4 * headWords + runs.byteLength;
+  for (let index = 0; index < runs.length; index += 2) {
+    const [start = 0, length = 0] = runs.subarray(index, index + 2);
+    memory.set(snapshot.subarray(at, at + length), start);
+    at += length;
+  }
   return true;
 }
 
-function changedBlocks(before: Uint8Array, after: Uint8Array): number[] {
-  const changed: number[] = [];
-  for (let block = 0; block * blockBytes < after.length; block++) {
-    if (Buffer.compare(blockOf(before, block), blockOf(after, block)) !== 0) changed.push(block);
+function changedRuns(before: Uint8Array, after: Uint8Array): Run[] {
+  const runs: Run[] = [];
+  for (let start = 0; start < after.length; start += blockBytes) {
+    const end = start + blockBytes;
+    if (Buffer.compare(before.subarray(start, end), after.subarray(start, end)) === 0) continue;
+    const last = runs.at(-1);
+    if (last && last.start + last.length === start) last.length += blockBytes;
+    else runs.push({ start, length: blockBytes });
   }
-  return changed;
-}
-
-function blockOf(bytes: Uint8Array, block: number): Uint8Array {
-  return bytes.subarray(block * blockBytes, (block + 1) * blockBytes);
+  return runs;
 }

@@ -5,8 +5,11 @@ import { Execution } from "./execution.ts";
 import snapshotFile from "./guest-snapshot.bin" with { type: "file" };
 import type { FromWorker, PrepareMessage, ToWorker } from "./messages.ts";
 import { endAddressOf, restoreSnapshot, runGuest } from "./snapshot.ts";
+import { useUniversalTime } from "./universal-time.ts";
 
 declare const self: Worker;
+
+useUniversalTime();
 
 let ready: { memoryBytes: number; cell: Promise<Cell> } | undefined;
 let current: Execution | undefined;
@@ -23,13 +26,15 @@ function prepare(message: PrepareMessage): void {
   ready = { memoryBytes, cell };
 }
 
-async function createCell({ engine: module, guest, memoryBytes }: PrepareMessage): Promise<Cell> {
+async function createCell({ engine: module, guest, memoryBytes, again }: PrepareMessage): Promise<Cell> {
   const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshot]);
   const fromSource = taken.length === 0;
   const endAddress = fromSource ? await findEndAddress(module) : endAddressOf(taken);
-  return new Cell(engine, endAddress, (context) => {
+  const cell = new Cell(engine, endAddress, (context) => {
     if (fromSource || !restoreSnapshot(engine, context, taken)) runGuest(context, guest);
   });
+  if (again) cell.remember();
+  return cell;
 }
 
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {

@@ -8,6 +8,7 @@ const image = { type: "image", data: "AAAA", mimeType: "image/png" };
 /** What code inside the sandbox gets. */
 function insideValue(result: ToolResult): unknown {
   const value = toolValue(result, "shop.find");
+  if ("blocks" in value) return JSON.parse(value.blocks);
   return "json" in value ? JSON.parse(value.json) : value.text;
 }
 

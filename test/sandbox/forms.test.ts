@@ -88,3 +88,21 @@ const failures: [string, string, object][] = [
 test.each(failures)("failing: %s", async (_, code, error) => {
   expect(await harness.run(code)).toMatchObject({ ok: false, reason: "threw", error });
 });
+
+test("content blocks are a list that also answers to what people write", async () => {
+  const blocks = [{ type: "text", text: "a" }, { type: "image", data: "AAAA", mimeType: "image/png" }, null];
+  const outcome = await harness.run(
+    "const r: any = await test.echo({});\nreturn [r.length, r.content === r, r.content.find((b) => b?.type === 'image').data, r.data, r.mimeType, r.text, Object.keys(r), JSON.stringify(r)]",
+    { call: async () => ({ blocks: JSON.stringify(blocks) }) },
+  );
+  expect(outcome.ok ? outcome.value : outcome.error).toEqual([
+    3,
+    true,
+    "AAAA",
+    "AAAA",
+    "image/png",
+    "a",
+    ["0", "1", "2"],
+    JSON.stringify(blocks),
+  ]);
+});

@@ -65,7 +65,7 @@ function argumentsJson(tool: string, args: unknown, reject: (error: unknown) => 
  * `await`, `then` and the Promise combinators read `constructor` before they wait. A promise that nobody looked at by
  * the time the program ends was left floating: it is waited for, and its failure is reported.
  */
-function noticed(promise: Promise<unknown>): Promise<unknown> {
+export function noticed(promise: Promise<unknown>): Promise<unknown> {
   unseen.add(promise);
   Object.defineProperty(promise, "constructor", {
     configurable: true,
@@ -88,12 +88,12 @@ export function watchUnseen(): void {
   unseen.clear();
 }
 
-export function settle(id: number, ok: boolean, kind: "json" | "text", payload: string): void {
+export function settle(id: number, ok: boolean, kind: "json" | "blocks" | "text", payload: string): void {
   const waiting = pending.get(id);
   if (!waiting) return;
   pending.delete(id);
   try {
-    if (ok) waiting.resolve(kind === "json" ? parse(payload) : payload);
+    if (ok) waiting.resolve(kind === "text" ? payload : kind === "blocks" ? blocksOf(parse(payload)) : parse(payload));
     else waiting.reject(Object.assign(new ToolError(parse(payload)), { stack: waiting.stack }));
   } catch (error) {
     waiting.reject(error);
@@ -103,4 +103,18 @@ export function settle(id: number, ok: boolean, kind: "json" | "text", payload: 
 
 export function hasPendingCalls(): boolean {
   return pending.size > 0;
+}
+
+/**
+ * Content blocks as a list that also answers to what people write: `result.content`, as in the MCP result, and `data`
+ * and `mimeType` of its first picture or sound. None of it is seen when the list is looped over or shown.
+ */
+function blocksOf(blocks: (Record<string, unknown> | null)[]): unknown {
+  const media = blocks.find((block) => block?.["type"] === "image" || block?.["type"] === "audio");
+  const texts = blocks.filter((block) => block?.["type"] === "text").map((block) => block?.["text"]);
+  const more = { content: blocks, data: media?.["data"], mimeType: media?.["mimeType"], text: texts.join("\n") };
+  for (const [name, value] of Object.entries(more)) {
+    if (value !== undefined) Object.defineProperty(blocks, name, { value });
+  }
+  return blocks;
 }

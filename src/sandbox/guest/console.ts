@@ -1,31 +1,33 @@
 /** `console`: every line goes to the host, in order and with its level. */
 import { host } from "./host.ts";
-import { show } from "./values.ts";
+import { formatWithOptions, type InspectOptions, inspect, logOptions } from "./inspect.ts";
+import { textTable } from "./text-table.ts";
 
 let indent = "";
 const counts = new Map<string, number>();
 const timers = new Map<string, number>();
 
 function write(level: string, values: unknown[]): void {
-  const text = format(values);
+  print(
+    level,
+    values.length === 1 && typeof values[0] === "string" ? values[0] : formatWithOptions(logOptions, ...values),
+  );
+}
+
+function print(level: string, text: string): void {
   host.log(level, indent ? text.replace(/^/gm, indent) : text);
 }
 
-function format(values: unknown[]): string {
-  const [first, ...rest] = values;
-  if (typeof first !== "string" || !first.includes("%")) return values.map(show).join(" ");
-  const text = first.replace(/%([sdifoOj%])/g, (whole, kind: string) => {
-    if (kind === "%") return "%";
-    if (rest.length === 0) return whole;
-    const value = rest.shift();
-    if (kind === "d" || kind === "f") return String(Number(value));
-    if (kind === "i") return String(Math.trunc(Number(value)));
-    return show(value);
-  });
-  return [text, ...rest.map(show)].join(" ");
-}
+const elapsed = (label: string) => {
+  const since = timers.get(label);
+  return since === undefined ? undefined : `${label}: ${(host.now() - since).toFixed(1)}ms`;
+};
 
-const elapsed = (label: string) => `${label}: ${(host.now() - (timers.get(label) ?? host.now())).toFixed(1)}ms`;
+function time(label: string, values: unknown[]): void {
+  const text = elapsed(label);
+  if (text === undefined) write("warn", [`There is no timer called "${label}"`]);
+  else write("log", [text, ...values]);
+}
 
 export const guestConsole = {
   log: (...values: unknown[]) => write("log", values),
@@ -33,17 +35,29 @@ export const guestConsole = {
   debug: (...values: unknown[]) => write("debug", values),
   warn: (...values: unknown[]) => write("warn", values),
   error: (...values: unknown[]) => write("error", values),
-  trace: (...values: unknown[]) => write("debug", values),
-  dir: (value: unknown) => write("log", [value]),
-  table: (rows: unknown) => write("log", [rows]),
+  trace: (...values: unknown[]) => write("debug", ["Trace:", ...values]),
+  dir: (value: unknown, options: InspectOptions = {}) =>
+    print("log", inspect(value, { ...logOptions, customInspect: false, ...options })),
+  dirxml: (...values: unknown[]) => write("log", values),
+  table: (rows: unknown, columns?: string[]) => {
+    const table = textTable(rows, columns);
+    if (table === undefined) write("log", [rows]);
+    else print("log", table);
+  },
   assert: (condition: unknown, ...values: unknown[]) => {
-    if (!condition) write("error", ["Assertion failed", ...values]);
+    if (condition) return;
+    const [first, ...rest] = values;
+    if (typeof first === "string") write("error", [`Assertion failed: ${first}`, ...rest]);
+    else write("error", values.length === 0 ? ["Assertion failed"] : ["Assertion failed:", ...values]);
   },
-  count: (label = "default") => {
-    counts.set(label, (counts.get(label) ?? 0) + 1);
-    write("log", [`${label}: ${counts.get(label)}`]);
+  clear: () => {},
+  count: (label: unknown = "default") => {
+    const name = String(label);
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    print("log", `${name}: ${count}`);
   },
-  countReset: (label = "default") => void counts.delete(label),
+  countReset: (label: unknown = "default") => void counts.delete(String(label)),
   group: (...values: unknown[]) => {
     if (values.length > 0) write("log", values);
     indent += "  ";
@@ -52,10 +66,13 @@ export const guestConsole = {
   groupEnd: () => {
     indent = indent.slice(2);
   },
-  time: (label = "default") => void timers.set(label, host.now()),
-  timeLog: (label = "default", ...values: unknown[]) => write("log", [elapsed(label), ...values]),
-  timeEnd: (label = "default") => {
-    write("log", [elapsed(label)]);
-    timers.delete(label);
+  time: (label: unknown = "default") => void timers.set(String(label), host.now()),
+  timeLog: (label: unknown = "default", ...values: unknown[]) => time(String(label), values),
+  timeEnd: (label: unknown = "default") => {
+    time(String(label), []);
+    timers.delete(String(label));
   },
+  timeStamp: () => {},
+  profile: () => {},
+  profileEnd: () => {},
 };

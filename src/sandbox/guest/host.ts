@@ -22,7 +22,7 @@ export interface Guest {
   /** The answer to a load: the body of a module as a function, or why there is none. */
   loaded(id: number, body: (exports: Record<string, unknown>) => Promise<unknown>): void;
   loadFailed(id: number, errorJson: string): void;
-  settle(id: number, ok: boolean, kind: "json" | "text", payload: string): void;
+  settle(id: number, ok: boolean, kind: "json" | "blocks" | "text", payload: string): void;
   fire(timer: number): void;
   /** True while something runs that the host has to answer. */
   waiting(): boolean;

@@ -6,6 +6,7 @@ import { globals } from "./globals.ts";
 import { host } from "./host.ts";
 import { hasPendingLoads, importModule, loaded, loadFailed, requireModule } from "./imports.ts";
 import { defineNamespaces } from "./namespaces.ts";
+import { fsGlobal } from "./node/fs.ts";
 import { randomFrom } from "./random.ts";
 import { clearTimer, hasTimers, runTimer, setImmediate, setInterval, setTimeout } from "./timers.ts";
 import { encode } from "./values.ts";
@@ -29,6 +30,7 @@ define({
   queueMicrotask: (callback: () => void) => void Promise.resolve().then(callback),
   performance: { now: () => host.now() },
   ToolError,
+  fs: fsGlobal,
   require: requireModule,
   display: (value: unknown) => host.display(encode(value) ?? "null"),
 });

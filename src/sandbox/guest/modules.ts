@@ -1,4 +1,47 @@
 /** The modules that code may import or require, by name without `node:`. */
+import * as buffer from "buffer/";
+import EventEmitter from "events/";
+import querystring from "fast-querystring";
+import path from "path-browserify";
+import { guestConsole } from "./console.ts";
+import { named } from "./named.ts";
+import { assert, assertStrict } from "./node/assert.ts";
+import { crypto } from "./node/crypto.ts";
+import { fsModule, fsPromises } from "./node/fs.ts";
+import { os } from "./node/os.ts";
+import { process } from "./node/process.ts";
+import { StringDecoder } from "./node/string-decoder.ts";
+import { timers, timersPromises } from "./node/timers.ts";
+import { url } from "./node/url.ts";
+import { util } from "./node/util.ts";
+import { performance } from "./web/performance.ts";
+
+/** A module that is one thing: the thing itself, which may be a function, and its own default export. */
+function whole(members: object): object {
+  return Object.defineProperty(named(members), "default", { value: members, configurable: true });
+}
 
 /** Made when first asked for. */
-export const nodeModules: Record<string, () => object> = {};
+export const nodeModules: Record<string, () => object> = {
+  __proto__: null as never,
+  assert: () => whole(assert),
+  "assert/strict": () => whole(assertStrict),
+  buffer: () => ({ ...buffer, atob: globalThis.atob, btoa: globalThis.btoa }),
+  console: () => whole(guestConsole),
+  crypto: () => whole(crypto),
+  events: () => whole(EventEmitter),
+  fs: () => whole(fsModule),
+  "fs/promises": () => whole(fsPromises),
+  os: () => whole(os),
+  path: () => whole(path),
+  "path/posix": () => whole(path),
+  perf_hooks: () => ({ performance }),
+  process: () => whole(process),
+  querystring: () => whole(querystring),
+  string_decoder: () => ({ StringDecoder }),
+  timers: () => whole(timers),
+  "timers/promises": () => whole(timersPromises),
+  url: () => whole(url),
+  util: () => whole(util),
+  "util/types": () => whole(util.types),
+};

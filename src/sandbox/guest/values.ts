@@ -1,7 +1,6 @@
-/** Values as text: what returned and logged things look like to whoever reads them. */
+/** Values as JSON: what returned and displayed things look like to whoever reads them. */
 
 const { stringify } = JSON;
-const { isArray } = Array;
 
 /** JSON of any value, or undefined for undefined. What JSON has no word for becomes the text a person would expect. */
 export function encode(value: unknown, indent?: number): string | undefined {
@@ -13,7 +12,10 @@ export function encode(value: unknown, indent?: number): string | undefined {
       // JSON has called toJSON already; what came before it tells a Date from a string.
       const original = key === "" ? given : (this as Record<string, unknown>)[key];
       while (path.length > 0 && path[path.length - 1] !== this) path.pop();
-      const plain = plainValue(given === undefined ? original : given);
+      const plain =
+        original instanceof Date && given === null
+          ? "Invalid Date"
+          : plainValue(given === undefined ? original : given);
       if (typeof plain === "object" && plain !== null) {
         if (path.includes(plain)) return "[Circular]";
         path.push(plain);
@@ -46,27 +48,12 @@ function plainValue(value: unknown): unknown {
   if (value instanceof Set) return [...value];
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   if (value instanceof RegExp) return String(value);
+  if (value instanceof Promise) return "[Promise: not awaited]";
+  if (value instanceof ArrayBuffer) return [...new Uint8Array(value)];
+  const tag = String((value as Record<symbol, unknown> | null)?.[Symbol.toStringTag] ?? "");
+  // What `map.values()` and the like give; a generator may never end.
+  if (/^(?:Array|Map|Set|RegExp String) Iterator$/.test(tag)) return [...(value as Iterable<unknown>)];
+  if (tag === "URLSearchParams") return String(value);
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return [...(value as Uint8Array)];
   return value;
-}
-
-/** One argument of console.log as text: strings as they are, everything else as readable JSON. */
-export function show(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (value === undefined) return "undefined";
-  if (value instanceof Error)
-    return value.stack ? `${value.name}: ${value.message}\n${value.stack}`.trimEnd() : String(value);
-  if (typeof value !== "object" || value === null) return String(plainValue(value));
-  const short = encode(value) ?? "undefined";
-  return short.length <= 72 && !isArray(value)
-    ? spaced(short)
-    : short.length <= 72
-      ? short
-      : (encode(value, 2) ?? short);
-}
-
-function spaced(json: string): string {
-  return json.replace(/("(?:[^"\\]|\\.)*")(:)?|,/g, (match, text, colon) =>
-    text ? text + (colon ? ": " : "") : `${match} `,
-  );
 }

@@ -1,6 +1,5 @@
 /** A skill of the workspace, `./workspace/skills/<name>.ts`, as the body of a function that fills its exports. */
 import { CheckError } from "../check-error.ts";
-import { transpile } from "../transpile.ts";
 import type { Files } from "./files.ts";
 
 /** Rejects with what the code is to be told: `{ code, message, hint? }`. */
@@ -14,6 +13,8 @@ export async function loadSkill(name: string, files: Files): Promise<string> {
       hint: `Write it to ${path} first, as a module with exports. (${answer.error.message})`,
     };
   }
+  // Loaded with the first skill: every worker would wait for it else.
+  const { transpile } = await import("../transpile.ts");
   try {
     return (await transpile(String(answer.value), "module")).code;
   } catch (error) {

@@ -1,0 +1,38 @@
+/** Bytes as they cross to the host and come back. */
+import { Buffer } from "buffer/";
+import { compute } from "./compute.ts";
+
+/** The bytes of a view or a buffer, not copied. Undefined for anything else. */
+export function bytesOf(value: unknown): Uint8Array | undefined {
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  return value instanceof ArrayBuffer || value instanceof SharedArrayBuffer
+    ? new Uint8Array(value as ArrayBuffer)
+    : undefined;
+}
+
+/** Throws TypeError for what is neither text nor bytes. */
+export function partOf(value: unknown, encoding?: string): { text: string } | { base64: string } {
+  if (typeof value === "string" && (encoding === undefined || /^utf-?8$/i.test(encoding))) return { text: value };
+  const bytes = typeof value === "string" ? Buffer.from(value, encoding as "hex") : bytesOf(value);
+  if (!bytes)
+    throw new TypeError(`Data is a text, a Buffer or a typed array, not ${value === null ? null : typeof value}`);
+  return { base64: base64Of(bytes) };
+}
+
+export function base64Of(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+}
+
+/** Its own ArrayBuffer, of exactly that length. */
+export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(base64, "base64"));
+}
+
+export function digestOf(algorithm: string, parts: object[], key?: Uint8Array): Uint8Array<ArrayBuffer> {
+  const keyed = key === undefined ? {} : { key: base64Of(key) };
+  return fromBase64(compute<string>("digest", { algorithm, parts, ...keyed }));
+}
+
+export function randomBytesOf(bytes: number): Uint8Array<ArrayBuffer> {
+  return fromBase64(compute<string>("random", { bytes }));
+}

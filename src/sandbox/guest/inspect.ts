@@ -1,0 +1,40 @@
+/** Values as Node's `util.inspect` shows them, with the errors of this engine, whose stacks have no first line. */
+import "./engine-gaps.ts";
+
+import { format, formatWithOptions, type InspectOptions, inspect as nodeInspect } from "node-inspect-extracted";
+
+/** How logged values are shown. */
+export const logOptions = { depth: 4, breakLength: 100, compact: 8, colors: false } satisfies InspectOptions;
+
+export const customInspect = Symbol.for("nodejs.util.inspect.custom");
+
+type Inspect = (value: unknown, options?: InspectOptions) => string;
+
+/** `Name: message`, the lines of the code it came through, then its own properties and its cause. */
+function showError(this: Error, depth: number, options: InspectOptions, inspect: Inspect): string {
+  const name = String(this.name);
+  const head = this.message ? `${name}: ${this.message}` : name;
+  if (depth !== null && depth < 0) return `[${head}]`;
+  const frames = framesOf(this.stack);
+  const shown: Record<string, unknown> = {};
+  const hidden = new Set(["stack", "message", "name"]);
+  for (const key of Object.keys(this))
+    if (!hidden.has(key)) shown[key] = (this as unknown as Record<string, unknown>)[key];
+  if (this.cause !== undefined) shown["[cause]"] = this.cause;
+  if (this instanceof AggregateError) shown["[errors]"] = this.errors;
+  const more = Object.keys(shown).length > 0 ? ` ${inspect(shown, options).replace(/'(\[\w+\])':/g, "$1:")}` : "";
+  return `${frames.length === 0 ? head : `${head}\n${frames.join("\n")}`}${more}`;
+}
+
+/** Frames of the code only, by their lines: columns are those of what was made of it. */
+function framesOf(stack: unknown): string[] {
+  return String(stack ?? "")
+    .split("\n")
+    .filter((line) => line.includes("main.ts:"))
+    .map((line) => line.replace(/main\.ts:(\d+)(?::\d+)?/, "main.ts:$1").replace(/<\w+> \((.*)\)$/, "$1"));
+}
+
+Object.defineProperty(Error.prototype, customInspect, { value: showError, writable: true, configurable: true });
+
+export type { InspectOptions };
+export { format, formatWithOptions, nodeInspect as inspect };

@@ -1,0 +1,95 @@
+/** `node:crypto`: hashes, keyed hashes and random values. */
+import { Buffer } from "buffer/";
+import { base64Of, bytesOf, digestOf, partOf, randomBytesOf } from "../bytes.ts";
+import { randomUUID, crypto as webcrypto } from "../web/crypto.ts";
+
+const algorithms = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
+
+/** "SHA-256", "RSA-SHA256" and "sha256" are the same. */
+function algorithmOf(name: unknown): string {
+  const plain = String(name).toLowerCase().replace(/^rsa-/, "").replace(/^sha-/, "sha");
+  if (algorithms.includes(plain)) return plain;
+  throw new Error(`There is no digest "${name}" in here. There are: ${algorithms.join(", ")}`);
+}
+
+type Part = ReturnType<typeof partOf>;
+
+class Hash {
+  readonly #algorithm: string;
+  readonly #key: Uint8Array | undefined;
+  readonly #parts: Part[];
+  #done = false;
+
+  constructor(algorithm: string, key?: Uint8Array, parts: Part[] = []) {
+    this.#algorithm = algorithm;
+    this.#key = key;
+    this.#parts = parts;
+  }
+  update(data: unknown, encoding?: string): this {
+    this.#checkOpen();
+    this.#parts.push(partOf(data, encoding));
+    return this;
+  }
+  digest(encoding?: string): Buffer | string {
+    this.#checkOpen();
+    this.#done = true;
+    const digest = Buffer.from(digestOf(this.#algorithm, this.#parts, this.#key).buffer);
+    return encoding === undefined || encoding === "buffer" ? digest : encode(digest, encoding);
+  }
+  copy(): Hash {
+    this.#checkOpen();
+    return new Hash(this.#algorithm, this.#key, [...this.#parts]);
+  }
+  #checkOpen(): void {
+    if (this.#done) throw new Error("Digest already called");
+  }
+}
+
+function encode(bytes: Buffer, encoding: string): string {
+  if (encoding !== "base64url") return bytes.toString(encoding as "hex");
+  return bytes.toString("base64").replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+function randomInt(low: number, high?: number | Callback, callback?: Callback): number | undefined {
+  const [min, max] = typeof high === "number" ? [low, high] : [0, low];
+  const range = max - min;
+  if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || range <= 0 || range > 2 ** 48 - 1) {
+    throw new RangeError(`randomInt takes two integers, the second above the first: got ${min} and ${max}`);
+  }
+  const limit = 2 ** 48 - (2 ** 48 % range);
+  let value: number;
+  do value = randomBytesOf(6).reduce((sum, byte) => sum * 256 + byte, 0);
+  while (value >= limit);
+  return later(min + (value % range), typeof high === "function" ? high : callback);
+}
+
+type Callback = (error: null, value: unknown) => void;
+
+function later<T>(value: T, callback: Callback | undefined): T | undefined {
+  if (!callback) return value;
+  queueMicrotask(() => callback(null, value));
+  return undefined;
+}
+
+export const crypto = {
+  createHash: (algorithm: unknown) => new Hash(algorithmOf(algorithm)),
+  createHmac: (algorithm: unknown, key: unknown) => {
+    const part = partOf(key);
+    return new Hash(algorithmOf(algorithm), "text" in part ? Buffer.from(part.text) : bytesOf(key));
+  },
+  hash: (algorithm: unknown, data: unknown, encoding = "hex") =>
+    new Hash(algorithmOf(algorithm)).update(data).digest(encoding),
+  getHashes: () => [...algorithms],
+  randomUUID,
+  randomBytes: (size: number, callback?: Callback) => later(Buffer.from(randomBytesOf(size).buffer), callback),
+  randomInt,
+  timingSafeEqual: (left: unknown, right: unknown): boolean => {
+    const [a, b] = [bytesOf(left), bytesOf(right)];
+    if (!a || !b) throw new TypeError("timingSafeEqual takes two Buffers or typed arrays");
+    if (a.length !== b.length) throw new RangeError("Input buffers must have the same byte length");
+    return base64Of(a) === base64Of(b);
+  },
+  getRandomValues: webcrypto.getRandomValues,
+  subtle: webcrypto.subtle,
+  webcrypto,
+};

@@ -1,0 +1,46 @@
+/** What is in files: text as it is, bytes as text with one character for each, which is the fastest way across. */
+import { argumentError, received } from "./fs-host.ts";
+
+const { fromCharCode } = String;
+
+/** Data for the host, with the encoding it is in. */
+export function outgoing(data: unknown, encoding: string | undefined): { data: string; encoding: string } {
+  if (typeof data === "string") return { data, encoding: encoding ?? "utf8" };
+  if (data instanceof ArrayBuffer) return { data: oneCharEach(new Uint8Array(data)), encoding: "latin1" };
+  if (ArrayBuffer.isView(data)) {
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    return { data: oneCharEach(bytes), encoding: "latin1" };
+  }
+  throw argumentError(
+    `The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView. ${received(data)}`,
+    "Write JSON.stringify(value, null, 2) for data, or String(value) for text.",
+  );
+}
+
+function oneCharEach(bytes: Uint8Array): string {
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += 8_192) parts.push(fromCharCode(...bytes.subarray(at, at + 8_192)));
+  return parts.join("");
+}
+
+/** A Buffer where there is one, else bytes that are text when asked for it. */
+export function incoming(text: string): Uint8Array {
+  const bytes = new Bytes(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  const { Buffer } = globalThis as { Buffer?: typeof globalThis.Buffer };
+  return Buffer ? Buffer.from(bytes.buffer as ArrayBuffer) : bytes;
+}
+
+class Bytes extends Uint8Array {
+  /** UTF-8. */
+  override toString(): string {
+    return decodeURIComponent(escape(oneCharEach(this)));
+  }
+}
+
+/** The encoding of options, which may be the encoding itself. Undefined means bytes. */
+export function encodingOf(options: unknown): string | undefined {
+  const encoding =
+    typeof options === "string" ? options : (options as { encoding?: unknown } | null | undefined)?.encoding;
+  return typeof encoding === "string" && encoding !== "buffer" ? encoding : undefined;
+}

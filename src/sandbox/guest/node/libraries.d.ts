@@ -1,0 +1,21 @@
+/** What is used of libraries that have no types of their own. */
+declare module "path-browserify" {
+  const path: typeof import("node:path").posix;
+  export default path;
+}
+declare module "events/" {
+  const EventEmitter: typeof import("node:events").EventEmitter;
+  export default EventEmitter;
+}
+declare module "event-target-shim" {
+  export class Event {
+    constructor(type: string, options?: { bubbles?: boolean; cancelable?: boolean });
+    readonly type: string;
+  }
+  export class EventTarget {
+    addEventListener(type: string, listener: (event: Event) => void, options?: { once?: boolean }): void;
+    removeEventListener(type: string, listener: (event: Event) => void): void;
+    dispatchEvent(event: Event): boolean;
+  }
+  export function setWarningHandler(handler: () => void): void;
+}

@@ -1,0 +1,27 @@
+/** `node:os`: constants of no machine in particular. */
+
+const gigabyte = 1_073_741_824;
+
+export const os = {
+  EOL: "\n",
+  devNull: "/dev/null",
+  platform: () => "linux",
+  type: () => "Linux",
+  arch: () => "x64",
+  machine: () => "x86_64",
+  release: () => "0.0.0",
+  version: () => "",
+  endianness: () => "LE",
+  hostname: () => "sandbox",
+  homedir: () => "/",
+  tmpdir: () => "/tmp",
+  uptime: () => 0,
+  loadavg: () => [0, 0, 0],
+  totalmem: () => gigabyte,
+  freemem: () => gigabyte / 2,
+  cpus: () => [],
+  availableParallelism: () => 1,
+  networkInterfaces: () => ({}),
+  userInfo: () => ({ uid: 1000, gid: 1000, username: "user", homedir: "/", shell: null }),
+  constants: { signals: {}, errno: {} },
+};

@@ -1,0 +1,81 @@
+/** `process`: harmless answers to what programs ask it, and nothing of the process around the sandbox. */
+import { host } from "../host.ts";
+
+/** What was written stays back until its line is complete, or until the code awaits something. */
+function streamOf(level: string) {
+  let line = "";
+  const flush = () => {
+    if (line !== "") host.log(level, line);
+    line = "";
+  };
+  return {
+    write(chunk: unknown): boolean {
+      const lines = (line + (typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk as Uint8Array))).split(
+        "\n",
+      );
+      line = lines.pop() ?? "";
+      for (const complete of lines) host.log(level, complete);
+      if (line !== "") queueMicrotask(flush);
+      return true;
+    },
+    end: flush,
+    isTTY: false,
+    columns: 100,
+    on: () => undefined,
+    once: () => undefined,
+  };
+}
+
+const megabyte = 1_048_576;
+const nanoseconds = () => BigInt(Math.round(host.now() * 1e6));
+
+const hrtime = (since: [number, number] = [0, 0]): [number, number] => {
+  const past = nanoseconds() - (BigInt(since[0]) * 1_000_000_000n + BigInt(since[1]));
+  return [Number(past / 1_000_000_000n), Number(past % 1_000_000_000n)];
+};
+hrtime.bigint = nanoseconds;
+
+const version = "22.0.0";
+
+export const process: Record<string, unknown> = {
+  stdout: streamOf("log"),
+  stderr: streamOf("error"),
+  env: {},
+  argv: ["node", "main.ts"],
+  execArgv: [],
+  platform: "linux",
+  arch: "x64",
+  pid: 1,
+  ppid: 0,
+  title: "node",
+  version: `v${version}`,
+  versions: { node: version },
+  release: { name: "node" },
+  exitCode: undefined,
+  cwd: () => "/",
+  chdir: () => {
+    throw new Error("process.chdir: there is one folder in here. Give whole paths: ./workspace/…");
+  },
+  nextTick: (callback: (...args: unknown[]) => void, ...args: unknown[]) => queueMicrotask(() => callback(...args)),
+  hrtime,
+  uptime: () => host.now() / 1_000,
+  memoryUsage: () => ({
+    rss: 64 * megabyte,
+    heapTotal: 64 * megabyte,
+    heapUsed: 16 * megabyte,
+    external: 0,
+    arrayBuffers: 0,
+  }),
+  cpuUsage: () => ({ user: Math.round(host.now() * 1_000), system: 0 }),
+  emitWarning: (warning: unknown) => host.log("warn", String(warning)),
+  exit: (code: unknown = 0) => {
+    throw new Error(
+      `process.exit with ${String(code)}: there is no process to end in here. Use return to end the program.`,
+    );
+  },
+};
+for (const name of ["on", "once", "off", "addListener", "removeListener", "removeAllListeners"])
+  process[name] = () => process;
+process["listeners"] = () => [];
+process["emit"] = () => false;
+Object.defineProperty(process, Symbol.toStringTag, { value: "process", configurable: true });

@@ -1,0 +1,33 @@
+/** `node:string_decoder`: bytes in pieces → text, without breaking characters. */
+import { Buffer } from "buffer/";
+import { bytesOf } from "../bytes.ts";
+import { TextDecoder } from "../web/encoding.ts";
+
+const streamed: Record<string, string> = {
+  __proto__: null as never,
+  utf8: "utf-8",
+  "utf-8": "utf-8",
+  utf16le: "utf-16le",
+  ucs2: "utf-16le",
+};
+
+export class StringDecoder {
+  readonly encoding: string;
+  readonly #decoder: InstanceType<typeof TextDecoder> | undefined;
+
+  constructor(encoding = "utf8") {
+    this.encoding = encoding.toLowerCase();
+    const known = streamed[this.encoding];
+    this.#decoder = known === undefined ? undefined : new TextDecoder(known, { ignoreBOM: true });
+  }
+  write(chunk: unknown): string {
+    if (typeof chunk === "string") return chunk;
+    const bytes = bytesOf(chunk) ?? new Uint8Array();
+    if (this.#decoder) return this.#decoder.decode(bytes, { stream: true });
+    return Buffer.from(bytes).toString(this.encoding as "hex");
+  }
+  end(chunk?: unknown): string {
+    const text = chunk === undefined ? "" : this.write(chunk);
+    return text + (this.#decoder?.decode() ?? "");
+  }
+}

@@ -1,0 +1,74 @@
+/** The table of `console.table`: rows and columns as aligned text. */
+import { inspect } from "./inspect.ts";
+
+/** Undefined where there is nothing to make rows of: the value is then shown as it is. */
+export function textTable(data: unknown, columns?: string[]): string | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const rows = rowsOf(data);
+  const names = columns?.map(String) ?? [
+    ...new Set(rows.flatMap(({ row }) => (isRecord(row) ? Object.keys(row) : []))),
+  ];
+  const isKeyed = data instanceof Map;
+  const hasValues = rows.some(({ row }) => !isRecord(row));
+  const header = [data instanceof Map || data instanceof Set ? "(iteration index)" : "(index)"];
+  if (isKeyed) header.push("Key");
+  header.push(...names);
+  if (hasValues) header.push("Values");
+  const lines = rows.map(({ index, key, row }) => [
+    index,
+    ...(isKeyed ? [cell(key)] : []),
+    ...names.map((name) => (isRecord(row) && name in row ? cell(row[name]) : "")),
+    ...(hasValues ? [isRecord(row) ? "" : cell(row)] : []),
+  ]);
+  return aligned([header, ...lines]);
+}
+
+interface Row {
+  index: string;
+  key?: unknown;
+  row: unknown;
+}
+
+function rowsOf(data: object): Row[] {
+  if (data instanceof Map) return [...data].map(([key, row], index) => ({ index: `${index}`, key, row }));
+  if (data instanceof Set) return [...data].map((row, index) => ({ index: `${index}`, row }));
+  return Object.entries(data).map(([index, row]) => ({ index, row }));
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => {
+  if (typeof value !== "object" || value === null) return false;
+  return !(value instanceof Date || value instanceof Map || value instanceof Set || value instanceof Error);
+};
+
+function cell(value: unknown): string {
+  const shown = typeof value === "string" ? value : inspect(value, { depth: 1, breakLength: Infinity, compact: true });
+  return shown.replaceAll("\n", "\\n");
+}
+
+function aligned(lines: string[][]): string {
+  const widths: number[] = [];
+  for (const line of lines)
+    for (const [at, text] of line.entries()) widths[at] = Math.max(widths[at] ?? 0, widthOf(text));
+  const padded = lines.map((line) =>
+    line
+      .map((text, at) => text + " ".repeat(widths[at]! - widthOf(text)))
+      .join(" | ")
+      .trimEnd(),
+  );
+  const rule = widths.map((width) => "-".repeat(width)).join("-|-");
+  return [padded[0], rule, ...padded.slice(1)].join("\n");
+}
+
+/** Columns that a text takes: wide characters take two. */
+function widthOf(text: string): number {
+  let width = 0;
+  for (const char of text) {
+    if (/\p{Mn}|\p{Me}|\p{Cf}/u.test(char)) continue;
+    width +=
+      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/.test(char) ||
+      char > "\u{1f2ff}"
+        ? 2
+        : 1;
+  }
+  return width;
+}

@@ -1,0 +1,64 @@
+/** Comparing texts as people sort them. Sorting asks often, so plain ASCII is compared in here. */
+import { Formatter } from "./intl-formatters.ts";
+import { askIntl, specOf } from "./intl-request.ts";
+
+/** Printable ASCII in the order of the root collation (CLDR), which English and most languages have. */
+const ascii = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789";
+
+const weights = new Uint8Array(128);
+for (const [index, char] of [...ascii].entries()) weights[char.charCodeAt(0)] = index + 1;
+for (let letter = 0; letter < 26; letter++) {
+  weights[97 + letter] = ascii.length + 1 + letter;
+  weights[65 + letter] = ascii.length + 1 + letter;
+}
+
+/**
+ * Undefined where only the host can tell: for what is not printable ASCII up to the first difference. What follows the
+ * first two characters of different weight counts no more.
+ */
+function compareAscii(left: string, right: string): number | undefined {
+  const shared = Math.min(left.length, right.length);
+  let caseFirst = 0;
+  for (let index = 0; index < shared; index++) {
+    const a = left.charCodeAt(index);
+    const b = right.charCodeAt(index);
+    const weight = weights[a];
+    if (!weight) return undefined;
+    if (a === b) continue;
+    const other = weights[b];
+    if (!other) return undefined;
+    if (weight !== other) return weight < other ? -1 : 1;
+    // The same letter, small before big: counts only when nothing else differs.
+    if (caseFirst === 0) caseFirst = a > b ? -1 : 1;
+  }
+  if (left.length === right.length) return caseFirst;
+  const longer = left.length > right.length ? left : right;
+  if (!weights[longer.charCodeAt(shared)]) return undefined;
+  return longer === left ? 1 : -1;
+}
+
+const isPlain = (locales: unknown, options: unknown) =>
+  options === undefined && (locales === undefined || locales === "en" || locales === "en-US" || locales === "en-GB");
+
+export function localeCompare(left: string, right: string, locales?: unknown, options?: unknown): number {
+  const plain = isPlain(locales, options) ? compareAscii(left, right) : undefined;
+  return plain ?? askIntl(specOf("Collator", locales, options), "compare", left, right);
+}
+
+export class Collator extends Formatter {
+  static override readonly type = "Collator";
+  readonly #plain: boolean;
+
+  constructor(locales?: unknown, options?: unknown) {
+    super(locales, options);
+    this.#plain = isPlain(locales, options);
+  }
+
+  /** A function that needs no `this`: it is given to `sort`. */
+  get compare(): (left: unknown, right: unknown) => number {
+    return (left, right) => {
+      const [a, b] = [String(left), String(right)];
+      return (this.#plain ? compareAscii(a, b) : undefined) ?? this.ask("compare", a, b);
+    };
+  }
+}

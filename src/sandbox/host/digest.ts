@@ -1,0 +1,34 @@
+/** Hashes, keyed hashes and random bytes for code inside the sandbox. Bytes cross as base64. */
+import { createHash, createHmac, randomBytes } from "node:crypto";
+
+/** Names as Node spells them. */
+const algorithms = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
+
+const maxRandomBytes = 1_048_576;
+
+export interface DigestRequest {
+  algorithm: string;
+  /** With a key it is an HMAC. */
+  key?: string;
+  /** Text that is hashed as UTF-8, or bytes. */
+  parts: ({ text: string } | { base64: string })[];
+}
+
+export function digest({ algorithm, key, parts }: DigestRequest): string {
+  if (!algorithms.includes(algorithm)) {
+    throw new Error(`There is no digest "${algorithm}" in here. There are: ${algorithms.join(", ")}`);
+  }
+  const hash = key === undefined ? createHash(algorithm) : createHmac(algorithm, Buffer.from(key, "base64"));
+  for (const part of parts) {
+    if ("text" in part) hash.update(String(part.text), "utf8");
+    else hash.update(Buffer.from(String(part.base64), "base64"));
+  }
+  return hash.digest("base64");
+}
+
+export function randomBase64({ bytes }: { bytes: number }): string {
+  if (!Number.isInteger(bytes) || bytes < 0 || bytes > maxRandomBytes) {
+    throw new RangeError(`Random bytes: from 0 to ${maxRandomBytes} at once, not ${bytes}`);
+  }
+  return randomBytes(bytes).toString("base64");
+}

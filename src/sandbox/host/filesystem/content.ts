@@ -1,0 +1,128 @@
+/** What is in a file: read through a checked descriptor, replaced as a whole, or added to at its end. */
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  type Stats,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { codeOf, Fault } from "./fault.ts";
+import { kindOf, linkFault, noFollow, type Place } from "./folder.ts";
+import { temporaryName } from "./path.ts";
+
+const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+
+/** Without blocking: a pipe without a writer would hold the thread for ever. */
+const careful = noFollow | O_NONBLOCK | O_NOCTTY;
+
+/** Reads the whole file. Throws EFBIG above `maxBytes`, ENOENT, EISDIR, EACCES for what is no file of its own. */
+export function readBytes(place: Place, maxBytes: number): Buffer {
+  const found = place.find();
+  if (!found) throw new Fault("ENOENT");
+  using file = openChecked(place, O_RDONLY);
+  if (file.stats.size > maxBytes) throw tooBig(file.stats.size, maxBytes);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for (;;) {
+    // One byte more than it had tells that it is all, and files that grow meanwhile are read on.
+    const chunk = Buffer.allocUnsafe(Math.max(file.stats.size - length + 1, 65_536));
+    const read = readSync(file.fd, chunk);
+    if (read === 0) return chunks.length === 1 ? (chunks[0] ?? chunk) : Buffer.concat(chunks);
+    chunks.push(chunk.subarray(0, read));
+    length += read;
+    if (length > maxBytes) throw tooBig(length, maxBytes);
+  }
+}
+
+/** Puts a file with these bytes there, whole at any moment: others see the old one or the new one. */
+export function replaceFile(place: Place, bytes: Uint8Array): void {
+  const found = place.find();
+  if (found) checkFile(found, true);
+  const path = place.folder.at(temporaryName());
+  const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | careful, 0o666);
+  try {
+    try {
+      writeWhole(fd, bytes);
+      if (found) fchmodSync(fd, found.mode & 0o777);
+    } finally {
+      closeSync(fd);
+    }
+    place.folder.verify();
+    renameSync(path, place.path);
+  } catch (error) {
+    unlinkSync(path);
+    throw error;
+  }
+}
+
+/** The same where nothing is yet: of several writers one succeeds. Throws EEXIST. */
+export function createFile(place: Place, bytes: Uint8Array): void {
+  // The name is taken with an empty file; a rename alone would not tell that somebody else was there.
+  closeSync(openSync(place.path, O_WRONLY | O_CREAT | O_EXCL | careful, 0o666));
+  try {
+    replaceFile(place, bytes);
+  } catch (error) {
+    unlinkSync(place.path);
+    throw error;
+  }
+}
+
+/** Adds to the end in one write, so that what several add at once stays in one piece each. */
+export function appendBytes(place: Place, bytes: Uint8Array): void {
+  using file = openChecked(place, O_WRONLY | O_APPEND | O_CREAT);
+  if (bytes.length > 0 && writeSync(file.fd, bytes) < bytes.length) throw new Fault("ENOSPC");
+}
+
+/** Throws unless it is a regular file, and (unless it is only to be replaced) one without other names. */
+export function checkFile(stats: Stats, otherNames = false): void {
+  const kind = kindOf(stats);
+  if (kind === "folder") throw new Fault("EISDIR");
+  if (kind === "link") throw linkFault();
+  if (kind === "other") throw new Fault("EACCES", "a pipe, socket or device, not a file");
+  if (stats.nlink > 1 && !otherNames)
+    throw new Fault("EACCES", "the file has hard links, which may lead elsewhere", "Use a file of its own.");
+}
+
+export function tooBig(bytes: number, maxBytes: number): Fault {
+  return new Fault("EFBIG", `${megabytes(bytes)}, and a file may have ${megabytes(maxBytes)}`);
+}
+
+export function megabytes(bytes: number): string {
+  return bytes < 1_048_576 ? `${bytes} bytes` : `${Math.floor(bytes / 104_857.6) / 10} MB`;
+}
+
+function openChecked(place: Place, flags: number): { fd: number; stats: Stats } & Disposable {
+  // Looked at before: opening a device can already do something.
+  const before = place.find();
+  if (before) checkFile(before);
+  const fd = open(place.path, flags | careful);
+  try {
+    const stats = fstatSync(fd);
+    checkFile(stats);
+    place.folder.verify();
+    return { fd, stats, [Symbol.dispose]: () => closeSync(fd) };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+function open(path: string, flags: number): number {
+  try {
+    return openSync(path, flags, 0o666);
+  } catch (error) {
+    // What was put there since it was looked at.
+    if (codeOf(error) === "ELOOP") throw linkFault();
+    if (codeOf(error) === "ENXIO") throw new Fault("EACCES", "a pipe, socket or device, not a file");
+    throw error;
+  }
+}
+
+function writeWhole(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done);
+}

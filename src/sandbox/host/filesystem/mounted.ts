@@ -1,0 +1,62 @@
+/** Where paths lead in the two mounts, and what may be changed there. */
+import type { Mounts } from "../../contract.ts";
+import { Fault } from "./fault.ts";
+import type { Folder, Place } from "./folder.ts";
+import { Mount } from "./mount.ts";
+import type { GuestPath, MountName } from "./path.ts";
+
+/** The names below a mount, of an entry that is not the mount itself. */
+export type Names = [string, ...string[]];
+
+export class Mounted {
+  readonly #mounts: Record<MountName, Mount>;
+
+  constructor({ workspace, registry }: Mounts, byDescriptor: boolean) {
+    this.#mounts = { workspace: new Mount(workspace, byDescriptor), registry: new Mount(registry, byDescriptor) };
+  }
+
+  /** Where an entry is or would be; undefined for `/` and for a mount, which are always folders. */
+  entry({ mount, names }: GuestPath): Place | undefined {
+    return mount && isNames(names) ? this.#mounts[mount].place(names) : undefined;
+  }
+
+  /** A folder; undefined for a mount that does not exist yet. */
+  folder(mount: MountName, names: readonly string[]): Folder | undefined {
+    return names.length === 0 ? this.#mounts[mount].open(false) : this.#mounts[mount].enter(names);
+  }
+
+  makeWorkspace(): void {
+    this.#mounts.workspace.open(true)?.[Symbol.dispose]();
+  }
+
+  /** The place of something that is to be made in the workspace. */
+  target(names: Names): Place {
+    return this.#mounts.workspace.place(names, true);
+  }
+
+  /** Where a file is to be written. Throws EISDIR for what can only be a folder, EROFS. */
+  fileTarget(path: GuestPath): Place {
+    if (path.mount !== "registry" && (path.names.length === 0 || path.folder)) throw new Fault("EISDIR");
+    return this.target(namesToChange(path));
+  }
+
+  /** Where something is that is to be changed. */
+  changeable(path: GuestPath): Place {
+    return this.#mounts.workspace.place(namesToChange(path));
+  }
+}
+
+/** Throws EROFS for the registry, and EBUSY for the mounts themselves. */
+export function namesToChange({ mount, names }: GuestPath): Names {
+  if (mount === "registry") throw readOnly();
+  if (!isNames(names)) throw new Fault("EBUSY", "this folder is always there", "Change what is in ./workspace.");
+  return names;
+}
+
+export function readOnly(): Fault {
+  return new Fault("EROFS", undefined, "./registry can only be read: write to ./workspace.");
+}
+
+function isNames(names: string[]): names is Names {
+  return names.length > 0;
+}

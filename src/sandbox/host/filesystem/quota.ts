@@ -1,0 +1,65 @@
+/** How much the workspace may hold. */
+import { megabytes, tooBig } from "./content.ts";
+import { Fault } from "./fault.ts";
+import type { Amount } from "./tree.ts";
+
+export interface Quotas {
+  fileBytes: number;
+  workspaceBytes: number;
+  /** Files and folders together. */
+  workspaceEntries: number;
+}
+
+export const defaultQuotas: Quotas = {
+  fileBytes: 50 * 1_048_576,
+  workspaceBytes: 500 * 1_048_576,
+  workspaceEntries: 10_000,
+};
+
+/** The amount is counted again after this time; until then what others write is not seen. */
+const countedForMs = 2_000;
+const hint = "Remove files that are no longer needed, with fs.rm.";
+
+/**
+ * Keeps count for one execution. Executions side by side do not see each other's last two seconds: together they can
+ * exceed the quota by what they write in that time.
+ */
+export class Quota {
+  readonly #quotas: Quotas;
+  readonly #count: (enough: Amount) => Amount;
+  #used: Amount = { entries: 0, bytes: 0 };
+  #countedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(quotas: Quotas, count: (enough: Amount) => Amount) {
+    this.#quotas = quotas;
+    this.#count = count;
+  }
+
+  get fileBytes(): number {
+    return this.#quotas.fileBytes;
+  }
+
+  /** Throws EFBIG. */
+  checkFile(bytes: number): void {
+    if (bytes > this.#quotas.fileBytes) throw tooBig(bytes, this.#quotas.fileBytes);
+  }
+
+  /** Throws EDQUOT when that much more is too much. */
+  check(more: Amount): void {
+    const { workspaceBytes, workspaceEntries } = this.#quotas;
+    if (performance.now() - this.#countedAt > countedForMs) {
+      this.#used = this.#count({ entries: workspaceEntries, bytes: workspaceBytes });
+      this.#countedAt = performance.now();
+    }
+    if (more.entries > 0 && this.#used.entries + more.entries > workspaceEntries)
+      throw new Fault("EDQUOT", `./workspace holds at most ${workspaceEntries} files and folders`, hint);
+    if (more.bytes > 0 && this.#used.bytes + more.bytes > workspaceBytes)
+      throw new Fault("EDQUOT", `./workspace holds at most ${megabytes(workspaceBytes)}`, hint);
+  }
+
+  /** Tells what was written, or with negative numbers what was removed. */
+  changed({ entries, bytes }: Amount): void {
+    this.#used.entries += entries;
+    this.#used.bytes += bytes;
+  }
+}
