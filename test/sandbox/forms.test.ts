@@ -52,6 +52,16 @@ const values: [string, string, unknown][] = [
     "Here is the code:\n```ts\nconst x: number = 18;\nreturn x\n```\nIt works.",
     18,
   ],
+  [
+    "promisify of setTimeout",
+    "import { promisify } from 'node:util';\nconst sleep = promisify(setTimeout);\nreturn sleep(1, 'slept')",
+    "slept",
+  ],
+  [
+    "a skill that is written and imported",
+    "await fs.mkdir('./workspace/skills', { recursive: true });\nawait fs.writeFile('./workspace/skills/twice.ts', 'export const twice = (n: number): number => n * 2;');\nconst { twice } = await import('./skills/twice');\nreturn twice(21)",
+    42,
+  ],
   ["an early return", "if (true) return 16;\nconsole.log('not reached');\n17", 16],
   ["a label and a block at the end", "a: { break a }", undefined],
 ];

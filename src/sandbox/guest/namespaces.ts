@@ -6,8 +6,8 @@ type Tool = ((args?: unknown) => Promise<unknown>) & { raw: (args?: unknown) => 
 
 function toolOf(namespace: string, name: string): Tool {
   const tool = ((args?: unknown) => call(namespace, name, args, false)) as Tool;
-  tool.raw = (args?: unknown) => call(namespace, name, args, true);
-  Object.defineProperty(tool, "name", { value: name });
+  const raw = (args?: unknown) => call(namespace, name, args, true);
+  Object.defineProperties(tool, { raw: { value: raw }, name: { value: name } });
   return tool;
 }
 

@@ -44,3 +44,8 @@ export function runTimer(id: number): unknown {
 export function hasTimers(): boolean {
   return timers.size > 0;
 }
+
+/** What `util.promisify(setTimeout)` gives: `await sleep(20)`. */
+Object.defineProperty(setTimeout, Symbol.for("nodejs.util.promisify.custom"), {
+  value: (delay?: unknown, value?: unknown) => new Promise((resolve) => setTimeout(resolve, delay, value)),
+});

@@ -14,7 +14,8 @@ export const os = {
   endianness: () => "LE",
   hostname: () => "sandbox",
   homedir: () => "/",
-  tmpdir: () => "/tmp",
+  /** The one place that can be written to. */
+  tmpdir: () => "/workspace",
   uptime: () => 0,
   loadavg: () => [0, 0, 0],
   totalmem: () => gigabyte,
