@@ -3,7 +3,7 @@
  * memory is laid back as it was before the first one, so that nothing of an execution is left, whatever it did.
  */
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
-import { type Engine, limitRuntime } from "./engine.ts";
+import { type Engine, limitRuntime, staticBytes } from "./engine.ts";
 
 /** What the guest may ask of the execution that runs in it. */
 export interface HostCalls {
@@ -26,6 +26,9 @@ export interface HostCalls {
 /** A memory that has grown beyond this is not laid back but given up: the pages would stay resident. */
 const keptBytes = 48 * 1_048_576;
 
+/** What lies below the end of a fresh engine's memory and is in use: the beginning of its heap, and the top of its stack. */
+const keptBelowEnd = 1_048_576;
+
 /** The limit of the runtime is a little below the memory's end (see engine.ts), and allocations are not without gaps. */
 const exhaustedBytes = 3 * 1_048_576;
 
@@ -40,13 +43,16 @@ export class Cell {
   readonly #guest: QuickJSHandle;
   /** Where the engine keeps the address up to which its memory is in use. */
   readonly #endAddress: number;
-  #fresh: Uint8Array | undefined;
+  /** From here on memory is laid back. Below, down to the static data, is the rest of the stack, which is never reached. */
+  readonly #keptFrom: number;
+  #fresh: { statics: Uint8Array; heap: Uint8Array } | undefined;
   #host: HostCalls | undefined;
 
   /** Runs the guest's script through `loadGuest`, or whatever else makes the guest ready. */
   constructor(engine: Engine, endAddress: number, loadGuest: (context: QuickJSContext) => void) {
     this.#engine = engine;
     this.#endAddress = endAddress;
+    this.#keptFrom = Math.max(staticBytes, this.#end - keptBelowEnd);
     this.#runtime = engine.quickjs.newRuntime();
     this.#runtime.setInterruptHandler(() => this.#host?.stopped() ?? false);
     engine.onTick = () => {
@@ -61,7 +67,8 @@ export class Cell {
 
   /** Remembers the cell as it is now, for `renew`. What is used only once saves itself the time. */
   remember(): void {
-    this.#fresh = new Uint8Array(this.#engine.memory.buffer).slice(0, this.#end);
+    const memory = new Uint8Array(this.#engine.memory.buffer);
+    this.#fresh = { statics: memory.slice(0, staticBytes), heap: memory.slice(this.#keptFrom, this.#end) };
   }
 
   /** Gives the cell to an execution. */
@@ -76,8 +83,10 @@ export class Cell {
     const fresh = this.#fresh;
     if (!fresh || end > keptBytes) return false;
     const memory = new Uint8Array(this.#engine.memory.buffer);
-    memory.fill(0, fresh.length, Math.max(end, fresh.length));
-    memory.set(fresh);
+    const freshEnd = this.#keptFrom + fresh.heap.length;
+    memory.fill(0, freshEnd, Math.max(end, freshEnd));
+    memory.set(fresh.heap, this.#keptFrom);
+    memory.set(fresh.statics);
     return true;
   }
 

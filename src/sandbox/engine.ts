@@ -54,7 +54,7 @@ export function limitRuntime(runtime: QuickJSRuntime, { memory }: Engine): void 
 }
 
 /** Static data of the engine is below this; the address up to which its memory is in use is kept there. */
-const staticBytes = 262_144;
+export const staticBytes = 262_144;
 
 /**
  * Where the engine keeps the address up to which its memory is in use (`sbrk`'s, which has no name in the program): the

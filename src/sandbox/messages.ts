@@ -1,6 +1,7 @@
 /** The messages between an execution's owner and its worker. Values cross as text, never as live objects. */
 import type { BindingValue, FailureReason, LogEntry, Mounts, Namespace } from "./contract.ts";
 
+/** The first message to a worker: what its executions run in. Later ones are told to begin with `renew`. */
 export interface PrepareMessage {
   type: "prepare";
   engine: WebAssembly.Module;
@@ -34,7 +35,7 @@ export type SettleMessage =
   | { type: "settle"; call: number; ok: true; value: BindingValue }
   | { type: "settle"; call: number; ok: false; error: ErrorShape };
 
-export type ToWorker = PrepareMessage | RunMessage | SettleMessage | { type: "stop" };
+export type ToWorker = PrepareMessage | RunMessage | SettleMessage | { type: "stop" } | { type: "renew" };
 
 export type FromWorker =
   | { type: "logs"; entries: LogEntry[] }

@@ -140,7 +140,8 @@ export class Sandbox implements Disposable {
     worker.onmessage = null;
     worker.onerror = null;
     if (reusable && this.#idle.length < this.#keptWorkers) {
-      this.#idle.push({ worker, memoryBytes, prepared: prepare(worker, memoryBytes, true) });
+      worker.postMessage({ type: "renew" } satisfies ToWorker);
+      this.#idle.push({ worker, memoryBytes, prepared: Promise.resolve() });
     } else worker.terminate();
   }
 }

@@ -11,40 +11,37 @@ declare const self: Worker;
 
 useUniversalTime();
 
-let ready: { memoryBytes: number; cell: Promise<Cell> } | undefined;
+let settings: PrepareMessage | undefined;
+let cell: Promise<Cell> | undefined;
 let current: Execution | undefined;
 
 /** The build puts the snapshot where the source has an empty file: from source, the guest's script is run. */
 const snapshot = Bun.file(snapshotFile).bytes();
 
-/** Makes the next execution's cell before its code is there: the last one's, as new, or another. */
-function prepare(message: PrepareMessage): void {
-  const { memoryBytes } = message;
-  const last = ready?.memoryBytes === memoryBytes ? ready.cell : undefined;
-  current = undefined;
-  const cell = last ? last.then((made) => (made.renew() ? made : createCell(message))) : createCell(message);
-  ready = { memoryBytes, cell };
-}
-
 async function createCell({ engine: module, guest, memoryBytes, again }: PrepareMessage): Promise<Cell> {
   const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshot]);
   const fromSource = taken.length === 0;
   const endAddress = fromSource ? await findEndAddress(module) : endAddressOf(taken);
-  const cell = new Cell(engine, endAddress, (context) => {
+  const made = new Cell(engine, endAddress, (context) => {
     if (fromSource || !restoreSnapshot(engine, context, taken)) runGuest(context, guest);
   });
-  if (again) cell.remember();
-  return cell;
+  if (again) made.remember();
+  return made;
 }
 
 self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   switch (data.type) {
     case "prepare":
-      prepare(data);
+      settings = data;
+      cell = createCell(data);
+      break;
+    case "renew":
+      current = undefined;
+      cell = cell?.then((made) => (made.renew() || !settings ? made : createCell(settings)));
       break;
     case "run":
-      if (!ready) break;
-      current = new Execution(await ready.cell, data, send);
+      if (!cell) break;
+      current = new Execution(await cell, data, send);
       current.start();
       break;
     case "settle":
