@@ -61,7 +61,8 @@ export async function initializeMs(command: string[], cwd: string): Promise<numb
   return ms;
 }
 
-function median(values: number[]): number {
+/** The middle of a list that is not empty. */
+export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;

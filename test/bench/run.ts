@@ -1,9 +1,11 @@
 /** `bun run bench [--runs n] [--json]`: measures the executable beside others, in turn on this machine. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { executable } from "../support/claudikins.ts";
+import { everything } from "../support/servers.ts";
+import { type Executions, measureExecutions } from "./executions.ts";
 import { type Comparison, compare, initializeMs, processMs } from "./measure.ts";
 
 const { values } = parseArgs({
@@ -33,7 +35,11 @@ try {
       node,
     ),
   ];
-  process.stdout.write(values.json ? `${JSON.stringify({ measured: rows })}\n` : table(rows));
+  writeFileSync(join(home, "claudikins.json"), JSON.stringify({ mcpServers: { everything: everything() } }));
+  const executions = await measureExecutions(binary, home, Math.min(runs, 15));
+  process.stdout.write(
+    values.json ? `${JSON.stringify({ measured: rows, executions })}\n` : table(rows) + executionsText(executions),
+  );
 } finally {
   rmSync(home, { recursive: true, force: true });
 }
@@ -47,4 +53,18 @@ function table(rows: Comparison[]): string {
   ]);
   const note = `Measured: whole processes in turn, medians of ${runs} pairs; the ratio is the median of the pairs' ratios.`;
   return `${lines.map((line) => line.join("  ")).join("\n")}\n${note}\n`;
+}
+
+function executionsText({ warmMs, residentMb, sequential, parallel }: Executions): string {
+  const pair = (name: string, { oursMs, rawMs, ratio }: Executions["sequential"]) =>
+    `${name}: ${oursMs.toFixed(1)} ms in code, ${rawMs.toFixed(1)} ms by the SDK's client, ${ratio.toFixed(2)}x`;
+  return [
+    `execute_code "return 1", warm, as the host sees it: p50 ${warmMs.p50.toFixed(2)} ms, p99 ${warmMs.p99.toFixed(2)} ms (${warmMs.runs} runs)`,
+    residentMb
+      ? `resident size of serve: ${residentMb.before} MB, after 1,000 more executions ${residentMb.after} MB`
+      : "resident size of serve: not measurable here, there is no /proc",
+    pair("100 calls one after the other", sequential),
+    pair("100 calls together", parallel),
+    "",
+  ].join("\n");
 }
