@@ -29,6 +29,7 @@ export class Toolbox implements AsyncDisposable {
   #index: RegistryIndex | undefined;
   #indexProblem: ClaudikinsError | undefined;
   readonly #asked = new Set<string>();
+  readonly #fingerprints = new Map<string, string>();
   readonly #syncing = new Map<string, Promise<SyncResult>>();
 
   constructor(config: Config, sandbox: Sandbox, options: PoolOptions) {
@@ -52,9 +53,8 @@ export class Toolbox implements AsyncDisposable {
 
   /** What is known of a configured server, if it was generated from the very entry that the config has now. */
   known(name: string): RegistryServer | undefined {
-    const config = this.config.servers.get(name);
     const found = this.index.servers.find((server) => server.name === name);
-    return config && found?.fingerprint === fingerprintOf(config, this.#jsNameOf(name)) ? found : undefined;
+    return found && found.fingerprint === this.#fingerprint(name) ? found : undefined;
   }
 
   /** Whether this process itself has asked the server for its tools. */
@@ -128,6 +128,18 @@ export class Toolbox implements AsyncDisposable {
       this.#indexProblem = error;
       return emptyIndex;
     }
+  }
+
+  /** Asked for with every call; the config does not change. */
+  #fingerprint(name: string): string | undefined {
+    const config = this.config.servers.get(name);
+    if (!config) return undefined;
+    let fingerprint = this.#fingerprints.get(name);
+    if (fingerprint === undefined) {
+      fingerprint = fingerprintOf(config, this.#jsNameOf(name));
+      this.#fingerprints.set(name, fingerprint);
+    }
+    return fingerprint;
   }
 
   #jsNameOf(name: string): string | undefined {
