@@ -4,6 +4,7 @@
  */
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import { type Engine, limitRuntime, staticBytes } from "./engine.ts";
+import type { Guest } from "./guest/host.ts";
 
 /** What the guest may ask of the execution that runs in it. */
 export interface HostCalls {
@@ -36,11 +37,15 @@ const exhaustedBytes = 3 * 1_048_576;
 const outOfMemory = () =>
   Object.assign(new Error("a job was lost"), { guest: { name: "InternalError", message: "out of memory" } });
 
+/** What the worker calls in the guest, see guest/host.ts. */
+const guestMethods: readonly (keyof Guest)[] = ["start", "settle", "loaded", "loadFailed", "fire", "waiting", "finish"];
+
 export class Cell {
   readonly #engine: Engine;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   readonly #guest: QuickJSHandle;
+  readonly #methods = new Map<keyof Guest, QuickJSHandle>();
   /** Where the engine keeps the address up to which its memory is in use. */
   readonly #endAddress: number;
   /** From here on memory is laid back. Below, down to the static data, is the rest of the stack, which is never reached. */
@@ -67,6 +72,7 @@ export class Cell {
 
   /** Remembers the cell as it is now, for `renew`. What is used only once saves itself the time. */
   remember(): void {
+    for (const name of guestMethods) this.#method(name);
     const memory = new Uint8Array(this.#engine.memory.buffer);
     this.#fresh = { statics: memory.slice(0, staticBytes), heap: memory.slice(this.#keptFrom, this.#end) };
   }
@@ -96,13 +102,22 @@ export class Cell {
   }
 
   /** Calls a method of the guest with numbers, texts, truth values and functions. */
-  callGuest(name: string, ...args: (string | number | boolean | QuickJSHandle)[]): unknown {
+  callGuest(name: keyof Guest, ...args: (string | number | boolean | QuickJSHandle)[]): unknown {
     const context = this.#context;
-    using method = context.getProp(this.#guest, name);
+    const method = this.#method(name);
     const handles = args.map((arg) => this.#handleOf(arg));
     using result = context.unwrapResult(context.callFunction(method, this.#guest, ...handles));
     for (const handle of handles) handle.dispose();
     return context.dump(result);
+  }
+
+  /** Looked up once, before the cell is remembered: a handle of later would not outlive `renew`. */
+  #method(name: keyof Guest): QuickJSHandle {
+    const known = this.#methods.get(name);
+    if (known) return known;
+    const method = this.#context.getProp(this.#guest, name);
+    this.#methods.set(name, method);
+    return method;
   }
 
   /** Runs some of the jobs that wait; false when there are none. Throws what escapes from one, as `guest`. */

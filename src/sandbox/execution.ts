@@ -21,6 +21,8 @@ export class Execution implements HostCalls {
   readonly #timers = new Map<number, Timer>();
   readonly #stop: Int32Array;
   readonly #deadline: number;
+  /** Calls whose answers are still to come. */
+  #awaited = 0;
   #over = false;
 
   constructor(cell: Cell, run: RunMessage, send: (message: FromWorker) => void) {
@@ -45,6 +47,7 @@ export class Execution implements HostCalls {
   }
 
   settle({ call, ...answer }: SettleMessage): void {
+    this.#awaited -= 1;
     this.#enter(() => {
       if (!answer.ok) this.#cell.callGuest("settle", call, false, "text", JSON.stringify(answer.error));
       else if ("json" in answer.value) this.#cell.callGuest("settle", call, true, "json", answer.value.json);
@@ -82,7 +85,7 @@ export class Execution implements HostCalls {
 
   /** Nothing can run: an answer or a timer will wake the code, or it has ended, or it waits for what never comes. */
   #whenIdle(): void {
-    if (this.#timers.size > 0) return;
+    if (this.#timers.size > 0 || this.#awaited > 0) return;
     if (this.#cell.callGuest("waiting") || this.#cell.callGuest("finish") || this.#over) return;
     this.#finish({
       ok: false,
@@ -114,6 +117,7 @@ export class Execution implements HostCalls {
   }
 
   call(call: number, namespace: string, name: string, args: string, raw: boolean): void {
+    this.#awaited += 1;
     this.#send({ type: "call", call, namespace, name, args, raw });
   }
 
