@@ -18,7 +18,7 @@ function blocks(language: string): string[] {
   );
 }
 
-const steady = (text: string) => text.replace(/\d+ ms/, "N ms");
+const steady = (text: string) => text.replace(/[\d,]+ ms/, "N ms");
 
 let folder: TemporaryFolder;
 beforeAll(() => {

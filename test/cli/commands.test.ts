@@ -30,7 +30,7 @@ describe("exec", () => {
 
   test("code from a file, the command line and standard input", async () => {
     folder.write("sub/code.ts", "const n: number = 6;\nreturn n * 7");
-    const expected = { exitCode: 0, stdout: "42\n", stderr: expect.stringMatching(/^\[0 calls · \d+ ms\]\n$/) };
+    const expected = { exitCode: 0, stdout: "42\n", stderr: expect.stringMatching(/^\[0 calls · [\d,]+ ms\]\n$/) };
     expect(await run(["exec", "sub/code.ts"])).toEqual(expected);
     expect(await run(["exec", join(folder.path, "sub", "code.ts")])).toEqual(expected);
     expect(await run(["exec", "-e", "6 * 7"])).toEqual(expected);
@@ -77,7 +77,7 @@ describe("exec", () => {
       'before\nerror: ToolError: Server "needy" needs NOT_SET_TOKEN, which the environment does not have\n',
     );
     expect(stderr).toMatch(
-      /\n\nhint: Set NOT_SET_TOKEN before starting claudikins, or .*: \$\{NOT_SET_TOKEN:-value\}\.\n\[1 call \(1 failed\) · \d+ ms\]\n$/,
+      /\n\nhint: Set NOT_SET_TOKEN before starting claudikins, or .*: \$\{NOT_SET_TOKEN:-value\}\.\n\[1 call \(1 failed\) · [\d,]+ ms\]\n$/,
     );
   });
 

@@ -22,7 +22,7 @@ test("info tells when servers come and go, debug also what they do wrong, silent
   expect(info).toContain("odd is gone");
   expect(info).not.toContain("JSON-RPC");
   expect(await stderrAt("debug")).toContain("odd: not a JSON-RPC message: INFO: starting");
-  expect(await stderrAt("silent")).toMatch(/^\[1 call · \d+ ms.*\]\n$/);
+  expect(await stderrAt("silent")).toMatch(/^\[1 call · [\d,]+ ms.*\]\n$/);
 });
 
 test("a level that there is not", async () => {

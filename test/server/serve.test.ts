@@ -29,7 +29,7 @@ async function execute(code: string, more: object = {}): Promise<{ text: string;
 }
 
 /** The receipt's time differs from run to run. */
-const steady = (text: string) => text.replace(/\d+ ms/, "N ms");
+const steady = (text: string) => text.replace(/[\d,]+ ms/, "N ms");
 
 test("the surface: two tools, and instructions that name the servers", async () => {
   using folder = temporaryFolder();
