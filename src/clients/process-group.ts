@@ -16,7 +16,7 @@ export interface SpawnOptions {
 const alive = new Set<ProcessGroup>();
 
 /** Kills every group that is still there, at once. For the last moment of the process, where nothing can be awaited. */
-export function killAllGroups(): void {
+function killAllGroups(): void {
   for (const group of alive) group.signal("SIGKILL");
 }
 process.on("exit", killAllGroups);

@@ -4,22 +4,10 @@
  */
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import { type Engine, limitRuntime, staticBytes } from "./engine.ts";
-import type { Guest } from "./guest/host.ts";
+import type { Guest, Host } from "./guest/host.ts";
 
-/** What the guest may ask of the execution that runs in it. */
-export interface HostCalls {
-  log(level: string, text: string): void;
-  display(json: string): void;
-  call(id: number, namespace: string, name: string, argsJson: string, raw: boolean): void;
-  load(id: number, skill: string): void;
-  setTimer(id: number, delayMs: number): void;
-  clearTimer(id: number): void;
-  done(json: string | undefined): void;
-  failed(errorJson: string): void;
-  /** A pure function by name, on JSON; see host/compute.ts. Throws what the code is to be told. */
-  compute(name: string, argsJson: string): string;
-  /** An operation on the files that the code may reach; see host/files.ts. Throws what the code is to be told. */
-  file(operation: string, argsJson: string): string;
+/** What the guest asks of the execution that runs in it; the time it gets from the cell. */
+export interface HostCalls extends Omit<Host, "now"> {
   /** Whether the code has to end now. Asked very often. */
   stopped(): boolean;
 }

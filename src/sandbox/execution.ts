@@ -6,9 +6,7 @@ import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { type FromWorker, type RunMessage, type SettleMessage, stopReason, type WorkerResult } from "./messages.ts";
-
-/** The name that frames of the executed code have in stacks. */
-export const codeFile = "main.ts";
+import { codeFile, wrapped } from "./wrapper.ts";
 
 type Failure = Extract<WorkerResult, { ok: false }>;
 
@@ -39,8 +37,7 @@ export class Execution implements HostCalls {
   start(): void {
     const { code, namespaces } = this.#run;
     this.#enter(() => {
-      // The wrapper stands on the first line, so that line numbers are those of the code.
-      const main = this.#cell.evaluate(`(async(__exports)=>{${code}\n})`, codeFile);
+      const main = this.#cell.evaluate(wrapped(code), codeFile);
       const seed = [...crypto.getRandomValues(new Uint32Array(4))];
       this.#cell.callGuest("start", JSON.stringify({ namespaces, seed }), main);
     });
@@ -125,7 +122,7 @@ export class Execution implements HostCalls {
     void loadSkill(skill, this.#files).then(
       (code) =>
         this.#enter(() => {
-          const body = this.#cell.evaluate(`(async(__exports)=>{${code}\n})`, `skills/${skill}.ts`);
+          const body = this.#cell.evaluate(wrapped(code), `skills/${skill}.ts`);
           this.#cell.callGuest("loaded", id, body);
         }),
       (error) => this.#enter(() => this.#cell.callGuest("loadFailed", id, JSON.stringify(error))),

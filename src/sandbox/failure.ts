@@ -2,6 +2,7 @@
 import type { Bindings, Limits, OutcomeError } from "./contract.ts";
 import type { WorkerResult } from "./messages.ts";
 import type { Transpiled } from "./transpile.ts";
+import { codeFile, wrapperLength } from "./wrapper.ts";
 
 type Failed = Extract<WorkerResult, { ok: false }>;
 
@@ -13,9 +14,6 @@ interface About {
   /** The keys of the last result of a tool. */
   resultKeys(tool: string): string[] | undefined;
 }
-
-/** Characters that the wrapper adds before the first line of the code; see execution.ts. */
-const wrapperLength = "(async(__exports)=>{".length;
 
 export async function describeFailure(failed: Failed, about: About): Promise<OutcomeError> {
   const { name, code, hint } = failed.error;
@@ -34,7 +32,7 @@ export async function describeFailure(failed: Failed, about: About): Promise<Out
     message,
     ...(code === undefined ? {} : { code }),
     ...(advice === undefined ? {} : { hint: advice }),
-    stack: frames.map(({ where, line, column }) => `    at ${where} (main.ts:${line}:${column})`).join("\n"),
+    stack: frames.map(({ where, line, column }) => `    at ${where} (${codeFile}:${line}:${column})`).join("\n"),
     ...(first ? { line: first.line, column: first.column } : {}),
     ...(source === undefined ? {} : { source }),
   };

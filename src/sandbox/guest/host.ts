@@ -11,7 +11,9 @@ export interface Host {
   now(): number;
   done(json: string | undefined): void;
   failed(errorJson: string): void;
+  /** A pure function by name, on JSON; see ../host/compute.ts. Throws what the code is to be told. */
   compute(name: string, argsJson: string): string;
+  /** An operation on the files that the code may reach; see ../host/files.ts. */
   file(operation: string, argsJson: string): string;
 }
 

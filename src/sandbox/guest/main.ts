@@ -7,8 +7,9 @@ import { host } from "./host.ts";
 import { hasPendingLoads, importModule, loaded, loadFailed, requireModule } from "./imports.ts";
 import { defineNamespaces } from "./namespaces.ts";
 import { fsGlobal } from "./node/fs.ts";
+import { timers } from "./node/timers.ts";
 import { randomFrom } from "./random.ts";
-import { clearTimer, hasTimers, runTimer, setImmediate, setInterval, setTimeout } from "./timers.ts";
+import { hasTimers, runTimer } from "./timers.ts";
 import { encode } from "./values.ts";
 
 const { parse, stringify } = JSON;
@@ -21,14 +22,8 @@ function define(globals: Record<string, unknown>): void {
 
 define({
   console: guestConsole,
-  setTimeout,
-  setInterval,
-  setImmediate,
-  clearTimeout: clearTimer,
-  clearInterval: clearTimer,
-  clearImmediate: clearTimer,
+  ...timers,
   queueMicrotask: (callback: () => void) => void Promise.resolve().then(callback),
-  performance: { now: () => host.now() },
   ToolError,
   fs: fsGlobal,
   require: requireModule,
