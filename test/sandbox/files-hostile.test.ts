@@ -317,8 +317,10 @@ function meanwhile(code: string, ...args: string[]): Disposable {
 
 const swapping = `
   const fs = require("node:fs");
-  const [folder, link, held] = process.argv.slice(-3);
-  for (;;) { try { fs.renameSync(folder, held); fs.renameSync(link, folder); fs.renameSync(folder, link); fs.renameSync(held, folder); } catch {} }`;
+  const [folder, link, held, target] = process.argv.slice(-4);
+  // The link is made anew each time: a write that replaces it would end the race otherwise.
+  const relink = () => { try { fs.unlinkSync(link); } catch {} try { fs.symlinkSync(target, link); } catch {} };
+  for (;;) { relink(); try { fs.renameSync(folder, held); fs.renameSync(link, folder); fs.renameSync(folder, link); fs.renameSync(held, folder); } catch {} }`;
 
 // Where only paths are known, this race can be lost; see folder.ts.
 describe.if(descriptorsHaveNames)("being fast", () => {
@@ -326,9 +328,10 @@ describe.if(descriptorsHaveNames)("being fast", () => {
     using files = new GuestFiles();
     const inside = (name: string) => join(files.mounts.workspace, name);
     files.around.write(what === "folder" ? "workspace/x/secret.txt" : "workspace/x", "mine");
-    symlinkSync(what === "folder" ? files.around.path : join(files.around.path, "secret.txt"), inside("link"));
+    const target = what === "folder" ? files.around.path : join(files.around.path, "secret.txt");
+    symlinkSync(target, inside("link"));
     const path = what === "folder" ? "./workspace/x/secret.txt" : "./workspace/x";
-    using _ = meanwhile(swapping, inside("x"), inside("link"), inside("held"));
+    using _ = meanwhile(swapping, inside("x"), inside("link"), inside("held"), target);
     const seen = new Map<string, number>();
     const until = performance.now() + 1_500;
     while (performance.now() < until) {
