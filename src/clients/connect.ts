@@ -92,14 +92,21 @@ interface Peer {
 
 async function sendRequest(peer: Peer, request: Request, options: RequestOptions): Promise<Record<string, unknown>> {
   const { what, timeoutMs, signal } = options;
+  // The SDK never takes its listener off a signal: each request has one of its own, or those of a thousand calls stay.
+  const cancel = new AbortController();
+  const abort = () => cancel.abort();
+  if (signal?.aborted) abort();
+  signal?.addEventListener("abort", abort, { once: true });
   try {
-    return await peer.client.request(request, anyResult, { timeout: timeoutMs, ...(signal ? { signal } : {}) });
+    return await peer.client.request(request, anyResult, { timeout: timeoutMs, signal: cancel.signal });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
     if (peer.closing.aborted) {
       throw new ClaudikinsError("CANCELLED", `${what} was cancelled: claudikins is closing`, { cause });
     }
     throw requestError(peer, request, options, cause);
+  } finally {
+    signal?.removeEventListener("abort", abort);
   }
 }
 

@@ -89,14 +89,23 @@ export class Cell {
     return this.#context.unwrapResult(this.#context.evalCode(code, file, { type: "global", strict: true }));
   }
 
-  /** Calls a method of the guest with numbers, texts, truth values and functions. */
-  callGuest(name: keyof Guest, ...args: (string | number | boolean | QuickJSHandle)[]): unknown {
+  /** Calls a method of the guest with numbers, texts and functions. */
+  callGuest(name: keyof Guest, ...args: (string | number | QuickJSHandle)[]): void {
+    this.#call(name, args).dispose();
+  }
+
+  /** Asks the guest something that has a truth value for an answer. */
+  askGuest(question: "waiting" | "finish"): boolean {
+    using answer = this.#call(question, []);
+    return this.#context.getNumber(answer) === 1;
+  }
+
+  #call(name: keyof Guest, args: (string | number | QuickJSHandle)[]): QuickJSHandle {
     const context = this.#context;
-    const method = this.#method(name);
     const handles = args.map((arg) => this.#handleOf(arg));
-    using result = context.unwrapResult(context.callFunction(method, this.#guest, ...handles));
+    const result = context.unwrapResult(context.callFunction(this.#method(name), this.#guest, ...handles));
     for (const handle of handles) handle.dispose();
-    return context.dump(result);
+    return result;
   }
 
   /** Looked up once, before the cell is remembered: a handle of later would not outlive `renew`. */
@@ -111,7 +120,7 @@ export class Cell {
   /** Runs some of the jobs that wait; false when there are none. Throws what escapes from one, as `guest`. */
   runJobs(): boolean {
     if (!this.#runtime.hasPendingJob()) {
-      if (this.#isExhausted && !this.callGuest("waiting") && !this.callGuest("finish")) throw outOfMemory();
+      if (this.#isExhausted && !this.askGuest("waiting") && !this.askGuest("finish")) throw outOfMemory();
       return false;
     }
     const result = this.#runtime.executePendingJobs(1_000);
@@ -132,14 +141,12 @@ export class Cell {
     return new DataView(this.#engine.memory.buffer).getInt32(this.#endAddress, true);
   }
 
-  #handleOf(value: string | number | boolean | QuickJSHandle): QuickJSHandle {
+  #handleOf(value: string | number | QuickJSHandle): QuickJSHandle {
     switch (typeof value) {
       case "string":
         return this.#context.newString(value);
       case "number":
         return this.#context.newNumber(value);
-      case "boolean":
-        return value ? this.#context.true : this.#context.false;
       default:
         return value;
     }
@@ -161,7 +168,7 @@ export class Cell {
     define("log", (host, level, line) => host.log(text(level), text(line)));
     define("display", (host, json) => host.display(text(json)));
     define("call", (host, id, namespace, name, args, raw) =>
-      host.call(number(id), text(namespace), text(name), text(args), raw !== undefined && context.dump(raw) === true),
+      host.call(number(id), text(namespace), text(name), text(args), number(raw)),
     );
     define("load", (host, id, skill) => host.load(number(id), text(skill)));
     define("setTimer", (host, id, delayMs) => host.setTimer(number(id), number(delayMs)));

@@ -1,6 +1,7 @@
 /** One execution inside the worker: starts the code, keeps its jobs moving, and says how it ended. */
 import type { Cell, HostCalls } from "./cell.ts";
 import type { FailureReason } from "./contract.ts";
+import { answerKind } from "./guest/answer-kind.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
@@ -46,10 +47,10 @@ export class Execution implements HostCalls {
   settle({ call, ...answer }: SettleMessage): void {
     this.#awaited -= 1;
     this.#enter(() => {
-      if (!answer.ok) this.#cell.callGuest("settle", call, false, "text", JSON.stringify(answer.error));
-      else if ("json" in answer.value) this.#cell.callGuest("settle", call, true, "json", answer.value.json);
-      else if ("blocks" in answer.value) this.#cell.callGuest("settle", call, true, "blocks", answer.value.blocks);
-      else this.#cell.callGuest("settle", call, true, "text", answer.value.text);
+      if (!answer.ok) this.#cell.callGuest("settle", call, answerKind.error, JSON.stringify(answer.error));
+      else if ("json" in answer.value) this.#cell.callGuest("settle", call, answerKind.json, answer.value.json);
+      else if ("blocks" in answer.value) this.#cell.callGuest("settle", call, answerKind.blocks, answer.value.blocks);
+      else this.#cell.callGuest("settle", call, answerKind.text, answer.value.text);
     });
   }
 
@@ -83,7 +84,7 @@ export class Execution implements HostCalls {
   /** Nothing can run: an answer or a timer will wake the code, or it has ended, or it waits for what never comes. */
   #whenIdle(): void {
     if (this.#timers.size > 0 || this.#awaited > 0) return;
-    if (this.#cell.callGuest("waiting") || this.#cell.callGuest("finish") || this.#over) return;
+    if (this.#cell.askGuest("waiting") || this.#cell.askGuest("finish") || this.#over) return;
     this.#finish({
       ok: false,
       reason: "threw",
@@ -113,9 +114,9 @@ export class Execution implements HostCalls {
     this.#send({ type: "display", json });
   }
 
-  call(call: number, namespace: string, name: string, args: string, raw: boolean): void {
+  call(call: number, namespace: string, name: string, args: string, raw: number): void {
     this.#awaited += 1;
-    this.#send({ type: "call", call, namespace, name, args, raw });
+    this.#send({ type: "call", call, namespace, name, args, raw: raw === 1 });
   }
 
   load(id: number, skill: string): void {

@@ -1,5 +1,6 @@
 /** The pool with real processes: when they start, what comes back, what a failure says, and that nothing is left. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { getEventListeners } from "node:events";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "../../src/clients/pool.ts";
@@ -245,6 +246,14 @@ describe("calling", () => {
     );
     expect(await call("get-thing")).toBe("dash");
     expect(processesWith(mark)).toHaveLength(1);
+  });
+
+  test("a signal that many calls share is left as it was", async () => {
+    open({ odd: fixture("odd", mark) });
+    const { signal } = new AbortController();
+    for (let count = 0; count < 20; count++) await call("get-thing", {}, { signal });
+    await failure(call("hang", {}, { signal, timeoutMs: 50 }));
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   test("who gives up waiting for a start does not end it for the others", async () => {

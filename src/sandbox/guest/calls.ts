@@ -1,4 +1,5 @@
 /** Calls of host functions: each has a number, a promise in here, and an answer that arrives as text. */
+import { answerKind } from "./answer-kind.ts";
 import { reportFailure, watch } from "./floating.ts";
 import { host } from "./host.ts";
 
@@ -33,7 +34,7 @@ export function call(namespace: string, name: string, args: unknown, raw: boolea
   const json = argumentsJson(`${namespace}.${name}`, args, reject);
   if (json !== undefined) {
     pending.set(id, { resolve, reject, stack: String(new Error().stack) });
-    host.call(id, namespace, name, json, raw);
+    host.call(id, namespace, name, json, raw ? 1 : 0);
   }
   return noticed(promise);
 }
@@ -88,12 +89,14 @@ export function watchUnseen(): void {
   unseen.clear();
 }
 
-export function settle(id: number, ok: boolean, kind: "json" | "blocks" | "text", payload: string): void {
+export function settle(id: number, kind: number, payload: string): void {
   const waiting = pending.get(id);
   if (!waiting) return;
   pending.delete(id);
   try {
-    if (ok) waiting.resolve(kind === "text" ? payload : kind === "blocks" ? blocksOf(parse(payload)) : parse(payload));
+    if (kind === answerKind.text) waiting.resolve(payload);
+    else if (kind === answerKind.json) waiting.resolve(parse(payload));
+    else if (kind === answerKind.blocks) waiting.resolve(blocksOf(parse(payload)));
     else waiting.reject(Object.assign(new ToolError(parse(payload)), { stack: waiting.stack }));
   } catch (error) {
     waiting.reject(error);

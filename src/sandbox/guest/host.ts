@@ -3,7 +3,8 @@
 export interface Host {
   log(level: string, text: string): void;
   display(json: string): void;
-  call(id: number, namespace: string, name: string, argsJson: string, raw: boolean): void;
+  /** `raw` is 0 or 1, which crosses faster than a truth value. */
+  call(id: number, namespace: string, name: string, argsJson: string, raw: number): void;
   /** Asks for a skill of the workspace by name. */
   load(id: number, skill: string): void;
   setTimer(id: number, delayMs: number): void;
@@ -24,7 +25,8 @@ export interface Guest {
   /** The answer to a load: the body of a module as a function, or why there is none. */
   loaded(id: number, body: (exports: Record<string, unknown>) => Promise<unknown>): void;
   loadFailed(id: number, errorJson: string): void;
-  settle(id: number, ok: boolean, kind: "json" | "blocks" | "text", payload: string): void;
+  /** The answer to a call; `kind` is one of `answerKind`. */
+  settle(id: number, kind: number, payload: string): void;
   fire(timer: number): void;
   /** True while something runs that the host has to answer. */
   waiting(): boolean;
