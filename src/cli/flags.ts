@@ -78,3 +78,14 @@ export function parseCount(text: string, flag: string, max: number): number {
   }
   return value;
 }
+
+/** One of a few words. Throws USAGE. */
+export function parseChoice<const T extends string>(text: string, flag: string, choices: readonly T[]): T {
+  const chosen = choices.find((choice) => choice === text);
+  if (chosen === undefined) {
+    throw new ClaudikinsError("USAGE", `${flag} takes ${choices.join(", ")}; got "${text}"`, {
+      hint: didYouMean(text, [...choices]),
+    });
+  }
+  return chosen;
+}

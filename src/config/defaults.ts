@@ -5,4 +5,16 @@ export const maxTimeoutMs = 600_000;
 
 export const defaultServerTimes = { startTimeoutMs: 30_000, callTimeoutMs: 60_000 };
 
-export const defaultLimits = { timeoutMs: 30_000, memoryMb: 256, outputChars: 40_000 };
+export const defaultLimits = {
+  timeoutMs: 30_000,
+  cpuMs: 20_000,
+  memoryMb: 256,
+  stackKb: 256,
+  calls: 10_000,
+  callsInFlight: 100,
+  argumentMb: 8,
+  resultMb: 64,
+  valueMb: 32,
+  logMb: 8,
+  outputChars: 40_000,
+};

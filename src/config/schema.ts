@@ -2,6 +2,8 @@
 import { z } from "zod";
 import { defaultLimits, defaultServerTimes, maxTimeoutMs } from "./defaults.ts";
 
+const megabytes = z.number().min(0.001).max(512);
+
 const timeoutMs = z.int().min(1).max(maxTimeoutMs);
 
 export const serverSchema = z.object({
@@ -38,8 +40,24 @@ export const remoteSchema = serverSchema.pick({ disabled: true, category: true, 
 export const limitsSchema = z.object({
   /** Wall-clock time of one execution. */
   timeoutMs: timeoutMs.default(defaultLimits.timeoutMs),
+  /** Time in which the code itself runs. */
+  cpuMs: timeoutMs.default(defaultLimits.cpuMs),
   /** Memory of the code that runs, the engine included. */
   memoryMb: z.int().min(16).max(2048).default(defaultLimits.memoryMb),
+  /** What nested calls may take. */
+  stackKb: z.int().min(32).max(256).default(defaultLimits.stackKb),
+  /** Tool calls of one execution. */
+  calls: z.int().min(1).max(1_000_000).default(defaultLimits.calls),
+  /** Of these, how many run together; more wait. */
+  callsInFlight: z.int().min(1).max(1_000).default(defaultLimits.callsInFlight),
+  /** The arguments of one call. */
+  argumentMb: megabytes.default(defaultLimits.argumentMb),
+  /** The result of one call. */
+  resultMb: megabytes.default(defaultLimits.resultMb),
+  /** The returned value, and all that is displayed. */
+  valueMb: megabytes.default(defaultLimits.valueMb),
+  /** Log lines; of more, the beginning and the end are kept. */
+  logMb: megabytes.default(defaultLimits.logMb),
   /** Characters of one answer that the agent is shown; the whole of a longer one is written to the workspace. */
   outputChars: z.int().min(1_000).max(1_000_000).default(defaultLimits.outputChars),
 });

@@ -1,35 +1,40 @@
 /** exec: code → bindings → sandbox → outcome. */
-import { maxTimeoutMs } from "../config/defaults.ts";
-import type { Outcome } from "../sandbox/contract.ts";
+import type { Limits } from "../config/schema.ts";
+import type { CheckMode, Outcome } from "../sandbox/contract.ts";
 import { askAgain, bindingsFor } from "./bindings.ts";
+import { limitsFrom } from "./limits.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 export interface ExecuteRequest {
   source: string;
-  /** Wall-clock limit; the config's when left out, never more than ten minutes. */
-  timeoutMs?: number | undefined;
+  /** Instead of the config's. */
+  limits?: { [Name in keyof Limits]?: Limits[Name] | undefined } | undefined;
+  /** Instead of the config's. */
+  check?: CheckMode | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
-export async function execute({ source, timeoutMs, signal }: ExecuteRequest, toolbox: Toolbox): Promise<Outcome> {
-  const first = await run({ source, timeoutMs, signal }, toolbox);
+export async function execute(request: ExecuteRequest, toolbox: Toolbox): Promise<Outcome> {
+  const first = await run(request, toolbox);
   // Code is refused by what the registry says, which may be older than the server: it is asked before that counts.
   if (first.ok || first.reason !== "check" || first.error.name !== "CheckError") return first;
-  return (await askAgain(source, toolbox, signal)) ? run({ source, timeoutMs, signal }, toolbox) : first;
+  return (await askAgain(request.source, toolbox, request.signal)) ? run(request, toolbox) : first;
 }
 
-async function run({ source, timeoutMs, signal }: ExecuteRequest, toolbox: Toolbox): Promise<Outcome> {
-  const { limits } = toolbox.config;
+async function run({ source, limits, check, signal }: ExecuteRequest, toolbox: Toolbox): Promise<Outcome> {
+  const { config } = toolbox;
   const bindings = await bindingsFor(source, toolbox, signal);
   return toolbox.sandbox.execute(source, {
     bindings,
-    limits: {
-      timeoutMs: Math.min(timeoutMs ?? limits.timeoutMs, maxTimeoutMs),
-      memoryBytes: limits.memoryMb * 1_048_576,
-    },
-    mounts: toolbox.config.folders,
-    check: toolbox.config.check,
+    limits: limitsFrom(withChosen(config.limits, limits)),
+    mounts: config.folders,
+    check: check ?? config.check,
     signal,
   });
+}
+
+function withChosen(limits: Limits, chosen: ExecuteRequest["limits"] = {}): Limits {
+  const given = Object.entries(chosen).filter(([, value]) => value !== undefined);
+  return { ...limits, ...Object.fromEntries(given) };
 }

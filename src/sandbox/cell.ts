@@ -3,7 +3,8 @@
  * memory is laid back as it was before the first one, so that nothing of an execution is left, whatever it did.
  */
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
-import { type Engine, limitRuntime, staticBytes } from "./engine.ts";
+import type { Limits } from "./contract.ts";
+import { type Engine, limitMemory, staticBytes } from "./engine.ts";
 import type { Guest, Host } from "./guest/host.ts";
 
 /** What the guest asks of the execution that runs in it; the time it gets from the cell. */
@@ -54,7 +55,7 @@ export class Cell {
     this.#context = this.#runtime.newContext();
     this.#defineHost();
     loadGuest(this.#context);
-    limitRuntime(this.#runtime, engine);
+    limitMemory(this.#runtime, engine);
     this.#guest = this.#context.getProp(this.#context.global, "__guest");
   }
 
@@ -65,9 +66,13 @@ export class Cell {
     this.#fresh = { statics: memory.slice(0, staticBytes), heap: memory.slice(this.#keptFrom, this.#end) };
   }
 
-  /** Gives the cell to an execution. */
-  enter(host: HostCalls): void {
+  /**
+   * Gives the cell to an execution. Above 256 KB of stack, an overflow would reach the host as a RangeError of its own
+   * stack, which ends the instance (see quickjs-emscripten #240).
+   */
+  enter(host: HostCalls, { stackBytes }: Limits): void {
     this.#host = host;
+    this.#runtime.setMaxStackSize(Math.min(stackBytes, 262_144));
   }
 
   /** Makes the cell as it was when it was remembered. False when it cannot be used again, and another is to be made. */

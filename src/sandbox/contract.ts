@@ -62,8 +62,24 @@ export type Outcome =
 export interface Limits {
   /** Wall-clock time. */
   timeoutMs: number;
+  /** Time in which the code itself runs; what it waits for does not count. */
+  cpuMs: number;
   /** The whole memory of the engine. */
   memoryBytes: number;
+  /** What nested calls may take, 256 KB at most. */
+  stackBytes: number;
+  /** Tool calls in all. */
+  calls: number;
+  /** Tool calls that run together; more of them wait for their turn. */
+  callsInFlight: number;
+  /** JSON of the arguments of one call. */
+  argumentBytes: number;
+  /** Text of the result of one call. */
+  resultBytes: number;
+  /** JSON of the value, and of all that is displayed. */
+  valueBytes: number;
+  /** Log lines; of more, the beginning and the end are kept. */
+  logBytes: number;
 }
 
 /** The folders that code sees as `./workspace` (read and write) and `./registry` (read only). Absolute paths. */

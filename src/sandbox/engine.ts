@@ -13,12 +13,6 @@ const pageBytes = 65_536;
 /** Left to the engine itself when code has used up its own part, so that running out is an exception and no abort. */
 const reserveBytes = 1_048_576;
 
-/**
- * Depth of calls. More is not better: above this, an overflow reaches the host as a RangeError of its own stack, which
- * ends the instance (see quickjs-emscripten #240).
- */
-const stackBytes = 262_144;
-
 export interface Engine {
   quickjs: QuickJSWASMModule;
   memory: WebAssembly.Memory;
@@ -47,10 +41,9 @@ export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: 
   return Object.assign(engine, { quickjs });
 }
 
-/** The limits that the engine can hold by itself. */
-export function limitRuntime(runtime: QuickJSRuntime, { memory }: Engine): void {
+/** The limit that the engine can hold by itself whatever runs in it. */
+export function limitMemory(runtime: QuickJSRuntime, { memory }: Engine): void {
   runtime.setMemoryLimit(memory.buffer.byteLength - reserveBytes);
-  runtime.setMaxStackSize(stackBytes);
 }
 
 /** Static data of the engine is below this; the address up to which its memory is in use is kept there. */

@@ -1,10 +1,12 @@
 /** One execution inside the worker: starts the code, keeps its jobs moving, and says how it ended. */
+import { CallGate } from "./call-gate.ts";
 import type { Cell, HostCalls } from "./cell.ts";
 import type { FailureReason } from "./contract.ts";
 import { answerKind } from "./guest/answer-kind.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
+import { valueTooLarge } from "./limit-errors.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { type FromWorker, type RunMessage, type SettleMessage, stopReason, type WorkerResult } from "./messages.ts";
 import { codeFile, wrapped } from "./wrapper.ts";
@@ -17,22 +19,27 @@ export class Execution implements HostCalls {
   readonly #send: (message: FromWorker) => void;
   readonly #logs: LogBuffer;
   readonly #files: Files;
+  readonly #gate: CallGate;
   readonly #timers = new Map<number, Timer>();
   readonly #stop: Int32Array;
   readonly #deadline: number;
-  /** Calls whose answers are still to come. */
-  #awaited = 0;
+  /** Time in which the code ran, up to when it last did. */
+  #usedMs = 0;
+  /** Since when the code runs; undefined while it waits. */
+  #runningSince: number | undefined;
+  #displayedBytes = 0;
   #over = false;
 
   constructor(cell: Cell, run: RunMessage, send: (message: FromWorker) => void) {
     this.#cell = cell;
     this.#run = run;
     this.#send = send;
-    this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }));
+    this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }), run.limits.logBytes);
+    this.#gate = new CallGate(run.limits, send);
     this.#files = new Files(run.mounts);
     this.#stop = new Int32Array(run.stop);
-    this.#deadline = performance.now() + run.timeoutMs;
-    cell.enter(this);
+    this.#deadline = performance.now() + run.limits.timeoutMs;
+    cell.enter(this, run.limits);
   }
 
   start(): void {
@@ -45,7 +52,7 @@ export class Execution implements HostCalls {
   }
 
   settle({ call, ...answer }: SettleMessage): void {
-    this.#awaited -= 1;
+    this.#gate.answered();
     this.#enter(() => {
       if (!answer.ok) this.#cell.callGuest("settle", call, answerKind.error, JSON.stringify(answer.error));
       else if ("json" in answer.value) this.#cell.callGuest("settle", call, answerKind.json, answer.value.json);
@@ -62,6 +69,7 @@ export class Execution implements HostCalls {
   /** Runs something in the engine, then everything that became possible by it; whatever happens has a result. */
   #enter(work: () => void): void {
     if (this.#over) return;
+    this.#runningSince = performance.now();
     try {
       if (this.#reasonToStop() === undefined) {
         work();
@@ -70,6 +78,9 @@ export class Execution implements HostCalls {
     } catch (error) {
       this.#finish(this.#failureOf(error));
       return;
+    } finally {
+      this.#usedMs += performance.now() - this.#runningSince;
+      this.#runningSince = undefined;
     }
     const stopped = this.#reasonToStop();
     if (stopped !== undefined) this.#finish(stoppedFailure(stopped));
@@ -83,7 +94,7 @@ export class Execution implements HostCalls {
 
   /** Nothing can run: an answer or a timer will wake the code, or it has ended, or it waits for what never comes. */
   #whenIdle(): void {
-    if (this.#timers.size > 0 || this.#awaited > 0) return;
+    if (this.#timers.size > 0 || this.#gate.open > 0) return;
     if (this.#cell.askGuest("waiting") || this.#cell.askGuest("finish") || this.#over) return;
     this.#finish({
       ok: false,
@@ -102,21 +113,27 @@ export class Execution implements HostCalls {
   #reasonToStop(): FailureReason | undefined {
     const flag = Atomics.load(this.#stop, 0);
     if (flag === stopReason.cancelled) return "cancelled";
-    if (flag === stopReason.timeout || performance.now() > this.#deadline) return "timeout";
-    return undefined;
+    const now = performance.now();
+    if (flag === stopReason.timeout || now > this.#deadline) return "timeout";
+    return this.#usedMs + (now - (this.#runningSince ?? now)) > this.#run.limits.cpuMs ? "cpu" : undefined;
   }
 
   log(level: string, text: string): void {
     this.#logs.add(level, text);
   }
 
-  display(json: string): void {
+  display(json: string): string | undefined {
+    const bytes = this.#displayedBytes + Buffer.byteLength(json);
+    const { limits } = this.#run;
+    if (bytes > limits.valueBytes) return JSON.stringify(valueTooLarge("What is displayed has", bytes, limits));
+    this.#displayedBytes = bytes;
     this.#send({ type: "display", json });
+    return undefined;
   }
 
-  call(call: number, namespace: string, name: string, args: string, raw: number): void {
-    this.#awaited += 1;
-    this.#send({ type: "call", call, namespace, name, args, raw: raw === 1 });
+  call(call: number, namespace: string, name: string, args: string, raw: number): string | undefined {
+    const refused = this.#gate.add({ type: "call", call, namespace, name, args, raw: raw === 1 });
+    return refused && JSON.stringify(refused);
   }
 
   load(id: number, skill: string): void {
@@ -144,7 +161,10 @@ export class Execution implements HostCalls {
   }
 
   done(json: string | undefined): void {
-    this.#finish({ ok: true, json });
+    const { limits } = this.#run;
+    const bytes = json === undefined ? 0 : Buffer.byteLength(json);
+    if (bytes <= limits.valueBytes) this.#finish({ ok: true, json });
+    else this.#finish(guestFailure(valueTooLarge("The value has", bytes, limits)));
   }
 
   failed(errorJson: string): void {
@@ -209,8 +229,8 @@ interface GuestError {
   name?: string;
   message?: string;
   stack?: string;
-  code?: string;
-  hint?: string;
+  code?: string | undefined;
+  hint?: string | undefined;
   floating?: boolean;
 }
 
@@ -228,10 +248,6 @@ function reasonOf(name: string, message: string): FailureReason {
 }
 
 function stoppedFailure(reason: FailureReason): Failure {
-  const message = reason === "cancelled" ? "The execution was cancelled" : "The time limit was reached";
-  return {
-    ok: false,
-    reason,
-    error: { name: reason === "cancelled" ? "CancelledError" : "TimeoutError", message, stack: "" },
-  };
+  const name = { cancelled: "CancelledError", cpu: "CpuTimeError" }[reason as string] ?? "TimeoutError";
+  return { ok: false, reason, error: { name, message: "", stack: "" } };
 }

@@ -49,6 +49,11 @@ function limitWords({ reason, error }: Failed, limits: Limits): { message: strin
         message: `The code did not finish within ${seconds} s and was stopped`,
         hint: "Look for a loop that never ends, do less in one execution, or ask for more time.",
       };
+    case "cpu":
+      return {
+        message: `The code computed for ${limits.cpuMs / 1000} s and was stopped`,
+        hint: "Look for a loop that never ends, leave the heavy work to a tool, or raise limits.cpuMs.",
+      };
     case "cancelled":
       return { message: "The execution was cancelled" };
     case "memory":

@@ -1,51 +1,96 @@
-/** Collects log lines and hands them on in groups: a million lines must not become a million messages. */
+/**
+ * Collects log lines and hands them on in groups: a million lines must not become a million messages. Of more than may
+ * be kept, the beginning and the end are, with a line between them that says how much is missing.
+ */
 import type { LogEntry, LogLevel } from "./contract.ts";
 
 const groupLines = 200;
-const groupCharacters = 32_768;
+const groupBytes = 32_768;
 const groupAgeMs = 25;
-const keptLines = 20_000;
-const keptCharacters = 4_194_304;
+
+/** What a line takes beside its text. */
+const lineBytes = 64;
+
+/** Of what may be kept, how much of it is the beginning. */
+const headShare = 0.75;
 
 export class LogBuffer {
   readonly #send: (entries: LogEntry[]) => void;
+  #headBytes: number;
+  readonly #tailBytes: number;
   #group: LogEntry[] = [];
-  #groupCharacters = 0;
+  #groupBytes = 0;
   #since = 0;
-  #lines = 0;
-  #characters = 0;
-  #dropped = 0;
+  /** The newest lines, once the beginning is full. */
+  readonly #tail: LogEntry[] = [];
+  #tailStart = 0;
+  #tailHas = 0;
+  #missing = 0;
 
-  constructor(send: (entries: LogEntry[]) => void) {
+  /** `maxBytes` are of the lines' texts in UTF-16, and 64 for each line. */
+  constructor(send: (entries: LogEntry[]) => void, maxBytes: number) {
     this.#send = send;
+    this.#headBytes = Math.floor(maxBytes * headShare);
+    this.#tailBytes = maxBytes - this.#headBytes;
   }
 
   add(level: string, text: string): void {
-    this.#lines += 1;
-    this.#characters += text.length;
-    if (this.#lines > keptLines || this.#characters > keptCharacters) {
-      this.#dropped += 1;
+    const entry = { level: level as LogLevel, text };
+    const bytes = sizeOf(entry);
+    if (this.#tail.length > 0 || bytes > this.#headBytes) {
+      this.#headBytes = 0;
+      this.#addToTail(entry);
       return;
     }
+    this.#headBytes -= bytes;
     const now = performance.now();
     if (this.#group.length === 0) this.#since = now;
-    this.#group.push({ level: level as LogLevel, text });
-    this.#groupCharacters += text.length;
-    const full = this.#group.length >= groupLines || this.#groupCharacters >= groupCharacters;
+    this.#group.push(entry);
+    this.#groupBytes += bytes;
+    const full = this.#group.length >= groupLines || this.#groupBytes >= groupBytes;
     if (full || now - this.#since >= groupAgeMs) this.#sendGroup();
   }
 
-  /** Sends what is there; at the end, also how many lines were too many to keep. */
+  /** Sends what is there; at the end, also the newest lines of too many. */
   flush(end = false): void {
-    if (end && this.#dropped > 0) {
-      this.#group.push({ level: "warn", text: `${this.#dropped} more lines were logged and not kept` });
-    }
     if (this.#group.length > 0) this.#sendGroup();
+    if (!end || this.#tail.length === 0) return;
+    if (this.#missing > 0) {
+      this.#send([{ level: "warn", text: `… ${this.#missing} lines that were logged here were too many to keep …` }]);
+    }
+    this.#send(this.#tail.slice(this.#tailStart));
+  }
+
+  #addToTail({ level, text }: LogEntry): void {
+    const entry = { level, text: shortened(text, this.#tailBytes / 2) };
+    this.#tail.push(entry);
+    this.#tailHas += sizeOf(entry);
+    while (this.#tailHas > this.#tailBytes && this.#tailStart < this.#tail.length - 1) {
+      this.#tailHas -= sizeOf(this.#tail[this.#tailStart]!);
+      this.#tailStart += 1;
+      this.#missing += 1;
+    }
+    // Moving what is left for each line that goes would take longer than all else.
+    if (this.#tailStart > 1_000 && this.#tailStart * 2 > this.#tail.length) {
+      this.#tail.splice(0, this.#tailStart);
+      this.#tailStart = 0;
+    }
   }
 
   #sendGroup(): void {
     this.#send(this.#group);
     this.#group = [];
-    this.#groupCharacters = 0;
+    this.#groupBytes = 0;
   }
+}
+
+function sizeOf({ text }: LogEntry): number {
+  return text.length * 2 + lineBytes;
+}
+
+/** A line that is too long by itself, with what it says of that. */
+function shortened(text: string, maxBytes: number): string {
+  const characters = Math.max(0, Math.floor((maxBytes - lineBytes) / 2) - 60);
+  if (text.length <= characters + 60) return text;
+  return `${text.slice(0, characters)}… (${text.length - characters} more characters in this line)`;
 }

@@ -1,5 +1,5 @@
 /** The messages between an execution's owner and its worker. Values cross as text, never as live objects. */
-import type { BindingValue, FailureReason, LogEntry, Mounts, Namespace } from "./contract.ts";
+import type { BindingValue, FailureReason, Limits, LogEntry, Mounts, Namespace } from "./contract.ts";
 
 /** The first message to a worker: what its executions run in. Later ones are told to begin with `renew`. */
 export interface PrepareMessage {
@@ -18,8 +18,7 @@ export interface RunMessage {
   code: string;
   namespaces: Namespace[];
   mounts: Mounts;
-  /** Milliseconds left for the code when the message is sent. */
-  timeoutMs: number;
+  limits: Limits;
   /** One Int32; anything but 0 stops the code. */
   stop: SharedArrayBuffer;
 }

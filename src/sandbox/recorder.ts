@@ -4,12 +4,14 @@ import type {
   Bindings,
   BindingValue,
   FailureReason,
+  Limits,
   LogEntry,
   Outcome,
   OutcomeError,
   Receipt,
   ToolUse,
 } from "./contract.ts";
+import { resultTooLarge } from "./limit-errors.ts";
 import type { ErrorShape, FromWorker, SettleMessage } from "./messages.ts";
 
 type CallMessage = Extract<FromWorker, { type: "call" }>;
@@ -22,6 +24,11 @@ export class Recorder {
   readonly #tools = new Map<string, ToolUse>();
   /** By tool as the code called it; only looked into when the code fails. */
   readonly #lastResults = new Map<string, BindingValue>();
+  readonly #limits: Limits;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
 
   log(entries: LogEntry[]): void {
     for (const entry of entries) this.#logs.push(entry);
@@ -42,6 +49,8 @@ export class Recorder {
       const args = JSON.parse(message.args) as Record<string, unknown>;
       const value = await bindings.call({ namespace, name, args, raw }, signal);
       use.resultChars += lengthOf(value);
+      const bytes = bytesOf(value);
+      if (bytes > this.#limits.resultBytes) throw resultTooLarge(`${namespace}.${name}`, bytes, this.#limits);
       if (!raw) this.#lastResults.set(`${namespace}.${name}`, value);
       return { type: "settle", call, ok: true, value };
     } catch (error) {
@@ -99,16 +108,20 @@ function newUse(): ToolUse {
   return { calls: 0, failures: 0, durationMs: 0, resultChars: 0 };
 }
 
+function bytesOf(value: BindingValue): number {
+  return Object.values(value).reduce((sum: number, text: string) => sum + Buffer.byteLength(text), 0);
+}
+
 function lengthOf(value: BindingValue): number {
   return Object.values(value).reduce((sum: number, text: string) => sum + text.length, 0);
 }
 
 /** Only what is meant for the code: never a stack, a cause or a path of ours. */
 function errorShape(error: unknown): ErrorShape {
-  const { code, hint } = error as { code?: unknown; hint?: unknown };
+  const { code, hint, message } = error as { code?: unknown; hint?: unknown; message?: unknown };
   return {
     name: "ToolError",
-    message: error instanceof Error ? error.message : String(error),
+    message: typeof message === "string" ? message : String(error),
     ...(typeof code === "string" ? { code } : {}),
     ...(typeof hint === "string" ? { hint } : {}),
   };

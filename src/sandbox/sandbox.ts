@@ -44,7 +44,7 @@ export class Sandbox implements Disposable {
 
   /** Never rejects: whatever the code does is an outcome. */
   async execute(source: string, options: ExecuteOptions): Promise<Outcome> {
-    const recorder = new Recorder();
+    const recorder = new Recorder(options.limits);
     try {
       // Loaded while the worker starts.
       const { transpile } = await import("./transpile.ts");
@@ -114,7 +114,7 @@ export class Sandbox implements Disposable {
       code,
       namespaces: bindings.namespaces.map(withoutSchemas),
       mounts,
-      timeoutMs: limits.timeoutMs,
+      limits,
       stop,
     });
     if (signal?.aborted) cancel();

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { defaultLimits } from "../../src/config/defaults.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { root } from "../support/claudikins.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -127,7 +128,7 @@ describe("the demo", () => {
   test("is the only server where there is no config, and is this program", async () => {
     const { origin, servers, limits } = await load();
     expect(origin).toEqual({ kind: "demo" });
-    expect(limits).toEqual({ timeoutMs: 30_000, memoryMb: 256, outputChars: 40_000 });
+    expect(limits).toEqual(defaultLimits);
     expect([...servers.keys()]).toEqual(["demo"]);
     expect(servers.get("demo")).toMatchObject({
       name: "demo",

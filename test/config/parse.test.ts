@@ -1,6 +1,7 @@
 /** A config file's text: what is accepted, and the words for everything that is wrong with it. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { describe, expect, test } from "bun:test";
+import { defaultLimits } from "../../src/config/defaults.ts";
 import { parseConfig } from "../../src/config/parse.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 
@@ -30,7 +31,7 @@ describe("accepted", () => {
     expect(parse("{}")).toEqual({
       servers: new Map(),
       check: "error",
-      limits: { timeoutMs: 30_000, memoryMb: 256, outputChars: 40_000 },
+      limits: defaultLimits,
     });
   });
 
@@ -47,7 +48,19 @@ describe("accepted", () => {
       startTimeoutMs: 1,
       callTimeoutMs: 600_000,
     };
-    const limits = { timeoutMs: 600_000, memoryMb: 16, outputChars: 1_000 };
+    const limits = {
+      timeoutMs: 600_000,
+      cpuMs: 1,
+      memoryMb: 16,
+      stackKb: 32,
+      calls: 1,
+      callsInFlight: 1,
+      argumentMb: 0.001,
+      resultMb: 512,
+      valueMb: 0.5,
+      logMb: 1,
+      outputChars: 1_000,
+    };
     expect(
       parse({ $schema: "x", mcpServers: { all: server }, registry: "r", workspace: "w", check: "warn", limits }),
     ).toEqual({

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import type { BindingCall, Bindings, CheckMode } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { someLimits } from "./some-limits.ts";
 
 const string = { type: "string" };
 const bindings: Bindings = {
@@ -58,7 +59,7 @@ afterAll(() => sandbox[Symbol.dispose]());
 const run = (source: string, check: CheckMode = "error") =>
   sandbox.execute(source, {
     bindings,
-    limits: { timeoutMs: 5_000, memoryBytes: 64 * 1_048_576 },
+    limits: someLimits({ timeoutMs: 5_000 }),
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
     check,
   });

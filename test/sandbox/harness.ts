@@ -1,14 +1,13 @@
 /** Runs code in a real sandbox with small bindings of its own; no MCP anywhere near. */
 import { join } from "node:path";
-import type { BindingCall, Bindings, BindingValue, CheckMode, Outcome } from "../../src/sandbox/contract.ts";
+import type { BindingCall, Bindings, BindingValue, CheckMode, Limits, Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { temporaryFolder } from "../support/temporary.ts";
+import { someLimits } from "./some-limits.ts";
 
 export const megabyte = 1_048_576;
 
-export interface HarnessOptions {
-  timeoutMs?: number;
-  memoryBytes?: number;
+export interface HarnessOptions extends Partial<Limits> {
   signal?: AbortSignal;
   call?: Bindings["call"];
 }
@@ -44,7 +43,7 @@ export class Harness implements Disposable {
   readonly mounts = { workspace: join(this.#folder.path, "workspace"), registry: join(this.#folder.path, "registry") };
 
   async run(source: string, options: HarnessOptions = {}): Promise<Outcome> {
-    const { timeoutMs = 10_000, memoryBytes = 64 * megabyte, signal, call = answer } = options;
+    const { signal, call = answer, ...limits } = options;
     const names = ["echo", "text", "slow", "fail", "with-dash", "constructor"];
     const functions = names.map((name) => ({ name, jsName: name.replace("-", "_") }));
     const bindings: Bindings = {
@@ -57,7 +56,7 @@ export class Harness implements Disposable {
     };
     return this.sandbox.execute(source, {
       bindings,
-      limits: { timeoutMs, memoryBytes },
+      limits: someLimits({ timeoutMs: 10_000, ...limits }),
       mounts: this.mounts,
       check: this.check,
       signal,

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import type { BindingCall, Bindings } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { someLimits } from "./some-limits.ts";
 
 const tool = (name: string) => ({ name, jsName: name.replace("-", "_"), inputSchema: { type: "object" } });
 const bindings: Bindings = {
@@ -91,7 +92,7 @@ const cases: [string, string, string][] = [
 test.each(cases)("%s", async (_, source, hint) => {
   const outcome = await sandbox.execute(source, {
     bindings,
-    limits: { timeoutMs: 5_000, memoryBytes: 64 * 1_048_576 },
+    limits: someLimits({ timeoutMs: 5_000 }),
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
     check: "error",
   });

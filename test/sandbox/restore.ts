@@ -4,6 +4,7 @@ import { createEngine } from "../../src/sandbox/engine.ts";
 import { Execution } from "../../src/sandbox/execution.ts";
 import { endAddressOf, restoreSnapshot } from "../../src/sandbox/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/wasm.ts";
+import { someLimits } from "./some-limits.ts";
 
 const [file = "", memoryMb = ""] = process.argv.slice(2);
 const snapshot = await Bun.file(file).bytes();
@@ -19,7 +20,7 @@ const execution = new Execution(
     code: "console.log('x'); return [typeof Math.random(), typeof __guest, typeof __host, [3, 1, 2].sort()]",
     namespaces: [],
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
-    timeoutMs: 1_000,
+    limits: someLimits({ timeoutMs: 1_000 }),
     stop: new SharedArrayBuffer(4),
   },
   (message) => {

@@ -1,12 +1,13 @@
 /** `claudikins exec`: runs TypeScript from a file, the command line or standard input. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { defaultLimits, maxTimeoutMs } from "../../config/defaults.ts";
+import { defaultLimits } from "../../config/defaults.ts";
 import { ClaudikinsError, messageOf } from "../../errors.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, commonArgs } from "../command.ts";
-import { parseDuration } from "../flags.ts";
+import { parseChoice } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
 
 export default command({
@@ -15,11 +16,12 @@ export default command({
   args: {
     file: { type: "positional", required: false, description: "A TypeScript file, or - for standard input" },
     eval: { type: "string", alias: "e", valueHint: "code", description: "Run this code instead of a file" },
-    timeout: {
+    check: {
       type: "string",
-      valueHint: "time",
-      description: "Stop the code after this time, for example 5000, 5s or 2m",
+      valueHint: "mode",
+      description: "What happens to calls that are certainly wrong: error, warn or off (error)",
     },
+    ...limitArgs,
     ...commonArgs,
   },
   examples: [
@@ -28,17 +30,18 @@ export default command({
     `echo 'return 6 * 7' | claudikins exec -`,
   ],
   async run(args, io) {
-    const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
+    const limits = limitsOf(args);
+    const check = args.check === undefined ? undefined : parseChoice(args.check, "--check", ["error", "warn", "off"]);
     // The worker starts on another core while the rest is loaded.
     using sandbox = new Sandbox({ keptWorkers: 0 });
-    sandbox.warm(defaultLimits.memoryMb * 1_048_576);
+    sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * 1_048_576);
     const [{ execute }, { openToolbox }] = await Promise.all([
       import("../../flows/execute.ts"),
       import("../session.ts"),
     ]);
     const source = await readSource(args.file, args.eval, io);
     await using toolbox = await openToolbox(io, args.config, sandbox);
-    const outcome = await execute({ source, timeoutMs, signal: io.interrupted }, toolbox);
+    const outcome = await execute({ source, limits, check, signal: io.interrupted }, toolbox);
     const colours = io.stderr.isTerminal && !io.env["NO_COLOR"];
     if (args.json) {
       if (outcome.ok) await io.stdout.write(`${JSON.stringify(outcome)}\n`);

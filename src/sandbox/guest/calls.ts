@@ -33,8 +33,9 @@ export function call(namespace: string, name: string, args: unknown, raw: boolea
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const json = argumentsJson(`${namespace}.${name}`, args, reject);
   if (json !== undefined) {
-    pending.set(id, { resolve, reject, stack: String(new Error().stack) });
-    host.call(id, namespace, name, json, raw ? 1 : 0);
+    const refused = host.call(id, namespace, name, json, raw ? 1 : 0);
+    if (refused === undefined) pending.set(id, { resolve, reject, stack: String(new Error().stack) });
+    else reject(new ToolError(parse(refused)));
   }
   return noticed(promise);
 }

@@ -27,7 +27,10 @@ define({
   ToolError,
   fs: fsGlobal,
   require: requireModule,
-  display: (value: unknown) => host.display(encode(value) ?? "null"),
+  display: (value: unknown) => {
+    const refused = host.display(encode(value) ?? "null");
+    if (refused !== undefined) throw new ToolError(parse(refused));
+  },
 });
 define(globals);
 const module = { main: true, url: "file:///main.ts", filename: "/main.ts", dirname: "/" };

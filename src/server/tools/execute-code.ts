@@ -36,7 +36,10 @@ export async function callExecuteCode(
   ) {
     return refusal(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`);
   }
-  const outcome = await execute({ source: code, timeoutMs: timeoutMs as number | undefined, signal }, toolbox);
+  const outcome = await execute(
+    { source: code, limits: { timeoutMs: timeoutMs as number | undefined }, signal },
+    toolbox,
+  );
   const { folders, limits } = toolbox.config;
   return outcomeContent(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
 }

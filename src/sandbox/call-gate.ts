@@ -1,0 +1,49 @@
+/** The way out for the calls of one execution: how many there may be, how large they are, and how many run together. */
+import type { Limits } from "./contract.ts";
+import { argumentsTooLarge, tooManyCalls } from "./limit-errors.ts";
+import type { ErrorShape, FromWorker } from "./messages.ts";
+
+type CallMessage = Extract<FromWorker, { type: "call" }>;
+
+export class CallGate {
+  readonly #limits: Limits;
+  readonly #send: (call: CallMessage) => void;
+  readonly #waiting: CallMessage[] = [];
+  #made = 0;
+  #running = 0;
+
+  constructor(limits: Limits, send: (call: CallMessage) => void) {
+    this.#limits = limits;
+    this.#send = send;
+  }
+
+  /** Why the call cannot be made; undefined when it is on its way, or waits for its turn. */
+  add(call: CallMessage): ErrorShape | undefined {
+    // Questions about the tools are no calls of tools.
+    if (call.namespace !== "" && ++this.#made > this.#limits.calls) return tooManyCalls(this.#limits);
+    const bytes = Buffer.byteLength(call.args);
+    if (bytes > this.#limits.argumentBytes) {
+      return argumentsTooLarge(`${call.namespace}.${call.name}`, bytes, this.#limits);
+    }
+    if (this.#running < this.#limits.callsInFlight) this.#start(call);
+    else this.#waiting.push(call);
+    return undefined;
+  }
+
+  /** To be told of every answer: the next call can go. */
+  answered(): void {
+    this.#running -= 1;
+    const next = this.#waiting.shift();
+    if (next) this.#start(next);
+  }
+
+  /** Calls whose answers are still to come. */
+  get open(): number {
+    return this.#running + this.#waiting.length;
+  }
+
+  #start(call: CallMessage): void {
+    this.#running += 1;
+    this.#send(call);
+  }
+}

@@ -1,0 +1,47 @@
+/** How the code is told of a limit that it has reached and can do something about. */
+import type { Limits } from "./contract.ts";
+import type { ErrorShape } from "./messages.ts";
+
+const megabyte = 1_048_576;
+
+export function tooManyCalls({ calls }: Limits): ErrorShape {
+  return {
+    name: "ToolError",
+    code: "TOO_MANY_CALLS",
+    message: `The code has made ${calls} tool calls, which is the limit`,
+    hint: "Look for a loop that never ends or a page cursor that is not passed on; else do less in one execution, or raise limits.calls.",
+  };
+}
+
+export function argumentsTooLarge(tool: string, bytes: number, { argumentBytes }: Limits): ErrorShape {
+  return {
+    name: "ToolError",
+    code: "ARGUMENTS_TOO_LARGE",
+    message: `The arguments of ${tool} have ${size(bytes)}, the limit is ${size(argumentBytes)}`,
+    hint: "Send it in several calls, or raise limits.argumentMb.",
+  };
+}
+
+export function resultTooLarge(tool: string, bytes: number, { resultBytes }: Limits): ErrorShape {
+  return {
+    name: "ToolError",
+    code: "RESULT_TOO_LARGE",
+    message: `The result of ${tool} has ${size(bytes)}, the limit is ${size(resultBytes)}`,
+    hint: "Ask the tool for less (a page, a filter, a part of the file), or raise limits.resultMb.",
+  };
+}
+
+export function valueTooLarge(what: string, bytes: number, { valueBytes }: Limits): ErrorShape {
+  return {
+    name: "ValueError",
+    code: "VALUE_TOO_LARGE",
+    message: `${what} ${size(bytes)}, the limit is ${size(valueBytes)}`,
+    hint: "Return a summary, or write the data to a file in ./workspace and return its path; or raise limits.valueMb.",
+  };
+}
+
+/** `12.5 MB`, `3 KB`, `17 bytes`. */
+function size(bytes: number): string {
+  if (bytes >= megabyte) return `${Math.round((bytes / megabyte) * 10) / 10} MB`;
+  return bytes >= 1_024 ? `${Math.round(bytes / 1_024)} KB` : `${bytes} bytes`;
+}

@@ -1,0 +1,224 @@
+/** Every limit of an execution has an outcome of its own, says what to do, and leaves the next execution alone. */
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { BindingCall, Outcome } from "../../src/sandbox/contract.ts";
+import { Harness, type HarnessOptions, megabyte } from "./harness.ts";
+
+setDefaultTimeout(30_000);
+
+const harness = new Harness();
+afterAll(() => harness[Symbol.dispose]());
+afterEach(async () => expect(await harness.value("return (await test.echo({ a: 1 })).a")).toBe(1));
+
+function failed(outcome: Outcome) {
+  if (outcome.ok) throw new Error(`it succeeded: ${JSON.stringify(outcome.value)}`);
+  return outcome;
+}
+
+const spin = "const until = performance.now() + 10_000; while (performance.now() < until);";
+
+describe("time", () => {
+  test.each([
+    ["wall time, while the code computes", spin, { timeoutMs: 60 }, "timeout", "did not finish within 0.06 s"],
+    ["wall time, while it waits", "await test.slow({ ms: 20_000 })", { timeoutMs: 60 }, "timeout", "within 0.06 s"],
+    ["time it computes", spin, { cpuMs: 60 }, "cpu", "The code computed for 0.06 s and was stopped"],
+    [
+      "time it computes, in many small pieces",
+      `for (;;) { for (let n = 0; n < 10_000; n++); await null; }`,
+      { cpuMs: 60 },
+      "cpu",
+      "computed for 0.06 s",
+    ],
+    [
+      "time it computes, in timers",
+      `setInterval(() => { for (let n = 0; n < 50_000; n++); }, 0); await new Promise(() => {});`,
+      { cpuMs: 60 },
+      "cpu",
+      "computed for 0.06 s",
+    ],
+  ] as const)("%s", async (_, code, limits, reason, message) => {
+    const outcome = failed(await harness.run(code, limits));
+    expect(outcome).toMatchObject({ reason, error: { message: expect.stringContaining(message) } });
+    expect(outcome.error.hint).toBeString();
+  });
+
+  test("waiting is not computing", async () => {
+    expect(await harness.value("await test.slow({ ms: 300 }); return 1", { cpuMs: 150 })).toBe(1);
+  });
+});
+
+describe("stack", () => {
+  const deep = "let deepest = 0; const down = (n) => { deepest = n; down(n + 1); };";
+
+  test("less of it is less depth", async () => {
+    const depth = (stackBytes: number) =>
+      harness.value(`${deep} try { down(1) } catch { return deepest }`, { stackBytes }) as Promise<number>;
+    const [little, much] = [await depth(65_536), await depth(262_144)];
+    expect(little).toBeGreaterThan(50);
+    expect(much).toBeGreaterThan(little * 3);
+  });
+
+  test("its end is an outcome", async () => {
+    expect(failed(await harness.run(`${deep} down(1)`, { stackBytes: 65_536 })).reason).toBe("stack");
+  });
+});
+
+describe("tool calls", () => {
+  test("more than there may be are errors that the code sees", async () => {
+    const code = `const answers = await Promise.allSettled(Array.from({ length: 7 }, (_, n) => test.echo({ n })));
+      return answers.map(({ value, reason }) => value?.n ?? [reason.name, reason.code, reason.message])`;
+    const refused = ["ToolError", "TOO_MANY_CALLS", "The code has made 5 tool calls, which is the limit"];
+    expect(await harness.value(code, { calls: 5 })).toEqual([0, 1, 2, 3, 4, refused, refused]);
+  });
+
+  test("a loop of them ends", async () => {
+    let made = 0;
+    const call = async (): Promise<{ json: string }> => ({ json: String(++made) });
+    const outcome = failed(await harness.run("for (;;) await test.echo()", { calls: 20, call }));
+    expect(outcome).toMatchObject({ reason: "threw", error: { code: "TOO_MANY_CALLS", line: 1 } });
+    expect(outcome.error.hint).toContain("limits.calls");
+    expect(outcome.receipt.calls).toBe(20);
+    expect(made).toBe(20);
+  });
+
+  test("questions about the tools do not count", async () => {
+    const call = async ({ namespace }: BindingCall) => ({ json: JSON.stringify(namespace) });
+    const code = `for (let n = 0; n < 5; n++) await tools.list(); return await test.echo()`;
+    expect(await harness.value(code, { calls: 1, call })).toBe("test");
+  });
+
+  test("more than may run together wait for their turn", async () => {
+    let running = 0;
+    let most = 0;
+    const call = async ({ args }: BindingCall) => {
+      running += 1;
+      most = Math.max(most, running);
+      await Bun.sleep(2);
+      running -= 1;
+      return { json: JSON.stringify(args) };
+    };
+    const code = `const all = await Promise.all(Array.from({ length: 30 }, (_, n) => test.echo({ n }))); return all.map((a) => a.n)`;
+    expect(await harness.value(code, { callsInFlight: 4, call })).toEqual(Array.from({ length: 30 }, (_, n) => n));
+    expect(most).toBe(4);
+  });
+
+  test("those that wait are dropped with the execution", async () => {
+    let made = 0;
+    const call = async (_: BindingCall, signal: AbortSignal): Promise<never> => {
+      made += 1;
+      return new Promise((_resolve, reject) =>
+        signal.addEventListener("abort", () => reject(new Error("aborted")), { once: true }),
+      );
+    };
+    const code = `await Promise.all(Array.from({ length: 30 }, () => test.echo()))`;
+    expect(failed(await harness.run(code, { callsInFlight: 3, timeoutMs: 60, call })).reason).toBe("timeout");
+    expect(made).toBe(3);
+  });
+
+  test.each([
+    [
+      "arguments",
+      "await test.echo({ text: 'é'.repeat(1_000) })",
+      { argumentBytes: 2_000 },
+      "ARGUMENTS_TOO_LARGE",
+      "The arguments of test.echo have 2 KB, the limit is 2 KB",
+    ],
+    [
+      "a result",
+      "await test.echo({ text: 'x'.repeat(3 * 1024 * 1024) })",
+      { resultBytes: megabyte },
+      "RESULT_TOO_LARGE",
+      "The result of test.echo has 3 MB, the limit is 1 MB",
+    ],
+  ] as [string, string, HarnessOptions, string, string][])("%s too large", async (_, code, limits, name, message) => {
+    expect(failed(await harness.run(code, limits)).error).toMatchObject({ code: name, message, line: 1 });
+    expect(await harness.value(`try { ${code} } catch (error) { return error.code }`, limits)).toBe(name);
+  });
+});
+
+describe("what comes out", () => {
+  test("a value too large is told of and not sent", async () => {
+    const outcome = failed(await harness.run("return 'x'.repeat(2 * 1024 * 1024)", { valueBytes: megabyte }));
+    expect(outcome.error).toMatchObject({
+      code: "VALUE_TOO_LARGE",
+      message: "The value has 2 MB, the limit is 1 MB",
+      hint: expect.stringContaining("./workspace"),
+    });
+  });
+
+  test("what is displayed counts together", async () => {
+    const picture = "{ type: 'text', text: 'x'.repeat(600_000) }";
+    const outcome = failed(await harness.run(`display(${picture}); display(${picture})`, { valueBytes: megabyte }));
+    expect(outcome.error).toMatchObject({
+      code: "VALUE_TOO_LARGE",
+      message: expect.stringContaining("What is displayed"),
+    });
+    expect(outcome.display).toHaveLength(1);
+  });
+
+  test("a million lines: the beginning and the end are kept, and the number of the others is told", async () => {
+    const { logs, ok } = await harness.run("for (let n = 0; n < 1_000_000; n++) console.log('line ' + n)", {
+      logBytes: 100_000,
+      timeoutMs: 25_000,
+    });
+    expect(ok).toBe(true);
+    expect(logs.length).toBeLessThan(2_000);
+    const texts = logs.map(({ text }) => text);
+    const gap = texts.findIndex((text) => text.includes("too many to keep"));
+    const missing = Number(/^… (\d+) lines/.exec(texts[gap]!)?.[1]);
+    expect(texts.slice(0, gap)).toEqual(Array.from({ length: gap }, (_, n) => `line ${n}`));
+    expect(texts.at(-1)).toBe("line 999999");
+    expect(texts[gap + 1]).toBe(`line ${gap + missing}`);
+    expect(gap + missing + (texts.length - gap - 1)).toBe(1_000_000);
+  });
+
+  test("lines before a failure are kept as well, the last ones too", async () => {
+    const code = "for (let n = 0; n < 50_000; n++) console.log(n); throw new Error('at the end')";
+    const outcome = failed(await harness.run(code, { logBytes: 10_000 }));
+    expect(outcome.logs.at(-1)).toEqual({ level: "log", text: "49999" });
+  });
+
+  test("one line that is too long is cut, and says so", async () => {
+    const { logs } = await harness.run("console.log('a'.repeat(1_000_000)); console.log('b')", { logBytes: 40_000 });
+    expect(logs).toHaveLength(2);
+    expect(logs[0]!.text).toMatch(/^a{1000,}… \(\d+ more characters in this line\)$/);
+    expect(logs[1]!.text).toBe("b");
+  });
+});
+
+describe("cancelling", () => {
+  test.each([
+    ["code that computes", spin],
+    ["code in a loop of the engine", "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)"],
+    ["code that waits for a tool", "await test.slow({ ms: 20_000 })"],
+    ["code that waits for a timer", "await new Promise((done) => setTimeout(done, 20_000))"],
+    ["code that catches everything", "for (;;) { try { await test.slow({ ms: 20_000 }) } catch {} }"],
+    ["code that floods", "for (;;) await null"],
+  ])("%s", async (_, code) => {
+    const controller = new AbortController();
+    const running = harness.run(code, { signal: controller.signal });
+    await Bun.sleep(100);
+    const cancelledAt = performance.now();
+    controller.abort();
+    const outcome = failed(await running);
+    // It takes a few milliseconds; what is asserted is that nothing of it waits for something to end by itself.
+    expect(performance.now() - cancelledAt).toBeLessThan(2_000);
+    expect(outcome.reason).toBe("cancelled");
+  });
+
+  test("the tool calls that run are cancelled with it", async () => {
+    const controller = new AbortController();
+    const { promise: cancelled, resolve } = Promise.withResolvers<string>();
+    const call = async ({ name }: BindingCall, signal: AbortSignal): Promise<never> =>
+      new Promise((_resolve, reject) =>
+        signal.addEventListener("abort", () => {
+          resolve(name);
+          reject(new Error("aborted"));
+        }),
+      );
+    const running = harness.run("await test.echo()", { signal: controller.signal, call });
+    await Bun.sleep(50);
+    controller.abort();
+    expect(await cancelled).toBe("echo");
+    expect(failed(await running).reason).toBe("cancelled");
+  });
+});
