@@ -22,10 +22,13 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Kinds of things that a server may have, by their names in the protocol. */
+export type Offer = "tools" | "resources" | "prompts";
+
 /** A connected server. */
 export interface Connection {
-  /** False for a server that says it has none: asking it for tools is an error. */
-  readonly offersTools: boolean;
+  /** What the server says it has: asking it for anything else is an error. */
+  offers(what: Offer): boolean;
   /**
    * The result as it came. Throws CANCELLED, CALL_TIMEOUT or SERVER_UNAVAILABLE; and for an error that the server
    * answered INVALID_ARGUMENTS or TOOL_FAILED when a tool was called, else PROTOCOL_ERROR.
@@ -66,7 +69,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   try {
     await client.connect(transport, { timeout: server.startTimeoutMs, signal });
     return {
-      offersTools: client.getServerCapabilities()?.tools !== undefined,
+      offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
       request: (request, requestOptions) =>
         sendRequest({ server: server.name, client, transport, closing: signal }, request, requestOptions),
       close: () => client.close(),

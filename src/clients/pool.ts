@@ -4,8 +4,8 @@ import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
-import type { Connection } from "./connect.ts";
-import { type ListedTool, readTools, type ToolResult } from "./result.ts";
+import type { Connection, Offer } from "./connect.ts";
+import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
@@ -35,23 +35,36 @@ export class Pool implements AsyncDisposable {
 
   /** All tools of one server, every page. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
   async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
-    const what = `tools/list of ${server}`;
-    const { offersTools } = await unlessAborted(this.#connection(server), options.signal, what);
-    if (!offersTools) return [];
-    const tools: ListedTool[] = [];
-    const seen = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const params = cursor === undefined ? {} : { cursor };
-      const page = await this.#request(server, { method: "tools/list", params }, what, options);
-      tools.push(...readTools(page, server));
-      cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;
-      if (cursor !== undefined && (seen.has(cursor) || seen.size >= maxPages)) {
-        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" sends pages of its tools/list without end`);
-      }
-      if (cursor !== undefined) seen.add(cursor);
-    } while (cursor !== undefined);
-    return tools;
+    return this.#list(server, "tools/list", (page) => readTools(page, server), options);
+  }
+
+  /** All resources, as the server describes them. Throws as `listTools` does. */
+  async listResources(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#list(server, "resources/list", (page) => objectsOf(page["resources"]), options);
+  }
+
+  /** All templates of addresses of resources. Throws as `listTools` does. */
+  async listResourceTemplates(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#list(server, "resources/templates/list", (page) => objectsOf(page["resourceTemplates"]), options);
+  }
+
+  /** All prompts. Throws as `listTools` does. */
+  async listPrompts(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#list(server, "prompts/list", (page) => objectsOf(page["prompts"]), options);
+  }
+
+  /** One resource: `{ contents }` as the server sent it. Throws PROTOCOL_ERROR when there is no such thing. */
+  async readResource(server: string, uri: string, options: CallOptions = {}): Promise<JsonObject> {
+    const what = `${server}: the resource ${uri}`;
+    await this.#offered(server, "resources", what, options);
+    return this.#request(server, { method: "resources/read", params: { uri } }, what, options);
+  }
+
+  /** One prompt: `{ description?, messages }` as the server sent it. Throws PROTOCOL_ERROR when there is no such thing. */
+  async getPrompt(server: string, name: string, args: object, options: CallOptions = {}): Promise<JsonObject> {
+    const what = `${server}: the prompt ${name}`;
+    await this.#offered(server, "prompts", what, options);
+    return this.#request(server, { method: "prompts/get", params: { name, arguments: args } }, what, options);
   }
 
   /** One tool call. The result is as the server sent it, `isError` included; throws when there is no result at all. */
@@ -71,6 +84,34 @@ export class Pool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** Every page of a list; nothing where the server says that it has no such things. */
+  async #list<T>(server: string, method: string, read: (page: JsonObject) => T[], options: CallOptions): Promise<T[]> {
+    const what = `${method} of ${server}`;
+    const connection = await unlessAborted(this.#connection(server), options.signal, what);
+    if (!connection.offers(method.split("/")[0] as Offer)) return [];
+    const all: T[] = [];
+    const seen = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const params = cursor === undefined ? {} : { cursor };
+      const page = await this.#request(server, { method, params }, what, options);
+      all.push(...read(page));
+      cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;
+      if (cursor !== undefined && (seen.has(cursor) || seen.size >= maxPages)) {
+        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" sends pages of its ${method} without end`);
+      }
+      if (cursor !== undefined) seen.add(cursor);
+    } while (cursor !== undefined);
+    return all;
+  }
+
+  async #offered(server: string, offer: Offer, what: string, { signal }: CallOptions): Promise<void> {
+    const connection = await unlessAborted(this.#connection(server), signal, what);
+    if (!connection.offers(offer)) {
+      throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`);
+    }
   }
 
   #connection(name: string): Promise<Connection> {

@@ -37,6 +37,11 @@ export function readTools(page: JsonObject, server: string): ListedTool[] {
   });
 }
 
+/** The objects of a list; what is none is left out. */
+export function objectsOf(list: unknown): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
 /** A value on its way into the sandbox: JSON text that is parsed inside, or text that stays text. */
 export type ToolValue = { json: string } | { blocks: string } | { text: string };
 

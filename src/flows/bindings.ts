@@ -7,6 +7,7 @@ import { signature } from "../registry/signature.ts";
 import { argumentProblems } from "../registry/validate-arguments.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace } from "../sandbox/contract.ts";
 import { registryFunction } from "./registry-functions.ts";
+import { serverFunction } from "./server-functions.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** How long code waits for servers that it names and that nobody has asked for their tools yet. */
@@ -78,6 +79,7 @@ function namespaceOf(name: string, jsName: string | undefined, known: RegistrySe
 async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<BindingValue> {
   const { namespace, args } = call;
   if (namespace === "") return { json: JSON.stringify(registryFunction(call.name, args, toolbox)) };
+  if (call.group !== "tools") return { json: JSON.stringify(await serverFunction(call, toolbox.pool, signal)) };
   const found = await wantedTool(toolbox, call, signal);
   const result: ToolResult = await toolbox.pool.callTool(namespace, found.name, args, { signal });
   return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);

@@ -172,8 +172,8 @@ export class Cell {
     const number = (handle: QuickJSHandle | undefined) => (handle ? context.getNumber(handle) : 0);
     define("log", (host, level, line) => host.log(text(level), text(line)));
     define("display", (host, json) => host.display(text(json)));
-    define("call", (host, id, namespace, name, args, raw) =>
-      host.call(number(id), text(namespace), text(name), text(args), number(raw)),
+    define("call", (host, id, namespace, name, args, kind) =>
+      host.call(number(id), text(namespace), text(name), text(args), number(kind)),
     );
     define("load", (host, id, skill) => host.load(number(id), text(skill)));
     define("setTimer", (host, id, delayMs) => host.setTimer(number(id), number(delayMs)));

@@ -8,6 +8,7 @@ import { didYouMean, nearNames } from "../near-names.ts";
 import { checkArguments } from "./check-arguments.ts";
 import type { KnownFunction, Namespace } from "./contract.ts";
 import { declaredNames, importedNames } from "./declared-names.ts";
+import { serverMembers } from "./guest/kinds.ts";
 
 export interface Finding {
   /** Offset in the checked code. */
@@ -50,7 +51,8 @@ export function checkCalls(program: Program, code: string, namespaces: readonly 
       const { server, functions, name } = called;
       const known = functions.find((each) => each.name === name) ?? functions.find((each) => each.jsName === name);
       if (known) findings.push(...checkArguments(call, known, `${server}.${known.jsName ?? known.name}`));
-      else if (!call.optional && !isGuarded(call, ancestors, code)) findings.push(unknownFunction(call, called));
+      else if (!serverMembers.includes(name) && !call.optional && !isGuarded(call, ancestors, code))
+        findings.push(unknownFunction(call, called));
     },
   });
   return findings.sort((a, b) => a.at - b.at);

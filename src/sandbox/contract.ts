@@ -113,9 +113,13 @@ export type CheckMode = "error" | "warn" | "off";
 /** What a binding returns: JSON text that is parsed inside, a list of content blocks as JSON, or text that stays text. */
 export type BindingValue = { json: string } | { blocks: string } | { text: string };
 
+export type CallGroup = "tools" | "resources" | "prompts";
+
 export interface BindingCall {
   /** Empty for the functions of the global `tools`: search, describe, list. */
   namespace: string;
+  /** The namespace's own functions, or those of `namespace.resources` and `namespace.prompts`. */
+  group: CallGroup;
   name: string;
   args: Record<string, unknown>;
   /** The caller wants the whole result and not the value. */

@@ -1,8 +1,8 @@
 /** One execution inside the worker: starts the code, keeps its jobs moving, and says how it ended. */
 import { CallGate } from "./call-gate.ts";
 import type { Cell, HostCalls } from "./cell.ts";
-import type { FailureReason } from "./contract.ts";
-import { answerKind } from "./guest/answer-kind.ts";
+import type { CallGroup, FailureReason } from "./contract.ts";
+import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
@@ -131,8 +131,16 @@ export class Execution implements HostCalls {
     return undefined;
   }
 
-  call(call: number, namespace: string, name: string, args: string, raw: number): string | undefined {
-    const refused = this.#gate.add({ type: "call", call, namespace, name, args, raw: raw === 1 });
+  call(call: number, namespace: string, name: string, args: string, kind: number): string | undefined {
+    const refused = this.#gate.add({
+      type: "call",
+      call,
+      namespace,
+      name,
+      args,
+      group: groupOf(kind),
+      raw: kind === callKind.raw,
+    });
     return refused && JSON.stringify(refused);
   }
 
@@ -220,6 +228,11 @@ export class Execution implements HostCalls {
     const reusable = result.ok || result.reason === "threw";
     this.#send({ type: "done", result, reusable });
   }
+}
+
+function groupOf(kind: number): CallGroup {
+  if (kind === callKind.resources) return "resources";
+  return kind === callKind.prompts ? "prompts" : "tools";
 }
 
 /** Where there is no memory even for the error that says so, the engine throws null. */

@@ -1,5 +1,5 @@
 /** The messages between an execution's owner and its worker. Values cross as text, never as live objects. */
-import type { BindingValue, FailureReason, Limits, LogEntry, Mounts, Namespace } from "./contract.ts";
+import type { BindingCall, BindingValue, FailureReason, Limits, LogEntry, Mounts, Namespace } from "./contract.ts";
 
 /** The first message to a worker: what its executions run in. Later ones are told to begin with `renew`. */
 export interface PrepareMessage {
@@ -39,7 +39,7 @@ export type ToWorker = PrepareMessage | RunMessage | SettleMessage | { type: "st
 export type FromWorker =
   | { type: "logs"; entries: LogEntry[] }
   | { type: "display"; json: string }
-  | { type: "call"; call: number; namespace: string; name: string; args: string; raw: boolean }
+  | ({ type: "call"; call: number; args: string } & Omit<BindingCall, "args">)
   | { type: "done"; result: WorkerResult; reusable: boolean };
 
 export type WorkerResult =

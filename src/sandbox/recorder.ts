@@ -40,18 +40,19 @@ export class Recorder {
 
   /** Makes one call through the bindings and gives the answer for the code; a failure is an answer too. */
   async call(message: CallMessage, bindings: Bindings, signal: AbortSignal): Promise<SettleMessage> {
-    const { call, namespace, name, raw } = message;
+    const { call, namespace, group, name, raw } = message;
+    const tool = group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`;
     const startedAt = performance.now();
     // Questions about the tools are no calls of tools.
-    const use = namespace === "" ? newUse() : this.#use(`${namespace}.${name}`);
+    const use = namespace === "" ? newUse() : this.#use(tool);
     use.calls += 1;
     try {
       const args = JSON.parse(message.args) as Record<string, unknown>;
-      const value = await bindings.call({ namespace, name, args, raw }, signal);
+      const value = await bindings.call({ namespace, group, name, args, raw }, signal);
       use.resultChars += lengthOf(value);
       const bytes = bytesOf(value);
-      if (bytes > this.#limits.resultBytes) throw resultTooLarge(`${namespace}.${name}`, bytes, this.#limits);
-      if (!raw) this.#lastResults.set(`${namespace}.${name}`, value);
+      if (bytes > this.#limits.resultBytes) throw resultTooLarge(tool, bytes, this.#limits);
+      if (!raw) this.#lastResults.set(tool, value);
       return { type: "settle", call, ok: true, value };
     } catch (error) {
       use.failures += 1;

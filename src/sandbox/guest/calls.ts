@@ -1,7 +1,7 @@
 /** Calls of host functions: each has a number, a promise in here, and an answer that arrives as text. */
-import { answerKind } from "./answer-kind.ts";
 import { reportFailure, watch } from "./floating.ts";
 import { host } from "./host.ts";
+import { answerKind, type CallKind } from "./kinds.ts";
 
 const { parse, stringify } = JSON;
 
@@ -28,12 +28,12 @@ export class ToolError extends Error {
 }
 
 /** Starts a call at once; the promise settles with its answer. */
-export function call(namespace: string, name: string, args: unknown, raw: boolean): Promise<unknown> {
+export function call(namespace: string, name: string, args: unknown, kind: CallKind): Promise<unknown> {
   const id = ++lastCall;
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const json = argumentsJson(`${namespace}.${name}`, args, reject);
   if (json !== undefined) {
-    const refused = host.call(id, namespace, name, json, raw ? 1 : 0);
+    const refused = host.call(id, namespace, name, json, kind);
     if (refused === undefined) pending.set(id, { resolve, reject, stack: String(new Error().stack) });
     else reject(new ToolError(parse(refused)));
   }

@@ -4,8 +4,8 @@ export interface Host {
   log(level: string, text: string): void;
   /** Gives JSON of the error when it is refused. */
   display(json: string): string | undefined;
-  /** `raw` is 0 or 1, which crosses faster than a truth value. Gives JSON of the error when it is refused. */
-  call(id: number, namespace: string, name: string, argsJson: string, raw: number): string | undefined;
+  /** `kind` is one of `callKind`. Gives JSON of the error when it is refused. */
+  call(id: number, namespace: string, name: string, argsJson: string, kind: number): string | undefined;
   /** Asks for a skill of the workspace by name. */
   load(id: number, skill: string): void;
   setTimer(id: number, delayMs: number): void;

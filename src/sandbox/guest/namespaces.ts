@@ -1,29 +1,34 @@
 /** The objects that stand for servers: `demo.list_orders(args)`, `servers["my-server"]`, `callTool(…)`. */
 import type { Namespace } from "../contract.ts";
 import { call, ToolError } from "./calls.ts";
+import { callKind } from "./kinds.ts";
+import { serverObject } from "./server-functions.ts";
 
 type Tool = ((args?: unknown) => Promise<unknown>) & { raw: (args?: unknown) => Promise<unknown> };
 
 function toolOf(namespace: string, name: string): Tool {
-  const tool = ((args?: unknown) => call(namespace, name, args, false)) as Tool;
-  const raw = (args?: unknown) => call(namespace, name, args, true);
+  const tool = ((args?: unknown) => call(namespace, name, args, callKind.value)) as Tool;
+  const raw = (args?: unknown) => call(namespace, name, args, callKind.raw);
   Object.defineProperties(tool, { raw: { value: raw }, name: { value: name } });
   return tool;
 }
 
-/** An object without a prototype: a tool may be called `constructor`, and a name that is no tool is undefined. */
+/** Nothing is inherited from Object: a tool may be called `constructor`, and a name that is no tool is undefined. */
 function objectOf(namespace: Namespace): Record<string, Tool> {
-  const object: Record<string, Tool> = Object.create(null);
+  const object: Record<string, Tool> = serverObject(namespace.name);
   if (namespace.functions === "any") {
     return new Proxy(object, {
       // `then` would make `await server` call a tool.
-      get: (_, key) => (typeof key === "string" && key !== "then" ? toolOf(namespace.name, key) : undefined),
+      get: (target, key) => {
+        if (key in target) return Reflect.get(target, key);
+        return typeof key === "string" && key !== "then" ? toolOf(namespace.name, key) : undefined;
+      },
     });
   }
   for (const { name, jsName } of namespace.functions) {
     const tool = toolOf(namespace.name, name);
     if (jsName !== undefined) Object.defineProperty(object, jsName, { value: tool, enumerable: true });
-    if (jsName !== name && !(name in object))
+    if (jsName !== name && !Object.hasOwn(object, name))
       Object.defineProperty(object, name, { value: tool, enumerable: jsName === undefined });
   }
   return Object.freeze(object);
@@ -72,9 +77,9 @@ export function defineNamespaces(namespaces: Namespace[]): void {
   const globals = {
     servers: made,
     tools: Object.freeze({
-      search: (query: unknown, limit?: unknown) => call("", "search", { query, limit }, false),
-      describe: (id: unknown) => call("", "describe", { id }, false),
-      list: (server?: unknown) => call("", "list", { server }, false),
+      search: (query: unknown, limit?: unknown) => call("", "search", { query, limit }, callKind.value),
+      describe: (id: unknown) => call("", "describe", { id }, callKind.value),
+      list: (server?: unknown) => call("", "list", { server }, callKind.value),
     }),
     callTool: async (server: string, tool: string, args?: unknown) => find(server, tool)(args),
     __mcp_call: async (name: string, args?: unknown) => {

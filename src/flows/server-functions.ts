@@ -1,0 +1,32 @@
+/** What a server has beside its tools, for code: `server.resources.list()`, `server.prompts.get(name, args)`. */
+import type { Pool } from "../clients/pool.ts";
+import { ClaudikinsError } from "../errors.ts";
+import type { BindingCall } from "../sandbox/contract.ts";
+
+/** By the group's name and the function's. Values are in the protocol's own shapes. Throws what the pool throws. */
+export async function serverFunction(call: BindingCall, pool: Pool, signal: AbortSignal): Promise<unknown> {
+  const { namespace: server, group, name, args } = call;
+  switch (`${group}.${name}`) {
+    case "resources.list":
+      return { resources: await pool.listResources(server, { signal }) };
+    case "resources.templates":
+      return { resourceTemplates: await pool.listResourceTemplates(server, { signal }) };
+    case "resources.read":
+      return pool.readResource(server, text(args["uri"], `${server}.resources.read("<uri>")`), { signal });
+    case "prompts.list":
+      return { prompts: await pool.listPrompts(server, { signal }) };
+    case "prompts.get": {
+      const prompt = text(args["name"], `${server}.prompts.get("<name>", { …arguments })`);
+      return pool.getPrompt(server, prompt, Object(args["arguments"] ?? {}), { signal });
+    }
+    default:
+      throw new ClaudikinsError("TOOL_NOT_FOUND", `${server}.${group} has no function "${name}"`);
+  }
+}
+
+function text(value: unknown, signature: string): string {
+  if (typeof value === "string" && value !== "") return value;
+  throw new ClaudikinsError("INVALID_ARGUMENTS", `It takes a text, got ${JSON.stringify(value) ?? "nothing"}`, {
+    hint: signature,
+  });
+}
