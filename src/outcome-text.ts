@@ -26,6 +26,6 @@ export function failureText(error: OutcomeError): string {
 }
 
 /** 1,234,567. Not by Intl, which takes longer to load than a small execution takes. */
-function grouped(value: number): string {
+export function grouped(value: number): string {
   return String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -5,9 +5,13 @@ import { messageOf } from "../errors.ts";
 import { writeWhenChanged } from "../files.ts";
 import { failureText, receiptText } from "../outcome-text.ts";
 import type { Outcome } from "../sandbox/contract.ts";
+import { abridgedJson } from "./abridge.ts";
 
 /** Of a text that is too long for the context: how much is shown of its beginning and of its end. */
 const headShare = 0.7;
+
+/** Of what is shown, how much the logs may take where the value needs the rest. */
+const logShare = 0.3;
 
 export interface OutputOptions {
   /** Characters of one text that are shown; more is written to a file of the workspace. */
@@ -18,14 +22,15 @@ export interface OutputOptions {
 
 /** Content blocks and never structuredContent, which would hide them from the model. */
 export function outcomeContent(outcome: Outcome, options: OutputOptions): CallToolResult {
-  const parts = [
-    outcome.ok ? valueText(outcome.value) : failedText(outcome),
-    outcome.logs.length > 0 ? `Logs:\n${outcome.logs.map(({ text }) => text).join("\n")}` : "",
-  ];
-  const text = [
-    bounded(parts.filter(Boolean).join("\n\n"), outcome.receipt.id, options),
-    receiptText(outcome.receipt),
-  ].join("\n\n");
+  const result = outcome.ok ? valueText(outcome.value) : failedText(outcome);
+  const logs = outcome.logs.length > 0 ? `Logs:\n${outcome.logs.map(({ text }) => text).join("\n")}` : "";
+  const whole = [result, logs].filter(Boolean).join("\n\n");
+  const { maxChars } = options;
+  const parts =
+    whole.length <= maxChars
+      ? [whole]
+      : [...shortened(outcome, result, logs, maxChars), spill(whole, outcome.receipt.id, options)];
+  const text = [...parts, receiptText(outcome.receipt)].join("\n\n");
   const content: ContentBlock[] = [{ type: "text", text }, ...outcome.display.flatMap(blocksOf)];
   return { content, ...(outcome.ok ? {} : { isError: true }) };
 }
@@ -40,16 +45,25 @@ function failedText({ error, reason }: Extract<Outcome, { ok: false }>): string 
   return error.hint ? `${head}\nHint: ${error.hint}` : head;
 }
 
-/** Nothing is cut silently: the whole of a long text is in a file that code can read. */
-function bounded(text: string, id: string, { maxChars, workspace }: OutputOptions): string {
+/** Result and logs in what may be shown: of data its shape, with heads, tails and counts; of text the head and the tail. */
+function shortened(outcome: Outcome, result: string, logs: string, maxChars: number): string[] {
+  const logChars = Math.max(Math.floor(maxChars * logShare), maxChars - result.length);
+  const shownLogs = cut(logs, logChars);
+  const left = maxChars - Math.min(logs.length, logChars);
+  const isData = outcome.ok && typeof outcome.value === "object" && result.length > left;
+  const shownResult = (isData ? abridgedJson(outcome.value, left) : undefined) ?? cut(result, left);
+  return [shownResult, shownLogs].filter(Boolean);
+}
+
+function cut(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const head = text.slice(0, Math.floor(maxChars * headShare));
   const tail = text.slice(text.length - (maxChars - head.length));
-  const left = `… ${text.length - maxChars} of ${text.length} characters are not shown …`;
-  return `${head}\n${left}\n${tail}\n\n${spill(text, id, workspace)}`;
+  return `${head}\n… ${text.length - maxChars} of ${text.length} characters are not shown …\n${tail}`;
 }
 
-function spill(text: string, id: string, workspace: string): string {
+/** Nothing is cut silently: the whole of a long text is in a file that code can read. */
+function spill(text: string, id: string, { workspace }: OutputOptions): string {
   try {
     writeWhenChanged(join(workspace, "outputs", `${id}.txt`), text);
     return `The whole text is in ./workspace/outputs/${id}.txt. Return less, or read on with: (await fs.readFile("./workspace/outputs/${id}.txt", "utf8")).slice(from, to)`;
