@@ -1,6 +1,7 @@
 /** A value that is too long to be shown, with its shape kept: of long lists and texts the head, the tail and the counts. */
 
 import { grouped } from "../outcome-text.ts";
+import { jsonText } from "./json-text.ts";
 
 /** How much is kept at one stage: elements of a list or object, characters of a text, and levels. */
 interface Share {
@@ -24,8 +25,8 @@ const headShare = 0.7;
 /** JSON of at most `maxChars`; undefined where even the least does not fit. */
 export function abridgedJson(value: unknown, maxChars: number): string | undefined {
   for (const share of shares) {
-    const json = JSON.stringify(abridged(value, share, 0), null, 1);
-    if (json !== undefined && json.length <= maxChars) return json;
+    const json = jsonText(abridged(value, share, 0));
+    if (json.length <= maxChars) return json;
   }
   return undefined;
 }

@@ -6,12 +6,15 @@ import { writeWhenChanged } from "../files.ts";
 import { failureText, receiptText } from "../outcome-text.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { abridgedJson } from "./abridge.ts";
+import { jsonText } from "./json-text.ts";
 
 /** Of a text that is too long for the context: how much is shown of its beginning and of its end. */
 const headShare = 0.7;
 
 /** Of what is shown, how much the logs may take where the value needs the rest. */
 const logShare = 0.3;
+
+const hugeChars = 2_000_000;
 
 export interface OutputOptions {
   /** Characters of one text that are shown; more is written to a file of the workspace. */
@@ -22,7 +25,7 @@ export interface OutputOptions {
 
 /** Content blocks and never structuredContent, which would hide them from the model. */
 export function outcomeContent(outcome: Outcome, options: OutputOptions): CallToolResult {
-  const result = outcome.ok ? valueText(outcome.value) : failedText(outcome);
+  const result = outcome.ok ? valueText(outcome) : failedText(outcome);
   const logs = outcome.logs.length > 0 ? `Logs:\n${outcome.logs.map(({ text }) => text).join("\n")}` : "";
   const whole = [result, logs].filter(Boolean).join("\n\n");
   const { maxChars } = options;
@@ -35,9 +38,11 @@ export function outcomeContent(outcome: Outcome, options: OutputOptions): CallTo
   return { content, ...(outcome.ok ? {} : { isError: true }) };
 }
 
-function valueText(value: unknown): string {
+function valueText({ value, receipt }: Extract<Outcome, { ok: true }>): string {
   if (value === undefined) return "(no value: return something, or log it)";
-  return typeof value === "string" ? value : JSON.stringify(value, null, 1);
+  if (typeof value === "string") return value;
+  // Of something huge nobody reads the lines.
+  return receipt.charsOut > hugeChars ? JSON.stringify(value, null, 1) : jsonText(value);
 }
 
 function failedText({ error, reason }: Extract<Outcome, { ok: false }>): string {

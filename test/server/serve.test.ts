@@ -119,9 +119,7 @@ test("results: value, logs and receipt; errors with place and hint", async () =>
     "console.log('looking'); const { total } = await demo.list_orders(); return { total }",
   );
   expect(steady(text)).toMatchInlineSnapshot(`
-    "{
-     "total": 2400
-    }
+    "{"total": 2400}
 
     Logs:
     looking

@@ -1,0 +1,33 @@
+/** JSON for reading: it is the same data, short things stand on one line, and long ones are broken. */
+import { expect, test } from "bun:test";
+import { jsonText } from "../../src/server/json-text.ts";
+
+test.each([
+  [null, "null"],
+  ["a\nb", '"a\\nb"'],
+  [[], "[]"],
+  [{}, "{}"],
+  [{ a: 1, "b c": [true, null] }, '{"a": 1, "b c": [true, null]}'],
+])("%j", (value, text) => expect(jsonText(value)).toBe(text));
+
+test("a list of records has a line for each", () => {
+  const records = Array.from({ length: 3 }, (_, n) => ({ id: `ord_${n}`, name: "x".repeat(30), tags: ["a", "b"] }));
+  expect(jsonText({ records, total: 3 })).toBe(
+    `{
+ "records": [
+  {"id": "ord_0", "name": "${"x".repeat(30)}", "tags": ["a", "b"]},
+  {"id": "ord_1", "name": "${"x".repeat(30)}", "tags": ["a", "b"]},
+  {"id": "ord_2", "name": "${"x".repeat(30)}", "tags": ["a", "b"]}
+ ],
+ "total": 3
+}`,
+  );
+});
+
+test("what it is, JSON reads back", () => {
+  const value = JSON.parse(
+    `{"__proto__": {"deep": [[[["${"y".repeat(300)}"]]]]}, "": [1.5, -0.1, 1e21], "k": "\\ud800"}`,
+  );
+  expect(JSON.parse(jsonText(value))).toEqual(value);
+  expect(jsonText(value).split("\n").length).toBeGreaterThan(5);
+});
