@@ -1,0 +1,194 @@
+/** Runs a program as an ordinary one, in Bun itself: what the sandbox has to give as well. Nothing of the sandbox is in it. */
+import { Console } from "node:console";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, resolve } from "node:path";
+import { Writable } from "node:stream";
+import { parse } from "acorn";
+import { transform } from "sucrase";
+import { bindingsFor } from "../../src/flows/bindings.ts";
+import type { Toolbox } from "../../src/flows/toolbox.ts";
+import type { Bindings, BindingValue, LogEntry, Outcome, ToolUse } from "../../src/sandbox/contract.ts";
+import { encode } from "../../src/sandbox/guest/values.ts";
+
+const { constructor: AsyncFunction } = Object.getPrototypeOf(async () => {});
+const nodeRequire = createRequire(import.meta.url);
+
+type Scope = Record<string, unknown>;
+
+/** An outcome with everything that can be told without the sandbox. */
+export async function runInBun(written: string, toolbox: Toolbox): Promise<Outcome> {
+  const bindings = await bindingsFor(written, toolbox, undefined);
+  const [logs, display, tools]: [LogEntry[], unknown[], Record<string, ToolUse>] = [[], [], {}];
+  const globals = namespaces(bindings, tools);
+  const { console, write, flush } = captured(logs);
+  const scope: Scope = {
+    ...globals,
+    servers: globals,
+    console,
+    fs: { ...nodeRequire("node:fs"), ...nodeRequire("node:fs/promises") },
+    display: (value: unknown) => void display.push(value),
+    // Defined and not assigned, which would change Bun's own.
+    process: Object.create(process, {
+      argv: { value: ["bun", "main.ts"] },
+      env: { value: {} },
+      stdout: { value: { write } },
+    }),
+  };
+  const before = process.cwd();
+  mkdirSync(toolbox.config.folders.workspace, { recursive: true });
+  process.chdir(dirname(toolbox.config.folders.workspace));
+  const common = () => {
+    flush();
+    const calls = Object.values(tools).reduce((sum, use) => sum + use.calls, 0);
+    return {
+      logs,
+      display,
+      receipt: { ...emptyReceipt, calls, tools: Object.fromEntries(Object.entries(tools).sort()) },
+    };
+  };
+  try {
+    const text = encode(await resultOf(written, scope, globals));
+    return { ok: true, value: text === undefined ? undefined : JSON.parse(text), ...common() };
+  } catch (error) {
+    const { name, message, code } = error as { name: string; message: string; code?: string };
+    return {
+      ok: false,
+      reason: "threw",
+      error: { name, message, stack: "", ...(code === undefined ? {} : { code }) },
+      ...common(),
+    };
+  } finally {
+    process.chdir(before);
+  }
+}
+
+const emptyReceipt = { id: "", durationMs: 0, failures: 0, charsIn: 0, charsOut: 0 };
+
+async function resultOf(written: string, scope: Scope, servers: Scope): Promise<unknown> {
+  const source = /^[ \t]*```[^\n]*\n([\s\S]*?)^[ \t]*```[ \t]*$/m.exec(written)?.[1] ?? written;
+  const exports: Scope = {};
+  const main = {};
+  const require = Object.assign((name: string) => moduleOf(name, scope, servers), { main });
+  const value = await evaluate(source, { ...scope, require, exports, module: main });
+  const exported = exports["default"];
+  if (typeof exported === "function") return exported();
+  return exported ?? value;
+}
+
+function moduleOf(name: string, scope: Scope, servers: Scope): unknown {
+  const path = name.replace(/^(?:\.{1,2}\/|@\/)+/, "").replace(/(?:\/index)?(?:\.ts)?$/, "");
+  const [folder, server = "", tool] = path.split("/");
+  if (folder === "servers") {
+    if (server === "") return { ...servers, default: servers, __esModule: true };
+    const found = servers[server] as Scope;
+    if (tool !== undefined) return { [tool]: found[tool], default: found[tool], __esModule: true };
+    return { ...found, [server]: found, default: found, __esModule: true };
+  }
+  if (folder !== "skills" && folder !== "workspace") return nodeRequire(name);
+  const file = resolve("workspace", path.replace(/^workspace\//, ""));
+  if (name.endsWith(".json")) return JSON.parse(readFileSync(file, "utf8"));
+  const exports: Scope = {};
+  const require = (other: string) => {
+    const besides = other.startsWith("./") && !/^\.\/(?:servers|skills|workspace)\b/.test(other);
+    return moduleOf(besides ? `./skills/${other.slice(2)}` : other, scope, servers);
+  };
+  void evaluate(readFileSync(`${file.replace(/\.ts$/, "")}.ts`, "utf8"), { ...scope, require, exports, module: {} });
+  return exports;
+}
+
+/** The value of the last statement, when it is an expression, or of a `return`. */
+async function evaluate(source: string, scope: Scope): Promise<unknown> {
+  const { code } = transform(source.replaceAll("import.meta.main", "true"), {
+    transforms: ["typescript", "imports"],
+    disableESTransforms: true,
+  });
+  const { body } = parse(code, {
+    ecmaVersion: "latest",
+    sourceType: "script",
+    allowReturnOutsideFunction: true,
+    allowAwaitOutsideFunction: true,
+  });
+  const last = body.at(-1);
+  const whole =
+    last?.type === "ExpressionStatement" ? `${code.slice(0, last.start)}return ${code.slice(last.start)}` : code;
+  // In a function of its own, so that it can declare a name that is also in scope.
+  return new AsyncFunction(...Object.keys(scope), `return (async () => {\n${whole}\n})();`)(...Object.values(scope));
+}
+
+function namespaces(bindings: Bindings, tools: Record<string, ToolUse>): Scope {
+  const call = async (namespace: string, name: string, args: unknown, raw: boolean) => {
+    const id = `${namespace}.${name}`;
+    if (namespace !== "") tools[id] ??= { calls: 0, failures: 0, durationMs: 0, resultChars: 0 };
+    if (tools[id]) tools[id].calls += 1;
+    try {
+      const given = (args ?? {}) as Record<string, unknown>;
+      return plain(await bindings.call({ namespace, name, args: given, raw }, new AbortController().signal));
+    } catch (error) {
+      if (tools[id]) tools[id].failures += 1;
+      throw Object.assign(error as Error, { name: "ToolError" });
+    }
+  };
+  const functionOf = (namespace: string, name: string) =>
+    Object.assign((args?: unknown) => call(namespace, name, args, false), {
+      raw: (args?: unknown) => call(namespace, name, args, true),
+    });
+  const found: Scope = {};
+  for (const { name, jsName, functions } of bindings.namespaces) {
+    const members: Scope = {};
+    for (const each of functions === "any" ? [] : functions) {
+      members[each.name] = functionOf(name, each.name);
+      if (each.jsName !== undefined) members[each.jsName] = functionOf(name, each.name);
+    }
+    found[jsName ?? name] = members;
+  }
+  const namesOf = (id: string) => [id.split("__")[0] ?? "", id.split("__").slice(1).join("__")] as const;
+  return {
+    ...found,
+    tools: Object.fromEntries(
+      ["search", "describe", "list"].map((name) => [
+        name,
+        (value: unknown) => call("", name, listed(name, value), false),
+      ]),
+    ),
+    __mcp_call: (id: string, args: unknown) => call(...namesOf(id), args, false),
+    callTool: (server: string, tool: string, args: unknown) => call(server, tool, args, false),
+  };
+}
+
+const listed = (name: string, value: unknown) => ({ [{ search: "query", describe: "id" }[name] ?? "server"]: value });
+
+function plain(value: BindingValue): unknown {
+  if ("text" in value) return value.text;
+  if ("json" in value) return JSON.parse(value.json);
+  const blocks = JSON.parse(value.blocks) as Scope[];
+  const hidden = (of: unknown) => ({ value: of, enumerable: false });
+  const first = (key: string) => blocks.find((block) => block[key] !== undefined)?.[key];
+  return Object.defineProperties(blocks, {
+    content: hidden(blocks),
+    ...Object.fromEntries(["data", "mimeType", "text"].map((key) => [key, hidden(first(key))])),
+  });
+}
+
+/** Everything that is logged, without its levels. */
+function captured(logs: LogEntry[]) {
+  let partial = "";
+  const write = (text: unknown) => {
+    partial += String(text);
+    return true;
+  };
+  const stream = () =>
+    new Writable({
+      write(chunk, _, done) {
+        flush();
+        logs.push({ level: "log", text: String(chunk).replace(/\n$/, "") });
+        done();
+      },
+    });
+  const flush = () => {
+    if (partial !== "") logs.push({ level: "log", text: partial.replace(/\n$/, "") });
+    partial = "";
+  };
+  const inspectOptions = { breakLength: 100, compact: 8, depth: 4 };
+  return { console: new Console({ stdout: stream(), stderr: stream(), inspectOptions }), write, flush };
+}

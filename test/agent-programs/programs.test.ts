@@ -1,0 +1,50 @@
+/** Programs as agents write them, each with its task: what they give, log, show, write and call is in their files. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { readPrograms, type Shown, settle } from "./program.ts";
+import { runProgram } from "./run.ts";
+
+setDefaultTimeout(180_000);
+
+const programs = readPrograms();
+
+test("there are programs in each folder", () => {
+  const folders = Object.groupBy(programs, ({ name }) => name.split("/")[0] ?? "");
+  expect(Object.fromEntries(Object.entries(folders).map(([folder, each]) => [folder, each?.length]))).toEqual({
+    habits: 30,
+    natural: 35,
+  });
+});
+
+for (const program of programs) {
+  const title = `${program.name}: ${program.task}`;
+  const run = () =>
+    inTurn(async () => {
+      const actual = await runProgram(program);
+      const expected = program.steps.map(({ expected }, at) => settled(expected, actual[at] ?? {}));
+      expect(actual).toEqual(expected);
+    });
+  if (program.todo === undefined) test.concurrent(title, run);
+  else test.todo(`${title} (${program.todo})`, run);
+}
+
+function settled(expected: Shown, actual: Shown): Shown {
+  return Object.fromEntries(Object.entries(expected).map(([kind, body]) => [kind, settle(body, actual[kind] ?? "")]));
+}
+
+/** A few at once: each starts servers, and a machine with all of them starting would be too slow for the timeouts. */
+const atOnce = 3;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+async function inTurn(run: () => Promise<void>): Promise<void> {
+  if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running += 1;
+  try {
+    await run();
+  } finally {
+    // Its place goes to the next, or is free.
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  }
+}

@@ -1,0 +1,121 @@
+/** Runs a program as `exec` and `execute_code` do: its servers are real processes, fresh for it, as is its workspace. */
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { execute } from "../../src/flows/execute.ts";
+import type { Toolbox } from "../../src/flows/toolbox.ts";
+import type { LogEntry, Outcome, Receipt } from "../../src/sandbox/contract.ts";
+import { outcomeContent } from "../../src/server/content.ts";
+import { project } from "../flows/project.ts";
+import { root } from "../support/claudikins.ts";
+import { everything, filesystem, memory } from "../support/servers.ts";
+import type { Program, Shown } from "./program.ts";
+
+export type Run = (code: string, toolbox: Toolbox) => Promise<Outcome>;
+
+const executed: Run = (source, toolbox) => execute({ source }, toolbox);
+
+/** What each step gives, as it stands in the files. A step that fails ends the program. */
+export async function runProgram({ steps }: Program, run: Run = executed): Promise<Shown[]> {
+  using folder = project();
+  const data = join(folder.path, "data");
+  cpSync(join(import.meta.dir, "data"), data, { recursive: true });
+  const entries = {
+    demo: { command: process.execPath, args: [join(root, "src", "main.ts"), "demo"] },
+    files: filesystem(data),
+    memory: memory(join(folder.path, "memory.jsonl")),
+    everything: everything(),
+  };
+  const code = steps.map((step) => step.code).join("\n");
+  // A server that no step names is only in the way of those that list all of them.
+  const used = Object.entries(entries).filter(([name]) => new RegExp(`\\b${name}\\b`).test(code));
+  folder.configure(Object.fromEntries(used));
+  await using toolbox = await folder.open();
+  const shown: Shown[] = [];
+  let files: Shown = {};
+  for (const step of steps) {
+    // Programs name /data, which tests cannot make: the folder stands elsewhere, and what comes back is told as /data again.
+    const outcome = await run(step.code.replaceAll("/data", data), toolbox);
+    const before = files;
+    files = filesOf(toolbox.config.folders.workspace);
+    const text = { ...show(outcome), ...changed(before, files) };
+    shown.push(Object.fromEntries(Object.entries(text).map(([kind, body]) => [kind, body.replaceAll(data, "/data")])));
+    if (!outcome.ok) break;
+  }
+  return shown;
+}
+
+function changed(before: Shown, after: Shown): Shown {
+  const gone = Object.keys(before).filter((file) => !(file in after));
+  const written = Object.entries(after).filter(([file, text]) => before[file] !== text);
+  return Object.fromEntries([...gone.map((file) => [file, "(gone)"]), ...written]);
+}
+
+function show(outcome: Outcome): Shown {
+  const shown: Shown = {};
+  if (!outcome.ok) {
+    const { name, message, code, hint, line } = outcome.error;
+    shown["json failure"] = json({ reason: outcome.reason, name, message, code, hint, line });
+  } else if (typeof outcome.value === "string") shown["text value"] = outcome.value;
+  else if (outcome.value !== undefined) shown["json value"] = json(outcome.value);
+  if (outcome.logs.length > 0) shown["text logs"] = outcome.logs.map(logLine).join("\n");
+  const [, ...displayed] = outcomeContent(outcome, { maxChars: Number.POSITIVE_INFINITY, workspace: "" }).content;
+  if (displayed.length > 0) shown["json display"] = json(displayed.map(withoutData));
+  if (outcome.receipt.calls > 0) shown["json calls"] = json(calls(outcome.receipt));
+  return shown;
+}
+
+const logLine = ({ level, text }: LogEntry) => (level === "log" ? text : `[${level}] ${text}`);
+
+function calls({ tools }: Receipt): Record<string, number | string> {
+  return Object.fromEntries(
+    Object.entries(tools).map(([id, use]) => [id, use.failures ? `${use.calls}, ${use.failures} failed` : use.calls]),
+  );
+}
+
+/** A picture's size in the place of its bytes, which depend on who compressed them. */
+function withoutData(block: unknown): unknown {
+  const { data, ...rest } = block as { data?: string };
+  if (data === undefined) return block;
+  const bytes = Buffer.from(data, "base64");
+  const isPng = bytes.toString("latin1", 1, 4) === "PNG";
+  return {
+    ...rest,
+    data: isPng ? `PNG, ${bytes.readUInt32BE(16)}×${bytes.readUInt32BE(20)}` : `${bytes.length} bytes`,
+  };
+}
+
+const readableCharacters = 2_500;
+
+/** Every file of the workspace: short texts in full, of all others the size and the beginning of a hash. */
+function filesOf(workspace: string): Shown {
+  if (!existsSync(workspace)) return {};
+  const paths = (readdirSync(workspace, { recursive: true }) as string[])
+    .filter((path) => statSync(join(workspace, path)).isFile())
+    .sort();
+  const shown: Shown = {};
+  for (const path of paths) {
+    const bytes = readFileSync(join(workspace, path));
+    const text = bytes.toString();
+    const readable = bytes.length <= readableCharacters && Buffer.from(text).equals(bytes);
+    const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+    shown[`text file ${path}`] = readable ? text : `${bytes.length} bytes, sha256 ${hash}…`;
+  }
+  return shown;
+}
+
+/** Indented, but with what fits on a line on one line. */
+function json(value: unknown): string {
+  return (function write(part: unknown, indent: string): string {
+    const line = JSON.stringify(part, null, 1)?.replace(/\n\s*/g, " ") ?? "null";
+    if (typeof part !== "object" || part === null || indent.length + line.length <= 110) return line;
+    const deeper = `${indent}  `;
+    const items = Array.isArray(part)
+      ? part.map((each) => write(each, deeper))
+      : Object.entries(part).flatMap(([key, each]) =>
+          each === undefined ? [] : [`${JSON.stringify(key)}: ${write(each, deeper)}`],
+        );
+    const [open, close] = Array.isArray(part) ? "[]" : "{}";
+    return `${open}\n${items.map((item) => deeper + item).join(",\n")}\n${indent}${close}`;
+  })(value, "");
+}
