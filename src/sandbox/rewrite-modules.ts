@@ -1,4 +1,5 @@
 /** Imports and exports → calls of the guest's own loader, since code runs as the body of a function. */
+import { posix } from "node:path";
 import type {
   ExportAllDeclaration,
   ExportDefaultDeclaration,
@@ -20,31 +21,41 @@ export interface ModuleForm {
   exportsDefault: boolean;
 }
 
+/** Where a specifier is written in: undefined in a program, the path of a skill below the workspace in that skill. */
+type From = string | undefined;
+
 /** Static and dynamic imports, `import.meta`, and every form of export; exports land in `__exports`. */
-export function rewriteModules(program: Program, code: string, edits: Edits): ModuleForm {
+export function rewriteModules(program: Program, code: string, edits: Edits, from: From): ModuleForm {
   let exportsDefault = false;
   for (const node of program.body) {
-    if (node.type === "ImportDeclaration") edits.replace(node, importText(node));
-    else if (node.type === "ExportAllDeclaration") edits.replace(node, exportAllText(node));
-    else if (node.type === "ExportNamedDeclaration") rewriteNamed(node, edits);
-    else if (node.type === "ExportDefaultDeclaration") {
+    if (node.type === "ImportDeclaration") edits.replace(node, importText(node, from));
+    else if (node.type === "ExportAllDeclaration") edits.replace(node, exportAllText(node, from));
+    else if (node.type === "ExportNamedDeclaration") {
+      exportsDefault ||= node.specifiers.some(({ exported }) => nameOf(exported) === "default");
+      rewriteNamed(node, edits, from);
+    } else if (node.type === "ExportDefaultDeclaration") {
       exportsDefault = true;
       rewriteDefault(node, code, edits);
     }
   }
   full(program, (node: Node) => {
     if (node.type === "ImportExpression") {
-      const { start } = node as ImportExpression;
+      const { start, source } = node as ImportExpression;
       edits.replace({ start, end: start + "import".length }, "__import");
+      if (source.type === "Literal" && from !== undefined) edits.replace(source, stringOf(source, from));
     } else if (node.type === "MetaProperty" && (node as MetaProperty).meta.name === "import") {
-      edits.replace(node, "__meta");
+      // A skill is never the main module.
+      edits.replace(
+        node,
+        from === undefined ? "__meta" : `({ ...__meta, main: false, url: "file:///workspace/${from}" })`,
+      );
     }
   });
   return { exportsDefault };
 }
 
-function importText(node: ImportDeclaration): string {
-  const from = stringOf(node.source);
+function importText(node: ImportDeclaration, place: From): string {
+  const from = stringOf(node.source, place);
   const members: string[] = [];
   const names: string[] = [];
   let namespace: string | undefined;
@@ -63,12 +74,18 @@ function importText(node: ImportDeclaration): string {
   return members.length > 0 ? `const { ${members.join(", ")} } = ${load};` : `${load};`;
 }
 
-function exportAllText({ source, exported }: ExportAllDeclaration): string {
-  const load = `await __import(${stringOf(source)})`;
-  return exported ? `__exports[${JSON.stringify(nameOf(exported))}] = ${load};` : `Object.assign(__exports, ${load});`;
+function exportAllText({ source, exported }: ExportAllDeclaration, from: From): string {
+  const load = `await __import(${stringOf(source, from)})`;
+  if (exported) return `__exports[${JSON.stringify(nameOf(exported))}] = ${load};`;
+  return `{ const { default: _, ...all } = ${load}; Object.assign(__exports, all); }`;
 }
 
-function rewriteNamed(node: ExportNamedDeclaration, edits: Edits): void {
+/** Exported names are asked for when they are used: an enum gets its value after it was declared, a `let` another one. */
+function exportText(exported: string, local: string): string {
+  return `;Object.defineProperty(__exports, ${JSON.stringify(exported)}, { enumerable: true, configurable: true, get: () => ${local} });`;
+}
+
+function rewriteNamed(node: ExportNamedDeclaration, edits: Edits, place: From): void {
   const { declaration, source, specifiers } = node;
   if (declaration) {
     const names =
@@ -76,16 +93,15 @@ function rewriteNamed(node: ExportNamedDeclaration, edits: Edits): void {
         ? declaration.declarations.flatMap(({ id }) => boundNames(id))
         : [declaration.id.name];
     edits.replace({ start: node.start, end: declaration.start }, "");
-    edits.insert(node.end, names.map((name) => `;__exports[${JSON.stringify(name)}] = ${name};`).join(""));
+    edits.insert(node.end, names.map((name) => exportText(name, name)).join(""));
     return;
   }
-  const from = source ? "__from" : undefined;
-  const assignments = specifiers.map(({ local, exported }) => {
-    const value = from ? `${from}[${JSON.stringify(nameOf(local))}]` : nameOf(local);
-    return `__exports[${JSON.stringify(nameOf(exported))}] = ${value};`;
-  });
-  const text = assignments.join(" ");
-  edits.replace(node, source ? `{ const __from = await __import(${stringOf(source)}); ${text} }` : text);
+  const text = specifiers
+    .map(({ local, exported }) =>
+      exportText(nameOf(exported), source ? `__from[${JSON.stringify(nameOf(local))}]` : nameOf(local)),
+    )
+    .join("");
+  edits.replace(node, source ? `{ const __from = await __import(${stringOf(source, place)}); ${text} }` : text);
 }
 
 function rewriteDefault({ start, end, declaration }: ExportDefaultDeclaration, code: string, edits: Edits): void {
@@ -104,6 +120,10 @@ function nameOf(node: Identifier | Literal): string {
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-function stringOf(literal: Literal): string {
-  return JSON.stringify(literal.value);
+/** What a skill calls `./other` is its neighbour; `./servers/…`, `./skills/…` and `./workspace/…` are the same everywhere. */
+function stringOf({ value }: Literal, from: From): string {
+  const specifier = String(value);
+  const shared = /^(?:\.{1,2}\/)+(?:servers|skills|workspace)(?:\/|$)/.test(specifier);
+  if (from === undefined || shared || !/^\.{1,2}(?:\/|$)/.test(specifier)) return JSON.stringify(value);
+  return JSON.stringify(`./workspace/${posix.join(posix.dirname(from), specifier)}`);
 }

@@ -36,7 +36,7 @@ export function rewriteProgram(program: Program, code: string, edits: Edits, { e
 function finalExpressions(statement: Statement, found: Map<Node, { awaited: boolean }>, awaited = false): void {
   switch (statement.type) {
     case "ExpressionStatement":
-      found.set(statement, { awaited });
+      if (!assignsExports(statement.expression)) found.set(statement, { awaited });
       break;
     case "BlockStatement": {
       const last = statement.body.at(-1);
@@ -52,6 +52,15 @@ function finalExpressions(statement: Statement, found: Map<Node, { awaited: bool
       if (statement.handler) finalExpressions(statement.handler.body, found, awaited);
       break;
   }
+}
+
+/** `module.exports = …` and `exports.name = …`, which are meant for others. */
+function assignsExports(expression: Expression): boolean {
+  if (expression.type !== "AssignmentExpression" || expression.left.type !== "MemberExpression") return false;
+  const { object, property } = expression.left;
+  const names = [object, property].map((node) => (node.type === "Identifier" ? node.name : ""));
+  if (object.type === "MemberExpression") return assignsExports({ ...expression, left: object });
+  return names[0] === "exports" || (names[0] === "module" && names[1] === "exports");
 }
 
 function returnsAtTop(program: Program): boolean {

@@ -6,6 +6,7 @@ import type { Namespace } from "./contract.ts";
 import { Edits, offsetOf, positionOf } from "./edits.ts";
 import { type Failing, hintFor, type Surroundings } from "./hints.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
+import { rewriteNamespaces } from "./rewrite-namespaces.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
 
 export interface Transpiled {
@@ -19,15 +20,15 @@ export interface Transpiled {
   originalPosition(line: number, column: number): Promise<{ line: number; column: number }>;
 }
 
-/** A program, whose value is wanted, or a module, whose exports are. */
-export type SourceKind = "program" | "module";
-
-/** Throws CheckError when the code is not TypeScript. */
-export async function transpile(written: string, kind: SourceKind = "program"): Promise<Transpiled> {
+/**
+ * A program, whose value is wanted, or a skill, whose exports are: then with its path below the workspace. Throws
+ * CheckError when the code is not TypeScript.
+ */
+export async function transpile(written: string, skill?: string): Promise<Transpiled> {
   const { source, code, program, typed } = await parseWritten(written);
   const edits = new Edits(code);
-  const form = rewriteModules(program, code, edits);
-  if (kind === "program") rewriteProgram(program, code, edits, form);
+  const form = rewriteModules(program, code, edits, skill);
+  if (skill === undefined) rewriteProgram(program, code, edits, form);
   const edited = edits.apply();
   const inSource = async (at: { line: number; column: number }) =>
     typed ? ((await tracePosition(source, at)) ?? at) : at;
@@ -79,6 +80,8 @@ function toolCallHint(written: string): { hint?: string } {
 
 /** Code in a Markdown fence, as models answer; its lines stay where they were. */
 function withoutFences(source: string): string {
+  // The line that starts a script is no code.
+  if (source.startsWith("#!")) return source.replace(/^.*/, "");
   const fenced = /^\s*(```|~~~)[^\n]*\n([\s\S]*?)\n?\1\s*$/.exec(source);
   if (!fenced) return source;
   const body = fenced[2] ?? "";
@@ -128,7 +131,7 @@ function parseProgram(code: string): Program {
 async function stripTypes(source: string, mapped = false) {
   const { transform } = await import("sucrase");
   try {
-    return transform(source, {
+    return transform(await rewriteNamespaces(source), {
       transforms: ["typescript"],
       disableESTransforms: true,
       keepUnusedImports: false,

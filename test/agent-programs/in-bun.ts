@@ -1,8 +1,8 @@
 /** Runs a program as an ordinary one, in Bun itself: what the sandbox has to give as well. Nothing of the sandbox is in it. */
 import { Console } from "node:console";
-import { mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import { Writable } from "node:stream";
 import { parse } from "acorn";
 import { transform } from "sucrase";
@@ -10,6 +10,11 @@ import { bindingsFor } from "../../src/flows/bindings.ts";
 import type { Toolbox } from "../../src/flows/toolbox.ts";
 import type { Bindings, BindingValue, LogEntry, Outcome, ToolUse } from "../../src/sandbox/contract.ts";
 import { encode } from "../../src/sandbox/guest/values.ts";
+
+/** What a failed call throws; code names it. */
+class ToolError extends Error {
+  override name = "ToolError";
+}
 
 const { constructor: AsyncFunction } = Object.getPrototypeOf(async () => {});
 const nodeRequire = createRequire(import.meta.url);
@@ -25,6 +30,7 @@ export async function runInBun(written: string, toolbox: Toolbox): Promise<Outco
   const scope: Scope = {
     ...globals,
     servers: globals,
+    ToolError,
     console,
     fs: { ...nodeRequire("node:fs"), ...nodeRequire("node:fs/promises") },
     display: (value: unknown) => void display.push(value),
@@ -49,6 +55,8 @@ export async function runInBun(written: string, toolbox: Toolbox): Promise<Outco
   };
   try {
     const text = encode(await resultOf(written, scope, globals));
+    // What nobody awaits is waited for.
+    for (let quiet = 0; quiet < 3; quiet = open > 0 ? 0 : quiet + 1) await Bun.sleep(10);
     return { ok: true, value: text === undefined ? undefined : JSON.parse(text), ...common() };
   } catch (error) {
     const { name, message, code } = error as { name: string; message: string; code?: string };
@@ -62,6 +70,9 @@ export async function runInBun(written: string, toolbox: Toolbox): Promise<Outco
     process.chdir(before);
   }
 }
+
+/** Calls without an answer yet. */
+let open = 0;
 
 const emptyReceipt = { id: "", durationMs: 0, failures: 0, charsIn: 0, charsOut: 0 };
 
@@ -87,19 +98,22 @@ function moduleOf(name: string, scope: Scope, servers: Scope): unknown {
   }
   if (folder !== "skills" && folder !== "workspace") return nodeRequire(name);
   const file = resolve("workspace", path.replace(/^workspace\//, ""));
-  if (name.endsWith(".json")) return JSON.parse(readFileSync(file, "utf8"));
+  if (name.endsWith(".json")) return { default: JSON.parse(readFileSync(file, "utf8")), __esModule: true };
   const exports: Scope = {};
   const require = (other: string) => {
     const besides = other.startsWith("./") && !/^\.\/(?:servers|skills|workspace)\b/.test(other);
-    return moduleOf(besides ? `./skills/${other.slice(2)}` : other, scope, servers);
+    const folder = relative(resolve("workspace"), dirname(script));
+    return moduleOf(besides ? `./${folder}/${other.slice(2)}` : other, scope, servers);
   };
-  void evaluate(readFileSync(`${file.replace(/\.ts$/, "")}.ts`, "utf8"), { ...scope, require, exports, module: {} });
+  const script = [`${file}.ts`, `${file}/index.ts`].find((each) => existsSync(each)) ?? file;
+  void evaluate(readFileSync(script, "utf8"), { ...scope, require, exports, module: {} });
   return exports;
 }
 
 /** The value of the last statement, when it is an expression, or of a `return`. */
 async function evaluate(source: string, scope: Scope): Promise<unknown> {
-  const { code } = transform(source.replaceAll("import.meta.main", "true"), {
+  const written = source.replace(/^#!.*/, "").replaceAll("import.meta.main", "true");
+  const { code } = transform(/^\s*(?:export )?namespace /m.test(written) ? withoutTypes(written) : written, {
     transforms: ["typescript", "imports"],
     disableESTransforms: true,
   });
@@ -116,9 +130,15 @@ async function evaluate(source: string, scope: Scope): Promise<unknown> {
   return new AsyncFunction(...Object.keys(scope), `return (async () => {\n${whole}\n})();`)(...Object.values(scope));
 }
 
+/** Bun's own way, which knows namespaces; sucrase does not, but leaves a `return` at the top where it is. */
+function withoutTypes(source: string): string {
+  return new Bun.Transpiler({ loader: "ts" }).transformSync(source);
+}
+
 function namespaces(bindings: Bindings, tools: Record<string, ToolUse>): Scope {
   const call = async (namespace: string, name: string, args: unknown, raw: boolean) => {
     const id = `${namespace}.${name}`;
+    open += 1;
     if (namespace !== "") tools[id] ??= { calls: 0, failures: 0, durationMs: 0, resultChars: 0 };
     if (tools[id]) tools[id].calls += 1;
     try {
@@ -126,7 +146,10 @@ function namespaces(bindings: Bindings, tools: Record<string, ToolUse>): Scope {
       return plain(await bindings.call({ namespace, name, args: given, raw }, new AbortController().signal));
     } catch (error) {
       if (tools[id]) tools[id].failures += 1;
-      throw Object.assign(error as Error, { name: "ToolError" });
+      const { message, code } = error as { message: string; code?: string };
+      throw Object.assign(new ToolError(message), { code });
+    } finally {
+      open -= 1;
     }
   };
   const functionOf = (namespace: string, name: string) =>

@@ -29,13 +29,13 @@ export async function runProgram({ steps }: Program, run: Run = executed): Promi
   const code = steps.map((step) => step.code).join("\n");
   // A server that no step names is only in the way of those that list all of them.
   const used = Object.entries(entries).filter(([name]) => new RegExp(`\\b${name}\\b`).test(code));
-  folder.configure(Object.fromEntries(used));
+  folder.configure(used.length === 0 ? { demo: entries.demo } : Object.fromEntries(used));
   await using toolbox = await folder.open();
   const shown: Shown[] = [];
   let files: Shown = {};
   for (const step of steps) {
     // Programs name /data, which tests cannot make: the folder stands elsewhere, and what comes back is told as /data again.
-    const outcome = await run(step.code.replaceAll("/data", data), toolbox);
+    const outcome = await run(step.code.replace(/(?<=["'`])\/data\b/g, data), toolbox);
     const before = files;
     files = filesOf(toolbox.config.folders.workspace);
     const text = { ...show(outcome), ...changed(before, files) };

@@ -1,5 +1,6 @@
 /** The forms in which agents write programs: imports, exports, `main`, fences, and what of them is the value. */
 import { afterAll, expect, test } from "bun:test";
+import { dirname } from "node:path";
 import { Harness } from "./harness.ts";
 
 const harness = new Harness();
@@ -62,9 +63,74 @@ const values: [string, string, unknown][] = [
     "await fs.mkdir('./workspace/skills', { recursive: true });\nawait fs.writeFile('./workspace/skills/twice.ts', 'export const twice = (n: number): number => n * 2;');\nconst { twice } = await import('./skills/twice');\nreturn twice(21)",
     42,
   ],
+  ["a default export by its name", "export { f as default };\nfunction f() { return 19 }", 19],
+  ["the first line of a script", "#!/usr/bin/env bun\nconst x: number = 20;\nx", 20],
+  ["require.main", "async function main() { return 21 }\nif (require.main === module) main();", 21],
+  ["module.exports, which is for others", "console.log(__dirname, __filename);\nmodule.exports = { a: 1 };", undefined],
+  ["process.exit when all is done", "const main = async () => 22;\nmain().then(() => process.exit(0));", undefined],
+  [
+    "namespaces: of namespaces, with classes, and of types alone",
+    "namespace A.B { export const x = 1, y = 2; const z = 3; export function f<T>(a: T) { return [x, y, z, a] } export namespace C { export enum E { One = 1 } export type T = string } }\nclass K { k = 5 } namespace K { export let l = 6 }\nnamespace Types { export interface I { a: A.B.C.T } }\nreturn [A.B.f(4), A.B.C.E.One, Object.keys(A.B), new K().k, K.l, typeof Types]",
+    [[1, 2, 3, 4], 1, ["x", "y", "f", "C"], 5, 6, "object"],
+  ],
   ["an early return", "if (true) return 16;\nconsole.log('not reached');\n17", 16],
   ["a label and a block at the end", "a: { break a }", undefined],
 ];
+
+/** Files of the workspace, and a program with them. */
+const skills: [string, Record<string, string>, string, unknown][] = [
+  [
+    "an enum, and a variable that changes",
+    { "skills/a.ts": "export enum E { One = 1 }\nexport let n = 0;\nexport const up = () => ++n;\n" },
+    "import * as a from './skills/a';\na.up();\n[a.E.One, a.n]",
+    [1, 1],
+  ],
+  [
+    "neighbours",
+    {
+      "skills/b/one.ts":
+        "import { two } from './two';\nimport type { T } from './types';\nexport const one = two - 1;\n",
+      "skills/b/two.ts": "import { three } from '../c.ts';\nexport const two = three - 1;\n",
+      "skills/c.ts": "import { echo } from './servers/test';\nexport const three = (await echo({ n: 3 })).n;\n",
+    },
+    "import { one } from './skills/b/one';\none",
+    1,
+  ],
+  [
+    "a folder with an index, and all of another but its default",
+    {
+      "skills/d/index.ts": "export * from './e';\nexport { default as e } from './e';\n",
+      "skills/d/e.ts": "export const x = 1;\nexport default 2;\n",
+    },
+    "import * as d from './skills/d';\nimport * as same from './skills/d/index.ts';\n[{ ...d }, d === same]",
+    [{ x: 1, e: 2 }, true],
+  ],
+  [
+    "JavaScript, and modules elsewhere in the workspace",
+    {
+      "skills/f.js": "export const f = () => import.meta.main;\n",
+      "lib/g.ts": "export { f } from '../skills/f.js';\n",
+    },
+    "import { f } from './workspace/lib/g';\nf()",
+    false,
+  ],
+  [
+    "data",
+    { "skills/h.json": '{ "a": 1 }', "data/list.json": "[2]" },
+    "import h, { a } from './skills/h.json' with { type: 'json' };\n[h, a, require('./workspace/data/list.json')]",
+    [{ a: 1 }, 1, [2]],
+  ],
+];
+
+test.each(skills)("skills: %s", async (_, files, code, expected) => {
+  for (const [path, text] of Object.entries(files)) {
+    await harness.run(
+      `await fs.mkdir(${JSON.stringify(`workspace/${dirname(path)}`)}, { recursive: true });\nawait fs.writeFile(${JSON.stringify(`workspace/${path}`)}, ${JSON.stringify(text)});`,
+    );
+  }
+  const outcome = await harness.run(code);
+  expect(outcome.ok ? { value: outcome.value } : outcome.error).toEqual({ value: expected });
+});
 
 test.each(values)("%s", async (_, code, expected) => {
   const outcome = await harness.run(code);

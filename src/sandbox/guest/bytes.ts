@@ -1,6 +1,7 @@
 /** Bytes as they cross to the host and come back. */
-import { Buffer } from "buffer/";
+
 import { compute } from "./compute.ts";
+import { Buffer } from "./node/buffer.ts";
 
 /** The bytes of a view or a buffer, not copied. Undefined for anything else. */
 export function bytesOf(value: unknown): Uint8Array | undefined {

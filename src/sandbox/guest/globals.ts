@@ -1,5 +1,5 @@
 /** The globals of the web and of Node that agents use and the engine has not. */
-import { Buffer } from "buffer/";
+
 import fromAsync from "core-js-pure/stable/array/from-async";
 import atob from "core-js-pure/stable/atob";
 import btoa from "core-js-pure/stable/btoa";
@@ -8,6 +8,7 @@ import URL from "core-js-pure/stable/url";
 import URLSearchParams from "core-js-pure/stable/url-search-params";
 import { customInspect, type InspectOptions, inspect } from "./inspect.ts";
 import { named } from "./named.ts";
+import { Buffer } from "./node/buffer.ts";
 import { process } from "./node/process.ts";
 import { AbortController, AbortSignal } from "./web/abort.ts";
 import { absent } from "./web/absent.ts";

@@ -3,6 +3,7 @@ import { ToolError } from "./calls.ts";
 import { host } from "./host.ts";
 import { nodeModules } from "./modules.ts";
 import { servers } from "./namespaces.ts";
+import * as operations from "./node/fs-operations.ts";
 
 type Module = Record<string, unknown>;
 
@@ -17,8 +18,8 @@ let lastLoad = 0;
 /** `names` are the ones that the code takes out of it: each has to be there. */
 export async function importModule(specifier: unknown, names: readonly string[] = []): Promise<Module> {
   const path = plainPath(specifier);
-  const skill = /^(?:workspace\/)?skills\/(.+)$/.exec(path)?.[1];
-  const module = skill === undefined ? requireModule(specifier) : await (skills.get(skill) ?? loadSkill(skill));
+  const skill = skillOf(path);
+  const module = skill === undefined ? moduleOf(specifier) : await (skills.get(skill) ?? loadSkill(skill));
   for (const name of names) {
     if (name in module) continue;
     const known = Object.keys(module).filter((key) => key !== "default");
@@ -31,11 +32,17 @@ export async function importModule(specifier: unknown, names: readonly string[] 
   return module;
 }
 
-/** The same for what needs no loading: everything but skills. */
-export function requireModule(specifier: unknown): Module {
+/** `require`: what needs no loading, which is everything but skills. Data are given as they are. */
+export function requireModule(specifier: unknown): unknown {
+  const module = moduleOf(specifier);
+  return isData(specifier) ? module["default"] : module;
+}
+
+function moduleOf(specifier: unknown): Module {
   const path = plainPath(specifier);
   const [folder, server, tool] = path.split("/");
   if (folder === "servers") return serverModule(server, tool);
+  if (isData(specifier)) return jsonModule(path);
   const name = String(specifier).replace(/^node:/, "");
   const known = builtins.get(name);
   if (known) return known;
@@ -59,6 +66,26 @@ export function loadFailed(id: number, errorJson: string): void {
 
 export function hasPendingLoads(): boolean {
   return waiting.size > 0;
+}
+
+/** A JSON file, and no package of that name. */
+const isData = (specifier: unknown) => /^(?:\.{1,2}\/|\/|@\/|~\/).*\.json$/.test(String(specifier));
+
+/** The name of a skill below `./workspace/skills`, for any module of the workspace. */
+function skillOf(path: string): string | undefined {
+  if (path.endsWith(".json")) return undefined;
+  const [, skill] = /^(?:workspace\/)?skills\/(.+)$/.exec(path) ?? [];
+  if (skill !== undefined) return skill;
+  const [, other] = /^workspace\/(.+)$/.exec(path) ?? [];
+  return other === undefined ? undefined : `../${other}`;
+}
+
+/** A JSON file of the workspace, as its default export; the members of an object are exports as well. */
+function jsonModule(path: string): Module {
+  const text = operations.readFile(path.startsWith("workspace/") ? `./${path}` : `./workspace/${path}`, "utf8");
+  const value = JSON.parse(String(text));
+  const members = typeof value === "object" && !Array.isArray(value) ? value : {};
+  return Object.assign(Object.create(null), members, { default: value });
 }
 
 function loadSkill(name: string): Promise<Module> {

@@ -34,6 +34,15 @@ define({
 });
 define(globals);
 const module = { main: true, url: "file:///main.ts", filename: "/main.ts", dirname: "/" };
+// What scripts of Node ask: they are the main module, and stand in the folder that they run in.
+const scriptModule = { exports: {}, id: ".", filename: module.filename, children: [], paths: [], loaded: false };
+Object.assign(requireModule, { main: scriptModule, cache: {} });
+define({
+  module: scriptModule,
+  exports: scriptModule.exports,
+  __filename: module.filename,
+  __dirname: module.dirname,
+});
 for (const [name, value] of Object.entries({ __watch: watch, __import: importModule, __meta: Object.freeze(module) })) {
   Object.defineProperty(globalThis, name, { value });
 }

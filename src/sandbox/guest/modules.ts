@@ -6,6 +6,7 @@ import path from "path-browserify";
 import { guestConsole } from "./console.ts";
 import { named } from "./named.ts";
 import { assert, assertStrict } from "./node/assert.ts";
+import { Buffer } from "./node/buffer.ts";
 import { crypto } from "./node/crypto.ts";
 import { fsModule, fsPromises } from "./node/fs.ts";
 import { os } from "./node/os.ts";
@@ -26,7 +27,7 @@ export const nodeModules: Record<string, () => object> = {
   __proto__: null as never,
   assert: () => whole(assert),
   "assert/strict": () => whole(assertStrict),
-  buffer: () => ({ ...buffer, atob: globalThis.atob, btoa: globalThis.btoa }),
+  buffer: () => ({ ...buffer, Buffer, atob: globalThis.atob, btoa: globalThis.btoa }),
   console: () => whole(guestConsole),
   crypto: () => whole(crypto),
   events: () => whole(EventEmitter),

@@ -1,7 +1,8 @@
 /** `node:crypto`: hashes, keyed hashes and random values. */
-import { Buffer } from "buffer/";
+
 import { base64Of, bytesOf, digestOf, partOf, randomBytesOf } from "../bytes.ts";
 import { randomUUID, crypto as webcrypto } from "../web/crypto.ts";
+import { Buffer } from "./buffer.ts";
 
 const algorithms = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
 
@@ -34,7 +35,7 @@ class Hash {
     this.#checkOpen();
     this.#done = true;
     const digest = Buffer.from(digestOf(this.#algorithm, this.#parts, this.#key).buffer);
-    return encoding === undefined || encoding === "buffer" ? digest : encode(digest, encoding);
+    return encoding === undefined || encoding === "buffer" ? digest : digest.toString(encoding as "hex");
   }
   copy(): Hash {
     this.#checkOpen();
@@ -43,11 +44,6 @@ class Hash {
   #checkOpen(): void {
     if (this.#done) throw new Error("Digest already called");
   }
-}
-
-function encode(bytes: Buffer, encoding: string): string {
-  if (encoding !== "base64url") return bytes.toString(encoding as "hex");
-  return bytes.toString("base64").replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 function randomInt(low: number, high?: number | Callback, callback?: Callback): number | undefined {

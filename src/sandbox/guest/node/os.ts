@@ -20,7 +20,8 @@ export const os = {
   loadavg: () => [0, 0, 0],
   totalmem: () => gigabyte,
   freemem: () => gigabyte / 2,
-  cpus: () => [],
+  /** One, as there is one thread: programs divide their work by the number. */
+  cpus: () => [{ model: "", speed: 0, times: { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 } }],
   availableParallelism: () => 1,
   networkInterfaces: () => ({}),
   userInfo: () => ({ uid: 1000, gid: 1000, username: "user", homedir: "/", shell: null }),

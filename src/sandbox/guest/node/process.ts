@@ -26,6 +26,9 @@ function streamOf(level: string) {
   };
 }
 
+const stdout = streamOf("log");
+const stderr = streamOf("error");
+
 const megabyte = 1_048_576;
 const nanoseconds = () => BigInt(Math.round(host.now() * 1e6));
 
@@ -38,8 +41,8 @@ hrtime.bigint = nanoseconds;
 const version = "22.0.0";
 
 export const process: Record<string, unknown> = {
-  stdout: streamOf("log"),
-  stderr: streamOf("error"),
+  stdout,
+  stderr,
   env: {},
   argv: ["node", "main.ts"],
   execArgv: [],
@@ -68,7 +71,10 @@ export const process: Record<string, unknown> = {
   }),
   cpuUsage: () => ({ user: Math.round(host.now() * 1_000), system: 0 }),
   emitWarning: (warning: unknown) => host.log("warn", String(warning)),
-  exit: (code: unknown = 0) => {
+  exit: (code: unknown = process["exitCode"] ?? 0) => {
+    // A program that has done its work and says so; calls that nobody waited for are lost, as they are in Node.
+    for (const stream of [stdout, stderr]) stream.end();
+    if (Number(code) === 0) host.done(undefined);
     throw new Error(
       `process.exit with ${String(code)}: there is no process to end in here. Use return to end the program.`,
     );

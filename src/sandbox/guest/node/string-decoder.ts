@@ -1,7 +1,8 @@
 /** `node:string_decoder`: bytes in pieces → text, without breaking characters. */
-import { Buffer } from "buffer/";
+
 import { bytesOf } from "../bytes.ts";
 import { TextDecoder } from "../web/encoding.ts";
+import { Buffer } from "./buffer.ts";
 
 const streamed: Record<string, string> = {
   __proto__: null as never,
