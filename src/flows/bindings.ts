@@ -78,7 +78,7 @@ function namespaceOf(name: string, jsName: string | undefined, known: RegistrySe
 
 async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<BindingValue> {
   const { namespace, args } = call;
-  if (namespace === "") return { json: JSON.stringify(registryFunction(call.name, args, toolbox)) };
+  if (namespace === "") return { json: JSON.stringify(await registryFunction(call.name, args, toolbox, signal)) };
   if (call.group !== "tools") return { json: JSON.stringify(await serverFunction(call, toolbox.pool, signal)) };
   const found = await wantedTool(toolbox, call, signal);
   const result: ToolResult = await toolbox.pool.callTool(namespace, found.name, args, { signal });

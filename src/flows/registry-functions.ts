@@ -1,8 +1,12 @@
-/** `tools.search`, `tools.describe` and `tools.list`: what code can ask about the tools there are. Starts nothing. */
+/**
+ * `tools.search`, `tools.describe` and `tools.list`: what code can ask about the tools there are. Only servers whose
+ * tools nobody has asked for yet are started.
+ */
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
+import { lookAtUnknownServers } from "./first-look.ts";
 import { search } from "./search.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -10,14 +14,20 @@ const defaultLimit = 10;
 const maxLimit = 100;
 
 /** Throws INVALID_ARGUMENTS, SERVER_NOT_FOUND or TOOL_NOT_FOUND. */
-export function registryFunction(name: string, args: Record<string, unknown>, toolbox: Toolbox): unknown {
+export async function registryFunction(
+  name: string,
+  args: Record<string, unknown>,
+  toolbox: Toolbox,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const problems = await lookAtUnknownServers(toolbox, signal);
   switch (name) {
     case "search":
-      return searchTools(args["query"], args["limit"], toolbox);
+      return { found: searchTools(args["query"], args["limit"], toolbox), notSearched: Object.fromEntries(problems) };
     case "describe":
       return describeTool(args["id"], toolbox);
     case "list":
-      return args["server"] === undefined ? listServers(toolbox) : listTools(args["server"], toolbox);
+      return args["server"] === undefined ? listServers(toolbox, problems) : listTools(args["server"], toolbox);
     default:
       throw new ClaudikinsError(
         "TOOL_NOT_FOUND",
@@ -63,14 +73,15 @@ function described(server: RegistryServer, tool: RegistryTool): object {
   };
 }
 
-function listServers(toolbox: Toolbox): object[] {
+function listServers(toolbox: Toolbox, problems: ReadonlyMap<string, string>): object[] {
   return toolbox.names.map(({ name }) => {
     const known = toolbox.known(name);
     const description = toolbox.config.servers.get(name)?.description;
     return {
       server: name,
       ...(description ? { description } : {}),
-      tools: known?.tools.map((tool) => tool.jsName ?? tool.name) ?? "not asked yet",
+      tools: known?.tools.map((tool) => tool.jsName ?? tool.name) ?? [],
+      ...(known ? {} : { problem: problems.get(name) ?? "its tools are not known" }),
     };
   });
 }

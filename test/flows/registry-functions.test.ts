@@ -1,7 +1,8 @@
-/** What code can ask about the tools there are, without a server being started. */
+/** What code can ask about the tools there are. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { execute } from "../../src/flows/execute.ts";
 import { processesWith } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
 
 setDefaultTimeout(30_000);
@@ -19,7 +20,7 @@ beforeEach(async () => {
     other: folder.offering("other", {}),
   });
   await using toolbox = await folder.open();
-  await toolbox.sync("my-shop");
+  await Promise.all([toolbox.sync("my-shop"), toolbox.sync("other")]);
 });
 afterEach(() => folder[Symbol.dispose]());
 
@@ -49,7 +50,7 @@ test("search, describe and list", async () => {
   expect(await run("return tools.list()")).toMatchObject({
     value: [
       { server: "my-shop", tools: ["list", "refund_order"] },
-      { server: "other", tools: "not asked yet" },
+      { server: "other", tools: [] },
     ],
   });
   expect(await run('return (await tools.list("my-shop")).map(({ id }) => id)')).toMatchObject({
@@ -63,4 +64,27 @@ test.each([
   ["tools.list('my_shops')", "SERVER_NOT_FOUND", "Did you mean my-shop?"],
 ])("%s", async (source, code, hint) => {
   expect(await run(`await ${source}`)).toMatchObject({ ok: false, error: { code, ...(hint ? { hint } : {}) } });
+});
+
+test("servers that nobody has asked yet are asked now, and those that cannot answer are named", async () => {
+  folder.configure({
+    "my-shop": folder.offering("my-shop", { "count-stock": { description: "Counts what lies in the store." } }),
+    fresh: folder.offering("fresh", { "count-tickets": { description: "Counts open tickets." } }),
+    broken: fixture("crash-on-start"),
+  });
+  await using toolbox = await folder.open();
+  const outcome = await execute(
+    { source: 'return [(await tools.search("count tickets")).map(({ id }) => id), await tools.list()]' },
+    toolbox,
+  );
+  expect(outcome).toMatchObject({
+    ok: true,
+    value: [
+      ["fresh.count-tickets"],
+      [{ server: "my-shop" }, { server: "fresh", tools: ["count_tickets"] }, { server: "broken", tools: [] }],
+    ],
+    logs: [{ level: "warn", text: expect.stringContaining("tools.search: broken is not searched: ") }],
+  });
+  const problem = (outcome as unknown as { value: [unknown, { problem: string }[]] }).value[1][2]?.problem;
+  expect(problem).toContain('Server "broken" did not start');
 });

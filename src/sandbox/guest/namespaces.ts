@@ -1,6 +1,7 @@
 /** The objects that stand for servers: `demo.list_orders(args)`, `servers["my-server"]`, `callTool(…)`. */
 import type { Namespace } from "../contract.ts";
-import { call, ToolError } from "./calls.ts";
+import { call, noticed, ToolError } from "./calls.ts";
+import { guestConsole } from "./console.ts";
 import { callKind } from "./kinds.ts";
 import { serverObject } from "./server-functions.ts";
 
@@ -41,6 +42,15 @@ export function servers(): Record<string, Record<string, Tool>> {
   return all;
 }
 
+/** The list of tools; servers that are missing in it are told of. */
+function foundTools(result: unknown): unknown {
+  const { found, notSearched } = result as { found: unknown; notSearched: Record<string, string> };
+  for (const [server, why] of Object.entries(notSearched)) {
+    guestConsole.warn(`tools.search: ${server} is not searched: ${why}`);
+  }
+  return found;
+}
+
 /** Defines the globals. `servers` holds every namespace under its own name and its JS name. */
 export function defineNamespaces(namespaces: Namespace[]): void {
   const made: Record<string, Record<string, Tool>> = Object.create(null);
@@ -77,7 +87,8 @@ export function defineNamespaces(namespaces: Namespace[]): void {
   const globals = {
     servers: made,
     tools: Object.freeze({
-      search: (query: unknown, limit?: unknown) => call("", "search", { query, limit }, callKind.value),
+      search: (query: unknown, limit?: unknown) =>
+        noticed(call("", "search", { query, limit }, callKind.value).then(foundTools)),
       describe: (id: unknown) => call("", "describe", { id }, callKind.value),
       list: (server?: unknown) => call("", "list", { server }, callKind.value),
     }),

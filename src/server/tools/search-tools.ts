@@ -1,14 +1,11 @@
 /** The MCP tool `search_tools`: words in, signatures out. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
-import { messageOf } from "../../errors.ts";
+import { lookAtUnknownServers } from "../../flows/first-look.ts";
 import { type SearchResult, search } from "../../flows/search.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 
 const defaultLimit = 5;
 const maxLimit = 50;
-
-/** How long one search waits for servers whose tools nobody has asked for yet. */
-const firstLookMs = 10_000;
 
 export const searchTools: Tool = {
   name: "search_tools",
@@ -40,24 +37,6 @@ export async function callSearchTools(
   const problems = await lookAtUnknownServers(toolbox, signal);
   const result = search(query, Math.min(Number(limit), maxLimit), toolbox);
   return { content: [{ type: "text", text: resultText(result, problems) }] };
-}
-
-async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal): Promise<Map<string, string>> {
-  const problems = new Map<string, string>();
-  const looks = toolbox.unknownServers().map(async (name) => {
-    problems.set(name, "still starting");
-    try {
-      await toolbox.learn(name, signal);
-      problems.delete(name);
-    } catch (error) {
-      problems.set(name, messageOf(error).split("\n")[0] ?? "");
-    }
-  });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, firstLookMs);
-  await Promise.race([Promise.all(looks), promise]);
-  clearTimeout(timer);
-  return problems;
 }
 
 function resultText({ tools, searched }: SearchResult, problems: ReadonlyMap<string, string>): string {
