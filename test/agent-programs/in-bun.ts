@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, relative, resolve } from "node:path";
 import { Writable } from "node:stream";
+import { pathToFileURL } from "node:url";
 import { parse } from "acorn";
 import { transform } from "sucrase";
 import { bindingsFor } from "../../src/flows/bindings.ts";
@@ -39,6 +40,7 @@ export async function runInBun(written: string, toolbox: Toolbox): Promise<Outco
       argv: { value: ["bun", "main.ts"] },
       env: { value: {} },
       stdout: { value: { write } },
+      exit: { value: exit },
     }),
   };
   const before = process.cwd();
@@ -71,6 +73,11 @@ export async function runInBun(written: string, toolbox: Toolbox): Promise<Outco
   }
 }
 
+/** Ends what runs, and not the process. */
+function exit(code = 0): never {
+  throw new Error(`exit ${code}`);
+}
+
 /** Calls without an answer yet. */
 let open = 0;
 
@@ -79,9 +86,13 @@ const emptyReceipt = { id: "", durationMs: 0, failures: 0, charsIn: 0, charsOut:
 async function resultOf(written: string, scope: Scope, servers: Scope): Promise<unknown> {
   const source = /^[ \t]*```[^\n]*\n([\s\S]*?)^[ \t]*```[ \t]*$/m.exec(written)?.[1] ?? written;
   const exports: Scope = {};
-  const main = {};
+  const main = { exports };
   const require = Object.assign((name: string) => moduleOf(name, scope, servers), { main });
-  const value = await evaluate(source, { ...scope, require, exports, module: main });
+  const value = await evaluate(
+    source,
+    { ...scope, require, exports, module: main, __filename: "/main.ts", __dirname: "/" },
+    true,
+  );
   const exported = exports["default"];
   if (typeof exported === "function") return exported();
   return exported ?? value;
@@ -111,8 +122,11 @@ function moduleOf(name: string, scope: Scope, servers: Scope): unknown {
 }
 
 /** The value of the last statement, when it is an expression, or of a `return`. */
-async function evaluate(source: string, scope: Scope): Promise<unknown> {
-  const written = source.replace(/^#!.*/, "").replaceAll("import.meta.main", "true");
+async function evaluate(source: string, scope: Scope, isMain = false): Promise<unknown> {
+  const written = source
+    .replace(/^#!.*/, "")
+    .replaceAll(/\bimport\.meta\.main\b/g, String(isMain))
+    .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(resolve("main.ts"))));
   const { code } = transform(/^\s*(?:export )?namespace /m.test(written) ? withoutTypes(written) : written, {
     transforms: ["typescript", "imports"],
     disableESTransforms: true,

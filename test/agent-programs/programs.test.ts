@@ -1,9 +1,10 @@
 /** Programs as agents write them, each with its task: what they give, log, show, write and call is in their files. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readPrograms, type Shown, settle } from "./program.ts";
-import { runProgram } from "./run.ts";
+import { runProgram, sandbox } from "./run.ts";
 
 setDefaultTimeout(180_000);
+afterAll(() => sandbox.end());
 
 const programs = readPrograms();
 

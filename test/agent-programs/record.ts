@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runInBun } from "./in-bun.ts";
 import { parseProgram, readPrograms, type Shown, settle, withOutcomes } from "./program.ts";
-import { runProgram } from "./run.ts";
+import { runProgram, sandbox } from "./run.ts";
 
 const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const has = (flag: string) => process.argv.includes(flag);
@@ -29,7 +29,7 @@ for (const { name } of readPrograms().filter((each) => wanted.some((prefix) => e
     writeFileSync(file, withOutcomes(text, kept));
   }
 }
-process.exitCode = 0;
+sandbox.end();
 
 function differences(step: string, here: Shown, inBun: Shown): string[] {
   const kinds = new Set([...Object.keys(here), ...Object.keys(inBun)]);

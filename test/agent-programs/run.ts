@@ -2,14 +2,29 @@
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
 import { execute } from "../../src/flows/execute.ts";
-import type { Toolbox } from "../../src/flows/toolbox.ts";
+import { Toolbox } from "../../src/flows/toolbox.ts";
+import { silentLog } from "../../src/log.ts";
 import type { LogEntry, Outcome, Receipt } from "../../src/sandbox/contract.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { outcomeContent } from "../../src/server/content.ts";
 import { project } from "../flows/project.ts";
 import { root } from "../support/claudikins.ts";
 import { everything, filesystem, memory } from "../support/servers.ts";
 import type { Program, Shown } from "./program.ts";
+
+/** One for all programs, as a server has one for all it is asked: its workers are used again, and must be as new. */
+class SharedSandbox extends Sandbox {
+  /** A toolbox that is done with ends its sandbox; this one goes on. */
+  override [Symbol.dispose](): void {}
+
+  end(): void {
+    super[Symbol.dispose]();
+  }
+}
+
+export const sandbox = new SharedSandbox({ keptWorkers: 3 });
 
 export type Run = (code: string, toolbox: Toolbox) => Promise<Outcome>;
 
@@ -30,7 +45,9 @@ export async function runProgram({ steps }: Program, run: Run = executed): Promi
   // A server that no step names is only in the way of those that list all of them.
   const used = Object.entries(entries).filter(([name]) => new RegExp(`\\b${name}\\b`).test(code));
   folder.configure(used.length === 0 ? { demo: entries.demo } : Object.fromEntries(used));
-  await using toolbox = await folder.open();
+  const env = { PATH: process.env["PATH"], HOME: folder.path };
+  const config = await loadConfig({ cwd: folder.path, env });
+  await using toolbox = new Toolbox(config, sandbox, { env, cwd: folder.path, log: silentLog });
   const shown: Shown[] = [];
   let files: Shown = {};
   for (const step of steps) {

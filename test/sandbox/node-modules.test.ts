@@ -113,10 +113,12 @@ test("assertions say what was expected and what was there", async () => {
   expect(await said("ok(null)")).toBe("The expression evaluated to a falsy value: null");
 });
 
-test.each(["fileURLToPath(new URL('file:///etc/passwd'))", "pathToFileURL('/etc/passwd')"])(
-  "url.%s says that files have no URLs",
-  async (code) => {
-    const outcome = await harness.run(`return require("url").${code}`);
-    expect(!outcome.ok && outcome.error.message).toContain("files have no URLs in here");
-  },
-);
+test("paths are URLs and back, and other URLs are no paths", async () => {
+  const url = (code: string) => harness.run(`return require("url").${code}`);
+  expect(await url("fileURLToPath(new URL('file:///a%20b/c'))")).toMatchObject({ value: "/a b/c" });
+  expect(await url("pathToFileURL('./workspace/a#?%.md').href")).toMatchObject({
+    value: "file:///workspace/a%23%3F%25.md",
+  });
+  expect(await url("fileURLToPath('https://example.com/a')")).toMatchObject({ ok: false });
+  expect(await url("fileURLToPath('file://host/a')")).toMatchObject({ ok: false });
+});

@@ -8,7 +8,7 @@ export const logOptions = { depth: 4, breakLength: 100, compact: 8, colors: fals
 
 export const customInspect = Symbol.for("nodejs.util.inspect.custom");
 
-type Inspect = (value: unknown, options?: InspectOptions) => string;
+export type Inspect = (value: unknown, options?: InspectOptions) => string;
 
 /** `Name: message`, the lines of the code it came through, then its own properties and its cause. */
 function showError(this: Error, depth: number, options: InspectOptions, inspect: Inspect): string {

@@ -2,6 +2,7 @@
 import type { Namespace } from "../contract.ts";
 import { call, noticed, ToolError } from "./calls.ts";
 import { guestConsole } from "./console.ts";
+import { customInspect, type Inspect, type InspectOptions } from "./inspect.ts";
 import { callKind } from "./kinds.ts";
 import { serverObject } from "./server-functions.ts";
 
@@ -28,11 +29,18 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
   }
   for (const { name, jsName } of namespace.functions) {
     const tool = toolOf(namespace.name, name);
-    if (jsName !== undefined) Object.defineProperty(object, jsName, { value: tool, enumerable: true });
+    // Asked for, and no constant: a Proxy around a server could not give anything else for one.
+    const shared = { get: () => tool };
+    if (jsName !== undefined) Object.defineProperty(object, jsName, { ...shared, enumerable: true });
     if (jsName !== name && !Object.hasOwn(object, name))
-      Object.defineProperty(object, name, { value: tool, enumerable: jsName === undefined });
+      Object.defineProperty(object, name, { ...shared, enumerable: jsName === undefined });
   }
+  Object.defineProperty(object, customInspect, { value: showTools });
   return Object.freeze(object);
+}
+
+function showTools(this: object, _depth: number, options: InspectOptions, inspect: Inspect): string {
+  return inspect({ ...this }, options);
 }
 
 let all: Record<string, Record<string, Tool>> = Object.create(null);

@@ -1,16 +1,26 @@
-/** `node:url`: the URL classes; files have no URLs in here. */
+/** `node:url`: the URL classes, and paths as URLs, which are only words: what a path may reach is `fs`'s to say. */
+
 import URL from "core-js-pure/stable/url";
 import URLSearchParams from "core-js-pure/stable/url-search-params";
+import path from "path-browserify";
 
-const refuse = (name: string) => () => {
-  throw new Error(`url.${name}: files have no URLs in here. Use paths such as "./workspace/notes.md" as they are.`);
-};
+function fileURLToPath(given: unknown): string {
+  const { protocol, hostname, pathname } = new URL(String(given));
+  if (protocol !== "file:") throw new TypeError(`The URL must be of scheme file, not ${protocol}`);
+  if (hostname !== "") throw new TypeError(`File URL host must be empty, not ${hostname}`);
+  return decodeURIComponent(pathname);
+}
+
+function pathToFileURL(given: unknown): URL {
+  const encoded = path.resolve("/", String(given)).split("/").map(encodeURIComponent).join("/");
+  return new URL(`file://${encoded}`);
+}
 
 export const url = {
   URL,
   URLSearchParams,
-  fileURLToPath: refuse("fileURLToPath"),
-  pathToFileURL: refuse("pathToFileURL"),
+  fileURLToPath,
+  pathToFileURL,
   format: (given: unknown) => String(given),
   parse: (text: string) => {
     const { href, protocol, host, hostname, port, pathname, search, hash } = new URL(text);
