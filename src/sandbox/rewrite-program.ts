@@ -20,8 +20,8 @@ export function rewriteProgram(program: Program, code: string, edits: Edits, { e
     edits.replace({ start, end: start + voided }, awaited ? "return (await (" : "return (");
     edits.insert(end, awaited ? "))" : ")");
   }
-  for (const statement of floatingStatements(program, code)) {
-    if (!values.has(statement)) edits.wrap(expressionRange(statement, code), "__watch(", ")");
+  for (const [statement, floating] of floatingStatements(program, code)) {
+    if (!values.has(statement)) edits.wrap(floating, "__watch(", ")");
   }
   for (const callback of floatingCallbacks(program)) edits.wrap(callback, "__watch.each(", ")");
   if (values.size > 0 || returnsAtTop(program)) return;
@@ -117,9 +117,9 @@ function expressionRange({ start, end }: Node, code: string): Range {
 /** Calls of these give nothing that could be awaited; wrapping them in a hot loop would only cost time. */
 const settledMethods = new Set("push set add delete sort log warn error info debug unshift".split(" "));
 
-/** Statements that call something and let go of what it returns: it may be a promise. */
-function floatingStatements(program: Program, code: string): ExpressionStatement[] {
-  const found: ExpressionStatement[] = [];
+/** Statements that call something and let go of what it returns, which may be a promise; and where that is written. */
+function floatingStatements(program: Program, code: string): [ExpressionStatement, Range][] {
+  const found: [ExpressionStatement, Range][] = [];
   full(program, (node: Node) => {
     if (node.type !== "ExpressionStatement") return;
     const statement = node as ExpressionStatement;
@@ -127,13 +127,16 @@ function floatingStatements(program: Program, code: string): ExpressionStatement
     if (!call || call.callee.type === "Super") return;
     const { callee } = call;
     const method = callee.type === "MemberExpression" ? code.slice(callee.property.start, callee.property.end) : "";
-    if (!settledMethods.has(method)) found.push(statement);
+    if (settledMethods.has(method)) return;
+    // `void main();` is no promise, what stands behind `void` is.
+    found.push([statement, statement.expression.type === "UnaryExpression" ? call : expressionRange(statement, code)]);
   });
   return found;
 }
 
 function calledIn(expression: Expression): CallExpression | undefined {
   if (expression.type === "CallExpression") return expression;
+  if (expression.type === "UnaryExpression") return calledIn(expression.argument);
   return expression.type === "LogicalExpression" ? calledIn(expression.right) : undefined;
 }
 

@@ -73,6 +73,17 @@ const values: [string, string, unknown][] = [
     "namespace A.B { export const x = 1, y = 2; const z = 3; export function f<T>(a: T) { return [x, y, z, a] } export namespace C { export enum E { One = 1 } export type T = string } }\nclass K { k = 5 } namespace K { export let l = 6 }\nnamespace Types { export interface I { a: A.B.C.T } }\nreturn [A.B.f(4), A.B.C.E.One, Object.keys(A.B), new K().k, K.l, typeof Types]",
     [[1, 2, 3, 4], 1, ["x", "y", "f", "C"], 5, 6, "object"],
   ],
+  ["promises in a list", "[1, 2].map(async (a) => (await test.echo({ a })).a)", [1, 2]],
+  [
+    "void before the end, and microtasks, are waited for",
+    "const seen = [];\nconst add = async (a) => { await test.slow({ ms: 20 }); seen.push(a); };\nvoid add(1);\nvoid (async () => { await add(2) })();\nqueueMicrotask(() => add(3));\nprocess.nextTick(add, 4);\nseen",
+    [1, 2, 3, 4],
+  ],
+  [
+    "what a timer gives is Node's",
+    "const seen = [];\nconst late = setTimeout(() => seen.push('late'), 60_000).unref();\nconst again = setTimeout(() => seen.push('again'), 10);\nagain.refresh();\nawait new Promise((r) => setTimeout(r, 40));\nconst had = [late.hasRef(), again.hasRef(), Number(late) > 0, typeof late];\nclearTimeout(+late);\n[seen, had, late.hasRef()]",
+    [["again"], [true, false, true, "object"], false],
+  ],
   ["an early return", "if (true) return 16;\nconsole.log('not reached');\n17", 16],
   ["a label and a block at the end", "a: { break a }", undefined],
 ];

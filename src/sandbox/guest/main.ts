@@ -23,7 +23,7 @@ function define(globals: Record<string, unknown>): void {
 define({
   console: guestConsole,
   ...timers,
-  queueMicrotask: (callback: () => void) => void Promise.resolve().then(callback),
+  queueMicrotask: (callback: () => unknown) => void watch(Promise.resolve().then(callback)),
   ToolError,
   fs: fsGlobal,
   require: requireModule,
@@ -52,7 +52,10 @@ let returned: { value: unknown } | undefined;
 
 async function start(main: (exports: object) => Promise<unknown>): Promise<void> {
   try {
-    returned = { value: await main({}) };
+    const value = await main({});
+    // `list.map(async …)` as the value: what is wanted is what the promises give.
+    const promised = Array.isArray(value) && value.some((each) => each instanceof Promise);
+    returned = { value: promised ? await Promise.all(value) : value };
     watchUnseen();
     await whenNothingFloats();
     finish();
