@@ -1,10 +1,12 @@
 /** An outcome in words, the same for a person at a terminal and for a model. */
 import type { OutcomeError, Receipt } from "./sandbox/contract.ts";
 
-/** `[3 calls (1 failed) · 41 ms · 1,033,120 characters kept out of the context]`. */
-export function receiptText({ calls, failures, durationMs, charsIn, charsOut }: Receipt): string {
+/** `[3 calls (1 failed: demo.get_order) · 41 ms · 1,033,120 characters kept out of the context]`. */
+export function receiptText({ calls, failures, tools, durationMs, charsIn, charsOut }: Receipt): string {
+  const failing = Object.entries(tools).flatMap(([tool, use]) => (use.failures > 0 ? [tool] : []));
+  const named = failing.length > 3 ? `${failing.slice(0, 3).join(", ")} …` : failing.join(", ");
   const parts = [
-    `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed)` : ""}`,
+    `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}`,
     `${grouped(Math.round(durationMs))} ms`,
   ];
   if (charsIn > charsOut) parts.push(`${grouped(charsIn - charsOut)} characters kept out of the context`);

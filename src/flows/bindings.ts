@@ -5,8 +5,9 @@ import { didYouMean } from "../near-names.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import { argumentProblems } from "../registry/validate-arguments.ts";
-import type { BindingCall, Bindings, BindingValue, Namespace } from "../sandbox/contract.ts";
+import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { registryFunction } from "./registry-functions.ts";
+import { search } from "./search.ts";
 import { serverFunction } from "./server-functions.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -24,7 +25,11 @@ export async function bindingsFor(source: string, toolbox: Toolbox, signal?: Abo
     signal,
   );
   return {
-    namespaces: toolbox.names.map(({ name, jsName }) => namespaceOf(name, jsName, toolbox.known(name))),
+    namespaces: toolbox.names.map(({ name, jsName }) => {
+      const { description } = toolbox.config.servers.get(name) ?? {};
+      return { ...namespaceOf(name, jsName, toolbox.known(name)), description };
+    }),
+    suggest: (words, limit) => suggestions(words, limit, toolbox),
     call: (call, callSignal) => callTool(toolbox, call, callSignal),
   };
 }
@@ -74,6 +79,19 @@ function namespaceOf(name: string, jsName: string | undefined, known: RegistrySe
       },
     })),
   };
+}
+
+/** Nothing is started for it, and a damaged registry suggests nothing. */
+function suggestions(words: string, limit: number, toolbox: Toolbox): Suggestion[] {
+  if (toolbox.index.servers.length === 0) return [];
+  const { tools } = search(words, limit, toolbox);
+  const best = tools[0]?.score ?? 0;
+  return tools
+    .filter(({ score }) => score >= best / 2)
+    .map(({ server, name, signature: shown }) => {
+      const tool = toolbox.known(server)?.tools.find((each) => each.name === name);
+      return { server, name: tool?.jsName ?? name, signature: shown };
+    });
 }
 
 async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<BindingValue> {

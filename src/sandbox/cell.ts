@@ -179,7 +179,9 @@ export class Cell {
     define("setTimer", (host, id, delayMs) => host.setTimer(number(id), number(delayMs)));
     define("clearTimer", (host, id) => host.clearTimer(number(id)));
     define("now", () => performance.now());
-    define("done", (host, json) => host.done(json && context.typeof(json) === "string" ? text(json) : undefined));
+    const textOrNone = (handle: QuickJSHandle | undefined) =>
+      handle && context.typeof(handle) === "string" ? text(handle) : undefined;
+    define("done", (host, json, notes) => host.done(textOrNone(json), textOrNone(notes)));
     define("failed", (host, json) => host.failed(text(json)));
     define("compute", (host, name, args) => host.compute(text(name), text(args)));
     define("file", (host, operation, args) => host.file(text(operation), text(args)));

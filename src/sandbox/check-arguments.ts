@@ -3,43 +3,94 @@ import type { CallExpression, Expression, ObjectExpression } from "acorn";
 import { didYouMean } from "../near-names.ts";
 import type { Finding } from "./check.ts";
 import type { KnownFunction } from "./contract.ts";
+import { fittingText, likelyName, literalKind, wrongLiteral } from "./literals.ts";
 
 type Schema = Record<string, unknown>;
 
-export function checkArguments(call: CallExpression, known: KnownFunction, shown: string): Finding[] {
+export function checkArguments(call: CallExpression, known: KnownFunction, shown: string, code: string): Finding[] {
   const schema = plainObjectSchema(known.inputSchema);
   const [first] = call.arguments;
   if (!schema || first?.type === "SpreadElement") return [];
-  const problem = (at: number, message: string): Finding => {
+  const problem = (at: number, message: string, write?: string): Finding => {
     return {
       at,
       code: "INVALID_ARGUMENTS",
       message: `${shown}: ${message}`,
+      ...(write === undefined ? {} : { write: `await ${shown}(${write})` }),
       signatures: known.signature ? [known.signature] : [],
     };
   };
   if (!first) return missing([], schema).map((name) => problem(call.end - 1, `the argument "${name}" is missing`));
   if (first.type !== "ObjectExpression") {
     const given = literalKind(first);
-    return given === undefined ? [] : [problem(first.start, `takes one object with named arguments, got ${given}`)];
+    if (given === undefined) return [];
+    const write = asNamed(call, schema, code);
+    return [problem(first.start, `takes one object with named arguments, got ${given}`, write)];
   }
   const { given, open } = givenArguments(first);
   const absent = open ? [] : missing([...given.keys()], schema);
-  const findings = absent.map((name) => problem(first.start, `the argument "${name}" is missing`));
+  const unknown = schema.closed ? [...given.keys()].filter((name) => schema.properties[name] === undefined) : [];
+  // One that is missing and one that is not known are most likely the same.
+  const pair = absent.length === 1 && unknown.length === 1;
+  const findings = absent.map((name) =>
+    problem(
+      first.start,
+      `the argument "${name}" is missing`,
+      pair ? renamed(first, unknown[0]!, name, code) : undefined,
+    ),
+  );
   for (const [name, value] of given) {
     const property = schema.properties[name];
     if (property === undefined) {
       if (schema.closed) {
         const names = Object.keys(schema.properties);
-        const instead = didYouMean(name, names) ?? `It takes: ${names.slice(0, 20).join(", ") || "none"}`;
-        findings.push(problem(value.start, `there is no argument "${name}". ${instead}`));
+        const near = pair ? `It is called ${absent[0]}` : (didYouMean(name, names) ?? likely(name, schema.properties));
+        const takes = `It takes: ${names.slice(0, 20).join(", ") || "none"}`;
+        findings.push(problem(value.start, `there is no argument "${name}". ${near ?? takes}`));
       }
     } else {
       const wrong = wrongLiteral(value, property);
-      if (wrong) findings.push(problem(value.start, `"${name}" ${wrong}`));
+      const better = wrong && fittingText(value, property);
+      const text = better === undefined ? "" : `. Write ${name}: ${better}`;
+      if (wrong) findings.push(problem(value.start, `"${name}" ${wrong}${text}`));
     }
   }
   return findings;
+}
+
+/** For names that mean the same elsewhere: `page_size` for `limit`. */
+function likely(name: string, properties: Record<string, unknown>): string | undefined {
+  const names = Object.keys(properties);
+  const meant = likelyName(name, names);
+  if (meant === undefined) return undefined;
+  const { description } = (properties[meant] ?? {}) as { description?: unknown };
+  const said = typeof description === "string" && description.length <= 160 ? ` (${description})` : "";
+  return `Perhaps ${meant}${said}. It takes: ${names.slice(0, 20).join(", ")}`;
+}
+
+/** `"ord_00042"` → `{ order_id: "ord_00042" }`, where there is only one argument that it can be. */
+function asNamed(call: CallExpression, schema: ObjectSchema, code: string): string | undefined {
+  const names = schema.required.length > 0 ? schema.required : Object.keys(schema.properties);
+  const given = call.arguments;
+  if (given.length > names.length || (given.length === 1 && names.length > 1)) return undefined;
+  const fits = given.every((each, at) => {
+    if (each.type === "SpreadElement") return false;
+    const kind = literalKind(each);
+    return kind === undefined ? given.length > 1 : wrongLiteral(each, schema.properties[names[at]!]) === undefined;
+  });
+  if (!fits) return undefined;
+  return `{ ${given.map((each, at) => `${names[at]}: ${code.slice(each.start, each.end)}`).join(", ")} }`;
+}
+
+function renamed(object: ObjectExpression, from: string, to: string, code: string): string | undefined {
+  const text = code.slice(object.start, object.end);
+  if (text.length > 160) return undefined;
+  const property = object.properties.find(
+    (each) => each.type === "Property" && each.key.type === "Identifier" && each.key.name === from,
+  );
+  if (property?.type !== "Property") return undefined;
+  const { key, value } = property;
+  return `${code.slice(object.start, key.start)}${to}: ${code.slice(value.start, object.end)}`.replace(/\s+/g, " ");
 }
 
 interface ObjectSchema {
@@ -84,45 +135,6 @@ function givenArguments(object: ObjectExpression): { given: Map<string, Expressi
     }
   }
   return { given, open };
-}
-
-/** What is wrong with a value that stands in the code, undefined when nothing is, or nothing certain. */
-function wrongLiteral(value: Expression, schema: unknown): string | undefined {
-  const kind = literalKind(value);
-  if (kind === undefined || !isSchema(schema)) return undefined;
-  const constant = value.type === "Literal" ? value.value : undefined;
-  const choices = schema["enum"];
-  if (Array.isArray(choices) && value.type === "Literal" && kind !== "null" && !choices.includes(constant)) {
-    const near = typeof constant === "string" ? didYouMean(constant, choices.map(String)) : undefined;
-    const listed = choices
-      .slice(0, 12)
-      .map((choice) => JSON.stringify(choice))
-      .join(", ");
-    return [`must be one of ${listed}, got ${JSON.stringify(constant)}.`, near].filter(Boolean).join(" ");
-  }
-  const { type } = schema;
-  const types = Array.isArray(type) ? type : typeof type === "string" ? [type] : [];
-  if (types.length === 0 || ["anyOf", "oneOf", "allOf", "$ref", "nullable"].some((key) => key in schema))
-    return undefined;
-  const fits = types.some((one) => one === kind || (one === "integer" && kind === "number"));
-  return fits ? undefined : `must be ${types.join(" or ")}, got ${kind}`;
-}
-
-/** The JSON type of an expression that is a literal of some sort. */
-function literalKind(value: Expression): string | undefined {
-  switch (value.type) {
-    case "Literal":
-      if (value.value === null) return value.raw === "null" ? "null" : undefined;
-      return ["string", "number", "boolean"].includes(typeof value.value) ? typeof value.value : undefined;
-    case "TemplateLiteral":
-      return "string";
-    case "ArrayExpression":
-      return "array";
-    case "ObjectExpression":
-      return "object";
-    default:
-      return undefined;
-  }
 }
 
 function isSchema(value: unknown): value is Schema {

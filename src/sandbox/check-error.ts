@@ -11,20 +11,29 @@ export class CheckError extends Error {
 
 /** All findings of one check as one error; its place is the first one's. */
 export function wrongCalls(
-  findings: readonly { line: number; column: number; code: string; message: string; signatures: string[] }[],
+  findings: readonly {
+    line: number;
+    column: number;
+    code: string;
+    message: string;
+    write?: string;
+    signatures: string[];
+  }[],
   source: string,
 ): CheckError {
   const [first] = findings;
   const line = first?.line ?? 1;
   const text = source.split("\n")[line - 1];
   const signatures = [...new Set(findings.flatMap((each) => each.signatures))].slice(0, 5);
+  const corrected = [...new Set(findings.flatMap(({ write }) => write ?? []))].slice(0, 5);
+  const hint = [...corrected.map((call) => `Write: ${call}`), ...signatures].join("\n");
   const several = `${findings.length} calls are wrong; nothing was run:`;
   const listed = findings.map((each) => `  ${each.line}:${each.column} ${each.message}`);
   return new CheckError({
     name: "CheckError",
     message: findings.length === 1 ? (first?.message ?? "") : [several, ...listed].join("\n"),
     ...(first ? { code: first.code } : {}),
-    ...(signatures.length > 0 ? { hint: signatures.join("\n") } : {}),
+    ...(hint === "" ? {} : { hint }),
     stack: "",
     line,
     column: first?.column ?? 1,

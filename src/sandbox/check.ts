@@ -4,17 +4,22 @@
  */
 import type { CallExpression, Expression, MemberExpression, Node, Program, Super } from "acorn";
 import { ancestor } from "acorn-walk";
-import { didYouMean, nearNames } from "../near-names.ts";
+import { nearNames } from "../near-names.ts";
+import { correctedCall } from "./advice/corrected-call.ts";
+import { candidates, renamed, wordsOf } from "./advice/tool-names.ts";
 import { checkArguments } from "./check-arguments.ts";
-import type { KnownFunction, Namespace } from "./contract.ts";
+import { checkPromises } from "./check-promises.ts";
+import type { Bindings, KnownFunction, Namespace } from "./contract.ts";
 import { declaredNames, importedNames } from "./declared-names.ts";
 import { serverMembers } from "./guest/kinds.ts";
 
 export interface Finding {
   /** Offset in the checked code. */
   at: number;
-  code: "TOOL_NOT_FOUND" | "INVALID_ARGUMENTS";
+  code: "TOOL_NOT_FOUND" | "INVALID_ARGUMENTS" | "MISSING_AWAIT";
   message: string;
+  /** The call as it should be, where that is plain. */
+  write?: string;
   /** How the function is called, or those that may have been meant. */
   signatures: string[];
 }
@@ -29,6 +34,9 @@ export interface Scope {
   imported: ReadonlyMap<string, { server: string; name: string }>;
 }
 
+/** The functions there are, and those that words may mean. */
+export type Known = Pick<Bindings, "namespaces" | "suggest">;
+
 interface Found {
   namespace: string;
   functions: KnownFunction[];
@@ -41,20 +49,21 @@ interface Called extends Found {
 }
 
 /** In the order of the code. */
-export function checkCalls(program: Program, code: string, namespaces: readonly Namespace[]): Finding[] {
-  const scope = scopeOf(program, code, namespaces);
+export function checkCalls(program: Program, code: string, known: Known): Finding[] {
+  const scope = scopeOf(program, code, known.namespaces);
   const findings: Finding[] = [];
   ancestor(program, {
     CallExpression(call, _, ancestors) {
       const called = calledFunction(call, scope);
       if (!called) return;
       const { server, functions, name } = called;
-      const known = functions.find((each) => each.name === name) ?? functions.find((each) => each.jsName === name);
-      if (known) findings.push(...checkArguments(call, known, `${server}.${known.jsName ?? known.name}`));
+      const tool = functions.find((each) => each.name === name) ?? functions.find((each) => each.jsName === name);
+      if (tool) findings.push(...checkArguments(call, tool, `${server}.${tool.jsName ?? tool.name}`, code));
       else if (!serverMembers.includes(name) && !call.optional && !isGuarded(call, ancestors, code))
-        findings.push(unknownFunction(call, called));
+        findings.push(unknownFunction(call, called, code, known));
     },
   });
+  if (namespacesIn(code, known.namespaces)) findings.push(...checkPromises(program, scope));
   return findings.sort((a, b) => a.at - b.at);
 }
 
@@ -115,20 +124,40 @@ function isGuarded(call: CallExpression, ancestors: Node[], code: string): boole
   });
 }
 
-function unknownFunction(call: CallExpression, { server, functions, name }: Called): Finding {
-  const names = functions.map((each) => each.jsName ?? each.name);
-  const near = nearNames(name, names);
-  const instead = near.length > 0 ? didYouMean(name, names) : `Its tools: ${listed(names)}`;
-  const shown = functions.filter((each) => near.includes(each.jsName ?? each.name));
+function unknownFunction(
+  call: CallExpression,
+  { server, namespace, functions, name }: Called,
+  code: string,
+  { suggest }: Known,
+): Finding {
+  const suggested = suggest?.(wordsOf(name), 20).filter((each) => each.server === namespace) ?? [];
+  const { names, signatures } = candidates(name, functions, suggested);
+  const same = renamed(name, functions);
+  const all = functions.map((each) => each.jsName ?? each.name);
+  const isPlain = names.length > 0 && (all.length > 10 || nearNames(name, all).length > 0);
+  const nearest = [
+    names.length > 0 ? `Did you mean ${orList(names)}?` : "",
+    isPlain ? "" : `Its tools: ${listed(all)}`,
+  ];
   return {
     at: call.callee.start,
     code: "TOOL_NOT_FOUND",
-    message: `${server} has no tool "${name}". ${instead}`,
-    signatures: shown.flatMap(({ signature }) => signature ?? []),
+    message: `${server} has no tool "${name}". ${nearest.filter(Boolean).join(" ")}`,
+    ...(same ? { write: correctedCall(call, `${server}.${same.jsName ?? same.name}`, same, code) } : {}),
+    signatures,
   };
+}
+
+function orList(names: string[]): string {
+  return names.length > 1 ? `${names.slice(0, -1).join(", ")} or ${names.at(-1)}` : (names[0] ?? "");
 }
 
 function listed(names: string[]): string {
   const more = names.length > 20 ? ` and ${names.length - 20} more` : "";
   return names.length > 0 ? `${names.slice(0, 20).join(", ")}${more}` : "none";
+}
+
+/** Most code that names no server has no promises of tools to look for. */
+function namespacesIn(code: string, namespaces: readonly Namespace[]): boolean {
+  return namespaces.some(({ name, jsName }) => code.includes(jsName ?? name));
 }

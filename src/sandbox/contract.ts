@@ -93,6 +93,8 @@ export interface Namespace {
   name: string;
   /** Undefined where the name would hide something. */
   jsName: string | undefined;
+  /** What it is for, in the words of whoever configured it. */
+  description?: string | undefined;
   /** `any` where they are not known: then every name is taken for a function, and calling it says more. */
   functions: KnownFunction[] | "any";
 }
@@ -105,6 +107,15 @@ export interface KnownFunction {
   inputSchema?: unknown;
   /** How it is called, for whoever called it wrongly. */
   signature?: string;
+}
+
+/** A function that may have been meant. */
+export interface Suggestion {
+  /** The name of its namespace, and its own in code. */
+  server: string;
+  name: string;
+  /** How it is called. */
+  signature: string;
 }
 
 /** What happens to code in which a call is certainly wrong: it is not run, it is told of in the logs, or nothing. */
@@ -132,5 +143,7 @@ export interface BindingCall {
  */
 export interface Bindings {
   namespaces: Namespace[];
+  /** Functions that may do what the words say, best first. Asked when something has failed. */
+  suggest?(words: string, limit: number): Suggestion[];
   call(call: BindingCall, signal: AbortSignal): Promise<BindingValue>;
 }

@@ -168,18 +168,19 @@ export class Execution implements HostCalls {
     this.#timers.delete(id);
   }
 
-  done(json: string | undefined): void {
+  done(json: string | undefined, notes?: string): void {
     const { limits } = this.#run;
     const bytes = json === undefined ? 0 : Buffer.byteLength(json);
-    if (bytes <= limits.valueBytes) this.#finish({ ok: true, json });
+    if (bytes <= limits.valueBytes) this.#finish({ ok: true, json, notes });
     else this.#finish(guestFailure(valueTooLarge("The value has", bytes, limits)));
   }
 
   failed(errorJson: string): void {
     // A stop is an exception inside, which the code may have seen as its own failure.
     const stopped = this.#reasonToStop();
-    if (stopped !== undefined) this.#finish(stoppedFailure(stopped));
-    else this.#finish(this.#guestFailure(JSON.parse(errorJson)));
+    const error: GuestError = JSON.parse(errorJson);
+    if (stopped !== undefined) this.#finish(stoppedFailure(stopped, error));
+    else this.#finish(this.#guestFailure(error));
   }
 
   compute(name: string, argsJson: string): string {
@@ -197,8 +198,8 @@ export class Execution implements HostCalls {
   /** What came out of the engine, or over its edge: an overflow of the host's stack, an abort of the instance. */
   #failureOf(thrown: unknown): Failure {
     const stopped = this.#reasonToStop();
-    if (stopped !== undefined) return stoppedFailure(stopped);
     const { guest, cause } = thrown as { guest?: unknown; cause?: unknown };
+    if (stopped !== undefined) return stoppedFailure(stopped, (guest ?? cause) as GuestError | undefined);
     if (guest === null) return guestFailure(outOfMemory);
     if (guest && typeof guest === "object") return guestFailure(guest as GuestError);
     if (cause && typeof cause === "object") return guestFailure(cause as GuestError);
@@ -245,11 +246,12 @@ interface GuestError {
   code?: string | undefined;
   hint?: string | undefined;
   floating?: boolean;
+  missed?: string[];
 }
 
 function guestFailure(error: GuestError): Failure {
-  const { name = "Error", message = "", stack = "", code, hint, floating = false } = error;
-  return { ok: false, reason: reasonOf(name, message), error: { name, message, stack, code, hint }, floating };
+  const { name = "Error", message = "", stack = "", code, hint, floating = false, missed = [] } = error;
+  return { ok: false, reason: reasonOf(name, message), error: { name, message, stack, code, hint }, floating, missed };
 }
 
 /** QuickJS has one error for each limit of its own. */
@@ -260,7 +262,8 @@ function reasonOf(name: string, message: string): FailureReason {
   return "threw";
 }
 
-function stoppedFailure(reason: FailureReason): Failure {
+/** `interrupted` is the exception that the stop was inside: its frames say where the code was. */
+function stoppedFailure(reason: FailureReason, interrupted?: GuestError): Failure {
   const name = { cancelled: "CancelledError", cpu: "CpuTimeError" }[reason as string] ?? "TimeoutError";
-  return { ok: false, reason, error: { name, message: "", stack: "" } };
+  return { ok: false, reason, error: { name, message: "", stack: String(interrupted?.stack ?? "") } };
 }

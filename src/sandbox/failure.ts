@@ -1,44 +1,63 @@
 /** A failure as it came out of the engine → one that helps: the line of the original, its text, and what to do next. */
+import type { Advice } from "./advice/surroundings.ts";
 import type { Bindings, Limits, OutcomeError } from "./contract.ts";
 import type { WorkerResult } from "./messages.ts";
+import type { RecordedCalls } from "./recorder.ts";
 import type { Transpiled } from "./transpile.ts";
 import { codeFile, wrapperLength } from "./wrapper.ts";
 
 type Failed = Extract<WorkerResult, { ok: false }>;
 
-interface About {
+export interface About {
   source: string;
   transpiled: Transpiled;
   limits: Limits;
   bindings: Bindings;
-  /** The keys of the last result of a tool. */
-  resultKeys(tool: string): string[] | undefined;
+  calls: readonly RecordedCalls[];
 }
 
 export async function describeFailure(failed: Failed, about: About): Promise<OutcomeError> {
-  const { name, code, hint } = failed.error;
+  const { name, code, hint, stack } = failed.error;
   const { message, hint: limitHint } = limitWords(failed, about.limits);
-  const frames = await framesOf(failed.error.stack, about.transpiled);
+  const frames = framesOf(stack, about.transpiled);
   // The frame of an error's own constructor says where its class is, not where it was thrown.
   const first = frames.find(({ where }) => where !== name) ?? frames[0];
-  const source = first && about.source.split("\n")[first.line - 1];
-  const hintAt = (line: number | undefined) =>
-    line === undefined
-      ? undefined
-      : about.transpiled.hint({ name, message, line }, about.bindings.namespaces, about.resultKeys);
-  const advice = hint ?? limitHint ?? (failed.floating ? notAwaited : hintAt(first?.line));
+  const advice = await adviceFor(failed, { message, at: first?.at }, about);
+  const said = advice.hint ?? hint ?? limitHint;
+  const notes = [said, failed.floating && said === undefined ? notAwaited : undefined].filter(Boolean);
+  const at = advice.at ?? first?.at;
+  const place = at === undefined ? undefined : await about.transpiled.originalPosition(at);
+  const text = place && about.source.split("\n")[place.line - 1];
+  const shown = await Promise.all(
+    frames.map(async (frame) => ({ ...frame, ...(await about.transpiled.originalPosition(frame.at)) })),
+  );
   return {
     name,
-    message,
+    message: advice.message ?? message,
     ...(code === undefined ? {} : { code }),
-    ...(advice === undefined ? {} : { hint: advice }),
-    stack: frames.map(({ where, line, column }) => `    at ${where} (${codeFile}:${line}:${column})`).join("\n"),
-    ...(first ? { line: first.line, column: first.column } : {}),
-    ...(source === undefined ? {} : { source }),
+    ...(notes.length === 0 ? {} : { hint: notes.join("\n") }),
+    stack: shown.map(({ where, line, column }) => `    at ${where} (${codeFile}:${line}:${column})`).join("\n"),
+    ...place,
+    ...(text === undefined ? {} : { source: text }),
   };
 }
 
 const notAwaited = "Nothing awaited this promise: put await in front of the call, or handle its failure with catch.";
+
+async function adviceFor(
+  { reason, error, missed = [] }: Failed,
+  { message, at }: { message: string; at: number | undefined },
+  about: About,
+): Promise<Advice> {
+  const { name, code, hint } = error;
+  const line = at === undefined ? undefined : (await about.transpiled.originalPosition(at)).line;
+  const [{ advise }, { surroundingsOf }] = await Promise.all([
+    import("./advice/advise.ts"),
+    import("./advice/surroundings-of.ts"),
+  ]);
+  const { surroundings, resultsOf } = surroundingsOf(about.transpiled.plain, about.bindings, about.calls);
+  return advise({ reason, name, message, code, hint, at, line, missed }, surroundings, resultsOf);
+}
 
 function limitWords({ reason, error }: Failed, limits: Limits): { message: string; hint?: string } {
   const seconds = limits.timeoutMs / 1000;
@@ -75,19 +94,19 @@ function limitWords({ reason, error }: Failed, limits: Limits): { message: strin
 
 interface Frame {
   where: string;
-  line: number;
-  column: number;
+  /** Offset in the program without its types. */
+  at: number;
 }
 
-/** The frames of the executed code, by the original's positions; frames of the guest's own script are left out. */
-async function framesOf(stack: string, transpiled: Transpiled): Promise<Frame[]> {
+/** The frames of the executed code; frames of the guest's own script are left out. */
+function framesOf(stack: string, transpiled: Transpiled): Frame[] {
   const frames: Frame[] = [];
   for (const match of stack.matchAll(/^\s*at (.*?) ?\(?main\.ts:(\d+):(\d+)\)?$/gm)) {
     const [, where = "", lineText, columnText] = match;
     const line = Number(lineText);
     const column = Math.max(1, Number(columnText) - (line === 1 ? wrapperLength : 0));
-    const at = await transpiled.originalPosition(line, column);
-    frames.push({ where: where && where !== "<anonymous>" ? where : "the code", ...at });
+    const at = transpiled.plainOffset(line, column);
+    frames.push({ where: where && where !== "<anonymous>" ? where : "the code", at });
     if (frames.length === 10) break;
   }
   return frames;

@@ -43,8 +43,16 @@ export type FromWorker =
   | { type: "done"; result: WorkerResult; reusable: boolean };
 
 export type WorkerResult =
-  | { ok: true; json: string | undefined }
-  | { ok: false; reason: FailureReason; error: ErrorShape & { stack: string }; floating?: boolean };
+  /** `notes` is JSON of what looks wrong about the value. */
+  | { ok: true; json: string | undefined; notes?: string | undefined }
+  | {
+      ok: false;
+      reason: FailureReason;
+      error: ErrorShape & { stack: string };
+      floating?: boolean;
+      /** Tools that were asked for and are not there. */
+      missed?: string[];
+    };
 
 /** Values of the stop flag. */
 export const stopReason = { none: 0, cancelled: 1, timeout: 2 } as const;

@@ -16,14 +16,43 @@ import type { ErrorShape, FromWorker, SettleMessage } from "./messages.ts";
 
 type CallMessage = Extract<FromWorker, { type: "call" }>;
 
+interface SeenCalls {
+  /** Without an answer yet. */
+  open: number;
+  /** With the arguments of the call before. */
+  repeated: number;
+  args: string | undefined;
+  results: BindingValue[];
+  failure: ErrorShape | undefined;
+}
+
+export interface RecordedCalls {
+  tool: string;
+  calls: number;
+  failures: number;
+  open: number;
+  repeated: number;
+  results: readonly BindingValue[];
+  /** The first one. */
+  failure: ErrorShape | undefined;
+}
+
+/** Results of one tool that are kept: the first one and the last ones. */
+const keptResults = 4;
+
+function keep(results: BindingValue[], value: BindingValue): void {
+  if (results.length === keptResults) results.splice(1, 1);
+  results.push(value);
+}
+
 export class Recorder {
   readonly #id = randomBytes(6).toString("hex");
   readonly #startedAt = performance.now();
   readonly #logs: LogEntry[] = [];
   readonly #display: unknown[] = [];
   readonly #tools = new Map<string, ToolUse>();
-  /** By tool as the code called it; only looked into when the code fails. */
-  readonly #lastResults = new Map<string, BindingValue>();
+  /** By tool; only looked into when there is something to explain. */
+  readonly #seen = new Map<string, SeenCalls>();
   readonly #limits: Limits;
 
   constructor(limits: Limits) {
@@ -46,30 +75,53 @@ export class Recorder {
     // Questions about the tools are no calls of tools.
     const use = namespace === "" ? newUse() : this.#use(tool);
     use.calls += 1;
+    const seen = this.#seenOf(tool);
+    seen.open += 1;
+    if (seen.args === message.args) seen.repeated += 1;
+    seen.args = message.args;
     try {
       const args = JSON.parse(message.args) as Record<string, unknown>;
       const value = await bindings.call({ namespace, group, name, args, raw }, signal);
       use.resultChars += lengthOf(value);
       const bytes = bytesOf(value);
       if (bytes > this.#limits.resultBytes) throw resultTooLarge(tool, bytes, this.#limits);
-      if (!raw) this.#lastResults.set(tool, value);
+      if (!raw) keep(seen.results, value);
       return { type: "settle", call, ok: true, value };
     } catch (error) {
       use.failures += 1;
-      return { type: "settle", call, ok: false, error: errorShape(error) };
+      const shape = errorShape(error);
+      seen.failure ??= shape;
+      return { type: "settle", call, ok: false, error: shape };
     } finally {
+      seen.open -= 1;
       use.durationMs += performance.now() - startedAt;
     }
   }
 
-  /** The keys of the last result of a tool, for explaining how it was misused. */
-  resultKeys(tool: string): string[] | undefined {
-    const last = this.#lastResults.get(tool);
-    if (!last || !("json" in last)) return undefined;
-    const value: unknown = JSON.parse(last.json);
-    return value !== null && typeof value === "object" && !Array.isArray(value)
-      ? Object.keys(value).slice(0, 20)
-      : undefined;
+  /** Of every tool that was called: its id, how often, and some of its results as text. Nothing is parsed for it. */
+  calls(): RecordedCalls[] {
+    return [...this.#seen].flatMap(([tool, seen]) => {
+      const use = this.#tools.get(tool);
+      const { open, repeated, results, failure } = seen;
+      return use ? [{ tool, calls: use.calls, failures: use.failures, open, repeated, results, failure }] : [];
+    });
+  }
+
+  #seenOf(tool: string): SeenCalls {
+    let seen = this.#seen.get(tool);
+    if (!seen) {
+      seen = { open: 0, repeated: 0, args: undefined, results: [], failure: undefined };
+      this.#seen.set(tool, seen);
+    }
+    return seen;
+  }
+
+  get logs(): readonly LogEntry[] {
+    return this.#logs;
+  }
+
+  get displayed(): boolean {
+    return this.#display.length > 0;
   }
 
   success(json: string | undefined): Outcome {

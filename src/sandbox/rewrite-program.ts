@@ -3,6 +3,7 @@ import type { CallExpression, Expression, ExpressionStatement, Node, Program, St
 import { full } from "acorn-walk";
 import type { Edits, Range } from "./edits.ts";
 import type { ModuleForm } from "./rewrite-modules.ts";
+import { rewriteNoticed } from "./rewrite-noticed.ts";
 
 /**
  * The value of a program: what it returns; else its last expression; else what its default export gives, or its `main`
@@ -24,6 +25,7 @@ export function rewriteProgram(program: Program, code: string, edits: Edits, { e
     if (!values.has(statement)) edits.wrap(floating, "__watch(", ")");
   }
   for (const callback of floatingCallbacks(program)) edits.wrap(callback, "__watch.each(", ")");
+  rewriteNoticed(program, code, edits);
   if (values.size > 0 || returnsAtTop(program)) return;
   const main = exportsDefault ? "__exports.default" : uncalledMain(program);
   if (main) edits.insert(code.length, `\nreturn typeof ${main} === "function" ? ${main}() : ${main};`);

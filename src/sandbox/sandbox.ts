@@ -4,6 +4,8 @@ import type { Bindings, CheckMode, Limits, Mounts, Namespace, Outcome } from "./
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
+import { isSuspicious } from "./suspicion.ts";
+import type { Transpiled } from "./transpile.ts";
 import { compiledEngine } from "./wasm.ts";
 
 /** How long a worker that was told to stop may take to say so, before it is ended from outside. */
@@ -49,18 +51,22 @@ export class Sandbox implements Disposable {
       // Loaded while the worker starts.
       const { transpile } = await import("./transpile.ts");
       const transpiled = await transpile(source);
-      const findings = options.check === "off" ? [] : await transpiled.check(options.bindings.namespaces);
+      for (const note of transpiled.notes) recorder.log([{ level: "warn", text: `warning, ${note}` }]);
+      const findings = options.check === "off" ? [] : await transpiled.check(options.bindings);
       if (findings.length > 0 && options.check === "error") throw wrongCalls(findings, source);
       for (const { line, message } of findings) recorder.log([{ level: "warn", text: `line ${line}: ${message}` }]);
       const result = await this.#run(transpiled.code, options, recorder);
-      if (result.ok) return recorder.success(result.json);
+      if (result.ok) {
+        await secondLook(result, transpiled, options.bindings, recorder);
+        return recorder.success(result.json);
+      }
       const { describeFailure } = await import("./failure.ts");
       const failure = await describeFailure(result, {
         source,
         transpiled,
         limits: options.limits,
         bindings: options.bindings,
-        resultKeys: (tool) => recorder.resultKeys(tool),
+        calls: recorder.calls(),
       });
       return recorder.failure(result.reason, failure);
     } catch (error) {
@@ -146,6 +152,20 @@ export class Sandbox implements Disposable {
   }
 }
 
+/** Says in the logs what is wrong with a result that looks so, where that is certain. */
+async function secondLook(
+  { json, notes }: Extract<WorkerResult, { ok: true }>,
+  transpiled: Transpiled,
+  bindings: Bindings,
+  recorder: Recorder,
+): Promise<void> {
+  const calls = recorder.calls();
+  const { logs, displayed } = recorder;
+  if (!isSuspicious({ code: transpiled.plain.code, json, notes, logs, calls })) return;
+  const { warn } = await import("./advice/second-look.ts");
+  recorder.log(warn({ json, notes, logs, displayed, calls }, transpiled.plain, bindings));
+}
+
 function startWorker(memoryBytes: number, again: boolean): ReadyWorker {
   // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
   const path = Bun.isStandaloneExecutable ? "./sandbox/worker.ts" : "./worker.ts";
@@ -165,7 +185,7 @@ function lost(reason: "cancelled" | "timeout" | "stack" | "crashed"): WorkerResu
 
 /** The guest needs the names alone. */
 function withoutSchemas(namespace: Namespace): Namespace {
-  const { functions } = namespace;
-  if (functions === "any") return namespace;
-  return { ...namespace, functions: functions.map(({ name, jsName }) => ({ name, jsName })) };
+  const { name, jsName, functions } = namespace;
+  if (functions === "any") return { name, jsName, functions };
+  return { name, jsName, functions: functions.map((each) => ({ name: each.name, jsName: each.jsName })) };
 }

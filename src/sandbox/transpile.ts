@@ -1,10 +1,8 @@
 /** TypeScript as agents write it → the body of an async function, with a way back from its positions to the original's. */
 import { type Program, parse } from "acorn";
-import { checkCalls, type Finding, scopeOf } from "./check.ts";
+import { checkCalls, type Finding, type Known } from "./check.ts";
 import { CheckError } from "./check-error.ts";
-import type { Namespace } from "./contract.ts";
 import { Edits, offsetOf, positionOf } from "./edits.ts";
-import { type Failing, hintFor, type Surroundings } from "./hints.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
 import { rewriteNamespaces } from "./rewrite-namespaces.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
@@ -12,12 +10,15 @@ import { rewriteProgram } from "./rewrite-program.ts";
 export interface Transpiled {
   /** Lines are those of the original. */
   code: string;
+  /** What was done about the form it was sent in. */
+  notes: readonly string[];
+  /** What it was made of: the program without its types, for explaining what happened to it. */
+  plain: { program: Program; code: string };
   /** Calls in it that are certainly wrong, by the original's positions. */
-  /** What to do about an error in a line of it. */
-  hint(error: Failing, namespaces: readonly Namespace[], resultKeys: Surroundings["resultKeys"]): string | undefined;
-  check(namespaces: readonly Namespace[]): Promise<(Finding & { line: number; column: number })[]>;
-  /** Lines and columns count from 1. */
-  originalPosition(line: number, column: number): Promise<{ line: number; column: number }>;
+  check(known: Known): Promise<(Finding & { line: number; column: number })[]>;
+  /** Where a place of the transpiled code is in `plain`. Lines and columns count from 1. */
+  plainOffset(line: number, column: number): number;
+  originalPosition(plainOffset: number): Promise<{ line: number; column: number }>;
 }
 
 /**
@@ -25,7 +26,7 @@ export interface Transpiled {
  * CheckError when the code is not TypeScript.
  */
 export async function transpile(written: string, skill?: string): Promise<Transpiled> {
-  const { source, code, program, typed } = await parseWritten(written);
+  const { source, code, program, typed, notes } = await parseWritten(written);
   const edits = new Edits(code);
   const form = rewriteModules(program, code, edits, skill);
   if (skill === undefined) rewriteProgram(program, code, edits, form);
@@ -34,47 +35,39 @@ export async function transpile(written: string, skill?: string): Promise<Transp
     typed ? ((await tracePosition(source, at)) ?? at) : at;
   return {
     code: edited,
-    hint: (error, namespaces, resultKeys) =>
-      hintFor(error, { program, scope: scopeOf(program, code, namespaces), resultKeys }),
-    async check(namespaces) {
-      const findings = checkCalls(program, code, namespaces);
+    notes,
+    plain: { program, code },
+    async check(known) {
+      const findings = checkCalls(program, code, known);
       return Promise.all(findings.map(async (each) => ({ ...each, ...(await inSource(positionOf(code, each.at))) })));
     },
-    async originalPosition(line, column) {
-      return inSource(positionOf(code, edits.undo(offsetOf(edited, line, column))));
-    },
+    plainOffset: (line, column) => edits.undo(offsetOf(edited, line, column)),
+    originalPosition: async (offset) => inSource(positionOf(code, offset)),
   };
 }
 
 /** Code as it was written, else what stands in its only fence, with words around it. */
-async function parseWritten(written: string): Promise<Parsed & { source: string }> {
+async function parseWritten(written: string): Promise<Parsed & { source: string; notes: string[] }> {
   const parseSource = async (source: string) => {
-    return { source, ...(parseJavaScript(source) ?? (await parseTypeScript(source))) };
+    return { source, notes: [] as string[], ...(parseJavaScript(source) ?? (await parseTypeScript(source))) };
   };
   try {
     return await parseSource(withoutFences(written));
   } catch (error) {
+    if (!(error instanceof CheckError)) throw error;
     const fences = [...written.matchAll(/^[ \t]*```[^\n]*\n([\s\S]*?)^[ \t]*```[ \t]*$/gm)];
     const [only] = fences.length === 1 ? fences : [];
     if (only) {
       const start = only.index + only[0].indexOf("\n") + 1;
-      return parseSource(written.slice(0, start).replace(/[^\n]/g, "") + (only[1] ?? ""));
+      const inFence = await parseSource(written.slice(0, start).replace(/[^\n]/g, "") + (only[1] ?? ""));
+      const line = positionOf(written, written.search(/\S/)).line;
+      return {
+        ...inFence,
+        notes: [`line ${line}: only the code between the fences was run, not the words around it.`],
+      };
     }
-    if (error instanceof CheckError) throw new CheckError({ ...error.error, ...toolCallHint(written) });
-    throw error;
-  }
-}
-
-/** For a tool call as JSON, which some models send in the place of code. */
-function toolCallHint(written: string): { hint?: string } {
-  try {
-    const { name, arguments: args = {} } = JSON.parse(written);
-    if (typeof name !== "string") return {};
-    return {
-      hint: `This is a tool call as JSON and no TypeScript. Write: return await ${name}(${JSON.stringify(args)})`,
-    };
-  } catch {
-    return {};
+    const { explainSyntax } = await import("./advice/syntax.ts");
+    throw new CheckError(explainSyntax(error.error, written));
   }
 }
 

@@ -70,7 +70,12 @@ describe("refused", () => {
       "an unknown tool",
       "const a = 1;\nawait shop.listOrders({});",
       'shop has no tool "listOrders". Did you mean list_orders?',
-      { line: 2, column: 7, code: "TOOL_NOT_FOUND", hint: "shop.list_orders(args?: { status?: … })" },
+      {
+        line: 2,
+        column: 7,
+        code: "TOOL_NOT_FOUND",
+        hint: "Write: await shop.list_orders({})\nshop.list_orders(args?: { status?: … })",
+      },
     ],
     [
       "a tool through servers",
@@ -104,7 +109,7 @@ describe("refused", () => {
     [
       "a literal of another type",
       "await shop.list_orders({ limit: '5' })",
-      'shop.list_orders: "limit" must be integer, got string',
+      'shop.list_orders: "limit" must be integer, got string. Write limit: 5',
     ],
     [
       "a list instead of an object",
@@ -134,7 +139,7 @@ describe("refused", () => {
       message: `3 calls are wrong; nothing was run:
   3:7 shop has no tool "list_order". Did you mean list_orders or get_order?
   4:22 shop.get_order: the argument "order_id" is missing
-  4:28 shop.get_order: there is no argument "id". It takes: order_id, odd-name`,
+  4:28 shop.get_order: there is no argument "id". It is called order_id`,
       line: 3,
       source: "await shop.list_order({});",
     });
@@ -178,7 +183,7 @@ describe("modes", () => {
     expect(outcome).toMatchObject({ ok: true, value: 1 });
     expect(outcome.logs).toEqual([
       { level: "warn", text: 'line 1: shop.get_order: the argument "order_id" is missing' },
-      { level: "warn", text: 'line 1: shop.get_order: there is no argument "id". It takes: order_id, odd-name' },
+      { level: "warn", text: 'line 1: shop.get_order: there is no argument "id". It is called order_id' },
     ]);
   });
 

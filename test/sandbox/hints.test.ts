@@ -16,76 +16,77 @@ const sandbox = new Sandbox();
 afterAll(() => sandbox[Symbol.dispose]());
 
 const value = "shop.list_orders itself";
+const taken = "or take it out: const { orders } = await shop.list_orders(…).";
 const cases: [string, string, string][] = [
   [
     "a value used as a list",
     "const orders = await shop.list_orders({});\norders.filter((o) => o);",
-    `orders is the value of ${value}: { orders, total }.`,
+    `orders is the value of ${value}: { orders, total }. Write orders.orders, ${taken}`,
   ],
   [
     "an envelope",
     "const r = await shop.list_orders({});\nconst t = r.content[0].text;",
-    `r is the value of ${value}, no envelope around it: { orders, total }. (shop.list_orders.raw(…) gives the MCP result.)`,
+    `r is the value of ${value}, no envelope around it: { orders, total }. Write r.orders, ${taken} (shop.list_orders.raw(…) gives the MCP result.)`,
   ],
   [
     "parsing again",
     "const r = await shop.list_orders({});\nJSON.parse(r);",
-    `r is the value of ${value}, no JSON.parse: { orders, total }.`,
+    `r is the value of ${value}, parsed already: no JSON.parse. It is { orders, total }. Write r.orders.`,
   ],
   [
     "iterating",
     "const r = await shop.list_orders({});\nfor (const o of r) console.log(o);",
-    `r is the value of ${value}: { orders, total }.`,
+    `r is the value of ${value}: { orders, total }. Write r.orders, ${taken}`,
   ],
   [
     "one of several",
     "const [a, b] = await Promise.all([files.read({}), shop.list_orders({})]);\nb.map((x) => x);",
-    `b is the value of ${value}: { orders, total }.`,
+    `b is the value of ${value}: { orders, total }. Write b.orders, ${taken}`,
   ],
   [
     "text used as an object",
     "const t = await files.read({});\nt.lines.map((x) => x);",
-    "t is the value of files.read itself: no object with keys.",
+    "t is the value of files.read itself: text, no object with keys.",
   ],
   [
     "a missing await",
     "const r = shop.list_orders({});\nr.orders.map((x) => x);",
-    "r is a promise: write await before shop.list_orders(…) in line 1.",
+    "r is a promise, it has no orders: write await before shop.list_orders(…) in line 1",
   ],
   [
     "a missing await before Promise.all",
     "const [a, b] = Promise.all([shop.list_orders({}), files.read({})]);",
-    "await is missing before Promise.all in line 1.",
+    "Promise.all(…) is a promise, it cannot be taken apart: write await Promise.all(…)",
   ],
   [
     "a call used at once",
     "const n = shop.list_orders({}).filter((x) => x);",
-    "shop.list_orders(…) is a promise: write (await shop.list_orders(…)).",
+    "shop.list_orders(…) is a promise, it has no filter: write (await shop.list_orders(…))",
   ],
   [
     "a dashed name",
     "const csv = await shop.export-orders({});",
-    'The tool\'s name has a dash: write shop.export_orders or shop["export-orders"].',
+    'The tool\'s name has a dash: write shop.export_orders(…) or shop["export-orders"](…).',
   ],
   [
     "another host's name for a tool",
     "await mcp__shop__get_stock({});",
-    "Inside, a tool is called as server.tool: await shop.get_stock(…)",
+    "Inside, a tool is called as server.tool: await shop.get_stock({})",
   ],
   [
     "another host's object for tools",
     "await default_api.shop_list_orders({});",
-    "Inside, a tool is called as server.tool: await shop.list_orders(…)",
+    "Inside, a tool is called as server.tool: await shop.list_orders({})",
   ],
   [
     "a server that there is not",
     "await shops.list_orders({});",
-    'No server is called "shops". Did you mean shop? Servers: shop, files.',
+    'No server is called "shops". Servers: shop, files. Write: await shop.list_orders({})',
   ],
   [
     "a tool call as JSON",
     '{"name": "shop.get_stock", "arguments": {"sku": "A"}}',
-    'This is a tool call as JSON and no TypeScript. Write: return await shop.get_stock({"sku":"A"})',
+    'This is a tool call as JSON and no TypeScript. Write: return await shop.get_stock({ sku: "A" })',
   ],
 ];
 
@@ -96,5 +97,5 @@ test.each(cases)("%s", async (_, source, hint) => {
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
     check: "error",
   });
-  expect(outcome.ok ? "ran" : outcome.error.hint).toBe(hint);
+  expect(outcome.ok ? "ran" : (outcome.error.hint ?? outcome.error.message)).toBe(hint);
 });

@@ -129,11 +129,11 @@ test("results: value, logs and receipt; errors with place and hint", async () =>
   const failed = await execute("const r = await demo.list_orders({ limit: 1 });\nreturn r.content[0].text;");
   expect(failed.isError).toBe(true);
   expect(steady(failed.text)).toMatchInlineSnapshot(`
-    "Failed (threw): TypeError: cannot read property of undefined
+    "Failed (threw): TypeError: r.content is undefined, so [0] cannot be read
       --> main.ts:2:17
       2 | return r.content[0].text;
         |                 ^
-    Hint: r is the value of demo.list_orders itself, no envelope around it: { orders, total, next_cursor }. (demo.list_orders.raw(…) gives the MCP result.)
+    Hint: r is the value of demo.list_orders itself, no envelope around it: { orders, total, next_cursor }. Write r.orders, or take it out: const { orders } = await demo.list_orders(…). (demo.list_orders.raw(…) gives the MCP result.)
 
     [1 call · N ms · 507 characters kept out of the context]"
   `);
@@ -143,7 +143,8 @@ test("results: value, logs and receipt; errors with place and hint", async () =>
       --> main.ts:1:8
       1 | return demo.listOrders({});
         |        ^
-    Hint: demo.list_orders(args?: { status?: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded"; customer_id?: string; from?: string; to?: string; limit?: number; cursor?: string }): Promise<unknown>
+    Hint: Write: await demo.list_orders({})
+    demo.list_orders(args?: { status?: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded"; customer_id?: string; from?: string; to?: string; limit?: number; cursor?: string }): Promise<unknown>
 
     [0 calls · N ms]"
   `);

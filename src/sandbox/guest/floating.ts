@@ -31,6 +31,10 @@ function leave(): void {
   if (running === 0) onIdle();
 }
 
+export function floats(): boolean {
+  return running > 0;
+}
+
 export function floatingFailure(): { error: unknown } | undefined {
   return firstFailure;
 }

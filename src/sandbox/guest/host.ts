@@ -11,7 +11,8 @@ export interface Host {
   setTimer(id: number, delayMs: number): void;
   clearTimer(id: number): void;
   now(): number;
-  done(json: string | undefined): void;
+  /** The value, and JSON of what looks wrong about it, if anything does. */
+  done(json: string | undefined, notes?: string): void;
   failed(errorJson: string): void;
   /** A pure function by name, on JSON; see ../host/compute.ts. Throws what the code is to be told. */
   compute(name: string, argsJson: string): string;

@@ -12,7 +12,8 @@ type ModuleBody = (exports: Module) => Promise<unknown>;
 
 const skills = new Map<string, Promise<Module>>();
 const builtins = new Map<string, Module>();
-const waiting = new Map<number, PromiseWithResolvers<ModuleBody>>();
+/** With the frames of the import: where its failure is shown. */
+const waiting = new Map<number, PromiseWithResolvers<ModuleBody> & { stack: string }>();
 let lastLoad = 0;
 
 /** `names` are the ones that the code takes out of it: each has to be there. */
@@ -60,7 +61,8 @@ export function loaded(id: number, body: ModuleBody): void {
 }
 
 export function loadFailed(id: number, errorJson: string): void {
-  waiting.get(id)?.reject(new ToolError(JSON.parse(errorJson)));
+  const load = waiting.get(id);
+  load?.reject(Object.assign(new ToolError(JSON.parse(errorJson)), { stack: load.stack }));
   waiting.delete(id);
 }
 
@@ -90,7 +92,7 @@ function jsonModule(path: string): Module {
 
 function loadSkill(name: string): Promise<Module> {
   const id = ++lastLoad;
-  const load = Promise.withResolvers<ModuleBody>();
+  const load = { ...Promise.withResolvers<ModuleBody>(), stack: String(new Error().stack) };
   waiting.set(id, load);
   host.load(id, name);
   const module = load.promise.then(async (body) => {

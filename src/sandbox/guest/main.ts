@@ -1,16 +1,18 @@
 /** The first thing that runs in a fresh context: builds the globals, then hands the worker its way in. */
 import { hasPendingCalls, settle, ToolError, watchUnseen } from "./calls.ts";
 import { guestConsole } from "./console.ts";
-import { floatingFailure, watch, whenNothingFloats } from "./floating.ts";
+import { floatingFailure, floats, watch, whenNothingFloats } from "./floating.ts";
 import { globals } from "./globals.ts";
 import { host } from "./host.ts";
 import { hasPendingLoads, importModule, loaded, loadFailed, requireModule } from "./imports.ts";
-import { defineNamespaces } from "./namespaces.ts";
+import { defineNamespaces, missed } from "./namespaces.ts";
 import { fsGlobal } from "./node/fs.ts";
 import { timers } from "./node/timers.ts";
+import { notice, stackOfThrown } from "./noticing.ts";
+import { type Oddity, oddities } from "./oddities.ts";
 import { randomFrom } from "./random.ts";
 import { hasTimers, runTimer } from "./timers.ts";
-import { encode } from "./values.ts";
+import { encode, type Met } from "./values.ts";
 
 const { parse, stringify } = JSON;
 
@@ -43,7 +45,12 @@ define({
   __filename: module.filename,
   __dirname: module.dirname,
 });
-for (const [name, value] of Object.entries({ __watch: watch, __import: importModule, __meta: Object.freeze(module) })) {
+for (const [name, value] of Object.entries({
+  __watch: watch,
+  __notice: notice,
+  __import: importModule,
+  __meta: Object.freeze(module),
+})) {
   Object.defineProperty(globalThis, name, { value });
 }
 Reflect.deleteProperty(globalThis, "__host");
@@ -52,16 +59,37 @@ let returned: { value: unknown } | undefined;
 
 async function start(main: (exports: object) => Promise<unknown>): Promise<void> {
   try {
-    const value = await main({});
-    // `list.map(async …)` as the value: what is wanted is what the promises give.
-    const promised = Array.isArray(value) && value.some((each) => each instanceof Promise);
-    returned = { value: promised ? await Promise.all(value) : value };
+    returned = { value: await main({}) };
     watchUnseen();
+    late = floats();
     await whenNothingFloats();
+    await settleWithin(returned.value);
     finish();
   } catch (error) {
     fail(error, false);
   }
+}
+
+/** Whether something that nobody awaited was still running when the program had its value. */
+let late = false;
+const met: Met = { odd: false, promises: new Set(), settled: new Map() };
+let encoded: { json: string | undefined } | undefined;
+
+/** Promises within the value become what they give, as the value itself would. */
+async function settleWithin(value: unknown): Promise<void> {
+  for (let round = 0; round < 5; round++) {
+    encoded = { json: encode(value, undefined, met) };
+    const open = [...met.promises].filter((promise) => !met.settled.has(promise));
+    if (open.length === 0) return;
+    for (const promise of open) met.settled.set(promise, await promise);
+    encoded = undefined;
+  }
+}
+
+/** What the host may have to say something about. */
+function notes(value: unknown): string | undefined {
+  const odd: Oddity[] = met.odd ? oddities(value) : [];
+  return late || odd.length > 0 ? stringify({ late, odd }) : undefined;
 }
 
 /** False while the program has not come to its end. */
@@ -70,7 +98,10 @@ function finish(): boolean {
   const failure = floatingFailure();
   try {
     if (failure) fail(failure.error, true);
-    else host.done(encode(returned.value));
+    else {
+      const { json } = encoded ?? { json: encode(returned.value, undefined, met) };
+      host.done(json, notes(returned.value));
+    }
   } catch (error) {
     fail(error, false);
   }
@@ -79,7 +110,7 @@ function finish(): boolean {
 
 /** Anything can be thrown; what it looked like is told in words. */
 function fail(thrown: unknown, floating: boolean): void {
-  const shape: Record<string, unknown> = { floating, name: "Error", message: "", stack: "" };
+  const shape: Record<string, unknown> = { floating, missed, name: "Error", message: "", stack: "" };
   try {
     if (thrown instanceof Error) {
       const { name, message, stack, code, hint } = thrown as ToolError;
@@ -88,6 +119,7 @@ function fail(thrown: unknown, floating: boolean): void {
       if (typeof hint === "string") shape["hint"] = hint;
     } else {
       shape["name"] = "Thrown";
+      shape["stack"] = stackOfThrown(thrown) ?? "";
       const plain = typeof thrown !== "object" && typeof thrown !== "function";
       shape["message"] = plain ? String(thrown) : (encode(thrown) ?? "undefined");
     }

@@ -15,6 +15,23 @@ function toolOf(namespace: string, name: string): Tool {
   return tool;
 }
 
+/** Names that were asked for and are no tools, `demo.nope`: for explaining what comes of it. */
+export const missed: string[] = [];
+
+/** What the language and the console ask of any object. */
+const asked = new Set(["then", "toJSON", "constructor", "toString", "valueOf", "inspect"]);
+
+/** A name that is no tool is undefined, as any other, and remembered. */
+function noticing<T extends object>(object: T, server: string): T {
+  return new Proxy(Object.freeze(object), {
+    get: (target, key) => {
+      if (key in target) return (target as Record<PropertyKey, unknown>)[key];
+      if (typeof key === "string" && !asked.has(key) && missed.push(`${server}.${key}`) > 20) missed.shift();
+      return undefined;
+    },
+  });
+}
+
 /** Nothing is inherited from Object: a tool may be called `constructor`, and a name that is no tool is undefined. */
 function objectOf(namespace: Namespace): Record<string, Tool> {
   const object: Record<string, Tool> = serverObject(namespace.name);
@@ -36,7 +53,7 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
       Object.defineProperty(object, name, { ...shared, enumerable: jsName === undefined });
   }
   Object.defineProperty(object, customInspect, { value: showTools });
-  return Object.freeze(object);
+  return noticing(object, namespace.jsName ?? namespace.name);
 }
 
 function showTools(this: object, _depth: number, options: InspectOptions, inspect: Inspect): string {

@@ -2,28 +2,48 @@
 
 const { stringify } = JSON;
 
+/** What was met on the way. */
+export interface Met {
+  /** Something that a value seldom has on purpose: NaN, undefined, a circle. */
+  odd: boolean;
+  promises: Set<Promise<unknown>>;
+  /** What promises that were met before have become. */
+  settled: Map<Promise<unknown>, unknown>;
+}
+
 /** JSON of any value, or undefined for undefined. What JSON has no word for becomes the text a person would expect. */
-export function encode(value: unknown, indent?: number): string | undefined {
+export function encode(value: unknown, indent?: number, met?: Met): string | undefined {
   if (value === undefined) return undefined;
   const path: object[] = [];
   return stringify(
     value,
     function (this: unknown, key, given) {
       // JSON has called toJSON already; what came before it tells a Date from a string.
-      const original = key === "" ? given : (this as Record<string, unknown>)[key];
+      const held = key === "" ? given : (this as Record<string, unknown>)[key];
+      const isSettled = met !== undefined && held instanceof Promise && met.settled.has(held);
+      const original = isSettled ? met.settled.get(held) : held;
       while (path.length > 0 && path[path.length - 1] !== this) path.pop();
       const plain =
         original instanceof Date && given === null
           ? "Invalid Date"
-          : plainValue(given === undefined ? original : given);
+          : plainValue(given === undefined || isSettled ? original : given);
+      if (met) meet(original, plain, met);
       if (typeof plain === "object" && plain !== null) {
-        if (path.includes(plain)) return "[Circular]";
+        if (path.includes(plain)) {
+          if (met) met.odd = true;
+          return "[Circular]";
+        }
         path.push(plain);
       }
       return plain;
     },
     indent,
   );
+}
+
+function meet(original: unknown, plain: unknown, met: Met): void {
+  if (original === undefined || (typeof original === "number" && typeof plain === "string")) met.odd = true;
+  else if (original instanceof Promise) met.promises.add(original);
 }
 
 function plainValue(value: unknown): unknown {

@@ -31,7 +31,33 @@ function find(name: string, files: Files): { path: string; source: string } {
   }
   throw {
     code: "MODULE_NOT_FOUND",
-    message: `There is no skill "${name}"`,
-    hint: `Write it to ./${base}.ts first, as a module with exports. (${problem})`,
+    message: `There is no skill "${name}" (${problem})`,
+    hint: `${skillsText(files)} Save one first: await fs.writeFile("./${base}.ts", "export function name() { … }").`,
   };
+}
+
+/** Names of skills that are read for what they export. */
+const maxRead = 8;
+
+/** `Skills: by_month (export function byMonth(orders)).` */
+function skillsText(files: Files): string {
+  const { value } = JSON.parse(files.run("readdir", JSON.stringify({ path: "./workspace/skills" })));
+  const names = (Array.isArray(value) ? value : [])
+    .map((entry) => (typeof entry === "string" ? entry : String(entry?.name)))
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => file.slice(0, -".ts".length));
+  if (names.length === 0) return "There are no skills yet.";
+  const shown = names.slice(0, maxRead).map((name) => `${name} (${exportsOf(name, files)})`);
+  const more = names.length > maxRead ? `, ${names.slice(maxRead, 30).join(", ")}` : "";
+  return `Skills there are: ${shown.join("; ")}${more}.`;
+}
+
+/** The heads of what a skill exports, as they stand in it. */
+function exportsOf(name: string, files: Files): string {
+  const path = `./workspace/skills/${name}.ts`;
+  const { value } = JSON.parse(files.run("readFile", JSON.stringify({ path, encoding: "utf8" })));
+  const heads = String(value ?? "").matchAll(
+    /^export\s+(?:default\s+)?(?:async\s+)?(?:function\*?\s+(\w+\s*\([^)]{0,80}\))|(?:const|let|class)\s+(\w+))/gm,
+  );
+  return [...heads].map(([, called, named]) => (called ?? named ?? "").replace(/\s+/g, " ")).join(", ") || "no exports";
 }

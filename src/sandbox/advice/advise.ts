@@ -1,0 +1,48 @@
+/** What is said about a failure beyond the engine's words. Loaded when there is one. */
+import type { Node } from "acorn";
+import { environment, missingModule, network } from "./absent-advice.ts";
+import { callsInForIn, wrongArgument } from "./failed-calls.ts";
+import { missedTool, misuse, parsedAgain } from "./misuse.ts";
+import { isNamed } from "./nodes.ts";
+import type { ResultsOf } from "./seen-values.ts";
+import { stopped } from "./stopped.ts";
+import type { Advice, Failing, Surroundings } from "./surroundings.ts";
+import { undefinedName } from "./undefined-names.ts";
+
+/** The first that has something to say is the one. */
+export function advise(error: Failing, around: Surroundings, resultsOf: ResultsOf): Advice {
+  const words = misuse(error, around);
+  return (
+    stopped(error, around, resultsOf) ??
+    missingModule(error, around) ??
+    undefinedName(error, around) ??
+    network(error, around) ??
+    (words?.hint === undefined ? undefined : words) ??
+    parsedAgain(error, around) ??
+    wrongArgument(error, around, resultsOf) ??
+    callsInForIn(error, around) ??
+    constant(error, around) ??
+    withWords(environment(error, around), words) ??
+    otherTool(error, around) ??
+    words ??
+    {}
+  );
+}
+
+function withWords(advice: Advice | undefined, words: Advice | undefined): Advice | undefined {
+  return advice && { ...words, ...advice };
+}
+
+/** `'n' is read-only`. */
+function constant({ message }: Failing, { values: { tree } }: Surroundings): Advice | undefined {
+  const name = /^'(.+)' is read-only$/.exec(message)?.[1];
+  const declared = tree.all<Node & { id: Node }>("VariableDeclarator").find(({ id }) => isNamed(id, name ?? ""));
+  if (name === undefined || !declared) return undefined;
+  const line = tree.line(declared);
+  return { message: `${name} is a const and cannot be set again`, hint: `Declare it with let in line ${line}.` };
+}
+
+function otherTool(error: Failing, around: Surroundings): Advice | undefined {
+  const hint = error.name === "TypeError" && error.hint === undefined ? missedTool(error, around) : undefined;
+  return hint === undefined ? undefined : { hint };
+}

@@ -1,0 +1,141 @@
+/** Why an expression is undefined, no function or no list, where the program itself shows it. */
+import type { CallExpression, Expression, Function as FunctionNode, MemberExpression, Node } from "acorn";
+import { shownExpression } from "./fault.ts";
+import { missingAt } from "./missing-properties.ts";
+import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
+import { promiseOf } from "./promises.ts";
+import type { Seen } from "./seen.ts";
+import { keysOf, listKeys, shapeOf } from "./shapes.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+const envelope = new Set(["content", "structuredContent", "isError", "text", "data", "result", "body", "json"]);
+
+/** `is` tells whether it was undefined, or something else than was wanted. Undefined where nothing is certain. */
+export function causeOf(given: Node, around: Surroundings, is: "undefined" | "other"): string | undefined {
+  const node = bare(given);
+  const { tree } = around.values;
+  const promise = promiseOf(node, tree, around.scope);
+  if (promise) return missingAwait(node, promise.text, tree.line(promise.call));
+  if (isMember(node)) return causeOfMember(node, around);
+  if (isCall(node)) return causeOfResult(node, around);
+  const seen = is === "other" ? around.values.of(node) : undefined;
+  if (seen?.tool !== undefined && !seen.promised && seen.values.length > 0 && !seen.values.every(Array.isArray)) {
+    const object = shownExpression(node, tree);
+    return seen.whole ? usedWhole(object, seen, undefined) : `${object} is ${shapeOf(seen.values)}.`;
+  }
+  if (node.type !== "Identifier") return undefined;
+  const sources = around.values.tree.binding(node)?.sources ?? [];
+  const [only] = sources;
+  if (sources.length !== 1 || only?.kind !== "value") return undefined;
+  const made = causeOf(only.node.type === "AwaitExpression" ? only.node.argument : only.node, around, is);
+  if (only.path.length === 0 || promiseOf(only.node, tree, around.scope)) return made;
+  const name = only.path.findLast((step) => typeof step === "object" && "property" in step);
+  const whole = around.values.of(only.node);
+  return typeof name === "object" && "property" in name && whole?.tool !== undefined && !whole.promised
+    ? takenFrom(name.property, whole, shownExpression(only.node, tree))
+    : undefined;
+}
+
+function missingAwait(node: Node, call: string, line: number): string {
+  return isCall(node)
+    ? `${call} is a promise: write (await ${call}).`
+    : `${node.type === "Identifier" ? (node as Node & { name: string }).name : "It"} is a promise: write await before ${call} in line ${line}.`;
+}
+
+/** `const { items } = await demo.list_orders()`. */
+function takenFrom(name: string, seen: Seen, object: string): string {
+  const lists = listKeys(seen);
+  const instead = lists.length === 1 ? ` The list in it is ${lists[0]}.` : "";
+  return `There is no "${name}" in ${seen.whole ? `what ${seen.call} gives` : object}: ${shapeOf(seen.values)}.${instead}`;
+}
+
+function causeOfMember(node: MemberExpression, around: Surroundings): string | undefined {
+  const { values, scope } = around;
+  const { tree } = values;
+  const promise = node.object.type === "Super" ? undefined : promiseOf(node.object, tree, scope);
+  if (promise) return missingAwait(bare(node.object), promise.text, tree.line(promise.call));
+  if (isNegative(node)) {
+    const text = tree.text(node);
+    const object = tree.text(node.object);
+    return `${text.length > 50 ? text.slice(-12).replace(/^.*\[/, "[") : text} is not the last element but undefined: write ${object.length > 40 ? "" : object}.at(${tree.text(node.property)}).`;
+  }
+  const missing = missingAt(node, values);
+  if (missing) {
+    const { seen, property, object, meant } = missing;
+    if (seen.whole) return usedWhole(object, seen, property);
+    const name = meant ? ` Did you mean ${meant}?` : "";
+    return `There is no "${property}" in ${object}: it has ${shapeOf(seen.values)}.${name}`;
+  }
+  const list = node.computed && propertyName(node) === undefined ? values.of(node.object) : undefined;
+  if (list?.values.length && list.values.every((value) => Array.isArray(value) && value.length === 0)) {
+    return `${shownExpression(node.object, tree)} is an empty list.`;
+  }
+  return node.object.type === "Super" || isNamed(node.object, "this") ? undefined : undefined;
+}
+
+function isNegative({ computed, property }: MemberExpression): boolean {
+  return (
+    computed && property.type === "UnaryExpression" && property.operator === "-" && property.argument.type === "Literal"
+  );
+}
+
+/** A tool's value used as what it is not: as an MCP envelope, or as the list that is in it. */
+function usedWhole(object: string, seen: Seen, property: string | undefined): string {
+  const raw = property !== undefined && envelope.has(property) && !keysOf(seen.values).includes(property);
+  const lists = listKeys(seen);
+  const list = lists.find((key) => key === object) ?? (lists.length === 1 ? lists[0] : undefined);
+  const holder = /^\w+$/.test(object) ? object : "the value";
+  const [only, another] = keysOf(seen.values);
+  const text =
+    only && !another && seen.values.every((value) => typeof (value as never)[only] === "string") ? only : undefined;
+  const write = list
+    ? ` Write ${holder}.${list}, or take it out: const { ${list} } = await ${seen.call}(…).`
+    : text
+      ? ` Write ${holder}.${text}, which is text; its lines: ${holder}.${text}.split("\\n").`
+      : "";
+  const not = raw ? ", no envelope around it" : "";
+  const more = raw ? ` (${seen.call}.raw(…) gives the MCP result.)` : "";
+  return `${object} is the value of ${seen.call} itself${not}: ${shapeOf(seen.values)}.${write}${more}`;
+}
+
+const findsNothing = new Set(["find", "findLast", "at", "pop", "shift", "get", "match", "exec"]);
+
+/** `list.find(…)`, `forEach`, and functions of the program that return nothing. */
+function causeOfResult(call: CallExpression, around: Surroundings): string | undefined {
+  const { tree } = around.values;
+  const { callee } = call;
+  if (isMember(callee)) {
+    const method = propertyName(callee) ?? "";
+    if (method === "forEach") return "forEach gives nothing back: use map, or a for…of loop.";
+    if (!findsNothing.has(method)) return undefined;
+    const list = callee.object.type === "Super" ? undefined : around.values.of(callee.object);
+    if (list?.values.length && list.values.every((value) => Array.isArray(value) && value.length === 0)) {
+      return `${shownExpression(callee.object, tree)} is an empty list.`;
+    }
+    return `${shownExpression(call as Expression, tree)} found nothing.${comparedWith(call, around)}`;
+  }
+  const [only, another] = callee.type === "Identifier" ? (tree.binding(callee)?.sources ?? []) : [];
+  if (another || only?.kind !== "function" || !returnsNothing(only.node, around)) return undefined;
+  return `${tree.text(callee)} returns nothing: its return is missing (line ${tree.line(only.node)}).`;
+}
+
+/** For `find((o) => o.id === "x")`: the property when it is not there at all. */
+function comparedWith(call: CallExpression, around: Surroundings): string {
+  const [callback] = call.arguments;
+  if (!isFunction(callback)) return "";
+  const { tree } = around.values;
+  const within = tree.nodes.filter(isMember).filter((node) => node.start >= callback.start && node.end <= callback.end);
+  for (const node of within) {
+    const missing = missingAt(node, around.values);
+    if (missing)
+      return ` There is no "${missing.property}" in ${missing.object}: it has ${shapeOf(missing.seen.values)}.`;
+  }
+  return "";
+}
+
+function returnsNothing(node: FunctionNode, { values: { tree } }: Surroundings): boolean {
+  if (node.body.type !== "BlockStatement") return false;
+  return !tree
+    .all<Node & { argument?: Node }>("ReturnStatement")
+    .some((each) => each.argument && [...tree.ancestors(each)].find(isFunction) === node);
+}

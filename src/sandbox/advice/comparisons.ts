@@ -1,0 +1,52 @@
+/** `order.status === "completed"`: a comparison with a text that the property never is. */
+import type { BinaryExpression, Literal, Node } from "acorn";
+import { misspelling } from "../../near-names.ts";
+import { isMember, propertyName } from "./nodes.ts";
+import { isRecord } from "./shapes.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { Result } from "./warnings.ts";
+
+const maxChoices = 12;
+/** Fewer values than that show no set of choices. */
+const minSeen = 5;
+
+export function neverTrue({ json = "", logs }: Result, around: Surroundings): string[] {
+  const { tree } = around.values;
+  const isEmpty = logs.length === 0 && /^(?:|0|\[\]|\{\}|null|""|\{"\w+":(?:0|\[\])\})$/.test(json);
+  return tree.all<BinaryExpression>("BinaryExpression").flatMap((node) => {
+    if (!/^[!=]==?$/.test(node.operator)) return [];
+    const [property, text] = isText(node.right) ? [node.left as Node, node.right] : [node.right, node.left as Node];
+    if (!isText(text)) return [];
+    const values = around.values.of(property)?.values ?? [];
+    const distinct = [...new Set(values)];
+    const texts = distinct.filter((each): each is string => typeof each === "string");
+    const wanted = text.value;
+    if (texts.length === 0 || texts.length < distinct.length || texts.length > maxChoices || texts.includes(wanted))
+      return [];
+    const choices = isMember(property) ? choicesOf(propertyName(property) ?? "", around, texts) : undefined;
+    const near = misspelling(wanted, choices ?? texts);
+    const isCertain = choices ? !choices.includes(wanted) : near !== undefined || (isEmpty && values.length >= minSeen);
+    if (!isCertain) return [];
+    const listed = (choices ?? texts).slice(0, maxChoices).map((each) => JSON.stringify(each));
+    const meant = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
+    const what = choices ? "it can be" : "it was";
+    return `line ${tree.line(node)}: ${tree.text(property)} is never ${JSON.stringify(wanted)}: ${what} ${listed.join(", ")}.${meant}`;
+  });
+}
+
+function isText(node: Node): node is Literal & { value: string } {
+  return node.type === "Literal" && typeof (node as Literal).value === "string";
+}
+
+/** The values that an argument of the same name may have, where all that were seen are among them. */
+function choicesOf(name: string, { scope }: Surroundings, seen: string[]): string[] | undefined {
+  for (const { functions } of scope.namespaces) {
+    for (const { inputSchema } of functions === "any" ? [] : functions) {
+      const properties = isRecord(inputSchema) ? inputSchema["properties"] : undefined;
+      const property = isRecord(properties) ? properties[name] : undefined;
+      const choices = isRecord(property) ? property["enum"] : undefined;
+      if (Array.isArray(choices) && seen.every((each) => choices.includes(each))) return choices.map(String);
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,81 @@
+/** Work that nobody awaited changed a variable after the program had looked at it. */
+import type { CallExpression, ExpressionStatement, Function as FunctionNode, Identifier, Node } from "acorn";
+import type { Binding } from "./bindings.ts";
+import { bare, isCall, isFunction, isMember, propertyName } from "./nodes.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { Tree } from "./tree.ts";
+import type { Result } from "./warnings.ts";
+
+interface Floating {
+  call: CallExpression;
+  work: FunctionNode;
+  /** It was given to a forEach. */
+  each: boolean;
+}
+
+export function lostWork({ notes }: Result, { values: { tree } }: Surroundings): string[] {
+  if (!notes?.late) return [];
+  return floatingWork(tree).flatMap(({ call, work, each }) => {
+    const [lost] = changedIn(work, tree).filter((change) => isReadAfter(change, call, tree));
+    if (!lost) return [];
+    const line = tree.line(call.callee);
+    const why = `${lost.binding.name} was read before its calls had been answered.`;
+    return each
+      ? `line ${line}: forEach does not wait for an async callback: ${why} Write for (const … of …) with await, or await Promise.all(list.map(async …)).`
+      : `line ${line}: ${tree.text(call.callee)}(…) is not awaited: ${why} Write await in front of it.`;
+  });
+}
+
+function floatingWork(tree: Tree): Floating[] {
+  return tree.all<ExpressionStatement>("ExpressionStatement").flatMap(({ expression }): Floating[] => {
+    const call = bare(expression);
+    if (!isCall(call)) return [];
+    const { callee, arguments: given } = call;
+    const [first] = given;
+    if (isMember(callee) && /^(?:forEach|map)$/.test(propertyName(callee) ?? "") && isFunction(first) && first.async) {
+      return [{ call, work: first, each: propertyName(callee) === "forEach" }];
+    }
+    const [only, another] = callee.type === "Identifier" ? (tree.binding(callee)?.sources ?? []) : [];
+    const isWork = !another && only?.kind === "function" && only.node.async;
+    return isWork ? [{ call, work: only.node, each: false }] : [];
+  });
+}
+
+interface Change {
+  binding: Binding;
+  /** A value that is replaced, in difference to a list that grows. */
+  replaced: boolean;
+}
+
+/** Variables from outside that the work changes. */
+function changedIn(work: FunctionNode, tree: Tree): Change[] {
+  return tree.nodes.flatMap((node) => {
+    if (node.start < work.body.start || node.end > work.body.end) return [];
+    const { left, argument } = node as Node & { left?: Node; argument?: Node };
+    const target =
+      node.type === "AssignmentExpression" ? left : node.type === "UpdateExpression" ? argument : undefined;
+    const grown =
+      isCall(node) && isMember(node.callee) && /^(?:push|set|add|unshift)$/.test(propertyName(node.callee) ?? "");
+    const changed = grown ? (node.callee as Node & { object: Node }).object : isMember(target) ? target.object : target;
+    const binding = changed && tree.binding(changed);
+    if (!binding || binding.references.some((each) => isDeclaredIn(each, work, tree))) return [];
+    return [{ binding, replaced: changed === target }];
+  });
+}
+
+function isDeclaredIn(name: Identifier, work: FunctionNode, tree: Tree): boolean {
+  const parent = tree.parent(name) as (Node & { id?: Node }) | undefined;
+  return (
+    parent?.type === "VariableDeclarator" && parent.id === name && work.start <= name.start && name.end <= work.end
+  );
+}
+
+/** A list that is only returned is whole by the time it is shown; its length is not. */
+function isReadAfter({ binding, replaced }: Change, call: CallExpression, tree: Tree): boolean {
+  return binding.references.some((each) => {
+    if (each.start < call.end) return false;
+    if (replaced) return true;
+    const parent = tree.parent(each);
+    return isMember(parent) || isCall(parent) || parent?.type === "TemplateLiteral";
+  });
+}

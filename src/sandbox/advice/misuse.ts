@@ -1,0 +1,81 @@
+/** A value used as what it is not: the message names the expression, the hint says what it really is. */
+import type { CallExpression, Node } from "acorn";
+import { causeOf } from "./causes.ts";
+import { faultOf } from "./fault.ts";
+import { isCall, isMember, isNamed, propertyName } from "./nodes.ts";
+import { shapeOf } from "./shapes.ts";
+import type { Advice, Failing, Surroundings } from "./surroundings.ts";
+import { candidates, wordsOf } from "./tool-names.ts";
+import { lines } from "./undefined-names.ts";
+
+export function misuse(error: Failing, around: Surroundings): Advice | undefined {
+  const { tree } = around.values;
+  const fault = faultOf(error, tree);
+  if (!fault) return undefined;
+  const hint = causeOf(fault.node, around, fault.is) ?? methodOfList(fault.node, around) ?? missedTool(error, around);
+  return { message: fault.message, hint, at: fault.at };
+}
+
+const lengthLike = new Set(["size", "count", "len"]);
+
+/** `orders.toList()`, where orders is a list. */
+function methodOfList(node: Node, { values }: Surroundings): string | undefined {
+  if (!isMember(node) || node.object.type === "Super") return undefined;
+  const seen = values.of(node.object);
+  const name = propertyName(node) ?? "";
+  if (!seen || seen.promised || seen.values.length === 0) return undefined;
+  if (seen.values.every(Array.isArray) && lengthLike.has(name)) return "The length of a list is list.length.";
+  return `${values.tree.text(node.object)} is ${shapeOf(seen.values)}.`;
+}
+
+/** A tool that there is not, reached by a computed name or before it was called. */
+export function missedTool({ missed }: Failing, around: Surroundings): string | undefined {
+  const last = missed.at(-1);
+  if (last === undefined) return undefined;
+  const dot = last.indexOf(".");
+  const [server, tool] = [last.slice(0, dot), last.slice(dot + 1)];
+  const namespace = around.scope.namespaces.find(({ name, jsName }) => name === server || jsName === server);
+  if (!namespace || namespace.functions === "any") return undefined;
+  const suggested = around.suggest(wordsOf(tool), 20).filter((each) => each.server === namespace.name);
+  const { names, signatures } = candidates(tool, namespace.functions, suggested);
+  const all = namespace.functions.map((each) => each.jsName ?? each.name);
+  const instead =
+    names.length > 0 ? `Did you mean ${names.join(" or ")}?` : `Its tools: ${all.slice(0, 30).join(", ")}`;
+  return lines(`${namespace.jsName ?? server} has no tool "${tool}". ${instead}`, ...signatures);
+}
+
+/** `JSON.parse(result)` of what is parsed already, and of text that is no JSON. */
+export function parsedAgain({ name, at, message }: Failing, around: Surroundings): Advice | undefined {
+  const { tree } = around.values;
+  if (name !== "SyntaxError" || at === undefined) return undefined;
+  const call = tree.nodes
+    .filter(isCall)
+    .find((node): node is CallExpression => isParse(node) && node.callee.end <= at && at < node.end);
+  const [first] = call?.arguments ?? [];
+  if (!first) return undefined;
+  const cause = causeOf(first, around, "other");
+  const seen = around.values.of(first);
+  const text = tree.text(first);
+  if (seen && !seen.promised && seen.values.length > 0 && seen.values.every((value) => typeof value === "object")) {
+    const [list] = shapeOf(seen.values).startsWith("{") ? Object.keys(seen.values[0] ?? {}) : [];
+    const write = list && /^\w+$/.test(text) ? ` Write ${text}.${list}.` : "";
+    return {
+      message: `JSON.parse got an object and no text: ${text}`,
+      hint: `${text} is the value of ${seen.call} itself, parsed already: no JSON.parse. It is ${shapeOf(seen.values)}.${write}`,
+    };
+  }
+  if (seen?.values.length && seen.values.every((value) => typeof value === "string")) {
+    const [sample] = seen.values as string[];
+    return {
+      message: `${text} is no JSON (${message})`,
+      hint: `It is plain text and begins: ${JSON.stringify(sample?.slice(0, 80))}`,
+    };
+  }
+  if (message === "unexpected token: 'object'")
+    return { message: `JSON.parse got an object and no text: ${text}`, hint: cause };
+  return cause === undefined ? undefined : { hint: cause };
+}
+
+function isParse({ callee }: CallExpression): boolean {
+  return isMember(callee) && isNamed(callee.object, "JSON") && propertyName(callee) === "parse";
+}

@@ -1,0 +1,45 @@
+/** Questions about single nodes of a program. */
+import type { CallExpression, Function as FunctionNode, Identifier, MemberExpression, Node } from "acorn";
+
+const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
+
+/** The name of a property in an object or a pattern, where it stands in the code. */
+export function keyName({ key, computed }: { key: Node; computed: boolean }): string | undefined {
+  if (key.type === "Identifier") return computed ? undefined : (key as Identifier).name;
+  return key.type === "Literal" ? String((key as Node & { value: unknown }).value) : undefined;
+}
+
+/** `b` of `a.b` and `a["b"]`. */
+export function propertyName({ property, computed }: MemberExpression): string | undefined {
+  if (property.type === "Identifier" && !computed) return property.name;
+  return property.type === "Literal" && typeof property.value === "string" ? property.value : undefined;
+}
+
+export function isCall(node: Node | null | undefined): node is CallExpression {
+  return node?.type === "CallExpression";
+}
+
+export function isMember(node: Node | null | undefined): node is MemberExpression {
+  return node?.type === "MemberExpression";
+}
+
+export function isFunction(node: Node | null | undefined): node is FunctionNode {
+  return node !== null && node !== undefined && functionTypes.has(node.type);
+}
+
+export function isNamed(node: Node | null | undefined, name: string): boolean {
+  return node?.type === "Identifier" && (node as Identifier).name === name;
+}
+
+/** `a.b` and `(a?.b)` → `a.b`; parentheses are no nodes. */
+export function bare(node: Node): Node {
+  return node.type === "ChainExpression" ? (node as Node & { expression: Node }).expression : node;
+}
+
+export function* childrenOf(node: Node): Generator<Node> {
+  for (const value of Object.values(node)) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== null && typeof each === "object" && typeof (each as Node).type === "string") yield each as Node;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+/** NaN, circles and the texts of what is no text, in what a program returned or logged. */
+import type { Literal, Node } from "acorn";
+import type { ResultsOf } from "./seen-values.ts";
+import type { Surroundings } from "./surroundings.ts";
+import type { Result } from "./warnings.ts";
+
+/** What the guest says of a value, see guest/oddities.ts. */
+export interface Notes {
+  late: boolean;
+  odd: { kind: string; path: string; count: number }[];
+}
+
+/** `explained` when a property is named already whose absence makes NaN. */
+export function oddValues({ notes, json = "" }: Result, explained: boolean): string[] {
+  const found = (notes?.odd ?? []).flatMap(({ kind, path, count }) => {
+    const where = path === "" ? "the value" : `${path}${count > 1 ? ` and ${count - 1} more` : ""}`;
+    switch (kind) {
+      case "circular":
+        return `${where} points back to what it is in, shown as "[Circular]": return ids there, not objects.`;
+      case "NaN":
+        return explained ? [] : `${where} is NaN: something in its calculation is undefined or no number.`;
+      case "Infinity":
+        return `${where} is infinite: a division by 0, or the least or greatest of an empty list.`;
+      default:
+        return [];
+    }
+  });
+  if (explained) return found;
+  const key = /"(undefined|NaN|\[object \w+\])":/.exec(json)?.[1];
+  return key === undefined
+    ? found
+    : [...found, `the value has the key "${key}": what it is grouped by is no text there.`];
+}
+
+/** `Total: undefined`: in texts that the program made, of what no tool said. */
+export function textOddities(
+  { json = "", logs }: Result,
+  { values: { tree }, calls }: Surroundings,
+  resultsOf: ResultsOf,
+): string[] {
+  const own = [
+    ...tree.all<Literal>("Literal").map(({ raw }) => raw ?? ""),
+    ...tree.all<Node & { value: { raw: string } }>("TemplateElement").map(({ value }) => value.raw),
+  ].join("\n");
+  const said = (word: string) =>
+    own.includes(word) ||
+    tree.nodes.some((node) => node.type === "Identifier" && tree.text(node) === word) ||
+    calls.some(({ tool }) => resultsOf(tool).some((result) => JSON.stringify(result).includes(word)));
+  for (const [pattern, word, advice] of oddTexts) {
+    const line = logs.find(({ text, level }) => level !== "warn" && pattern.test(text))?.text;
+    const place = line ?? textIn(json, pattern);
+    if (place === undefined || said(word)) continue;
+    const start = place.search(pattern);
+    return [
+      `"${place
+        .slice(Math.max(0, start - 30), start + word.length + 10)
+        .replace(/\s+/g, " ")
+        .trim()}" in the output: ${advice}`,
+    ];
+  }
+  return [];
+}
+
+const oddTexts: [RegExp, string, string][] = [
+  [/\[object Promise\]/, "[object Promise]", "a promise was made text: await it."],
+  [
+    /\[object Object\]/,
+    "[object Object]",
+    "an object was made text: take one of its properties, or JSON.stringify(value).",
+  ],
+  [/(?<![\w"'`])NaN(?![\w"'`])/, "NaN", "something in the calculation is undefined or no number."],
+];
+
+/** Within a longer text of the value; alone it is told of elsewhere. */
+function textIn(json: string, pattern: RegExp): string | undefined {
+  if (json.length > 200_000) return undefined;
+  for (const [text] of json.matchAll(/"(?:[^"\\]|\\.)*"(?!:)/g))
+    if (text.length > 6 && pattern.test(text.slice(1, -1))) return text.slice(1, -1);
+  return undefined;
+}

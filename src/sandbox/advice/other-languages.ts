@@ -1,0 +1,134 @@
+/** Code that is no TypeScript at all: a tool call, Python, a shell command, words. */
+
+/** Undefined where it may be TypeScript with a slip in it. */
+export function otherLanguage(source: string, line: number): string | undefined {
+  return toolCall(source) ?? markup(source) ?? fence(source) ?? python(source) ?? shell(source) ?? prose(source, line);
+}
+
+/** A tool call as JSON, which some models send in the place of code. */
+function toolCall(source: string): string | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(source);
+  } catch {
+    return undefined;
+  }
+  const calls = callsIn(parsed);
+  if (calls.length === 0)
+    return "This is JSON and no TypeScript: write code that calls tools, return await server.tool({ … }).";
+  const texts = calls.map(({ name, args }) => `await ${name}(${literal(args)})`);
+  const write = texts.length === 1 ? `return ${texts[0]}` : `return [${texts.join(", ")}]`;
+  return `This is a tool call as JSON and no TypeScript. Write: ${write}`;
+}
+
+interface Call {
+  name: string;
+  args: unknown;
+}
+
+function callsIn(value: unknown): Call[] {
+  if (Array.isArray(value)) return value.flatMap(callsIn);
+  if (value === null || typeof value !== "object") return [];
+  const {
+    name,
+    tool,
+    tool_name,
+    server,
+    arguments: args,
+    parameters,
+    input,
+    args: short,
+    tool_calls,
+    function: inner,
+    params,
+  } = value as Record<string, unknown>;
+  if (tool_calls !== undefined) return callsIn(tool_calls);
+  if (inner !== null && typeof inner === "object") return callsIn(inner);
+  if (params !== null && typeof params === "object" && name === undefined) return callsIn(params);
+  const called = name ?? tool ?? tool_name ?? inner;
+  if (typeof called !== "string") return [];
+  const given = args ?? parameters ?? input ?? short ?? params ?? {};
+  const path = `${typeof server === "string" ? `${server}.` : ""}${called}`.replace(/^mcp__/, "").replace("__", ".");
+  return [{ name: path, args: typeof given === "string" ? parsedOr(given) : given }];
+}
+
+function parsedOr(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** `{ status: "open" }`, with names without quotes. */
+function literal(value: unknown): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "";
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  const entries = Object.entries(value).map(([key, each]) => {
+    return `${/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key)}: ${literal(each)}`;
+  });
+  return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
+}
+
+function markup(source: string): string | undefined {
+  if (!/^\s*<(?:tool_call|function_calls?|invoke|function=|use_mcp_tool|\w+:invoke)\b/.test(source)) return undefined;
+  return "This is a tool call as markup and no TypeScript. Write: return await server.tool({ … })";
+}
+
+function fence(source: string): string | undefined {
+  const at = source.split("\n").findIndex((text) => /^\s*(?:```|~~~)/.test(text));
+  return at === -1
+    ? undefined
+    : `Line ${at + 1} is a Markdown fence: send the TypeScript alone, without \`\`\` and without words around it.`;
+}
+
+const pythonForms: [RegExp, string][] = [
+  [/^\s*(?:async )?def \w+\s*\(.*\).*:\s*(?:#.*)?$/, "async function name(…) { … }"],
+  [/^\s*for \w+(?:, *\w+)* in .+:\s*(?:#.*)?$/, "for (const each of list) { … }"],
+  [/^\s*elif .+:\s*$/, "else if (…) { … }"],
+  [/^\s*(?:if|while) [^(].*:\s*(?:#.*)?$/, "if (…) { … }"],
+  [/^\s*(?:try|else|finally)\s*:\s*$/, "try { … } catch (error) { … }"],
+  [/^\s*except\b.*:\s*$/, "catch (error) { … }"],
+  [/^\s*from [\w.]+ import /, "nothing: every server is a global"],
+  [/^\s*import [\w.]+(?: as \w+)?\s*$/, "nothing: every server is a global"],
+  [/^\s*with .+ as \w+\s*:\s*$/, "const value = await …"],
+  [/\[[^\]]*\bfor \w+(?:, *\w+)* in [^\]]*\]/, "list.filter((each) => …).map((each) => …)"],
+  [/(?:^|[\s(=,+])f(["'])(?:(?!\1).)*\1/, "`…${value}…`"],
+  [/\blambda \w*\s*:/, "(each) => …"],
+  [/^\s*print [^(=]/, "console.log …"],
+  [/^\s*#(?!!)/, "// for a comment"],
+  [/"""/, "/* … */ for a comment, `…` for a text"],
+  [/\bis (?:not )?None\b|\bnot in\b|\)\s+(?:and|or)\s+\w/, "=== null, !list.includes(…), && and ||"],
+];
+
+function python(source: string): string | undefined {
+  const lines = source.split("\n");
+  const found = pythonForms.flatMap(([pattern, write]) => {
+    const at = lines.findIndex((text) => pattern.test(text));
+    return at === -1 ? [] : [{ line: at + 1, write }];
+  });
+  if (found.length === 0) return undefined;
+  const shown = found
+    .sort((a, b) => a.line - b.line)
+    .slice(0, 4)
+    .map(({ line, write }) => `line ${line}: ${write}`);
+  return `This is Python; TypeScript is expected. Write in ${shown.join("; ")}.`;
+}
+
+function shell(source: string): string | undefined {
+  const command =
+    /^\s*(?:\$ )?(curl|wget|npm|npx|pip|python3?|node|bun|cat|ls|cd|echo|git|grep|jq|claudikins) [^=(]/.exec(
+      source,
+    )?.[1];
+  return (
+    command &&
+    `This is a shell command (${command}) and no TypeScript: there is no shell in here, call a tool of a server.`
+  );
+}
+
+/** A line of words, with none of the signs that code has. */
+function prose(source: string, line: number): string | undefined {
+  const text = source.split("\n")[line - 1] ?? "";
+  const isWords = /^\s*[A-Z][\p{L}']*(?:[ ,]+[\p{L}\d'’-]+){3,}[^=(){}[\];]*[.:!?]?\s*$/u.test(text);
+  return isWords ? `Line ${line} is words and no TypeScript: send the code alone.` : undefined;
+}

@@ -1,0 +1,36 @@
+/** A look at an outcome that is ok and seems wrong: what to say about it, as lines of its logs. */
+import type { Bindings, LogEntry } from "../contract.ts";
+import type { RecordedCalls } from "../recorder.ts";
+import type { Transpiled } from "../transpile.ts";
+import type { Notes } from "./odd-values.ts";
+import { surroundingsOf } from "./surroundings-of.ts";
+import { warningsFor } from "./warnings.ts";
+
+interface Ended {
+  json: string | undefined;
+  /** What the guest noticed, as JSON. */
+  notes: string | undefined;
+  logs: readonly LogEntry[];
+  displayed: boolean;
+  calls: readonly RecordedCalls[];
+}
+
+export function warn(
+  { json, notes, logs, displayed, calls }: Ended,
+  plain: Transpiled["plain"],
+  bindings: Bindings,
+): LogEntry[] {
+  const { surroundings, resultsOf } = surroundingsOf(plain, bindings, calls);
+  const failures = calls.flatMap(({ tool, calls: made, failures: failed, failure }) =>
+    failure ? [{ tool, calls: made, failures: failed, message: failure.message, hint: failure.hint }] : [],
+  );
+  const result = {
+    program: plain.program,
+    json,
+    notes: notes === undefined ? undefined : (JSON.parse(notes) as Notes),
+    logs,
+    displayed,
+    failures,
+  };
+  return warningsFor(result, surroundings, resultsOf).map((text) => ({ level: "warn", text }));
+}

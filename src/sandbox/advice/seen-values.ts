@@ -1,0 +1,245 @@
+/**
+ * What the expressions of a program held, as far as it follows from what the tools gave: `o` in
+ * `for (const o of orders)` is each of the orders. Undefined wherever that is not certain.
+ */
+import type {
+  CallExpression,
+  Expression,
+  Function as FunctionNode,
+  MemberExpression,
+  Node,
+  ReturnStatement,
+} from "acorn";
+import { calledFunction, type Scope } from "../check.ts";
+import type { Binding, Source, Step } from "./bindings.ts";
+import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
+import { at, characters, elements, follow, joined, part, property, type Seen } from "./seen.ts";
+import type { Tree } from "./tree.ts";
+
+/** The results of a tool in this execution, some of the first and of the last. */
+export type ResultsOf = (tool: string) => unknown[];
+
+const sameList = new Set(["filter", "slice", "sort", "reverse", "toSorted", "toReversed"]);
+const oneOfList = new Set(["find", "findLast", "at", "pop", "shift"]);
+const callbackMethods = new Set("map filter forEach find findLast findIndex some every flatMap".split(" "));
+
+export class SeenValues {
+  readonly tree: Tree;
+  readonly #scope: Scope;
+  readonly #resultsOf: ResultsOf;
+  readonly #known = new Map<unknown, Seen | undefined>();
+
+  constructor(tree: Tree, scope: Scope, resultsOf: ResultsOf) {
+    this.tree = tree;
+    this.#scope = scope;
+    this.#resultsOf = resultsOf;
+  }
+
+  /** The tool that a call calls. */
+  toolOf(call: CallExpression): { call: string; tool: string } | undefined {
+    const called = calledFunction(call, this.#scope);
+    const known = called?.functions.find((each) => each.name === called.name || each.jsName === called.name);
+    const { callee } = call;
+    if (!called || !known || (isMember(callee) && propertyName(callee) === "raw")) return undefined;
+    return { call: this.tree.text(call.callee), tool: `${called.namespace}.${known.name}` };
+  }
+
+  of(node: Node): Seen | undefined {
+    return this.#once(node, () => this.#evaluate(bare(node) as Expression));
+  }
+
+  ofBinding(binding: Binding): Seen | undefined {
+    return this.#once(binding, () => joined(binding.sources.map((source) => this.#fromSource(source))));
+  }
+
+  /** While it is worked out nothing is known of it, so that circles end. */
+  #once(key: unknown, work: () => Seen | undefined): Seen | undefined {
+    if (this.#known.has(key)) return this.#known.get(key);
+    this.#known.set(key, undefined);
+    const seen = work();
+    this.#known.set(key, seen);
+    return seen;
+  }
+
+  #evaluate(node: Expression): Seen | undefined {
+    switch (node.type) {
+      case "Identifier": {
+        const binding = this.tree.binding(node);
+        return binding && this.ofBinding(binding);
+      }
+      case "AwaitExpression": {
+        const seen = this.of(node.argument);
+        return seen && { ...seen, promised: false };
+      }
+      case "CallExpression":
+        return this.#call(node);
+      case "MemberExpression":
+        return this.#member(node);
+      case "LogicalExpression":
+        return node.operator === "&&" ? this.of(node.right) : this.#either(node.left, node.right);
+      case "ConditionalExpression":
+        return this.#either(node.consequent, node.alternate);
+      case "AssignmentExpression":
+        return node.operator === "=" ? this.of(node.right) : undefined;
+      case "ArrayExpression": {
+        const parts = node.elements.map((each) => {
+          if (!each) return undefined;
+          return each.type === "SpreadElement" ? elements(this.of(each.argument)) : this.of(each);
+        });
+        const all = joined(parts);
+        return all && !all.promised ? { ...all, values: [all.values], whole: false } : undefined;
+      }
+      case "Literal":
+        return { promised: false, call: undefined, tool: undefined, values: [node.value], whole: false };
+      default:
+        return undefined;
+    }
+  }
+
+  /** `a ?? []`: what stands for nothing adds nothing. */
+  #either(left: Expression, right: Expression): Seen | undefined {
+    const empty =
+      (right.type === "ArrayExpression" && right.elements.length === 0) ||
+      (right.type === "ObjectExpression" && right.properties.length === 0) ||
+      right.type === "Literal";
+    return empty ? this.of(left) : joined([this.of(left), this.of(right)]);
+  }
+
+  #call(node: CallExpression): Seen | undefined {
+    const tool = this.toolOf(node);
+    if (tool) return { ...tool, promised: true, values: this.#resultsOf(tool.tool), whole: true };
+    const { callee } = node;
+    const [first] = node.arguments;
+    if (callee.type === "Identifier") return this.#result(this.tree.binding(callee)?.sources);
+    if (!isMember(callee)) return undefined;
+    const method = propertyName(callee) ?? "";
+    if (isNamed(callee.object, "Promise") && method === "all" && first) return this.#promiseAll(first);
+    if (isNamed(callee.object, "Object") && method === "values" && first) {
+      const seen = this.of(first);
+      return seen && !seen.promised
+        ? part(
+            seen,
+            seen.values.map((value) => Object.values(value ?? {})),
+          )
+        : undefined;
+    }
+    const receiver = this.of(callee.object);
+    if (!receiver || receiver.promised || !receiver.values.every(Array.isArray)) return undefined;
+    if (sameList.has(method)) return part(receiver, receiver.values);
+    if (oneOfList.has(method)) return elements(receiver);
+    if ((method === "map" || method === "flatMap") && isFunction(first)) {
+      const result = this.#returned(first);
+      if (!result || result.promised) return undefined;
+      return part(result, method === "map" ? [result.values] : result.values);
+    }
+    return undefined;
+  }
+
+  #promiseAll(list: Node): Seen | undefined {
+    if (list.type !== "CallExpression") return undefined;
+    const { callee, arguments: given } = list as CallExpression;
+    const [first] = given;
+    if (!isMember(callee) || propertyName(callee) !== "map" || !isFunction(first)) return undefined;
+    const result = this.#returned(first);
+    return result && { ...part(result, [result.values]), promised: true };
+  }
+
+  /** What a call of a function of the program gives. */
+  #result(sources: Source[] | undefined): Seen | undefined {
+    const [only] = sources ?? [];
+    return sources?.length === 1 && only?.kind === "function" ? this.#returned(only.node) : undefined;
+  }
+
+  #returned(node: FunctionNode): Seen | undefined {
+    const { body, async: isAsync } = node;
+    const seen = body.type === "BlockStatement" ? joined(this.#returns(node)) : this.of(body);
+    return seen && { ...seen, promised: isAsync || seen.promised };
+  }
+
+  #returns(node: FunctionNode): (Seen | undefined)[] {
+    return this.tree
+      .all<ReturnStatement>("ReturnStatement")
+      .filter((each) => [...this.tree.ancestors(each)].find(isFunction) === node)
+      .map(({ argument }) => (argument ? this.of(argument) : undefined));
+  }
+
+  #member(node: MemberExpression): Seen | undefined {
+    const object = node.object.type === "Super" ? undefined : this.of(node.object);
+    if (!object || object.promised) return undefined;
+    const name = propertyName(node);
+    if (name !== undefined) return property(object, name);
+    // A negative index is no index at all.
+    if (node.computed && node.property.type === "UnaryExpression") return undefined;
+    const index = node.computed && node.property.type === "Literal" ? node.property.value : undefined;
+    if (object.values.every(Array.isArray)) return typeof index === "number" ? at(object, index) : elements(object);
+    return undefined;
+  }
+
+  #fromSource(source: Source): Seen | undefined {
+    switch (source.kind) {
+      case "value":
+        return this.#destructured(source.node, source.path);
+      case "element":
+        return follow(elements(this.of(source.node)) ?? characters(this.of(source.node)), source.path);
+      case "parameter":
+        return follow(this.#parameter(source.of, source.index), source.path);
+      default:
+        return undefined;
+    }
+  }
+
+  /** `const [a, b] = await Promise.all([demo.x(), demo.y()])`: each by its place. */
+  #destructured(node: Expression, path: Step[]): Seen | undefined {
+    const [first, ...rest] = path;
+    const all = node.type === "AwaitExpression" && isCall(node.argument) ? node.argument : undefined;
+    const [list] = all?.arguments ?? [];
+    const isAll =
+      all && isMember(all.callee) && isNamed(all.callee.object, "Promise") && propertyName(all.callee) === "all";
+    if (isAll && list?.type === "ArrayExpression" && typeof first === "object" && "index" in first) {
+      const element = list.elements[first.index];
+      const seen = element && element.type !== "SpreadElement" ? this.of(element) : undefined;
+      return follow(seen && { ...seen, promised: false }, rest);
+    }
+    return follow(this.of(node), path);
+  }
+
+  #parameter(node: FunctionNode, index: number): Seen | undefined {
+    const parent = this.tree.parent(node);
+    if (isCall(parent) && parent.arguments.includes(node as never)) return this.#callbackParameter(parent, index);
+    const name = parent?.type === "VariableDeclarator" ? (parent as Node & { id: Node }).id : node.id;
+    const binding = [...this.#bindingsNamed(name)].find((each) =>
+      each.sources.some((source) => source.kind === "function" && source.node === node),
+    );
+    if (binding?.sources.length !== 1) return undefined;
+    const uses = binding.references.filter((each) => each !== name);
+    const calls = uses.map((each) => this.tree.parent(each));
+    return joined(
+      calls.map((call, at) => {
+        if (!isCall(call)) return undefined;
+        if (call.callee === uses[at]) return call.arguments[index] && this.of(call.arguments[index]);
+        return this.#callbackParameter(call, index);
+      }),
+    );
+  }
+
+  #bindingsNamed(name: Node | null | undefined): Set<Binding> {
+    const found = new Set<Binding>();
+    for (const node of this.tree.nodes) {
+      const binding = name && node.type === "Identifier" ? this.tree.binding(node) : undefined;
+      if (binding && isNamed(name, binding.name)) found.add(binding);
+    }
+    return found;
+  }
+
+  #callbackParameter({ callee }: CallExpression, index: number): Seen | undefined {
+    if (!isMember(callee) || callee.object.type === "Super") return undefined;
+    const method = propertyName(callee) ?? "";
+    const receiver = this.of(callee.object);
+    if (method === "then" && index === 0) return receiver?.promised ? { ...receiver, promised: false } : undefined;
+    const isElement =
+      (callbackMethods.has(method) && index === 0) ||
+      (/^(?:sort|toSorted)$/.test(method) && index < 2) ||
+      (method === "reduce" && index === 1);
+    return isElement ? elements(receiver) : undefined;
+  }
+}

@@ -1,0 +1,120 @@
+/** Code that was stopped at its time limit: where it was, what it had called, and why it may never end. */
+import type { Node } from "acorn";
+import { isFunction } from "./nodes.ts";
+import { argumentNames, callsOf, isLoop, knownTool, pagesText, pagingOf } from "./pages.ts";
+import type { ResultsOf } from "./seen-values.ts";
+import type { Advice, CallCount, Failing, Surroundings } from "./surroundings.ts";
+import type { Tree } from "./tree.ts";
+import { lines } from "./undefined-names.ts";
+
+export function stopped(
+  { reason, message, at }: Failing,
+  around: Surroundings,
+  resultsOf: ResultsOf,
+): Advice | undefined {
+  if (reason !== "timeout") return undefined;
+  const { tree } = around.values;
+  const made = around.calls.toSorted((a, b) => b.calls - a.calls);
+  const [most] = made;
+  const loop = loopAt(at, most, around);
+  const where = loop && at !== undefined ? `in the loop of line ${tree.line(loop)}` : undefined;
+  const called = made.slice(0, 3).map((each) => calledText(each, around));
+  const hint = lines(
+    busyWait(loop, around) ??
+      (most && pages(most, around, resultsOf)) ??
+      oneByOne(most, around) ??
+      endless(at === undefined ? loop : undefined, most, around),
+    openCalls(around.calls),
+  );
+  return {
+    message: [message, where].filter(Boolean).join(", ") + (called.length > 0 ? `. Calls: ${called.join("; ")}` : ""),
+    hint: hint || undefined,
+    at: loop?.start ?? at,
+  };
+}
+
+/** `demo.list_orders 214 times (line 4), 213 with the same arguments as the call before`. */
+function calledText({ tool, calls, repeated, failures }: CallCount, around: Surroundings): string {
+  const [first] = callsOf(tool, around.values);
+  const line = first ? ` (line ${around.values.tree.line(first)})` : "";
+  const times = calls === 1 ? "once" : `${calls} times`;
+  const same = repeated > 0 ? `, ${repeated} with the same arguments as the call before` : "";
+  return `${tool} ${times}${line}${same}${failures > 1 ? `, ${failures} failed` : ""}`;
+}
+
+/** The innermost loop that was running; when the code only waited, the one around its calls, or one without an end. */
+function loopAt(at: number | undefined, most: CallCount | undefined, { values }: Surroundings): Node | undefined {
+  const { tree } = values;
+  const all = tree.nodes.filter(isLoop);
+  if (at !== undefined) return runningLoop(at, all, tree);
+  const calls = most && most.calls > 1 ? callsOf(most.tool, values) : [];
+  const around = calls.flatMap((call) => [...tree.ancestors(call)].find(isLoop) ?? []);
+  return around[0] ?? all.find(isWithoutEnd);
+}
+
+/** The engine remembers the last place before the loop at times: then it is the next one in the same function. */
+function runningLoop(at: number, all: Node[], tree: Tree): Node | undefined {
+  const contains = (node: Node) => node.start <= at && at <= node.end;
+  const home = tree.nodes.filter((node) => isFunction(node) && contains(node)).at(-1) ?? tree.program;
+  const outer = all.filter(contains).at(-1);
+  const within = outer ?? home;
+  const next = all.find((node) => node.start > at && node.end <= within.end && homeOf(node, tree) === home);
+  return outer && !(next && isBusy(next, tree)) ? outer : next;
+}
+
+function homeOf(node: Node, tree: Tree): Node {
+  return [...tree.ancestors(node)].find(isFunction) ?? tree.program;
+}
+
+function isBusy(loop: Node, tree: Tree): boolean {
+  return isWithoutEnd(loop) || !/\bawait\b/.test(tree.text(loop));
+}
+
+function isWithoutEnd(node: Node): boolean {
+  const { test, type } = node as Node & { test?: Node | null };
+  if (type === "ForStatement" && !test) return true;
+  return test?.type === "Literal" && (test as Node & { value: unknown }).value === true;
+}
+
+/** `while (Date.now() < end) {}`. */
+function busyWait(loop: Node | undefined, { values: { tree } }: Surroundings): string | undefined {
+  const test = (loop as (Node & { test?: Node | null }) | undefined)?.test;
+  if (!loop || !test || !/\b(?:Date|performance)\b/.test(tree.text(test)) || /\bawait\b/.test(tree.text(loop)))
+    return undefined;
+  return `The loop of line ${tree.line(loop)} only burns time: wait with await new Promise((resolve) => setTimeout(resolve, 1000)).`;
+}
+
+function pages({ tool, calls }: CallCount, around: Surroundings, resultsOf: ResultsOf): string | undefined {
+  const [call] = callsOf(tool, around.values);
+  const paging = pagingOf(knownTool(tool, around), resultsOf(tool));
+  if (!call || !paging || calls < 3) return undefined;
+  const passed = argumentNames(call).includes(paging.argument) || call.arguments[0]?.type !== "ObjectExpression";
+  const why = passed ? "" : `The next page is never asked for: ${paging.argument} is not passed. `;
+  return `${why}${pagesText(paging, around.values.tree.text(call.callee))}`;
+}
+
+/** Many calls in a loop that waits for each. */
+function oneByOne(most: CallCount | undefined, around: Surroundings): string | undefined {
+  const { tree } = around.values;
+  const [call] = most && most.calls >= 5 ? callsOf(most.tool, around.values) : [];
+  const loop = call && [...tree.ancestors(call)].find((node) => isLoop(node) || isFunction(node));
+  if (loop?.type !== "ForOfStatement") return undefined;
+  const list = tree.text((loop as Node & { right: Node }).right);
+  const shown = list.length > 40 ? "list" : list;
+  return `The calls ran one after the other. Run them together: await Promise.all(${shown}.map(async (each) => …)), or ask for more time.`;
+}
+
+function openCalls(calls: readonly CallCount[]): string | undefined {
+  const open = calls
+    .filter((each) => each.open > 0)
+    .map(({ tool, open: count }) => (count > 1 ? `${tool} (${count})` : tool));
+  return open.length > 0
+    ? `Not answered when it was stopped: ${open.join(", ")}. If it needs longer, ask for more time.`
+    : undefined;
+}
+
+function endless(loop: Node | undefined, most: CallCount | undefined, around: Surroundings): string | undefined {
+  if (!loop || /^For(?:Of|In)/.test(loop.type)) return undefined;
+  if (!isWithoutEnd(loop) && !(most && most.repeated > 2)) return undefined;
+  return `The loop of line ${around.values.tree.line(loop)} found no end: limit its rounds, for (let round = 0; round < 20; round++).`;
+}

@@ -1,0 +1,43 @@
+/** The program, what its tools gave, and the tools there are, as advice needs them. Results are read when asked for. */
+import { scopeOf } from "../check.ts";
+import type { Bindings } from "../contract.ts";
+import type { RecordedCalls } from "../recorder.ts";
+import type { Transpiled } from "../transpile.ts";
+import { type ResultsOf, SeenValues } from "./seen-values.ts";
+import type { CallCount, Surroundings } from "./surroundings.ts";
+import { Tree } from "./tree.ts";
+
+export function surroundingsOf(
+  { program, code }: Transpiled["plain"],
+  bindings: Bindings,
+  calls: readonly RecordedCalls[],
+): { surroundings: Surroundings; resultsOf: ResultsOf } {
+  const scope = scopeOf(program, code, bindings.namespaces);
+  const parsed = new Map<string, unknown[]>();
+  const resultsOf = (tool: string): unknown[] => {
+    let results = parsed.get(tool);
+    if (!results) {
+      results = (calls.find((each) => each.tool === tool)?.results ?? []).filter(isReadable).map(parsedResult);
+      parsed.set(tool, results);
+    }
+    return results;
+  };
+  const surroundings: Surroundings = {
+    values: new SeenValues(new Tree(program, code), scope, resultsOf),
+    scope,
+    calls: calls.map(({ results: _, failure: __, ...count }): CallCount => count),
+    suggest: (words, limit) => (words === "" ? [] : (bindings.suggest?.(words, limit) ?? [])),
+  };
+  return { surroundings, resultsOf };
+}
+
+/** Beyond this, reading a result again would take longer than what it explains is worth. */
+const maxRead = 8_000_000;
+
+function isReadable(value: RecordedCalls["results"][number]): boolean {
+  return Object.values(value).every((text: string) => text.length < maxRead);
+}
+
+function parsedResult(value: RecordedCalls["results"][number]): unknown {
+  return "json" in value ? JSON.parse(value.json) : "blocks" in value ? JSON.parse(value.blocks) : value.text;
+}

@@ -1,0 +1,16 @@
+/** Calls that failed in a program that ended well: nothing else says so when it caught them. */
+import type { Result } from "./warnings.ts";
+
+export function swallowed({ failures, json = "", logs }: Result): string[] {
+  return failures.flatMap(({ tool, calls, failures: failed, message, hint }) => {
+    // One that failed and was tried again is no news.
+    if (failed < calls) return [];
+    const output = [json, ...logs.map(({ text }) => text)];
+    const shows = (text: string) =>
+      output.some((each) => each.includes(text) || each.includes(JSON.stringify(text).slice(1, -1)));
+    const said = shows(message);
+    if (said && (hint === undefined || shows(hint.split("\n")[0] ?? ""))) return [];
+    const times = calls === 1 ? "the only call" : `all ${calls} calls`;
+    return `${times} of ${tool} failed: ${message}${hint ? `. ${hint}` : ""}`;
+  });
+}

@@ -1,0 +1,74 @@
+/** Code that is no TypeScript: what it is instead, or what is wrong in the line. Loaded when code cannot be read. */
+import type { OutcomeError } from "../contract.ts";
+import { unbalanced } from "./brackets.ts";
+import { otherLanguage } from "./other-languages.ts";
+
+/** The same error with a hint, where one is certain. */
+export function explainSyntax(error: OutcomeError, source: string): OutcomeError {
+  const hint = otherLanguage(source, error.line ?? 1) ?? wrongLine(error, source);
+  return hint === undefined ? error : { ...error, hint };
+}
+
+function wrongLine(
+  { message, line = 1, column = 1, source: text = "" }: OutcomeError,
+  source: string,
+): string | undefined {
+  const redeclared = /Identifier '(.+)' has already been declared/.exec(message)?.[1];
+  if (redeclared !== undefined) return declaredTwice(redeclared, line, source);
+  if (/[“”‘’]/.test(text)) return `Line ${line} has typographic quotes: write " or '.`;
+  if (/^'import' and 'export'/.test(message)) {
+    return "import and export stand at the top of the code. Within it, write await import(…) with the module in quotes.";
+  }
+  if (/=>\s*\{\s*[\w$"']+\s*:/.test(text)) return "An object after => needs parentheses: (o) => ({ … }).";
+  return (
+    awaitInCallback(line, source) ?? quotes(message, text, line) ?? jsx(text) ?? unbalanced(source, { line, column })
+  );
+}
+
+function declaredTwice(name: string, line: number, source: string): string {
+  const declares = new RegExp(
+    `\\b(?:const|let|var|function|class|import)\\b[^=;]*\\b${name.replaceAll("$", "\\$")}\\b`,
+  );
+  const first = source.split("\n").findIndex((text) => declares.test(text)) + 1;
+  const where =
+    first > 0 && first < line ? `${name} is declared in line ${first} already` : `${name} is declared twice`;
+  return `${where}: give this one another name, or rename it as it is taken out: { ${name}: other }.`;
+}
+
+/** `orders.map((o) => await …)`. */
+function awaitInCallback(line: number, source: string): string | undefined {
+  const lines = source.split("\n");
+  const text = lines[line - 1] ?? "";
+  if (!/\bawait\b/.test(text)) return undefined;
+  for (let at = line; at > 0 && at > line - 30; at--) {
+    const before = at === line ? text.slice(0, text.lastIndexOf("await")) : (lines[at - 1] ?? "");
+    const arrow = [...before.matchAll(/(async\s+)?(\([^()]*\)|[\w$]+)\s*=>/g)].at(-1);
+    const named = /(async\s+)?function\s*\w*\s*\(/.exec(before);
+    if (arrow?.[1] || named?.[1]) return undefined;
+    const method = arrow && /\.(\w+)\(\s*$/.exec(before.slice(0, arrow.index))?.[1];
+    if (arrow && method && /^(?:map|flatMap)$/.test(method)) {
+      return `await needs an async callback (line ${at}): await Promise.all(list.${method}(async ${arrow[2]} => …)).`;
+    }
+    if (arrow && method)
+      return `await cannot be used in the callback of ${method}: write for (const … of …) { … await … }.`;
+    if (arrow) return `await needs an async function (line ${at}): async ${arrow[2]} => …`;
+    if (named) return `await needs an async function: write async in front of function in line ${at}.`;
+  }
+  return undefined;
+}
+
+function quotes(message: string, text: string, line: number): string | undefined {
+  if (/'[^'"`]*\w'\w[^'"`]*'/.test(text))
+    return `In line ${line} a ' ends the text that began with ': write it in "…" or \`…\`.`;
+  if (/Unterminated string/.test(message))
+    return "A text over several lines stands in backquotes: `…`, or has \\n in it.";
+  return /Unterminated template/.test(message)
+    ? "A text in backquotes is not closed, or a ${ in it has no }."
+    : undefined;
+}
+
+function jsx(text: string): string | undefined {
+  return /(?:return|\(|=)\s*<[A-Za-z][\w.]*[\s>/]/.test(text)
+    ? "There is no JSX in here: build texts with `…${value}…`."
+    : undefined;
+}

@@ -1,0 +1,111 @@
+/** `'orders' is not defined`: a tool in another host's way of naming, a server that there is not, another place's global. */
+import type { CallExpression } from "acorn";
+import { didYouMean, misspelling } from "../../near-names.ts";
+import { absentName } from "./absent-names.ts";
+import { callOf, correctedCall, objectName } from "./corrected-call.ts";
+import { isCall, isMember, isNamed, propertyName } from "./nodes.ts";
+import type { Advice, Failing, Surroundings } from "./surroundings.ts";
+import { candidates, type Meant, toolInName, toolsNamed, wordsOf } from "./tool-names.ts";
+import type { Tree } from "./tree.ts";
+
+export function undefinedName(error: Failing, around: Surroundings): Advice | undefined {
+  const name = /^'([^']+)' is not defined$/.exec(error.message)?.[1];
+  if (name === undefined) return undefined;
+  const dashed = dashedTool(error, around);
+  if (dashed) return { hint: dashed };
+  const { tree } = around.values;
+  const calls = tree.nodes.filter(isCall);
+  const uses = tree.nodes.filter((node) => isNamed(node, name));
+  const here = uses.find((node) => node.start === error.at) ?? uses[0];
+  const call = here && callOf(here, calls);
+  const member =
+    call && isMember(call.callee) && isNamed(call.callee.object, name) ? propertyName(call.callee) : undefined;
+  const { namespaces } = around.scope;
+  const write = ({ callee, tool }: Meant) => (call ? correctedCall(call, callee, tool, tree.code) : callee);
+  const meant = toolInName(name, namespaces) ?? toolInName(member, namespaces);
+  if (meant) return { hint: lines(`Inside, a tool is called as server.tool: ${write(meant)}`, meant.tool.signature) };
+
+  const enclosing = here && [...tree.ancestors(here)].find(isCall);
+  const assigned = enclosing && namedArguments(enclosing, name, tree);
+  if (assigned) return { hint: `Named arguments stand in an object: await ${assigned}` };
+  const direct = call && member === undefined ? toolsNamed(name, namespaces) : [];
+  if (direct.length > 0) {
+    return {
+      hint: lines(
+        `A tool is called on its server: ${direct.map(write).join(" or ")}`,
+        ...direct.map(({ tool }) => tool.signature),
+      ),
+    };
+  }
+  const absent = absentName(name);
+  if (absent) return { hint: lines(absent.why, ...(absent.tool ? toolsFor(call ? tree.text(call) : "", around) : [])) };
+  const declared = misspelling(name, [...new Set(tree.nodes.flatMap((node) => tree.binding(node)?.name ?? []))]);
+  if (declared !== undefined) return { hint: `Did you mean ${declared}?` };
+  if (!call) return undefined;
+  return { hint: member === undefined ? unknownFunction(name, around) : unknownServer(name, member, write, around) };
+}
+
+/** `demo.list_orders(status="paid")`, as Python names arguments. */
+function namedArguments(call: CallExpression, name: string, tree: Tree): string | undefined {
+  const all = call.arguments.flatMap((each) => (each.type === "AssignmentExpression" ? [each] : []));
+  if (all.length < call.arguments.length || !all.some(({ left }) => isNamed(left, name))) return undefined;
+  return `${tree.text(call.callee)}({ ${all.map(({ left, right }) => `${tree.text(left)}: ${tree.text(right)}`).join(", ")} })`;
+}
+
+function dashedTool({ line }: Failing, { values: { tree }, scope }: Surroundings): string | undefined {
+  for (const namespace of scope.namespaces) {
+    for (const each of namespace.functions === "any" ? [] : namespace.functions) {
+      const spelt = `${namespace.jsName}.${each.name}`;
+      const [, text] = new RegExp(`${escaped(spelt)}\\b([^\\n]*)`).exec(tree.code) ?? [];
+      if (!each.name.includes("-") || text === undefined) continue;
+      if (line !== undefined && !tree.code.split("\n")[line - 1]?.includes(spelt)) continue;
+      return lines(
+        `The tool's name has a dash: write ${namespace.jsName}.${each.jsName}(…) or ${namespace.jsName}["${each.name}"](…).`,
+        each.signature,
+      );
+    }
+  }
+  return undefined;
+}
+
+function unknownServer(name: string, tool: string, write: (meant: Meant) => string, around: Surroundings): string {
+  const { namespaces } = around.scope;
+  const servers = namespaces.map(objectName);
+  const same = toolsNamed(tool, namespaces).slice(0, 3);
+  const head = [`No server is called "${name}".`, didYouMean(name, servers), `Servers: ${listed(namespaces)}.`];
+  if (same.length > 0) {
+    const said = [head[0], head[2], `Write: ${same.map(write).join(" or ")}`].join(" ");
+    return lines(said, ...same.map(({ tool: found }) => found.signature));
+  }
+  const found = candidates("", [], around.suggest(wordsOf(`${name} ${tool}`), 3));
+  return lines(head.filter(Boolean).join(" "), ...nearest(found.signatures));
+}
+
+function listed(namespaces: Surroundings["scope"]["namespaces"]): string {
+  const shown = namespaces
+    .slice(0, 20)
+    .map((each) => objectName(each) + (each.description ? ` (${each.description})` : ""));
+  return shown.join(", ") || "none";
+}
+
+function unknownFunction(name: string, around: Surroundings): string | undefined {
+  const signatures = around.suggest(wordsOf(name), 3).map((each) => each.signature);
+  return signatures.length > 0 ? lines(`There is no function "${name}".`, ...nearest(signatures)) : undefined;
+}
+
+/** Tools for what a piece of code wanted to do: the words of its texts and addresses. */
+export function toolsFor(text: string, { suggest }: Surroundings): string[] {
+  return nearest(suggest(wordsOf(text), 2).map((each) => each.signature));
+}
+
+export function nearest(signatures: string[]): string[] {
+  return signatures.length > 0 ? ["Nearest tools:", ...signatures.map((each) => `  ${each}`)] : [];
+}
+
+export function lines(...all: (string | undefined)[]): string {
+  return all.filter(Boolean).join("\n");
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}

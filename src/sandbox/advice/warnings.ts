@@ -1,0 +1,73 @@
+/** What is said about an outcome that is ok and looks wrong. Loaded when it does; says only what is certain. */
+import type { Program } from "acorn";
+import type { LogEntry } from "../contract.ts";
+import { neverTrue } from "./comparisons.ts";
+import { idleCode } from "./idle-code.ts";
+import { lostWork } from "./lost-work.ts";
+import { type Missing, missingProperties, missingText } from "./missing-properties.ts";
+import { nothingReturned } from "./nothing-returned.ts";
+import { type Notes, oddValues, textOddities } from "./odd-values.ts";
+import type { ResultsOf } from "./seen-values.ts";
+import { listKeys, shapeOf } from "./shapes.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { swallowed } from "./swallowed.ts";
+
+export interface Result {
+  program: Program;
+  json: string | undefined;
+  notes: Notes | undefined;
+  logs: readonly LogEntry[];
+  /** Whether something was displayed to the host. */
+  displayed: boolean;
+  failures: readonly FirstFailure[];
+}
+
+/** A tool that failed at times, and how it did so first. */
+export interface FirstFailure {
+  tool: string;
+  calls: number;
+  failures: number;
+  message: string;
+  hint: string | undefined;
+}
+
+const maxWarnings = 5;
+
+export function warningsFor(result: Result, around: Surroundings, resultsOf: ResultsOf): string[] {
+  const missing = missingWarnings(result, around);
+  const isExplained = missing.length > 0 || result.logs.some(({ text }) => text.startsWith("warning, line"));
+  const all = [
+    ...swallowed(result),
+    ...missing,
+    ...neverTrue(result, around),
+    ...nothingReturned(around),
+    ...lostWork(result, around),
+    ...oddValues(result, isExplained),
+    ...(isExplained ? [] : textOddities(result, around, resultsOf)),
+    ...idleCode(result, around),
+  ];
+  return [...new Set(all)]
+    .slice(0, maxWarnings)
+    .map((text) => `warning${text.startsWith("line ") ? "," : ":"} ${text}`);
+}
+
+/** Properties that nothing has: where another is meant, or where the result shows that it was wanted. */
+function missingWarnings({ notes, json = "", logs }: Result, { values }: Surroundings): string[] {
+  const odd = notes?.odd.some(({ kind }) => kind === "NaN" || kind === "undefined");
+  const shown = odd || /undefined|NaN/.test(json) || logs.some(({ text }) => /undefined|NaN/.test(text));
+  const empty = json === "" || /^(?:0|\[\]|\{\}|null)$/.test(json);
+  const told = new Set<string>();
+  return missingProperties(values).flatMap((missing) => {
+    const { object, property, line, meant, seen } = missing;
+    if (told.has(`${object}.${property}`) || !(meant !== undefined || shown || empty)) return [];
+    told.add(`${object}.${property}`);
+    if (property === "length" && seen.whole)
+      return `line ${line}: ${object} is ${shapeOf(seen.values)} and no list: it has no length.${lengthOf(missing)}`;
+    return `line ${line}: ${missingText(missing)}`;
+  });
+}
+
+function lengthOf({ seen, object }: Missing): string {
+  const lists = listKeys(seen);
+  return lists.length === 1 ? ` Write ${object}.${lists[0]}.length.` : "";
+}

@@ -1,0 +1,45 @@
+/** What goes wrong without an error, told when it did: a line in the logs, with the line of the code. */
+import { host } from "./host.ts";
+import { named } from "./named.ts";
+
+const told = new Set<string>();
+
+function warn(line: number, text: string): void {
+  const message = `warning, line ${line}: ${text}`;
+  if (told.has(message)) return;
+  told.add(message);
+  host.log("warn", message);
+}
+
+let thrown: { value: unknown; stack: string } | undefined;
+
+/** Where something was thrown that is no error. */
+export function stackOfThrown(value: unknown): string | undefined {
+  return thrown && Object.is(thrown.value, value) ? thrown.stack : undefined;
+}
+
+export const notice = named({
+  /** After a sort without a comparison. */
+  sorted(list: unknown, line: number): unknown {
+    if (Array.isArray(list) && list.every((each) => typeof each === "number") && !isAscending(list)) {
+      warn(line, "sort() compares numbers as text, so 10 comes before 9: write sort((a, b) => a - b).");
+    }
+    return list;
+  },
+  /** What a for…in loop goes through. */
+  keys(value: unknown, line: number, name: string): unknown {
+    if (Array.isArray(value) && value.length > 0) {
+      warn(line, `for…in over a list gives its indexes "0", "1", …: write for (const ${name} of …).`);
+    }
+    return value;
+  },
+  thrown(value: unknown): unknown {
+    thrown = { value, stack: String(new Error().stack) };
+    return value;
+  },
+});
+
+function isAscending(list: readonly number[]): boolean {
+  for (let at = 1; at < list.length; at++) if (list[at - 1]! > list[at]!) return false;
+  return true;
+}

@@ -1,0 +1,71 @@
+/** Places that go wrong without an error are marked, so that the guest can tell when one really did. */
+import type { CallExpression, Expression, ForInStatement, Node, Program, ThrowStatement } from "acorn";
+import { ancestor, full } from "acorn-walk";
+import { type Edits, positionOf } from "./edits.ts";
+
+/** Nothing is looked for where the code has no such word. */
+export function rewriteNoticed(program: Program, code: string, edits: Edits): void {
+  if (/\.\s*(?:sort|toSorted)\s*\(\s*\)/.test(code)) rewriteSorts(program, code, edits);
+  if (/\bin\b/.test(code)) rewriteForIn(program, code, edits);
+  if (/\bthrow\b/.test(code)) rewriteThrows(program, edits);
+}
+
+/** `totals.sort()`: numbers are sorted as texts. */
+function rewriteSorts(program: Program, code: string, edits: Edits): void {
+  ancestor(program, {
+    CallExpression(call: CallExpression, _: unknown, ancestors: Node[]) {
+      const { callee } = call;
+      if (call.arguments.length > 0 || callee.type !== "MemberExpression" || callee.computed) return;
+      if (!/^(?:sort|toSorted)$/.test(code.slice(callee.property.start, callee.property.end))) return;
+      // What comes after `?.` must stay one chain.
+      if (ancestors.some((node) => node.type === "ChainExpression")) return;
+      edits.wrap(call, "__notice.sorted(", `, ${positionOf(code, callee.property.start).line})`);
+    },
+  });
+}
+
+/** `for (const order in orders)` with the loop's variable used as an order. */
+function rewriteForIn(program: Program, code: string, edits: Edits): void {
+  full(program, (node: Node) => {
+    if (node.type !== "ForInStatement") return;
+    const { left, right, body } = node as ForInStatement;
+    const target = left.type === "VariableDeclaration" ? left.declarations[0]?.id : left;
+    if (target?.type !== "Identifier" || !isUsedAsElement(target.name, body)) return;
+    const words = `${positionOf(code, node.start).line}, ${JSON.stringify(target.name)}`;
+    edits.wrap(right, "__notice.keys(", `, ${words})`);
+  });
+}
+
+/** Its properties are read that no text has, or it is taken apart. */
+function isUsedAsElement(name: string, body: Node): boolean {
+  let found = false;
+  const isName = (node: Expression | Node | null | undefined) =>
+    node?.type === "Identifier" && (node as Node & { name: string }).name === name;
+  full(body, (node: Node) => {
+    const { object, property, computed, id, init } = node as Node & {
+      object?: Node;
+      property?: Node & { name?: string };
+      computed?: boolean;
+      id?: Node;
+      init?: Node;
+    };
+    if (node.type === "MemberExpression" && isName(object) && !computed) {
+      found ||= !((property?.name ?? "") in String.prototype);
+    }
+    if (node.type === "VariableDeclarator" && id?.type === "ObjectPattern" && isName(init)) found = true;
+  });
+  return found;
+}
+
+/** What is thrown and is no error has no stack that says where. */
+function rewriteThrows(program: Program, edits: Edits): void {
+  full(program, (node: Node) => {
+    if (node.type !== "ThrowStatement") return;
+    const { argument } = node as ThrowStatement;
+    // `null` is what the engine throws when it has no memory left: it stays as it is.
+    if (argument.type === "Literal" && argument.value === null) return;
+    if (/^(?:Literal|TemplateLiteral|BinaryExpression|ObjectExpression)$/.test(argument.type)) {
+      edits.wrap(argument, "__notice.thrown(", ")");
+    }
+  });
+}
