@@ -27,7 +27,7 @@ export function wrongCalls(
   const signatures = [...new Set(findings.flatMap((each) => each.signatures))].slice(0, 5);
   const corrected = [...new Set(findings.flatMap(({ write }) => write ?? []))].slice(0, 5);
   const hint = [...corrected.map((call) => `Write: ${call}`), ...signatures].join("\n");
-  const several = `${findings.length} calls are wrong; nothing was run:`;
+  const several = `${findings.length} mistakes; nothing was run:`;
   const listed = findings.map((each) => `  ${each.line}:${each.column} ${each.message}`);
   return new CheckError({
     name: "CheckError",

@@ -1,6 +1,6 @@
 /** Promises used as the values that they are promises of: certain, whatever happens at run time. */
-import type { Expression, MemberExpression, Node, Program, VariableDeclarator } from "acorn";
-import { bare, isMember, propertyName } from "./advice/nodes.ts";
+import type { CallExpression, Expression, MemberExpression, Node, Program, Property, VariableDeclarator } from "acorn";
+import { bare, isFunction, isMember, isNamed, keyName, propertyName } from "./advice/nodes.ts";
 import { promiseOf } from "./advice/promises.ts";
 import { Tree } from "./advice/tree.ts";
 import type { Finding, Scope } from "./check.ts";
@@ -10,7 +10,8 @@ const ofPromises = new Set(["then", "catch", "finally", ...Object.getOwnProperty
 
 export function checkPromises(program: Program, scope: Scope): Finding[] {
   const tree = new Tree(program, scope.code);
-  return tree.nodes.flatMap((node) => used(node, tree).flatMap((use) => finding(use, tree, scope) ?? []));
+  const uses = tree.nodes.flatMap((node) => used(node, tree));
+  return [...uses.flatMap((use) => finding(use, tree, scope) ?? []), ...asyncTests(tree)];
 }
 
 interface Use {
@@ -19,6 +20,8 @@ interface Use {
   as: string;
   /** Only of a call that stands there itself; a variable may be meant. */
   direct?: boolean;
+  /** What to write, where it is not an await. */
+  write?: string;
 }
 
 /** Where a node needs a value and no promise. */
@@ -40,6 +43,8 @@ function used(node: Node, tree: Tree): Use[] {
       return [{ node: (node as Node & { argument: Expression }).argument, as: "it cannot be spread" }];
     }
     case "TemplateLiteral":
+      // A tag gets the promises themselves.
+      if (tree.parent(node)?.type === "TaggedTemplateExpression") return [];
       return (node as Node & { expressions: Expression[] }).expressions.map((each) => {
         return { node: each, as: 'it becomes the text "[object Promise]"', direct: true };
       });
@@ -51,9 +56,45 @@ function used(node: Node, tree: Tree): Use[] {
       const { operator, argument } = node as Node & { operator: string; argument: Expression };
       return operator === "!" ? [{ node: argument, as: "it is always true", direct: true }] : [];
     }
+    case "CallExpression": {
+      const { callee, arguments: given } = node as CallExpression;
+      const [first] = given;
+      const isAll =
+        isMember(callee) &&
+        isNamed(callee.object, "Promise") &&
+        /^(?:all|allSettled|any|race)$/.test(propertyName(callee) ?? "");
+      return isAll && first
+        ? [{ node: first, as: "and a list is needed here", write: `await ${tree.text(callee)}([ … ])` }]
+        : [];
+    }
     default:
       return [];
   }
+}
+
+/** `orders.filter(async (o) => …)`: a promise is always true. */
+function asyncTests(tree: Tree): Finding[] {
+  // A class of the program may have a method of that name that waits.
+  const own = new Set(
+    tree.nodes.flatMap((node) => {
+      const isMethod =
+        node.type === "MethodDefinition" || node.type === "Property" || node.type === "PropertyDefinition";
+      return isMethod ? (keyName(node as Property) ?? []) : [];
+    }),
+  );
+  return tree.all<CallExpression>("CallExpression").flatMap(({ callee, arguments: [callback] }): Finding[] => {
+    const method = isMember(callee) ? (propertyName(callee) ?? "") : "";
+    if (own.has(method)) return [];
+    if (
+      !/^(?:filter|find|findLast|findIndex|some|every|sort|toSorted)$/.test(method) ||
+      !isFunction(callback) ||
+      !callback.async
+    )
+      return [];
+    const first = "first const values = await Promise.all(list.map(async (each) => …)), then use the values";
+    const message = `${method} does not wait for an async callback, whose promise is always true: ${first}`;
+    return [{ at: callback.start, code: "MISSING_AWAIT", message, signatures: [] }];
+  });
 }
 
 function ofMember(node: MemberExpression, tree: Tree): Use[] {
@@ -65,14 +106,18 @@ function ofMember(node: MemberExpression, tree: Tree): Use[] {
   return [{ node: node.object, as: `it has no ${name ?? tree.text(node.property)}` }];
 }
 
-function finding({ node, as, direct }: Use, tree: Tree, scope: Scope): Finding | undefined {
+function finding({ node, as, direct, write: instead }: Use, tree: Tree, scope: Scope): Finding | undefined {
   const value = bare(node);
   if (value.type === "Identifier" && (direct || setsProperties(value, tree))) return undefined;
   const promise = promiseOf(value, tree, scope);
   if (!promise) return undefined;
   const { text, call } = promise;
+  if (promise.list) {
+    const message = `${tree.text(value)} is one of a list of promises, ${as}: write await ${text} in line ${tree.line(call.callee)}`;
+    return { at: value.start, code: "MISSING_AWAIT", message, signatures: [] };
+  }
   const awaited = isMember(tree.parent(node)) && value === call ? `(await ${text})` : `await ${text}`;
-  const write = value === call ? awaited : `await before ${text} in line ${tree.line(call)}`;
+  const write = instead ?? (value === call ? awaited : `await before ${text} in line ${tree.line(call)}`);
   return {
     at: value.start,
     code: "MISSING_AWAIT",

@@ -88,12 +88,14 @@ export class Recorder {
       if (!raw) keep(seen.results, value);
       return { type: "settle", call, ok: true, value };
     } catch (error) {
+      // One that was broken off with the execution did not fail: it has no answer.
+      if (signal.aborted) return { type: "settle", call, ok: false, error: errorShape(error) };
       use.failures += 1;
       const shape = errorShape(error);
       seen.failure ??= shape;
       return { type: "settle", call, ok: false, error: shape };
     } finally {
-      seen.open -= 1;
+      if (!signal.aborted) seen.open -= 1;
       use.durationMs += performance.now() - startedAt;
     }
   }

@@ -136,7 +136,7 @@ describe("refused", () => {
       "interface A { a: string }\nconst a: A = { a: 'x' };\nawait shop.list_order({});\nawait shop.get_order({ id: a.a as string });";
     const outcome = await run(source);
     expect(!outcome.ok && outcome.error).toMatchObject({
-      message: `3 calls are wrong; nothing was run:
+      message: `3 mistakes; nothing was run:
   3:7 shop has no tool "list_order". Did you mean list_orders or get_order?
   4:22 shop.get_order: the argument "order_id" is missing
   4:28 shop.get_order: there is no argument "id". It is called order_id`,

@@ -1,8 +1,10 @@
 /** Programs that reach for the network, the environment, or a package: what does the job in here. */
 import type { ImportDeclaration, Literal, Node } from "acorn";
 import { absentModule, keysElsewhere, noNetwork } from "./absent-names.ts";
+import { objectName } from "./corrected-call.ts";
 import { isCall, isMember, propertyName } from "./nodes.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
+import { candidates, wordsOf } from "./tool-names.ts";
 import type { Tree } from "./tree.ts";
 import { lines, toolsFor } from "./undefined-names.ts";
 
@@ -51,7 +53,10 @@ export function missingModule({ message, code, hint }: Failing, around: Surround
   const specifier = here ? String(here.source.value) : (/no module "(.+)" in here/.exec(message)?.[1] ?? "");
   const known = code === "MODULE_NOT_FOUND" ? absentModule(specifier) : undefined;
   const words = textsOf(tree);
-  const better = known && lines(known.why, ...(known.tool ? toolsFor(words, around) : []));
+  const meant =
+    exported(message, specifier, around) ??
+    (code === "MODULE_NOT_FOUND" ? serverPackage(specifier, around) : undefined);
+  const better = meant ?? (known && lines(known.why, ...(known.tool ? toolsFor(words, around) : [])));
   if (!better && !here) return undefined;
   return { hint: better ?? hint, at: here?.start };
 }
@@ -64,4 +69,25 @@ function textsOf(tree: Tree): string {
   const parts = tree.all<Node & { value: { raw: string } }>("TemplateElement").map(({ value }) => value.raw);
   const addresses = [...texts, ...parts].filter((text) => /^https?:/.test(text));
   return (addresses.length > 0 ? addresses : texts).join(" ");
+}
+
+/** A name that is taken out of a server's module and is none of its tools. */
+function exported(message: string, specifier: string, around: Surroundings): string | undefined {
+  const name = /has no (?:export|tool) "(.+)"$/.exec(message)?.[1];
+  const server = /servers\/([^/]+?)(?:\/.*)?$/.exec(specifier.replace(/(?:\/index)?\.[cm]?[jt]s$/, ""))?.[1];
+  const namespace = around.scope.namespaces.find((each) => each.name === server || each.jsName === server);
+  if (name === undefined || !namespace || namespace.functions === "any") return undefined;
+  const suggested = around.suggest(wordsOf(name), 20).filter((each) => each.server === namespace.name);
+  const { names, signatures } = candidates(name, namespace.functions, suggested);
+  return names.length > 0 ? lines(`Did you mean ${names.join(" or ")}?`, ...signatures) : undefined;
+}
+
+/** A server imported as if it were a package. */
+function serverPackage(specifier: string, { scope }: Surroundings): string | undefined {
+  const parts = specifier.split(/[/:@]/);
+  const found = scope.namespaces.find((each) => parts.includes(each.name) || parts.includes(each.jsName ?? each.name));
+  return (
+    found &&
+    `${objectName(found)} is a global, no import is needed: await ${objectName(found)}.tool({ … }). Its module is "./servers/${found.name}".`
+  );
 }

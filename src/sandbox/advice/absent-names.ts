@@ -51,6 +51,9 @@ const names: Record<string, Absent> = {
   dayjs: { why: `There is no dayjs in here. ${useDate}` },
   exports: { why: "Write export in front of what a skill gives: export function name() { … }" },
   $: { why: noPage },
+  search_tools: { why: 'In the code it is: await tools.search("words").' },
+  list_tools: { why: 'In the code it is: await tools.list("server"), or await tools.search("words").' },
+  execute_code: { why: "This is the code already: call the tools in it, await server.tool({ … })." },
   mcp: { why: "A tool is called as server.tool: await demo.name({ … }), with the server's own name." },
 };
 
@@ -59,7 +62,7 @@ const modules: [RegExp, Absent][] = [
     /^(?:axios|node-fetch|got|ky|undici|superagent|request|cross-fetch|https?|http2|net|tls|dns|ws)$/,
     { why: noNetwork, tool: true },
   ],
-  [/^(?:child_process|cluster|worker_threads|execa|shelljs|zx)$/, { why: noProcess, tool: true }],
+  [/^(?:child_process|cluster|worker_threads|execa|shelljs|zx)$/, { why: noProcess }],
   [
     /^(?:pg|mysql2?|mongodb|mongoose|redis|ioredis|sqlite3?|better-sqlite3|knex|prisma|@prisma\/.*|sequelize|bun:sqlite)$/,
     { why: "There is no database and no network in here: call a tool of a server.", tool: true },

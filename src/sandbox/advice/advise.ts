@@ -2,6 +2,7 @@
 import type { Node } from "acorn";
 import { environment, missingModule, network } from "./absent-advice.ts";
 import { callsInForIn, wrongArgument } from "./failed-calls.ts";
+import { missingProperties, missingText } from "./missing-properties.ts";
 import { missedTool, misuse, parsedAgain } from "./misuse.ts";
 import { isNamed } from "./nodes.ts";
 import type { ResultsOf } from "./seen-values.ts";
@@ -24,6 +25,7 @@ export function advise(error: Failing, around: Surroundings, resultsOf: ResultsO
     constant(error, around) ??
     withWords(environment(error, around), words) ??
     otherTool(error, around) ??
+    withWords(absentProperty(error, around), words) ??
     words ??
     {}
   );
@@ -45,4 +47,13 @@ function constant({ message }: Failing, { values: { tree } }: Surroundings): Adv
 function otherTool(error: Failing, around: Surroundings): Advice | undefined {
   const hint = error.name === "TypeError" && error.hint === undefined ? missedTool(error, around) : undefined;
   return hint === undefined ? undefined : { hint };
+}
+
+/** A property that no result has may be what is behind anything: in the line that failed, or surely another's. */
+function absentProperty({ hint, line, reason }: Failing, { values }: Surroundings): Advice | undefined {
+  if (hint !== undefined || reason !== "threw") return undefined;
+  const all = missingProperties(values);
+  const found = all.find((each) => each.line === line) ?? all.find(({ meant }) => meant !== undefined);
+  if (!found) return undefined;
+  return { hint: `${found.line === line ? "" : `Line ${found.line}: `}${missingText(found)}` };
 }

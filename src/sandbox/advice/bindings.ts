@@ -30,6 +30,7 @@ export function initSource(init: Expression | null | undefined) {
 export function loopSource(declaration: Node, loop: Node | undefined): ((path: Step[]) => Source) | undefined {
   const { left, right } = (loop ?? {}) as { left?: Node; right?: Expression };
   if (left !== declaration || !right) return undefined;
+  if ((loop as Node & { await?: boolean }).await) return () => ({ kind: "unknown" });
   if (loop?.type === "ForOfStatement") return (path) => ({ kind: "element", node: right, path });
   if (loop?.type === "ForInStatement") return () => ({ kind: "key", node: right });
   return undefined;

@@ -5,7 +5,7 @@ import { missingAt } from "./missing-properties.ts";
 import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
 import { promiseOf } from "./promises.ts";
 import type { Seen } from "./seen.ts";
-import { keysOf, listKeys, shapeOf } from "./shapes.ts";
+import { isRecord, keysOf, listKeys, shapeOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 const envelope = new Set(["content", "structuredContent", "isError", "text", "data", "result", "body", "json"]);
@@ -64,6 +64,7 @@ function causeOfMember(node: MemberExpression, around: Surroundings): string | u
     const { seen, property, object, meant } = missing;
     if (seen.whole) return usedWhole(object, seen, property);
     const name = meant ? ` Did you mean ${meant}?` : "";
+    if (!seen.values.some(isRecord)) return undefined;
     return `There is no "${property}" in ${object}: it has ${shapeOf(seen.values)}.${name}`;
   }
   const list = node.computed && propertyName(node) === undefined ? values.of(node.object) : undefined;

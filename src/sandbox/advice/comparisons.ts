@@ -1,9 +1,10 @@
 /** `order.status === "completed"`: a comparison with a text that the property never is. */
-import type { BinaryExpression, Literal, Node } from "acorn";
+import type { BinaryExpression, Literal, Node, SwitchStatement } from "acorn";
 import { misspelling } from "../../near-names.ts";
-import { isMember, propertyName } from "./nodes.ts";
+import { isCall, isMember, propertyName } from "./nodes.ts";
 import { isRecord } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
+import type { Tree } from "./tree.ts";
 import type { Result } from "./warnings.ts";
 
 const maxChoices = 12;
@@ -13,10 +14,7 @@ const minSeen = 5;
 export function neverTrue({ json = "", logs }: Result, around: Surroundings): string[] {
   const { tree } = around.values;
   const isEmpty = logs.length === 0 && /^(?:|0|\[\]|\{\}|null|""|\{"\w+":(?:0|\[\])\})$/.test(json);
-  return tree.all<BinaryExpression>("BinaryExpression").flatMap((node) => {
-    if (!/^[!=]==?$/.test(node.operator)) return [];
-    const [property, text] = isText(node.right) ? [node.left as Node, node.right] : [node.right, node.left as Node];
-    if (!isText(text)) return [];
+  return comparisons(tree).flatMap(({ node, property, text }) => {
     const values = around.values.of(property)?.values ?? [];
     const distinct = [...new Set(values)];
     const texts = distinct.filter((each): each is string => typeof each === "string");
@@ -31,6 +29,35 @@ export function neverTrue({ json = "", logs }: Result, around: Surroundings): st
     const meant = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
     const what = choices ? "it can be" : "it was";
     return `line ${tree.line(node)}: ${tree.text(property)} is never ${JSON.stringify(wanted)}: ${what} ${listed.join(", ")}.${meant}`;
+  });
+}
+
+interface Comparison {
+  node: Node;
+  property: Node;
+  text: Literal & { value: string };
+}
+
+/** `a.b === "c"`, `["c", "d"].includes(a.b)`, and the cases of a switch. */
+function comparisons(tree: Tree): Comparison[] {
+  return tree.nodes.flatMap((node): Comparison[] => {
+    if (node.type === "BinaryExpression") {
+      const { left, right, operator } = node as BinaryExpression;
+      if (!/^[!=]==?$/.test(operator)) return [];
+      const [property, text]: Node[] = isText(right) ? [left, right] : [right, left];
+      return property && text && isText(text) ? [{ node, property, text }] : [];
+    }
+    if (node.type === "SwitchStatement") {
+      const { discriminant, cases } = node as SwitchStatement;
+      return cases.flatMap(({ test }) =>
+        test && isText(test) ? [{ node: test, property: discriminant, text: test }] : [],
+      );
+    }
+    if (!isCall(node) || !isMember(node.callee) || propertyName(node.callee) !== "includes") return [];
+    const { object } = node.callee;
+    const [property] = node.arguments;
+    const texts = object.type === "ArrayExpression" && property ? object.elements : [];
+    return texts.flatMap((text) => (text && property && isText(text) ? [{ node, property, text }] : []));
   });
 }
 

@@ -1,5 +1,5 @@
 /** The expression that an error of the engine is about: its message leaves it out, and only its position is known. */
-import type { CallExpression, Expression, MemberExpression, Node } from "acorn";
+import type { CallExpression, Expression, Node } from "acorn";
 import { isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
 import type { Failing } from "./surroundings.ts";
 import type { Tree } from "./tree.ts";
@@ -112,7 +112,8 @@ function shown(node: Node, tree: Tree): string {
   if (isCall(node)) return `${shown(node.callee, tree)}(${node.arguments.length > 0 ? "…" : ""})`;
   if (isMember(node) && node.object.type !== "Super") {
     const rest = tree.code.slice(node.object.end, node.end).replace(/\s+/g, "");
-    return `${shown(node.object as MemberExpression, tree)}${shortened(rest)}`;
+    const object = shown(node.object, tree);
+    return `${node.object.type === "AwaitExpression" ? `(${object})` : object}${shortened(rest)}`;
   }
   if (node.type === "AwaitExpression") return `await ${shown((node as Node & { argument: Node }).argument, tree)}`;
   return shortened(tree.text(node).replace(/\s+/g, " "));

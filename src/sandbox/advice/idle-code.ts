@@ -1,7 +1,8 @@
 /** Programs that end well and give nothing: functions that nobody calls, a value that is not returned. */
-import type { Function as FunctionNode, VariableDeclaration } from "acorn";
-import { isFunction } from "./nodes.ts";
+import type { Function as FunctionNode, Node, VariableDeclaration } from "acorn";
+import { isCall, isFunction } from "./nodes.ts";
 import type { Surroundings } from "./surroundings.ts";
+import type { Tree } from "./tree.ts";
 import type { Result } from "./warnings.ts";
 
 export function idleCode(
@@ -16,7 +17,9 @@ export function idleCode(
     if (name !== undefined && !isFunction(init))
       return [`nothing was returned: the last line only sets ${name}. Add: return ${name};`];
   }
-  if (calls.length > 0) return [];
+  const empty =
+    last?.type === "ExpressionStatement" || last?.type === "ReturnStatement" ? withoutReturn(last, tree) : [];
+  if (empty.length > 0 || calls.length > 0) return empty;
   const unused = tree.nodes.flatMap((node) => {
     const name = isFunction(node)
       ? nameOf(node, tree.parent(node) as { id?: FunctionNode["id"] } | undefined)
@@ -37,4 +40,23 @@ export function idleCode(
 function nameOf(node: FunctionNode, parent: { id?: FunctionNode["id"] } | undefined): FunctionNode["id"] {
   if (node.id) return node.id;
   return parent?.id?.type === "Identifier" ? parent.id : null;
+}
+
+/** `await main()` at the end, where main returns nothing. */
+function withoutReturn(last: Node, tree: Tree): string[] {
+  const { expression, argument } = last as Node & { expression?: Node; argument?: Node | null };
+  const value = expression ?? argument;
+  const call = value?.type === "AwaitExpression" ? (value as Node & { argument: Node }).argument : value;
+  if (!isCall(call)) return [];
+  const own = isFunction(call.callee) ? call.callee : undefined;
+  const [only] = tree.binding(call.callee)?.sources ?? [];
+  const called = own ?? (only?.kind === "function" ? only.node : undefined);
+  if (called?.body.type !== "BlockStatement") return [];
+  const returns = tree
+    .all<Node & { argument?: Node | null }>("ReturnStatement")
+    .some((each) => each.argument && [...tree.ancestors(each)].find(isFunction) === called);
+  const name = own ? "the function at the end" : tree.text(call.callee);
+  return returns
+    ? []
+    : [`nothing was returned: ${name} (line ${tree.line(called)}) has no return. Return its result in it, or log it.`];
 }

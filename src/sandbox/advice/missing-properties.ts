@@ -47,7 +47,8 @@ function lacks(all: readonly unknown[], property: string): boolean {
   if (values.length === 0) return false;
   if (values.every(isRecord)) return !values.some((value) => property in value);
   if (values.every(Array.isArray)) return !(property in Array.prototype) && !values.some((value) => property in value);
-  return values.every((value) => typeof value === "string") && !(property in String.prototype);
+  if (values.every((value) => typeof value === "string")) return !(property in String.prototype);
+  return values.every((value) => typeof value === "number") && !(property in Number.prototype);
 }
 
 /** `const { total } = order`, `({ total }) => …`: names without a default. */
@@ -136,6 +137,7 @@ export function missingText({ object, property, seen, meant }: Missing): string 
   if (seen.values.every((value) => typeof value === "string")) {
     return `${object} is ${seen.values.every((value) => String(value).length <= 2) ? 'one character of a text: loop over text.split("\\n")' : "text"}, it has no ${property}.`;
   }
+  if (seen.values.every((value) => typeof value === "number")) return `${object} is a number, it has no ${property}.`;
   const keys = seen.whole ? `${seen.call} gives ${shapeOf(seen.values)}` : `${object} has ${shapeOf(seen.values)}`;
   return `There is no "${property}" in ${object}: ${keys}.${meant ? ` Did you mean ${meant}?` : ""}`;
 }

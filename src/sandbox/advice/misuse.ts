@@ -1,7 +1,9 @@
 /** A value used as what it is not: the message names the expression, the hint says what it really is. */
 import type { CallExpression, Node } from "acorn";
 import { causeOf } from "./causes.ts";
-import { faultOf } from "./fault.ts";
+import { objectName } from "./corrected-call.ts";
+import { faultOf, shownExpression } from "./fault.ts";
+import { type Kind, methodInstead } from "./methods.ts";
 import { isCall, isMember, isNamed, propertyName } from "./nodes.ts";
 import { shapeOf } from "./shapes.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
@@ -12,20 +14,44 @@ export function misuse(error: Failing, around: Surroundings): Advice | undefined
   const { tree } = around.values;
   const fault = faultOf(error, tree);
   if (!fault) return undefined;
-  const hint = causeOf(fault.node, around, fault.is) ?? methodOfList(fault.node, around) ?? missedTool(error, around);
+  const hint =
+    ofGlobal(fault.node, around) ??
+    causeOf(fault.node, around, fault.is) ??
+    missedTool(error, around) ??
+    methodOf(fault.node, around, fault.is);
   return { message: fault.message, hint, at: fault.at };
 }
 
-const lengthLike = new Set(["size", "count", "len"]);
+/** `tools.call(…)`, `tools.demo.list_orders(…)`, `servers.shop.list_orders(…)`. */
+function ofGlobal(node: Node, { scope, values: { tree } }: Surroundings): string | undefined {
+  const member = isMember(node) && isMember(node.object) ? node.object : node;
+  if (!isMember(member) || tree.binding(member.object)) return undefined;
+  const names = scope.namespaces.map(objectName);
+  const name = propertyName(member) ?? "";
+  if (isNamed(member.object, "tools") && !/^(?:search|describe|list)$/.test(name)) {
+    const called = scope.namespaces.some((each) => each.name === name || each.jsName === name) ? name : "server";
+    return `tools has search, describe and list. A tool is called on its server: await ${called}.tool({ … }). Servers: ${names.join(", ")}.`;
+  }
+  const known = scope.namespaces.some((each) => each.name === name || each.jsName === name);
+  return isNamed(member.object, "servers") && !known
+    ? `No server is called "${name}". Servers: ${names.join(", ")}.`
+    : undefined;
+}
 
-/** `orders.toList()`, where orders is a list. */
-function methodOfList(node: Node, { values }: Surroundings): string | undefined {
+/** `orders.append(o)`: what the object really was, and what does the same. */
+function methodOf(node: Node, { values }: Surroundings, is: "undefined" | "other"): string | undefined {
   if (!isMember(node) || node.object.type === "Super") return undefined;
   const seen = values.of(node.object);
   const name = propertyName(node) ?? "";
-  if (!seen || seen.promised || seen.values.length === 0) return undefined;
-  if (seen.values.every(Array.isArray) && lengthLike.has(name)) return "The length of a list is list.length.";
-  return `${values.tree.text(node.object)} is ${shapeOf(seen.values)}.`;
+  const known = seen && !seen.promised && seen.values.length > 0 ? seen.values : undefined;
+  const object = shownExpression(node.object, values.tree);
+  const instead = is === "other" ? methodInstead(name, object, known && kindOf(known)) : undefined;
+  return lines(known && `${object} is ${shapeOf(known)}.`, instead) || undefined;
+}
+
+function kindOf(values: readonly unknown[]): Kind {
+  if (values.every(Array.isArray)) return "list";
+  return values.every((value) => typeof value === "string") ? "text" : "other";
 }
 
 /** A tool that there is not, reached by a computed name or before it was called. */

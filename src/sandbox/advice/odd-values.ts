@@ -21,6 +21,8 @@ export function oddValues({ notes, json = "" }: Result, explained: boolean): str
         return explained ? [] : `${where} is NaN: something in its calculation is undefined or no number.`;
       case "Infinity":
         return `${where} is infinite: a division by 0, or the least or greatest of an empty list.`;
+      case "function":
+        return `${where} is a function that was not called: put () behind its name.`;
       default:
         return [];
     }

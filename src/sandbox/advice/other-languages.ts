@@ -94,6 +94,8 @@ const pythonForms: [RegExp, string][] = [
   [/^\s*with .+ as \w+\s*:\s*$/, "const value = await …"],
   [/\[[^\]]*\bfor \w+(?:, *\w+)* in [^\]]*\]/, "list.filter((each) => …).map((each) => …)"],
   [/(?:^|[\s(=,+])f(["'])(?:(?!\1).)*\1/, "`…${value}…`"],
+  [/=\s*[^?:;{}]+\bif\b [^({]+\belse\b /, "condition ? a : b"],
+  [/\w\[-?\d*:-?\d*\]/, "list.slice(from, to)"],
   [/\blambda \w*\s*:/, "(each) => …"],
   [/^\s*print [^(=]/, "console.log …"],
   [/^\s*#(?!!)/, "// for a comment"],

@@ -12,6 +12,8 @@ export interface PromiseOf {
   call: CallExpression;
   /** As it is written, shortened: `demo.list_orders(…)`. */
   text: string;
+  /** One of a list of promises: then the whole list is to be awaited. */
+  list?: boolean;
 }
 
 /** The call whose promise this is, without an await. */
@@ -19,11 +21,59 @@ export function promiseOf(node: Node, tree: Tree, scope: Scope): PromiseOf | und
   const value = bare(node);
   if (isCall(value))
     return isPromiseCall(value, tree, scope) ? { call: value, text: callText(value, tree) } : undefined;
-  if (value.type !== "Identifier") return undefined;
+  if (value.type !== "Identifier") return elementOf(value, tree, scope);
   const [only, another] = tree.binding(value)?.sources ?? [];
-  if (!only || another || only.kind !== "value" || only.path.length > 0) return undefined;
+  if (!only || another) return undefined;
+  const list = only.kind === "element" ? only.node : only.kind === "parameter" ? listOf(only, tree) : undefined;
+  if (list && "path" in only && only.path.length === 0) return promiseList(list, tree, scope);
+  if (only.kind !== "value" || only.path.length > 0) return undefined;
   const made = bare(only.node);
   return isCall(made) && isPromiseCall(made, tree, scope) ? { call: made, text: callText(made, tree) } : undefined;
+}
+
+/** `details[0]` of a list of promises. */
+function elementOf(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
+  if (!isMember(node) || !node.computed || node.object.type === "Super" || propertyName(node) !== undefined)
+    return undefined;
+  return promiseList(node.object, tree, scope);
+}
+
+const listMethods = /^(?:map|filter|forEach|find|findLast|some|every|flatMap|sort|toSorted)$/;
+
+/** The list whose elements a callback gets. */
+function listOf({ of, index }: Source & { kind: "parameter" }, tree: Tree): Node | undefined {
+  const call = tree.parent(of);
+  if (!isCall(call) || call.arguments[0] !== of || !isMember(call.callee) || call.callee.object.type === "Super")
+    return undefined;
+  const method = propertyName(call.callee) ?? "";
+  return listMethods.test(method) && (index === 0 || /ort/.test(method)) ? call.callee.object : undefined;
+}
+
+/** `orders.map(async (o) => …)`: a list of promises, also with an await before it, which waits for nothing. */
+export function promiseList(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
+  const value = bare(node);
+  if (value.type === "AwaitExpression") return promiseList((value as Node & { argument: Node }).argument, tree, scope);
+  if (value.type === "Identifier") {
+    const [only, another] = tree.binding(value)?.sources ?? [];
+    const isPlain = only?.kind === "value" && only.path.length === 0 && !another;
+    return isPlain && !setsElements(value, tree) ? promiseList(only.node, tree, scope) : undefined;
+  }
+  if (!isCall(value) || !isMember(value.callee) || propertyName(value.callee) !== "map") return undefined;
+  const [callback] = value.arguments;
+  if (!isFunction(callback)) return undefined;
+  const { body } = callback;
+  const gives = callback.async || (isCall(body) && isPromiseCall(body, tree, scope));
+  return gives ? { call: value, text: `Promise.all(${tree.text(value.callee)}(…))`, list: true } : undefined;
+}
+
+/** `all[i] = await all[i]`. */
+function setsElements(name: Node, tree: Tree): boolean {
+  const references: Node[] = tree.binding(name)?.references ?? [];
+  return references.some((each) => {
+    const member = tree.parent(each);
+    const outer = member && (tree.parent(member) as (Node & { left?: Node }) | undefined);
+    return isMember(member) && outer?.type === "AssignmentExpression" && outer.left === member;
+  });
 }
 
 function callText(call: CallExpression, tree: Tree): string {

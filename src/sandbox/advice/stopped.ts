@@ -1,11 +1,10 @@
 /** Code that was stopped at its time limit: where it was, what it had called, and why it may never end. */
 import type { Node } from "acorn";
-import { isFunction } from "./nodes.ts";
+import { isCall, isFunction, isMember } from "./nodes.ts";
 import { argumentNames, callsOf, isLoop, knownTool, pagesText, pagingOf } from "./pages.ts";
 import type { ResultsOf } from "./seen-values.ts";
 import type { Advice, CallCount, Failing, Surroundings } from "./surroundings.ts";
 import type { Tree } from "./tree.ts";
-import { lines } from "./undefined-names.ts";
 
 export function stopped(
   { reason, message, at }: Failing,
@@ -19,16 +18,16 @@ export function stopped(
   const loop = loopAt(at, most, around);
   const where = loop && at !== undefined ? `in the loop of line ${tree.line(loop)}` : undefined;
   const called = made.slice(0, 3).map((each) => calledText(each, around));
-  const hint = lines(
+  const hint =
     busyWait(loop, around) ??
-      (most && pages(most, around, resultsOf)) ??
-      oneByOne(most, around) ??
-      endless(at === undefined ? loop : undefined, most, around),
-    openCalls(around.calls),
-  );
+    unchanged(loop, around) ??
+    (most && pages(most, around, resultsOf)) ??
+    oneByOne(most, around) ??
+    endless(at === undefined ? loop : undefined, most, around) ??
+    openCalls(around.calls);
   return {
     message: [message, where].filter(Boolean).join(", ") + (called.length > 0 ? `. Calls: ${called.join("; ")}` : ""),
-    hint: hint || undefined,
+    hint,
     at: loop?.start ?? at,
   };
 }
@@ -84,6 +83,38 @@ function busyWait(loop: Node | undefined, { values: { tree } }: Surroundings): s
   return `The loop of line ${tree.line(loop)} only burns time: wait with await new Promise((resolve) => setTimeout(resolve, 1000)).`;
 }
 
+/** `while (i < list.length) { … }`, where nothing in the loop changes i. */
+function unchanged(loop: Node | undefined, { values: { tree } }: Surroundings): string | undefined {
+  const { test, body, update } = (loop ?? {}) as { test?: Node | null; body?: Node; update?: Node | null };
+  if (!loop || !test || !body || tree.nodes.some((node) => isCall(node) && isWithin(node, test))) return undefined;
+  const asked = tree.nodes.filter((node) => isWithin(node, test) && tree.binding(node));
+  const bindings = new Set(asked.map((node) => tree.binding(node)));
+  const parts = [body, ...(update ? [update] : [])];
+  const touched = tree.nodes.some(
+    (node) => bindings.has(tree.binding(node)) && parts.some((part) => isWithin(node, part)) && isChanged(node, tree),
+  );
+  const names = [...new Set(asked.map((node) => tree.text(node)))];
+  return touched || names.length === 0
+    ? undefined
+    : `Nothing in the loop of line ${tree.line(loop)} changes ${names.join(" or ")}.`;
+}
+
+function isWithin(node: Node, outer: Node): boolean {
+  return outer.start <= node.start && node.end <= outer.end;
+}
+
+/** It is set, or something is called or set on it. */
+function isChanged(name: Node, tree: Tree): boolean {
+  for (const node of tree.ancestors(name)) {
+    const { left } = node as Node & { left?: Node };
+    if (node.type === "UpdateExpression" || (node.type === "AssignmentExpression" && left && isWithin(name, left)))
+      return true;
+    if (isCall(node) && isWithin(name, node.callee)) return true;
+    if (!isMember(node)) return false;
+  }
+  return false;
+}
+
 function pages({ tool, calls }: CallCount, around: Surroundings, resultsOf: ResultsOf): string | undefined {
   const [call] = callsOf(tool, around.values);
   const paging = pagingOf(knownTool(tool, around), resultsOf(tool));
@@ -96,7 +127,7 @@ function pages({ tool, calls }: CallCount, around: Surroundings, resultsOf: Resu
 /** Many calls in a loop that waits for each. */
 function oneByOne(most: CallCount | undefined, around: Surroundings): string | undefined {
   const { tree } = around.values;
-  const [call] = most && most.calls >= 5 ? callsOf(most.tool, around.values) : [];
+  const [call] = most && most.calls >= 3 ? callsOf(most.tool, around.values) : [];
   const loop = call && [...tree.ancestors(call)].find((node) => isLoop(node) || isFunction(node));
   if (loop?.type !== "ForOfStatement") return undefined;
   const list = tree.text((loop as Node & { right: Node }).right);

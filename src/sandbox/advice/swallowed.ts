@@ -10,6 +10,7 @@ export function swallowed({ failures, json = "", logs }: Result): string[] {
       output.some((each) => each.includes(text) || each.includes(JSON.stringify(text).slice(1, -1)));
     const said = shows(message);
     if (said && (hint === undefined || shows(hint.split("\n")[0] ?? ""))) return [];
+    if (said) return `${tool} was called wrongly: ${hint}`;
     const times = calls === 1 ? "the only call" : `all ${calls} calls`;
     return `${times} of ${tool} failed: ${message}${hint ? `. ${hint}` : ""}`;
   });

@@ -1,5 +1,5 @@
 /** `'orders' is not defined`: a tool in another host's way of naming, a server that there is not, another place's global. */
-import type { CallExpression } from "acorn";
+import type { CallExpression, Literal } from "acorn";
 import { didYouMean, misspelling } from "../../near-names.ts";
 import { absentName } from "./absent-names.ts";
 import { callOf, correctedCall, objectName } from "./corrected-call.ts";
@@ -28,6 +28,8 @@ export function undefinedName(error: Failing, around: Surroundings): Advice | un
   const enclosing = here && [...tree.ancestors(here)].find(isCall);
   const assigned = enclosing && namedArguments(enclosing, name, tree);
   if (assigned) return { hint: `Named arguments stand in an object: await ${assigned}` };
+  const generic = enclosing ? byName(enclosing, name, around) : undefined;
+  if (generic) return { hint: generic };
   const direct = call && member === undefined ? toolsNamed(name, namespaces) : [];
   if (direct.length > 0) {
     return {
@@ -50,6 +52,26 @@ function namedArguments(call: CallExpression, name: string, tree: Tree): string 
   const all = call.arguments.flatMap((each) => (each.type === "AssignmentExpression" ? [each] : []));
   if (all.length < call.arguments.length || !all.some(({ left }) => isNamed(left, name))) return undefined;
   return `${tree.text(call.callee)}({ ${all.map(({ left, right }) => `${tree.text(left)}: ${tree.text(right)}`).join(", ")} })`;
+}
+
+const callers = /^(?:call|invoke|execute|run|use|request)(?:_?(?:mcp_?)?tool)?$|^(?:use|call)_mcp_tool$/i;
+
+/** `client.callTool({ name: "list_orders", arguments: { … } })`: the tool's name is a text in it. */
+function byName(call: CallExpression, name: string, { scope, values: { tree } }: Surroundings): string | undefined {
+  const { callee } = call;
+  const method =
+    isMember(callee) && isNamed(callee.object, name) ? propertyName(callee) : isNamed(callee, name) ? name : undefined;
+  if (method === undefined || !callers.test(method)) return undefined;
+  const texts = tree
+    .all<Literal>("Literal")
+    .filter((node) => node.start >= callee.end && node.end <= call.end && typeof node.value === "string")
+    .map(({ value }) => String(value));
+  for (const text of texts) {
+    const last = text.split(/[./]|__/).at(-1) ?? text;
+    const [found] = [toolInName(text, scope.namespaces) ?? [], toolsNamed(last, scope.namespaces)].flat();
+    if (found) return lines(`A tool is called as server.tool: await ${found.callee}(…)`, found.tool.signature);
+  }
+  return undefined;
 }
 
 function dashedTool({ line }: Failing, { values: { tree }, scope }: Surroundings): string | undefined {
@@ -95,7 +117,10 @@ function unknownFunction(name: string, around: Surroundings): string | undefined
 
 /** Tools for what a piece of code wanted to do: the words of its texts and addresses. */
 export function toolsFor(text: string, { suggest }: Surroundings): string[] {
-  return nearest(suggest(wordsOf(text), 2).map((each) => each.signature));
+  const words = wordsOf(text);
+  // Who names things in the plural wants a list of them.
+  const wanted = /[a-z]s\b/i.test(words) ? `${words} list` : words;
+  return nearest(suggest(wanted, 3).map((each) => each.signature));
 }
 
 export function nearest(signatures: string[]): string[] {

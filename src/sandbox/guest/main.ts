@@ -12,7 +12,7 @@ import { notice, stackOfThrown } from "./noticing.ts";
 import { type Oddity, oddities } from "./oddities.ts";
 import { randomFrom } from "./random.ts";
 import { hasTimers, runTimer } from "./timers.ts";
-import { encode, type Met } from "./values.ts";
+import { encode, met } from "./values.ts";
 
 const { parse, stringify } = JSON;
 
@@ -72,16 +72,16 @@ async function start(main: (exports: object) => Promise<unknown>): Promise<void>
 
 /** Whether something that nobody awaited was still running when the program had its value. */
 let late = false;
-const met: Met = { odd: false, promises: new Set(), settled: new Map() };
 let encoded: { json: string | undefined } | undefined;
 
 /** Promises within the value become what they give, as the value itself would. */
 async function settleWithin(value: unknown): Promise<void> {
   for (let round = 0; round < 5; round++) {
-    encoded = { json: encode(value, undefined, met) };
-    const open = [...met.promises].filter((promise) => !met.settled.has(promise));
-    if (open.length === 0) return;
-    for (const promise of open) met.settled.set(promise, await promise);
+    met.odd = false;
+    met.promises.clear();
+    encoded = { json: encode(value) };
+    if (met.promises.size === 0) return;
+    for (const promise of met.promises) met.settled.set(promise, await promise);
     encoded = undefined;
   }
 }
@@ -99,7 +99,7 @@ function finish(): boolean {
   try {
     if (failure) fail(failure.error, true);
     else {
-      const { json } = encoded ?? { json: encode(returned.value, undefined, met) };
+      const { json } = encoded ?? { json: encode(returned.value) };
       host.done(json, notes(returned.value));
     }
   } catch (error) {

@@ -2,35 +2,33 @@
 
 const { stringify } = JSON;
 
-/** What was met on the way. */
-export interface Met {
-  /** Something that a value seldom has on purpose: NaN, undefined, a circle. */
-  odd: boolean;
-  promises: Set<Promise<unknown>>;
+/** What was met in a value; counted from the start of the program. */
+export const met = {
+  /** Something that a value seldom has on purpose: NaN, undefined, a circle, a function. */
+  odd: false,
+  promises: new Set<Promise<unknown>>(),
   /** What promises that were met before have become. */
-  settled: Map<Promise<unknown>, unknown>;
-}
+  settled: new Map<Promise<unknown>, unknown>(),
+};
 
 /** JSON of any value, or undefined for undefined. What JSON has no word for becomes the text a person would expect. */
-export function encode(value: unknown, indent?: number, met?: Met): string | undefined {
+export function encode(value: unknown, indent?: number): string | undefined {
   if (value === undefined) return undefined;
   const path: object[] = [];
   return stringify(
     value,
     function (this: unknown, key, given) {
       // JSON has called toJSON already; what came before it tells a Date from a string.
-      const held = key === "" ? given : (this as Record<string, unknown>)[key];
-      const isSettled = met !== undefined && held instanceof Promise && met.settled.has(held);
-      const original = isSettled ? met.settled.get(held) : held;
+      const original = key === "" ? given : (this as Record<string, unknown>)[key];
       while (path.length > 0 && path[path.length - 1] !== this) path.pop();
       const plain =
         original instanceof Date && given === null
           ? "Invalid Date"
-          : plainValue(given === undefined || isSettled ? original : given);
-      if (met) meet(original, plain, met);
+          : plainValue(given === undefined ? original : given);
+      if (plain === undefined) met.odd = true;
       if (typeof plain === "object" && plain !== null) {
         if (path.includes(plain)) {
-          if (met) met.odd = true;
+          met.odd = true;
           return "[Circular]";
         }
         path.push(plain);
@@ -41,18 +39,16 @@ export function encode(value: unknown, indent?: number, met?: Met): string | und
   );
 }
 
-function meet(original: unknown, plain: unknown, met: Met): void {
-  if (original === undefined || (typeof original === "number" && typeof plain === "string")) met.odd = true;
-  else if (original instanceof Promise) met.promises.add(original);
-}
-
 function plainValue(value: unknown): unknown {
   switch (typeof value) {
     case "bigint":
       return `${value}n`;
     case "number":
-      return Number.isFinite(value) ? value : String(value);
+      if (Number.isFinite(value)) return value;
+      met.odd = true;
+      return String(value);
     case "function":
+      met.odd = true;
       return `[Function: ${value.name || "anonymous"}]`;
     case "symbol":
       return String(value);
@@ -68,7 +64,11 @@ function plainValue(value: unknown): unknown {
   if (value instanceof Set) return [...value];
   if (value instanceof Error) return `${value.name}: ${value.message}`;
   if (value instanceof RegExp) return String(value);
-  if (value instanceof Promise) return "[Promise: not awaited]";
+  if (value instanceof Promise) {
+    if (met.settled.has(value)) return plainValue(met.settled.get(value));
+    met.promises.add(value);
+    return "[Promise: not awaited]";
+  }
   if (value instanceof ArrayBuffer) return [...new Uint8Array(value)];
   const tag = String((value as Record<symbol, unknown> | null)?.[Symbol.toStringTag] ?? "");
   // What `map.values()` and the like give; a generator may never end.

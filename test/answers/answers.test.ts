@@ -1,0 +1,49 @@
+/** Whoever made a mistake can mend it by the answer alone: the answers to wrong programs, whole. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Answers } from "./answers.ts";
+import { given } from "./given.ts";
+import { own, type Wrong } from "./own.ts";
+import { right } from "./right.ts";
+
+// Real servers start once, and some of the programs are stopped at their time limit.
+setDefaultTimeout(60_000);
+
+const answers = new Answers();
+afterAll(() => answers[Symbol.asyncDispose]());
+
+async function expectAnswer({ code, must }: Pick<Wrong, "code" | "must">): Promise<void> {
+  const { text } = await answers.run(code);
+  expect(text).toMatchSnapshot();
+  for (const phrase of must) expect(text).toContain(phrase);
+}
+
+describe("programs that agents wrote", () => {
+  const rows = readFileSync(join(import.meta.dir, "wrong.jsonl"), "utf8")
+    .trim()
+    .split("\n");
+  const programs: Omit<Wrong, "must">[] = rows.map((row) => JSON.parse(row));
+
+  test.each(programs)("$id: $mistake", async ({ id, code }) => {
+    expect(given).toHaveProperty(id);
+    await expectAnswer({ code, must: given[id] ?? [] });
+  });
+});
+
+describe("nothing is said of what is right", () => {
+  test.each(right)("%s", async (_, code) => {
+    const { outcome } = await answers.run(code, 20_000);
+    expect(outcome.ok ? "ran" : outcome.error).toBe("ran");
+    expect(outcome.logs.filter(({ level }) => level === "warn")).toEqual([]);
+  });
+});
+
+describe("one of each kind", () => {
+  test.each(own)("$id: $mistake", expectAnswer);
+
+  test("every program has phrases that its answer must have, and an id of its own", () => {
+    expect(own.filter(({ must }) => must.length === 0)).toEqual([]);
+    expect(new Set(own.map(({ id }) => id)).size).toBe(own.length);
+  });
+});

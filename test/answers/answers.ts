@@ -1,0 +1,74 @@
+/** Programs run on the real servers, in this process, and what an agent is answered. */
+import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { execute } from "../../src/flows/execute.ts";
+import { Toolbox } from "../../src/flows/toolbox.ts";
+import { silentLog } from "../../src/log.ts";
+import type { Outcome } from "../../src/sandbox/contract.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { outcomeContent } from "../../src/server/content.ts";
+import { fromSource } from "../support/claudikins.ts";
+import { everything, filesystem, memory } from "../support/servers.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+
+/** As programs write it; here it is a folder of the test. */
+const dataFolder = "/data";
+
+export class Answers implements AsyncDisposable {
+  readonly #folder = temporaryFolder();
+  readonly #data = join(this.#folder.path, "data");
+  #toolbox: Promise<Toolbox> | undefined;
+
+  /** The outcome, and its text as `execute_code` gives it, with what is another each time left out. */
+  async run(code: string, timeoutMs = 2_000): Promise<{ outcome: Outcome; text: string }> {
+    this.#toolbox ??= this.#open();
+    const toolbox = await this.#toolbox;
+    const source = code.replaceAll(dataFolder, this.#data);
+    const outcome = await execute({ source, timeoutMs }, toolbox);
+    const { folders, limits } = toolbox.config;
+    const { content } = outcomeContent(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
+    const text = content.map((block) => (block.type === "text" ? block.text : `(${block.type})`)).join("\n");
+    return { outcome, text: this.#plain(text) };
+  }
+
+  #plain(text: string): string {
+    const counts = /\b\d[\d,]*(?= (?:times|with the same|calls?\b|characters))/g;
+    return (text.includes("TimeoutError") ? text.replace(counts, "N") : text)
+      .replaceAll(this.#data, dataFolder)
+      .replace(/· [\d,]+ ms/g, "· n ms")
+      .replace(/outputs\/\w+\.txt/g, "outputs/id.txt");
+  }
+
+  async #open(): Promise<Toolbox> {
+    const { path, write } = this.#folder;
+    const [command, ...args] = fromSource;
+    write("data/notes.md", "# Notes\nord_00042 is late, see anna@example.com\n");
+    write("data/a.txt", "one\ntwo\n");
+    write("data/b.txt", "three\n");
+    write("claudikins.json", {
+      mcpServers: {
+        demo: {
+          command,
+          args: [...args, "demo"],
+          description: "A shop's back office: orders, customers, stock, tickets",
+        },
+        files: filesystem(this.#data),
+        memory: memory(join(path, "memory.jsonl")),
+        everything: everything(),
+      },
+    });
+    const env = { PATH: process.env["PATH"], HOME: path };
+    const toolbox = new Toolbox(await loadConfig({ cwd: path, env }), new Sandbox(), {
+      env,
+      cwd: path,
+      log: silentLog,
+    });
+    await Promise.all([...toolbox.config.servers.keys()].map((name) => toolbox.learn(name)));
+    return toolbox;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#toolbox)?.[Symbol.asyncDispose]();
+    this.#folder[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,663 @@
+/** Wrong programs of our own, one for each kind of mistake, with what the answer must say. */
+
+export interface Wrong {
+  id: string;
+  mistake: string;
+  /** What a reader needs to be told. */
+  ideal: string;
+  code: string;
+  /** Phrases of the answer. */
+  must: string[];
+}
+
+export const own: Wrong[] = [
+  {
+    id: "args-camel-case",
+    mistake: "An argument in camelCase.",
+    ideal: "get_order takes order_id; the corrected call.",
+    code: `const order = await demo.get_order({ orderId: "ord_00042" });
+return order.status;`,
+    must: ['there is no argument "orderId"', 'Write: await demo.get_order({ order_id: "ord_00042" })'],
+  },
+  {
+    id: "args-positional",
+    mistake: "The argument without its name.",
+    ideal: "Tools take one object; the corrected call.",
+    code: `const c = await demo.get_customer("cus_0007");
+return c.name;`,
+    must: ["takes one object with named arguments", 'Write: await demo.get_customer({ customer_id: "cus_0007" })'],
+  },
+  {
+    id: "args-two-positional",
+    mistake: "Two arguments without their names.",
+    ideal: "The corrected call with both names.",
+    code: `return (await demo.get_exchange_rate("EUR", "USD")).rate;`,
+    must: ['Write: await demo.get_exchange_rate({ from: "EUR", to: "USD" })'],
+  },
+  {
+    id: "args-python-keywords",
+    mistake: "Python's keyword arguments.",
+    ideal: "Arguments stand in an object; the corrected call.",
+    code: `const result = await demo.list_orders(status="paid", limit=10);
+return result.orders.length;`,
+    must: ['await demo.list_orders({ status: "paid", limit: 10 })'],
+  },
+  {
+    id: "args-user-words",
+    mistake: "A status in the user's words.",
+    ideal: "The values that status may have.",
+    code: `const { orders } = await demo.list_orders({ status: "open" });
+return orders.length;`,
+    must: ['"pending", "paid", "shipped", "delivered", "cancelled", "refunded"', 'got "open"'],
+  },
+  {
+    id: "args-number-as-text",
+    mistake: "A number as text.",
+    ideal: "limit is a number: 5.",
+    code: `const { orders } = await demo.list_orders({ limit: "5" });
+return orders.map((o) => o.id);`,
+    must: ["Write limit: 5"],
+  },
+  {
+    id: "args-page-number",
+    mistake: "Pages by number, with names of another interface.",
+    ideal: "limit and cursor, and where the cursor comes from.",
+    code: `const first = await demo.list_orders({ page: 1, per_page: 50 });
+return first.orders.length;`,
+    must: ["Perhaps cursor", "next_cursor", "Perhaps limit"],
+  },
+  {
+    id: "args-several-missing",
+    mistake: "Most arguments are left out.",
+    ideal: "Everything that is missing, at once, with the signature.",
+    code: `await demo.adjust_stock({ sku: "LAMP-0003" });`,
+    must: ['"warehouse" is missing', '"delta" is missing', '"reason" is missing', "demo.adjust_stock(args:"],
+  },
+  {
+    id: "args-computed-undefined",
+    mistake: "An argument from a property that does not exist.",
+    ideal: "It was undefined because orders have no orderId: id.",
+    code: `const { orders } = await demo.list_orders({ limit: 1 });
+const detail = await demo.get_order({ order_id: orders[0].orderId });
+return detail.lines;`,
+    must: ['"order_id" is missing', "orders[0].orderId", "{ id, customer_id,"],
+  },
+  {
+    id: "args-nested",
+    mistake: "A list of texts where each must be an object; computed, so that only the call finds it.",
+    ideal: "Which element has what wrong, and the signature.",
+    code: `const names = ["refund policy", "returns"];
+const entities = names.map((name) => ({ name, type: "decision", observations: "from the meeting" }));
+await memory.create_entities({ entities });`,
+    must: ['"entityType" is missing in "entities.0"', '"entities.0.observations" must be array', "entityType: string"],
+  },
+  {
+    id: "tool-synonym",
+    mistake: "A plausible tool that there is not.",
+    ideal: "The tools that do it: update_order_status.",
+    code: `await demo.set_order_status({ order_id: "ord_00042", status: "shipped" });`,
+    must: ['demo has no tool "set_order_status"', "demo.update_order_status(args: { order_id: string; status:"],
+  },
+  {
+    id: "tool-of-other-server",
+    mistake: "A tool on the wrong server.",
+    ideal: "search_files is a tool of files.",
+    code: `return await filesystem.search_files({ path: "/data", pattern: "*.md" });`,
+    must: ['No server is called "filesystem"', 'await files.search_files({ path: "/data", pattern: "*.md" })'],
+  },
+  {
+    id: "tool-without-server",
+    mistake: "A tool called as a bare function.",
+    ideal: "demo.search_customers.",
+    code: `const { customers } = await search_customers({ query: "anna" });
+return customers.length;`,
+    must: ['await demo.search_customers({ query: "anna" })'],
+  },
+  {
+    id: "tool-as-service",
+    mistake: "An invented object for a kind of thing.",
+    ideal: "No server `tickets`; demo.list_tickets with its arguments.",
+    code: `const open = await tickets.list({ status: "open" });
+return open.length;`,
+    must: ['No server is called "tickets"', "demo.list_tickets(args?: { status?:"],
+  },
+  {
+    id: "tool-through-client",
+    mistake: "The SDK's client.",
+    ideal: "await demo.list_tickets(…)",
+    code: `const result = await client.callTool({ name: "list_tickets", arguments: { status: "open" } });
+return JSON.parse(result.content[0].text).tickets.length;`,
+    must: ["await demo.list_tickets("],
+  },
+  {
+    id: "tool-in-tools",
+    mistake: "Tools looked for in `tools`.",
+    ideal: "tools only searches; demo.list_products.",
+    code: `const { products } = await tools.demo.list_products({ low_stock: true });
+return products.length;`,
+    must: ["tools has search, describe and list", "await demo.tool("],
+  },
+  {
+    id: "tool-computed-name",
+    mistake: "A tool's name that is computed, and wrong.",
+    ideal: "demo has no tool list_invoices; near ones with signatures.",
+    code: `const totals = {};
+for (const what of ["orders", "invoices"]) {
+  const r = await demo[\`list_\${what}\`]({ limit: 1 });
+  totals[what] = r.total;
+}
+return totals;`,
+    must: ['demo has no tool "list_invoices"', "is not a function", "  3 |"],
+  },
+  {
+    id: "tool-read-past",
+    mistake: "Read past a name that is no tool.",
+    ideal: "demo has no orders: list_orders.",
+    code: `const list = demo.orders.list;
+return await list({ status: "paid" });`,
+    must: ["demo.orders is undefined", 'demo has no tool "orders"', "demo.list_orders(args?:"],
+  },
+  {
+    id: "tool-imported-camel-case",
+    mistake: "An import of a tool by a camelCase name.",
+    ideal: "The export's real name.",
+    code: `import { listProducts } from "./servers/demo";
+const { products } = await listProducts({});
+return products.length;`,
+    must: ["list_products", "demo.list_products(args?:"],
+  },
+  {
+    id: "server-as-package",
+    mistake: "A server imported like a package.",
+    ideal: "demo is a global.",
+    code: `import demo from "@mcp/demo";
+return (await demo.list_products({})).products.length;`,
+    must: ["demo is a global"],
+  },
+  {
+    id: "shape-data",
+    mistake: "The envelope of an HTTP client.",
+    ideal: "There is no data; { customers, total, next_cursor }.",
+    code: `const res = await demo.list_customers({ segment: "vip" });
+return res.data.customers.map((c) => c.email);`,
+    must: ["res.data is undefined", "{ customers, total, next_cursor }", "res.customers"],
+  },
+  {
+    id: "shape-destructured",
+    mistake: "A wrong key taken out of a result.",
+    ideal: "There is no items in { orders, total, next_cursor }.",
+    code: `const { items } = await demo.list_orders({ status: "pending" });
+return items.slice(0, 3);`,
+    must: ["items is undefined", "{ orders, total, next_cursor }", "The list in it is orders"],
+  },
+  {
+    id: "shape-loop",
+    mistake: "A loop over the result and not over its list.",
+    ideal: "result is an object with the list products.",
+    code: `const result = await demo.list_products({ category: "lighting" });
+for (const p of result) console.log(p.name);`,
+    must: ["result is not iterable", "{ products }", "result.products"],
+  },
+  {
+    id: "shape-length",
+    mistake: "The length of an object: the loop never runs and the sum is 0.",
+    ideal: "A warning: orders has no length, orders.orders has.",
+    code: `const orders = await demo.list_orders({ status: "paid" });
+let sum = 0;
+for (let i = 0; i < orders.length; i++) {
+  sum += orders[i].total_cents;
+}
+return sum;`,
+    must: ["line 3", "has no length", "orders.orders.length"],
+  },
+  {
+    id: "shape-text",
+    mistake: "A text taken for a list of objects.",
+    ideal: "content is text; its lines.",
+    code: `const entries = await files.list_directory({ path: "/data" });
+return entries.filter((e) => e.name.endsWith(".txt"));`,
+    must: ["entries.filter is not a function", "entries.content", 'split("\\n")'],
+  },
+  {
+    id: "shape-csv-parsed",
+    mistake: "CSV text given to JSON.parse.",
+    ideal: "It is text, no JSON; how it begins.",
+    code: `const out = await demo.export_orders({ format: "csv" });
+const rows = JSON.parse(out);
+return rows.length;`,
+    must: ["out is no JSON", "plain text", "id,customer_id"],
+  },
+  {
+    id: "property-camel-case",
+    mistake: "A property of a result in camelCase: NaN.",
+    ideal: "total_cents in place of totalCents, with the line.",
+    code: `const { orders } = await demo.list_orders({ status: "delivered", from: "2025-12-01" });
+const revenue = orders.reduce((sum, o) => sum + o.totalCents, 0) / 100;
+return { orders: orders.length, revenue };`,
+    must: ["line 2", 'no "totalCents" in o', "Did you mean total_cents?"],
+  },
+  {
+    id: "property-left-out",
+    mistake: "Properties that do not exist are left out of the result without a word.",
+    ideal: "order has no total and no date; its real keys.",
+    code: `const { orders } = await demo.list_orders({ limit: 3 });
+return orders.map((order) => ({ id: order.id, total: order.total, date: order.date }));`,
+    must: ['no "total" in order', "Did you mean total_cents?", "created_at"],
+  },
+  {
+    id: "property-in-date",
+    mistake: "A date of a property that does not exist.",
+    ideal: "createdAt is created_at.",
+    code: `const { tickets } = await demo.list_tickets({ status: "open" });
+return tickets.slice(0, 3).map((t) => new Date(t.createdAt).toISOString());`,
+    must: ['no "createdAt" in t', "Did you mean created_at?"],
+  },
+  {
+    id: "property-of-other-tool",
+    mistake: "The lines of an order in the list, where only get_order has them.",
+    ideal: "o.lines is undefined; what an order of the list has.",
+    code: `const { orders } = await demo.list_orders({ status: "shipped", limit: 5 });
+const units = orders.flatMap((o) => o.lines.map((l) => l.quantity));
+return units.reduce((a, b) => a + b, 0);`,
+    must: ["o.lines is undefined", 'no "lines" in o', "items }"],
+  },
+  {
+    id: "property-in-log",
+    mistake: "A property that does not exist in a logged text.",
+    ideal: "fullName is name.",
+    code: `const { customers } = await demo.list_customers({ segment: "vip", limit: 2 });
+for (const customer of customers) console.log(\`\${customer.fullName} <\${customer.email}>\`);`,
+    must: ['no "fullName" in customer', "Did you mean name?"],
+  },
+  {
+    id: "status-never",
+    mistake: "A comparison with a word that no status is: 0.",
+    ideal: "The values that status has.",
+    code: `const { orders } = await demo.list_orders({});
+const done = orders.filter((o) => o.status === "completed");
+return done.length;`,
+    must: ['o.status is never "completed"', '"delivered"'],
+  },
+  {
+    id: "status-case",
+    mistake: "A switch over statuses in capitals.",
+    ideal: "The statuses are in small letters.",
+    code: `const { tickets } = await demo.list_tickets({});
+let open = 0;
+for (const t of tickets) {
+  switch (t.status) {
+    case "OPEN":
+      open++;
+      break;
+  }
+}
+return open;`,
+    must: ['t.status is never "OPEN"', 'Did you mean "open"?'],
+  },
+  {
+    id: "await-destructured",
+    mistake: "No await before a call that is taken apart.",
+    ideal: "The await that is missing.",
+    code: `const { products } = demo.list_products({ low_stock: true });
+return products.length;`,
+    must: ["is a promise", "await demo.list_products(…)"],
+  },
+  {
+    id: "await-variable",
+    mistake: "No await, and the value is used two lines later.",
+    ideal: "The line where await is missing.",
+    code: `const report = demo.sales_report({ from: "2025-01-01", to: "2025-12-31", group_by: "month" });
+const best = [];
+for (const row of report.rows) best.push(row.key);
+return best;`,
+    must: ["report is a promise", "in line 1"],
+  },
+  {
+    id: "await-in-text",
+    mistake: "A promise in a text.",
+    ideal: "It would be [object Promise]; await.",
+    code: `console.log(\`Rate: \${demo.get_exchange_rate({ from: "EUR", to: "USD" })}\`);`,
+    must: ["[object Promise]", "write await demo.get_exchange_rate(…)"],
+  },
+  {
+    id: "await-map",
+    mistake: "A list of promises used as a list of values.",
+    ideal: "await Promise.all(…).",
+    code: `const { orders } = await demo.list_orders({ limit: 5 });
+const details = await orders.map(async (o) => demo.get_order({ order_id: o.id }));
+return details.filter((d) => d.lines.length > 1).map((d) => d.id);`,
+    must: ["list of promises", "await Promise.all(orders.map(…)) in line 2"],
+  },
+  {
+    id: "await-filter",
+    mistake: "An async callback for filter keeps everything.",
+    ideal: "filter does not wait; compute first, then filter.",
+    code: `const { customers } = await demo.list_customers({ segment: "vip" });
+const buyers = customers.filter(async (c) => (await demo.list_orders({ customer_id: c.id })).total > 3);
+return buyers.length;`,
+    must: ["filter does not wait for an async callback", "Promise.all"],
+  },
+  {
+    id: "await-for-each",
+    mistake: "forEach with an async callback: the sum is returned before it is made.",
+    ideal: "A warning: forEach does not wait; for…of.",
+    code: `const { orders } = await demo.list_orders({ limit: 4 });
+let units = 0;
+orders.forEach(async (o) => {
+  const { lines } = await demo.get_order({ order_id: o.id });
+  units += lines.length;
+});
+return { units };`,
+    must: ["line 3: forEach does not wait", "units was read before", "for (const … of …)"],
+  },
+  {
+    id: "await-in-callback",
+    mistake: "await in a callback that is not async.",
+    ideal: "async, and Promise.all around the map.",
+    code: `const { orders } = await demo.list_orders({ limit: 3 });
+const details = orders.map((o) => await demo.get_order({ order_id: o.id }));
+return details.length;`,
+    must: ["await Promise.all(list.map(async (o) => …))", "main.ts:2:"],
+  },
+  {
+    id: "await-promise-all-arguments",
+    mistake: "Promise.all with calls in place of a list.",
+    ideal: "Brackets around the calls.",
+    code: `const [a, b] = await Promise.all(demo.list_tickets({}), demo.list_products({}));
+return [a.tickets.length, b.products.length];`,
+    must: ["a list is needed here", "await Promise.all([ … ])"],
+  },
+  {
+    id: "endless-pages",
+    mistake: "The next page is never asked for.",
+    ideal: "How often it was called with the same arguments, from which line; pass the cursor.",
+    code: `const all = [];
+let more = true;
+while (more) {
+  const page = await demo.list_orders({ limit: 500 });
+  all.push(...page.orders);
+  more = page.next_cursor !== null;
+}
+return all.length;`,
+    must: ["demo.list_orders N times (line 4)", "with the same arguments", "cursor is not passed", "page.next_cursor"],
+  },
+  {
+    id: "endless-loop",
+    mistake: "A loop whose counter is never raised.",
+    ideal: "The line of the loop.",
+    code: `const { orders } = await demo.list_orders({ limit: 10 });
+let i = 0;
+let sum = 0;
+while (i < orders.length) {
+  sum += orders[i].total_cents;
+}
+return sum;`,
+    must: ["in the loop of line 4", "Nothing in the loop of line 4 changes i or orders"],
+  },
+  {
+    id: "slow-loop",
+    mistake: "Slow calls one after the other.",
+    ideal: "How many were made; run them together.",
+    code: `const results = [];
+for (const seconds of [0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3]) {
+  results.push(await demo.slow_audit({ seconds }));
+}
+return results.length;`,
+    must: ["demo.slow_audit", "(line 3)", "Promise.all"],
+  },
+  {
+    id: "slow-call",
+    mistake: "A call that takes longer than the limit.",
+    ideal: "Which call had no answer yet; ask for more time.",
+    code: `return await demo.slow_audit({ seconds: 30 });`,
+    must: ["Not answered when it was stopped: demo.slow_audit", "more time"],
+  },
+  {
+    id: "swallowed",
+    mistake: "Every failure is caught and forgotten.",
+    ideal: "The calls failed, with their message, though the run is ok.",
+    code: `const found = [];
+for (const order_id of ["42", "43"]) {
+  try {
+    found.push(await demo.get_order({ order_id }));
+  } catch {
+    // not there
+  }
+}
+return found;`,
+    must: ["all 2 calls of demo.get_order failed", 'No order "42"', "2 failed: demo.get_order"],
+  },
+  {
+    id: "swallowed-message",
+    mistake: "Only the message of the error is printed.",
+    ideal: "The message, and what the tool takes.",
+    code: `async function close(args: any) {
+  try {
+    await demo.reply_ticket(args);
+  } catch (error) {
+    console.log("Failed: " + error.message);
+  }
+}
+await close({ id: "tkt_0101", text: "Done", close: true });`,
+    must: [
+      '"ticket_id" is missing',
+      "demo.reply_ticket was called wrongly: demo.reply_ticket(args: { ticket_id: string; body: string",
+    ],
+  },
+  {
+    id: "network",
+    mistake: "An HTTP library.",
+    ideal: "No network; the tool that does it.",
+    code: `import axios from "axios";
+const { data } = await axios.get("https://api.shop.example.com/v1/customers?segment=vip");
+return data.length;`,
+    must: ["There is no network in here", "demo.list_customers(args?:"],
+  },
+  {
+    id: "database",
+    mistake: "A database driver.",
+    ideal: "No database; the tool that has the data.",
+    code: `const { Client } = require("pg");
+const client = new Client({ connectionString: process.env.DATABASE_URL });
+await client.connect();
+const { rows } = await client.query("SELECT * FROM orders WHERE status = 'paid'");
+return rows.length;`,
+    must: ["There is no database", "demo.list_orders(args?:", "main.ts:1:"],
+  },
+  {
+    id: "shell",
+    mistake: "A process started from the code.",
+    ideal: "No processes and no shell.",
+    code: `import { execSync } from "node:child_process";
+const out = execSync("ls -la /data").toString();
+return out.split("\\n").length;`,
+    must: ["There are no other processes and no shell"],
+  },
+  {
+    id: "page",
+    mistake: "A browser's storage.",
+    ideal: "No browser; a file of the workspace.",
+    code: `const seen = JSON.parse(localStorage.getItem("seen") ?? "[]");
+return seen.length;`,
+    must: ["no browser", "./workspace/"],
+  },
+  {
+    id: "python",
+    mistake: "Python.",
+    ideal: "TypeScript is expected; how the lines are written.",
+    code: `result = await demo.list_orders(status="paid")
+totals = {}
+for o in result["orders"]:
+    totals[o["country"]] = totals.get(o["country"], 0) + o["total_cents"]
+print(totals)`,
+    must: ["This is Python; TypeScript is expected", "for (const each of list)"],
+  },
+  {
+    id: "python-methods",
+    mistake: "Python's methods.",
+    ideal: "push in place of append.",
+    code: `const { orders } = await demo.list_orders({ limit: 5 });
+const ids = [];
+for (const o of orders) ids.append(o.id);
+return ids;`,
+    must: ["ids.append is not a function", "ids.push(value)"],
+  },
+  {
+    id: "prose",
+    mistake: "Words in front of the code.",
+    ideal: "Line 1 is no code.",
+    code: `I will now count the open tickets by priority.
+const { tickets } = await demo.list_tickets({ status: "open" });
+return tickets.length;`,
+    must: ["Line 1 is words and no TypeScript"],
+  },
+  {
+    id: "tool-call-json",
+    mistake: "A tool call of another host as JSON.",
+    ideal: "The call as TypeScript.",
+    code: `{
+  "tool": "mcp__demo__get_stock",
+  "parameters": { "sku": "LAMP-0003", "warehouse": "berlin" }
+}`,
+    must: ['return await demo.get_stock({ sku: "LAMP-0003", warehouse: "berlin" })'],
+  },
+  {
+    id: "bracket",
+    mistake: "A bracket that is not closed.",
+    ideal: "Which one, in which line.",
+    code: `const { orders } = await demo.list_orders({ limit: 5 });
+for (const o of orders) {
+  if (o.country === "DE") {
+    console.log(o.id);
+}
+return orders.length;`,
+    must: ["The { of line 2 is never closed"],
+  },
+  {
+    id: "quotes",
+    mistake: "An apostrophe in a text of single quotes.",
+    ideal: "Which text; other quotes.",
+    code: `await demo.reply_ticket({ ticket_id: 'tkt_0101', body: 'We're looking into it.' });`,
+    must: ["a ' ends the text", "main.ts:1:"],
+  },
+  {
+    id: "arrow-object",
+    mistake: "An object after an arrow, without parentheses.",
+    ideal: "Parentheses.",
+    code: `const { products } = await demo.list_products({});
+return products.slice(0, 3).map((p) => { sku: p.sku });`,
+    must: ["returns nothing", "({ … })"],
+  },
+  {
+    id: "declared-twice",
+    mistake: "The same name twice.",
+    ideal: "Where it was declared; rename.",
+    code: `const { orders } = await demo.list_orders({ status: "paid" });
+const { orders } = await demo.list_orders({ status: "shipped" });
+return orders.length;`,
+    must: ["orders is declared in line 1 already", "{ orders: other }"],
+  },
+  {
+    id: "constant",
+    mistake: "A sum in a const.",
+    ideal: "let in line 2.",
+    code: `const { orders } = await demo.list_orders({ limit: 5 });
+const sum = 0;
+for (const o of orders) sum += o.total_cents;
+return sum;`,
+    must: ["sum is a const", "let in line 2"],
+  },
+  {
+    id: "nothing-called",
+    mistake: "Only a function is declared.",
+    ideal: "Nothing ran; how to call it.",
+    code: `async function countOpenTickets() {
+  const { tickets } = await demo.list_tickets({ status: "open" });
+  return tickets.length;
+}`,
+    must: ["nothing ran", "return await countOpenTickets();"],
+  },
+  {
+    id: "nothing-returned",
+    mistake: "The result stays in a variable.",
+    ideal: "return it.",
+    code: `const { tickets } = await demo.list_tickets({ status: "open" });
+const byPriority = Object.groupBy(tickets, (t) => t.priority);`,
+    must: ["return byPriority;"],
+  },
+  {
+    id: "function-returned",
+    mistake: "The function is returned and not called.",
+    ideal: "It was not called.",
+    code: `const main = async () => (await demo.list_tickets({ status: "open" })).tickets.length;
+return main;`,
+    must: ["a function that was not called"],
+  },
+  {
+    id: "sort-numbers",
+    mistake: "Numbers sorted as texts.",
+    ideal: "A warning with the line and the comparison.",
+    code: `const { products } = await demo.list_products({});
+const prices = [];
+for (const p of products) prices.push(p.price_cents);
+prices.sort();
+return { cheapest: prices[0], dearest: prices.at(-1) };`,
+    must: ["line 4: sort() compares numbers as text", "sort((a, b) => a - b)"],
+  },
+  {
+    id: "empty-list",
+    mistake: "The first of an empty list.",
+    ideal: "The list is empty.",
+    code: `const { customers } = await demo.search_customers({ query: "zzzz" });
+return customers[0].email;`,
+    must: ["customers[0] is undefined", "customers is an empty list"],
+  },
+  {
+    id: "found-nothing",
+    mistake: "find by a property that does not exist.",
+    ideal: "It found nothing, for there is no order_id.",
+    code: `const { orders } = await demo.list_orders({ limit: 50 });
+const order = orders.find((o) => o.order_id === "ord_00007");
+return order.status;`,
+    must: ["order is undefined", "found nothing", 'no "order_id" in o'],
+  },
+  {
+    id: "infinite",
+    mistake: "The greatest of an empty list.",
+    ideal: "A warning that it is infinite.",
+    code: `const { products } = await demo.list_products({});
+const prices = products.filter((p) => p.stock > 1_000_000).map((p) => p.price_cents);
+return { dearest: Math.max(...prices) };`,
+    must: [".dearest is infinite", "empty list"],
+  },
+  {
+    id: "object-as-text",
+    mistake: "An object in a text.",
+    ideal: "Where, and what to write.",
+    code: `const order = await demo.get_order({ order_id: "ord_00001" });
+return \`\${order.id}: \${order.lines}\`;`,
+    must: ["[object Object]", "JSON.stringify(value)"],
+  },
+  {
+    id: "file-outside",
+    mistake: "A file by a path of the host.",
+    ideal: "Files are in ./workspace.",
+    code: `const text = await fs.readFile("/data/notes.md", "utf8");
+return text.length;`,
+    must: ["./workspace"],
+  },
+  {
+    id: "skill-missing",
+    mistake: "A skill that was never saved.",
+    ideal: "The skills there are, and how one is saved.",
+    code: `await fs.mkdir("./workspace/skills", { recursive: true });
+await fs.writeFile("./workspace/skills/by_month.ts", "export function byMonth(orders: { created_at: string }[]) { return orders.length }");
+const { revenueByMonth } = await import("./skills/revenue");
+return revenueByMonth([]);`,
+    must: [
+      "by_month (byMonth(orders: { created_at: string }[]))",
+      'fs.writeFile("./workspace/skills/revenue.ts"',
+      "  3 |",
+    ],
+  },
+];
