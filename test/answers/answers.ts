@@ -24,7 +24,7 @@ export class Answers implements AsyncDisposable {
     this.#toolbox ??= this.#open();
     const toolbox = await this.#toolbox;
     const source = code.replaceAll(dataFolder, this.#data);
-    const outcome = await execute({ source, timeoutMs }, toolbox);
+    const outcome = await execute({ source, limits: { timeoutMs } }, toolbox);
     const { folders, limits } = toolbox.config;
     const { content } = outcomeContent(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
     const text = content.map((block) => (block.type === "text" ? block.text : `(${block.type})`)).join("\n");

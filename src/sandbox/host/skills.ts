@@ -27,11 +27,11 @@ function find(name: string, files: Files): { path: string; source: string } {
     const path = base + ending;
     const answer = JSON.parse(files.run("readFile", JSON.stringify({ path: `./${path}`, encoding: "utf8" })));
     if (!answer.error) return { path, source: String(answer.value) };
-    problem ??= answer.error.message;
+    problem ??= answer.error.code === "ENOENT" ? `no file ./${path}` : answer.error.message;
   }
   throw {
     code: "MODULE_NOT_FOUND",
-    message: `There is no skill "${name}" (${problem})`,
+    message: `There is no skill "${name}": ${problem}`,
     hint: `${skillsText(files)} Save one first: await fs.writeFile("./${base}.ts", "export function name() { … }").`,
   };
 }
