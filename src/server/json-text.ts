@@ -1,6 +1,6 @@
 /** JSON for a reader who pays for every character: what fits on a line stands on one, and only the rest is broken. */
 
-const width = 110;
+const width = 200;
 
 /** Of what JSON has given, so without cycles. One space for a level. */
 export function jsonText(value: unknown): string {

@@ -11,13 +11,13 @@ test.each([
 ])("%j", (value, text) => expect(jsonText(value)).toBe(text));
 
 test("a list of records has a line for each", () => {
-  const records = Array.from({ length: 3 }, (_, n) => ({ id: `ord_${n}`, name: "x".repeat(30), tags: ["a", "b"] }));
+  const records = Array.from({ length: 3 }, (_, n) => ({ id: `ord_${n}`, name: "x".repeat(60), tags: ["a", "b"] }));
   expect(jsonText({ records, total: 3 })).toBe(
     `{
  "records": [
-  {"id": "ord_0", "name": "${"x".repeat(30)}", "tags": ["a", "b"]},
-  {"id": "ord_1", "name": "${"x".repeat(30)}", "tags": ["a", "b"]},
-  {"id": "ord_2", "name": "${"x".repeat(30)}", "tags": ["a", "b"]}
+  {"id": "ord_0", "name": "${"x".repeat(60)}", "tags": ["a", "b"]},
+  {"id": "ord_1", "name": "${"x".repeat(60)}", "tags": ["a", "b"]},
+  {"id": "ord_2", "name": "${"x".repeat(60)}", "tags": ["a", "b"]}
  ],
  "total": 3
 }`,
