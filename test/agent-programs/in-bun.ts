@@ -1,4 +1,4 @@
-/** Runs a program as an ordinary one, in Bun itself: what the sandbox has to give as well. How values are written is its. */
+/** Runs a program as an ordinary one, in Bun itself: what the sandbox has to give as well. */
 import { Console } from "node:console";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
