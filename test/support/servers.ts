@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { root } from "./claudikins.ts";
 
-interface Entry {
+export interface Entry {
   command: string;
   args: string[];
   env?: Record<string, string>;

@@ -1,0 +1,56 @@
+/** `claudikins serve` as an agent's host has it, and the SDK's own client on a server. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import type { Entry } from "../support/servers.ts";
+
+/** The SDK's client drops a connection when it has this much unread; its own default is 10 MiB. */
+const maxBufferSize = 256 * 1_048_576;
+
+export interface Host extends AsyncDisposable {
+  pid: number;
+  /** The text of the answer, without the receipt. Throws when the execution fails. */
+  execute(code: string, options?: { timeoutMs?: number; signal?: AbortSignal }): Promise<string>;
+}
+
+/** A host with a fresh `serve`, in a folder that may have a config. */
+export async function startHost(binary: string, folder: string): Promise<Host> {
+  const { client, pid } = await connected({ command: binary, args: ["serve"] }, folder);
+  return {
+    pid,
+    async execute(code, { timeoutMs = 60_000, signal } = {}) {
+      const { content, isError } = await client.callTool(
+        { name: "execute_code", arguments: { code, timeout_ms: timeoutMs } },
+        undefined,
+        { timeout: timeoutMs + 10_000, ...(signal ? { signal } : {}) },
+      );
+      const [block] = content as { text: string }[];
+      if (isError || !block) throw new Error(`an execution failed: ${block?.text}`);
+      return block.text.split("\n\n")[0]!;
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+export interface RawClient extends AsyncDisposable {
+  call(tool: string, args: Record<string, unknown>): Promise<Record<string, unknown>>;
+}
+
+/** The client of the SDK on the same server, in this process. */
+export async function startRawClient(entry: Entry): Promise<RawClient> {
+  const { client } = await connected(entry);
+  return {
+    async call(tool, args) {
+      const result = await client.callTool({ name: tool, arguments: args });
+      if (result.isError) throw new Error(`${tool} failed: ${JSON.stringify(result.content)}`);
+      return result;
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+async function connected(entry: Entry, cwd?: string): Promise<{ client: Client; pid: number }> {
+  const client = new Client({ name: "bench", version: "1" });
+  const transport = new StdioClientTransport({ ...entry, ...(cwd ? { cwd } : {}), stderr: "ignore", maxBufferSize });
+  await client.connect(transport);
+  return { client, pid: transport.pid! };
+}

@@ -1,0 +1,97 @@
+/** 10 MB of JSON, read from the filesystem server and filtered: time against the raw client, and the memory it takes. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { filesystem } from "../support/servers.ts";
+import { startHost, startRawClient } from "./host.ts";
+import { hasProc, inTurn, residentMb } from "./measure.ts";
+import { type Row, rowOf, under, within } from "./report.ts";
+import { type Measure, Peers } from "./section.ts";
+
+const customers = 68_000;
+
+/** Rounds at most: each moves 100 MB. */
+const maxRounds = 8;
+
+/** In text, since the code has it, too. */
+const wanted = 'row.status === "paid" && row.total_cents > 50_000';
+const countWanted = new Function("rows", `return rows.filter((row) => ${wanted}).length`) as (rows: unknown) => number;
+
+/** How many there were, how long the call took, and how long parsing and filtering: as seen inside, in milliseconds. */
+type Inside = [count: number, readMs: number, filterMs: number];
+
+const code = (path: string) => `
+  const startedAt = performance.now();
+  const { content } = await files.read_text_file({ path: ${JSON.stringify(path)} });
+  const readAt = performance.now();
+  const count = JSON.parse(content).filter((row) => ${wanted}).length;
+  return [count, readAt - startedAt, performance.now() - readAt];`;
+
+export const measureLargeResult: Measure = async (bench) => {
+  const folder = bench.folder();
+  const path = join(folder, "customers.json");
+  const text = customersJson();
+  writeFileSync(path, text);
+  const expected = countWanted(JSON.parse(text));
+  const servers = { files: filesystem(folder) };
+  await using host = await startHost(bench.binary, bench.folder(servers));
+  await using raw = await startRawClient(servers.files);
+  await using peers = await Peers.start(bench, servers);
+  const timed = async (count: () => Promise<number>) => {
+    const startedAt = performance.now();
+    const counted = await count();
+    const ms = performance.now() - startedAt;
+    if (counted !== expected) throw new Error(`${counted} customers were found, there are ${expected}`);
+    return ms;
+  };
+  const inside: Inside[] = [];
+  const peaksMb: number[] = [];
+  const times = await inTurn(Math.min(bench.runs, maxRounds), {
+    ours: () =>
+      timed(async () => {
+        const seen = JSON.parse(await host.execute(code(path))) as Inside;
+        inside.push(seen);
+        if (hasProc) peaksMb.push(residentMb(host.pid, "VmHWM"));
+        return seen[0];
+      }),
+    "raw client": () =>
+      timed(async () => {
+        const { structuredContent } = await raw.call("read_text_file", { path });
+        return countWanted(JSON.parse((structuredContent as { content: string }).content));
+      }),
+    ...peers.each((peer) => () => timed(async () => ((await peer.execute(code(path))) as Inside)[0])),
+  });
+  return {
+    rows: [
+      within(rowOf(`${(text.length / 1e6).toFixed(1)} MB, read and filtered`, times, peers.missing), "raw client", 1.5),
+      rowOf("of it, in the call, seen inside", { ours: inside.slice(1).map(([, readMs]) => readMs) }),
+      rowOf("of it, parsing and filtering", { ours: inside.slice(1).map(([, , filterMs]) => filterMs) }),
+      ...peakRows(peaksMb),
+    ],
+    notes: [
+      "From the host's request to its answer. Twice the size is on the wire: the server sends text and structured content.",
+      ...(hasProc ? [] : ["The resident size is not measurable here: there is no /proc."]),
+    ],
+  };
+};
+
+function peakRows(peaksMb: number[]): Row[] {
+  const [first, last] = [peaksMb[0], peaksMb.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const row = (what: string, ours: number, executions: number): Row =>
+    under({ what, unit: "MB", ours, others: {}, counted: `${executions} times` }, 350);
+  return [row("highest resident size of serve, after one", first, 1), row("the same, after all", last, peaksMb.length)];
+}
+
+/** The same every time. */
+function customersJson(): string {
+  const rows = Array.from({ length: customers }, (_, id) => ({
+    id,
+    name: `Customer ${id}`,
+    email: `customer-${id}@example.com`,
+    total_cents: (id * 7_919) % 100_000,
+    status: ["open", "paid", "cancelled"][id % 3],
+    tags: ["retail", "europe"],
+    note: "x".repeat(id % 20),
+  }));
+  return JSON.stringify(rows);
+}

@@ -1,0 +1,58 @@
+/** What a live execution takes: how the resident size rises with executions that wait. */
+import { startHost } from "./host.ts";
+import { hasProc, residentMb, slope } from "./measure.ts";
+import { waiting } from "./programs.ts";
+import type { Other } from "./report.ts";
+import { type Measure, Peers } from "./section.ts";
+
+/** How many wait at each reading. */
+const counts = [1, 2, 4, 8];
+
+export const measureMemory: Measure = async (bench) => {
+  if (!hasProc) return { rows: [], notes: ["The resident size is not measurable here: there is no /proc."] };
+  await using host = await startHost(bench.binary, bench.folder());
+  await using peers = await Peers.start(bench);
+  await host.execute("return 1");
+  const executions = new AbortController();
+  const ours = await perExecutionMb(
+    () => [host.pid],
+    () => void host.execute(waiting, { timeoutMs: 600_000, signal: executions.signal }).catch(() => {}),
+  );
+  executions.abort();
+  const others: Record<string, Other> = { ...peers.missing };
+  for (const [name, peer] of Object.entries(peers.running)) {
+    const value = await perExecutionMb(peer.pids, () => peer.leave(waiting));
+    others[name] = { value, ratio: ours / value };
+  }
+  const counted = `${counts.join(", ")} at once`;
+  return {
+    rows: [{ what: "resident size per live execution", unit: "MB", ours, others, counted }],
+    notes: [
+      "How steeply the resident size rises with executions that wait for a timer. deno: summed over its processes, with what they share.",
+    ],
+  };
+};
+
+async function perExecutionMb(pids: () => number[], start: () => void): Promise<number> {
+  const points: { x: number; y: number }[] = [];
+  let started = 0;
+  for (const count of counts) {
+    for (; started < count; started++) start();
+    points.push({ x: count, y: await settledMb(pids) });
+  }
+  return slope(points);
+}
+
+/** The sum when it has stopped to change, or after five seconds. */
+async function settledMb(pids: () => number[]): Promise<number> {
+  const readings: number[] = [];
+  const steady = () => {
+    const last = readings.slice(-5);
+    return last.length === 5 && Math.max(...last) - Math.min(...last) < 0.5;
+  };
+  while (!steady() && readings.length < 50) {
+    await Bun.sleep(100);
+    readings.push(pids().reduce((sum, pid) => sum + residentMb(pid), 0));
+  }
+  return readings.at(-1)!;
+}

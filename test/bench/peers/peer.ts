@@ -1,0 +1,14 @@
+/** What the others offer who run code for an agent: one way to call them all. */
+import type { Entry } from "../../support/servers.ts";
+
+/** The servers whose tools the code can call, by the name of the global. */
+export type Servers = Record<string, Entry>;
+
+export interface Peer extends AsyncDisposable {
+  /** The value that the code returned. Throws when it fails. */
+  execute(code: string): Promise<unknown>;
+  /** Starts code that goes on for ever; it ends with the peer. */
+  leave(code: string): void;
+  /** The processes in which code runs now. */
+  pids(): number[];
+}

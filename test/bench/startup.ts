@@ -1,0 +1,62 @@
+/** Whole processes: `exec` from start to exit, and `serve` until it answers its first messages. */
+import { inTurn, processMs } from "./measure.ts";
+import { startDeno } from "./peers/deno.ts";
+import { linesOf } from "./peers/lines.ts";
+import { startNodeVm } from "./peers/node-vm.ts";
+import type { Peer } from "./peers/peer.ts";
+import { rowOf } from "./report.ts";
+import type { Measure } from "./section.ts";
+
+const initialize = {
+  method: "initialize",
+  params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1" } },
+};
+const execute = { method: "tools/call", params: { name: "execute_code", arguments: { code: "return 1" } } };
+
+export const measureStartup: Measure = async ({ binary, runs, deno, folder }) => {
+  const cwd = folder();
+  const node = () => processMs(["node", "-e", "0"], cwd);
+  const exec = await inTurn(runs, {
+    ours: () => processMs([binary, "exec", "-e", "return 1"], cwd),
+    "node -e 0": node,
+  });
+  const serve = await inTurn(runs, { ours: () => answeredMs(binary, cwd, [initialize]), "node -e 0": node });
+  const cold = await inTurn(runs, {
+    ours: () => answeredMs(binary, cwd, [initialize, execute]),
+    "node:vm": () => firstOf(() => startNodeVm()),
+    ...("missing" in deno ? {} : { deno: () => firstOf(() => startDeno(deno)) }),
+  });
+  return {
+    rows: [
+      rowOf("exec -e 'return 1', start to exit", exec),
+      rowOf("serve, start to initialize answered", serve),
+      rowOf("serve, start to first 'return 1' answered", cold, "missing" in deno ? { deno: { none: "not here" } } : {}),
+    ],
+    notes: ["This is the first execution in a cold process; node:vm and deno: a process of theirs, start to value."],
+  };
+};
+
+/** From the start of `serve` until the last of these requests, one after the other, is answered. */
+async function answeredMs(binary: string, cwd: string, requests: object[]): Promise<number> {
+  const startedAt = performance.now();
+  const child = Bun.spawn([binary, "serve"], { cwd, stdin: "pipe", stdout: "pipe", stderr: "ignore" });
+  const lines = linesOf(child.stdout);
+  for (const [id, request] of requests.entries()) {
+    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...request })}\n`);
+    void child.stdin.flush();
+    const { value } = await lines.next();
+    const { result } = JSON.parse(value ?? "{}");
+    if (result === undefined || result.isError) throw new Error(`serve did not answer ${JSON.stringify(request)}`);
+  }
+  const ms = performance.now() - startedAt;
+  await child.stdin.end();
+  await child.exited;
+  return ms;
+}
+
+async function firstOf(start: () => Peer | Promise<Peer>): Promise<number> {
+  const startedAt = performance.now();
+  await using peer = await start();
+  if ((await peer.execute("return 1")) !== 1) throw new Error("return 1 did not give 1");
+  return performance.now() - startedAt;
+}
