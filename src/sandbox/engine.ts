@@ -7,6 +7,7 @@ import {
   type QuickJSWASMModule,
 } from "quickjs-emscripten-core";
 import { type Imports, instantiateInterruptible } from "./interruptible.ts";
+import { encodeLongTexts, type TextEncoding } from "./long-texts.ts";
 
 const pageBytes = 65_536;
 
@@ -35,6 +36,9 @@ export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: 
       const instance = await instantiateInterruptible(wasmModule, imports, () => engine.onTick());
       onSuccess(instance);
       return instance.exports;
+    },
+    onRuntimeInitialized(this: TextEncoding) {
+      encodeLongTexts(this, memory);
     },
   };
   const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmMemory: memory, emscriptenModule }));
