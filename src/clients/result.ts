@@ -42,8 +42,11 @@ export function objectsOf(list: unknown): JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** A value on its way into the sandbox: JSON text that is parsed inside, or text that stays text. */
-export type ToolValue = { json: string } | { blocks: string } | { text: string };
+/** A value on its way into the sandbox: JSON text that is parsed inside, text that stays text, or long text of either kind. */
+export type ToolValue = { json: string } | { blocks: string } | { text: string } | { jsonOrText: string };
+
+/** Longer text is not parsed only to know whether it is JSON: that would take as long as all the rest, and more memory. */
+const longText = 65_536;
 
 /**
  * The value of a tool result. `isError` throws TOOL_FAILED with the tool's own words. Else `structuredContent`; else
@@ -58,6 +61,7 @@ export function toolValue(result: ToolResult, tool: string): ToolValue {
   if (structured !== undefined && structured !== null) return { json: JSON.stringify(structured) };
   if (content.length === 0 || !content.every(isText)) return { blocks: JSON.stringify(content) };
   const text = textOf(content);
+  if (text.length > longText && /^\s*[[{]/.test(text)) return { jsonOrText: text };
   return isJson(text) ? { json: text } : { text };
 }
 

@@ -121,8 +121,11 @@ export interface Suggestion {
 /** What happens to code in which a call is certainly wrong: it is not run, it is told of in the logs, or nothing. */
 export type CheckMode = "error" | "warn" | "off";
 
-/** What a binding returns: JSON text that is parsed inside, a list of content blocks as JSON, or text that stays text. */
-export type BindingValue = { json: string } | { blocks: string } | { text: string };
+/**
+ * What a binding returns: JSON text that is parsed inside, a list of content blocks as JSON, text that stays text, or long
+ * text of which only the parsing inside shows whether it is JSON.
+ */
+export type BindingValue = { json: string } | { blocks: string } | { text: string } | { jsonOrText: string };
 
 export type CallGroup = "tools" | "resources" | "prompts";
 

@@ -1,7 +1,7 @@
 /** One execution inside the worker: starts the code, keeps its jobs moving, and says how it ended. */
 import { CallGate } from "./call-gate.ts";
 import type { Cell, HostCalls } from "./cell.ts";
-import type { CallGroup, FailureReason } from "./contract.ts";
+import type { BindingValue, CallGroup, FailureReason } from "./contract.ts";
 import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
@@ -54,10 +54,8 @@ export class Execution implements HostCalls {
   settle({ call, ...answer }: SettleMessage): void {
     this.#gate.answered();
     this.#enter(() => {
-      if (!answer.ok) this.#cell.callGuest("settle", call, answerKind.error, JSON.stringify(answer.error));
-      else if ("json" in answer.value) this.#cell.callGuest("settle", call, answerKind.json, answer.value.json);
-      else if ("blocks" in answer.value) this.#cell.callGuest("settle", call, answerKind.blocks, answer.value.blocks);
-      else this.#cell.callGuest("settle", call, answerKind.text, answer.value.text);
+      const [kind, payload] = answer.ok ? payloadOf(answer.value) : [answerKind.error, JSON.stringify(answer.error)];
+      this.#cell.callGuest("settle", call, kind, payload);
     });
   }
 
@@ -229,6 +227,15 @@ export class Execution implements HostCalls {
     const reusable = result.ok || result.reason === "threw";
     this.#send({ type: "done", result, reusable });
   }
+}
+
+/** A text with zero characters or lone surrogates would not get there whole; as JSON, which has words for them, it does. */
+function payloadOf(value: BindingValue): [kind: number, payload: string] {
+  if ("json" in value) return [answerKind.json, value.json];
+  if ("blocks" in value) return [answerKind.blocks, value.blocks];
+  const text = "text" in value ? value.text : value.jsonOrText;
+  if (text.includes("\0") || !text.isWellFormed()) return [answerKind.json, JSON.stringify(text)];
+  return ["text" in value ? answerKind.text : answerKind.jsonOrText, text];
 }
 
 function groupOf(kind: number): CallGroup {

@@ -1,5 +1,6 @@
 /** What one execution did, written down while it runs: logs, display blocks, calls; in the end the outcome. */
 import { randomBytes } from "node:crypto";
+import { textOf } from "./binding-value.ts";
 import type {
   Bindings,
   BindingValue,
@@ -40,8 +41,14 @@ export interface RecordedCalls {
 /** Results of one tool that are kept: the first one and the last ones. */
 const keptResults = 4;
 
+/** Of results that are longer only the last one is kept. */
+const longResult = 1_000_000;
+
 function keep(results: BindingValue[], value: BindingValue): void {
-  if (results.length === keptResults) results.splice(1, 1);
+  const isLong = (each: BindingValue) => textOf(each).length > longResult;
+  const place = isLong(value) ? results.findIndex(isLong) : -1;
+  if (place !== -1) results.splice(place, 1);
+  else if (results.length === keptResults) results.splice(1, 1);
   results.push(value);
 }
 
@@ -82,8 +89,9 @@ export class Recorder {
     try {
       const args = JSON.parse(message.args) as Record<string, unknown>;
       const value = await bindings.call({ namespace, group, name, args, raw }, signal);
-      use.resultChars += lengthOf(value);
-      const bytes = bytesOf(value);
+      const text = textOf(value);
+      use.resultChars += text.length;
+      const bytes = Buffer.byteLength(text);
       if (bytes > this.#limits.resultBytes) throw resultTooLarge(tool, bytes, this.#limits);
       if (!raw) keep(seen.results, value);
       return { type: "settle", call, ok: true, value };
@@ -161,14 +169,6 @@ export class Recorder {
 
 function newUse(): ToolUse {
   return { calls: 0, failures: 0, durationMs: 0, resultChars: 0 };
-}
-
-function bytesOf(value: BindingValue): number {
-  return Object.values(value).reduce((sum: number, text: string) => sum + Buffer.byteLength(text), 0);
-}
-
-function lengthOf(value: BindingValue): number {
-  return Object.values(value).reduce((sum: number, text: string) => sum + text.length, 0);
 }
 
 /** Only what is meant for the code: never a stack, a cause or a path of ours. */

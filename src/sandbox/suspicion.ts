@@ -1,5 +1,6 @@
 /** Whether an outcome that is ok deserves a second look: asked after every execution, so that nothing is parsed for it. */
-import type { BindingValue, LogEntry } from "./contract.ts";
+import { textOf } from "./binding-value.ts";
+import type { LogEntry } from "./contract.ts";
 import type { RecordedCalls } from "./recorder.ts";
 
 export interface Ended {
@@ -43,7 +44,3 @@ const known = new Set(
     .flatMap(({ prototype }) => Object.getOwnPropertyNames(prototype))
     .concat("size", "env", "raw", "stdout", "groups", "index", "value", "done", "cause", "stack", "code", "hint"),
 );
-
-function textOf(value: BindingValue): string {
-  return "json" in value ? value.json : "blocks" in value ? value.blocks : value.text;
-}

@@ -9,6 +9,7 @@ import { parse } from "acorn";
 import { transform } from "sucrase";
 import { bindingsFor } from "../../src/flows/bindings.ts";
 import type { Toolbox } from "../../src/flows/toolbox.ts";
+import { parsedValue } from "../../src/sandbox/binding-value.ts";
 import type { Bindings, BindingValue, LogEntry, Outcome, ToolUse } from "../../src/sandbox/contract.ts";
 import { encode } from "../../src/sandbox/guest/values.ts";
 
@@ -198,8 +199,7 @@ function namespaces(bindings: Bindings, tools: Record<string, ToolUse>): Scope {
 const listed = (name: string, value: unknown) => ({ [{ search: "query", describe: "id" }[name] ?? "server"]: value });
 
 function plain(value: BindingValue): unknown {
-  if ("text" in value) return value.text;
-  if ("json" in value) return JSON.parse(value.json);
+  if (!("blocks" in value)) return parsedValue(value);
   const blocks = JSON.parse(value.blocks) as Scope[];
   const hidden = (of: unknown) => ({ value: of, enumerable: false });
   const first = (key: string) => blocks.find((block) => block[key] !== undefined)?.[key];

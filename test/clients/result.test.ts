@@ -9,6 +9,7 @@ const image = { type: "image", data: "AAAA", mimeType: "image/png" };
 function insideValue(result: ToolResult): unknown {
   const value = toolValue(result, "shop.find");
   if ("blocks" in value) return JSON.parse(value.blocks);
+  if ("jsonOrText" in value) throw new Error("only the sandbox knows this value");
   return "json" in value ? JSON.parse(value.json) : value.text;
 }
 
@@ -50,6 +51,23 @@ describe("the value", () => {
     expect(toolValue({ content: text('{"b":1.0,"a":12345678901234567890}') }, "x")).toEqual({
       json: '{"b":1.0,"a":12345678901234567890}',
     });
+  });
+});
+
+describe("long text", () => {
+  const long = "x".repeat(70_000);
+
+  test("is not parsed twice: what may be an object or a list is left to the sandbox", () => {
+    for (const each of [`["${long}"]`, `\n {"a":"${long}"}`, `[INFO] ${long}`]) {
+      expect(toolValue({ content: text(each) }, "x")).toEqual({ jsonOrText: each });
+    }
+  });
+
+  test("of any other kind is known at once", () => {
+    expect(toolValue({ content: text(long) }, "x")).toEqual({ text: long });
+    expect(toolValue({ content: text("1".repeat(70_000)) }, "x")).toEqual({ json: "1".repeat(70_000) });
+    expect(toolValue({ content: text(JSON.stringify(long)) }, "x")).toEqual({ json: JSON.stringify(long) });
+    expect(toolValue({ content: text(`[${long}]`), structuredContent: { a: 1 } }, "x")).toEqual({ json: '{"a":1}' });
   });
 });
 

@@ -1,4 +1,5 @@
 /** The program, what its tools gave, and the tools there are, as advice needs them. Results are read when asked for. */
+import { parsedValue, textOf } from "../binding-value.ts";
 import { scopeOf } from "../check.ts";
 import type { Bindings } from "../contract.ts";
 import type { RecordedCalls } from "../recorder.ts";
@@ -17,7 +18,7 @@ export function surroundingsOf(
   const resultsOf = (tool: string): unknown[] => {
     let results = parsed.get(tool);
     if (!results) {
-      results = (calls.find((each) => each.tool === tool)?.results ?? []).filter(isReadable).map(parsedResult);
+      results = (calls.find((each) => each.tool === tool)?.results ?? []).filter(isReadable).map(parsedValue);
       parsed.set(tool, results);
     }
     return results;
@@ -35,9 +36,5 @@ export function surroundingsOf(
 const maxRead = 8_000_000;
 
 function isReadable(value: RecordedCalls["results"][number]): boolean {
-  return Object.values(value).every((text: string) => text.length < maxRead);
-}
-
-function parsedResult(value: RecordedCalls["results"][number]): unknown {
-  return "json" in value ? JSON.parse(value.json) : "blocks" in value ? JSON.parse(value.blocks) : value.text;
+  return textOf(value).length < maxRead;
 }

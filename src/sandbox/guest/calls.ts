@@ -4,6 +4,7 @@ import { host } from "./host.ts";
 import { answerKind, type CallKind } from "./kinds.ts";
 
 const { parse, stringify } = JSON;
+const SyntaxErrorOfEngine = SyntaxError;
 
 interface Pending {
   resolve(value: unknown): void;
@@ -97,11 +98,22 @@ export function settle(id: number, kind: number, payload: string): void {
   try {
     if (kind === answerKind.text) waiting.resolve(payload);
     else if (kind === answerKind.json) waiting.resolve(parse(payload));
+    else if (kind === answerKind.jsonOrText) waiting.resolve(jsonOrText(payload));
     else if (kind === answerKind.blocks) waiting.resolve(blocksOf(parse(payload)));
     else waiting.reject(Object.assign(new ToolError(parse(payload)), { stack: waiting.stack }));
   } catch (error) {
     waiting.reject(error);
     reportFailure(error);
+  }
+}
+
+/** Text that is JSON becomes its value; where it is nested too deeply to be read, that is said. */
+function jsonOrText(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxErrorOfEngine && error.message !== "stack overflow") return text;
+    throw error;
   }
 }
 

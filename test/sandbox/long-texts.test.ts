@@ -1,0 +1,66 @@
+/** Long texts on their way into the engine: the same inside as outside, whatever they hold. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { BindingValue } from "../../src/sandbox/contract.ts";
+import { Harness, megabyte } from "./harness.ts";
+
+setDefaultTimeout(30_000);
+
+const harness = new Harness();
+afterAll(() => harness[Symbol.dispose]());
+
+const given = (value: BindingValue, memoryBytes = 64 * megabyte) => ({ call: async () => value, memoryBytes });
+
+describe("the same text inside", () => {
+  test.each([
+    ["one byte a character", "plain ".repeat(1_000)],
+    ["two, three and four bytes", "é€😀".repeat(1_000)],
+    ["at the length from which texts are long", "é".repeat(512)],
+    ["just longer", "é".repeat(513)],
+    ["lone surrogates", "\ud800x\udc00".repeat(1_000)],
+    ["zero characters", "a\0b".repeat(1_000)],
+    ["zero characters in a short one", "a\0b"],
+  ])("%s", async (_, text) => {
+    const units =
+      "[...t].length + ' ' + t.split('').reduce((sum, c, at) => (sum * 31 + c.charCodeAt(0) + at) % 1000003, 7)";
+    const expected = new Function("t", `return ${units}`)(text);
+    for (const value of [{ text }, { jsonOrText: text }, { json: JSON.stringify(text) }]) {
+      expect(await harness.value(`const t = await test.text(); return ${units}`, given(value))).toBe(expected);
+    }
+  });
+});
+
+describe("text that may be JSON", () => {
+  const value = (jsonOrText: string) => harness.value("return test.text()", given({ jsonOrText }));
+
+  test("is its value where it is", async () => {
+    expect(await value('[{"a": 1}, null]')).toEqual([{ a: 1 }, null]);
+    expect(await value(' {"b": "\\u00e9"}\n')).toEqual({ b: "é" });
+  });
+
+  test("stays text where it only begins so", async () => {
+    for (const text of ["[INFO] ready", '{"a": 1', "[1, 2,]", "{a: 1}", "['a']", '["a\tb"]', "[01]", "{} {}"]) {
+      expect(await value(text)).toBe(text);
+    }
+  });
+
+  test("that is nested too deeply is a failure, as with JSON", async () => {
+    const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+    for (const each of [{ json: deep }, { jsonOrText: deep }]) {
+      expect(await harness.run("return test.text()", given(each))).toMatchObject({ ok: false, reason: "stack" });
+    }
+  });
+
+  test("names its keys to whoever misses one", async () => {
+    const code = "const t = await test.text(); return t.order.id";
+    const hint = async (jsonOrText: string) => (await harness.run(code, given({ jsonOrText }))) as object;
+    const isItself = "t is the value of test.text itself";
+    expect(await hint('{"orders": []}')).toMatchObject({ ok: false, error: { hint: `${isItself}: { orders }.` } });
+    expect(await hint("[INFO]")).toMatchObject({ ok: false, error: { hint: `${isItself}: no object with keys.` } });
+  });
+});
+
+test("a text that the engine has no room for is the memory's limit, and breaks nothing", async () => {
+  const outcome = await harness.run("return test.text()", given({ text: "x".repeat(18 * megabyte) }, 16 * megabyte));
+  expect(outcome).toMatchObject({ ok: false, reason: "memory" });
+  expect(await harness.value("return 1", { memoryBytes: 16 * megabyte })).toBe(1);
+});
