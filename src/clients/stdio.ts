@@ -6,6 +6,9 @@ import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
 const newline = 0x0a;
 const keptErrorBytes = 4_096;
 
+/** Characters of a message. */
+const largeMessage = 2_097_152;
+
 /** How long to read on after the process has ended. */
 const drainGraceMs = 100;
 
@@ -97,6 +100,7 @@ export class StdioTransport implements Transport {
       return;
     }
     this.onmessage?.(message);
+    if (line.length > largeMessage) collectSoon();
   }
 
   async #keepErrorTail(stream: ReadableStream<Uint8Array>): Promise<void> {
@@ -106,6 +110,21 @@ export class StdioTransport implements Transport {
     }
   }
 }
+
+/**
+ * A large message leaves several times its size behind: its bytes, its text, the parts of it, and the copies on their way
+ * into the sandbox. The collector sees little reason to hurry; hence it is asked once all of that has been handed on.
+ */
+function collectSoon(): void {
+  if (collects) return;
+  collects = true;
+  setTimeout(() => {
+    collects = false;
+    Bun.gc(true);
+  });
+}
+
+let collects = false;
 
 /** Resolves with the promise, or when the time is over. */
 async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
