@@ -1,5 +1,6 @@
 /** What a binding returned, looked at from outside the code. */
 import type { BindingValue } from "./contract.ts";
+import { blocksOf } from "./guest/blocks.ts";
 
 /** As it is sent: JSON or text. */
 export function textOf(value: BindingValue): string {
@@ -11,7 +12,8 @@ export function textOf(value: BindingValue): string {
 /** As the code sees it. */
 export function parsedValue(value: BindingValue): unknown {
   if ("text" in value) return value.text;
-  if (!("jsonOrText" in value)) return JSON.parse(textOf(value));
+  if ("json" in value) return JSON.parse(value.json);
+  if ("blocks" in value) return blocksOf(JSON.parse(value.blocks));
   try {
     return JSON.parse(value.jsonOrText);
   } catch {

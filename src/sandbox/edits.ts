@@ -29,10 +29,10 @@ export class Edits {
     this.#edits.push({ start: at, end: at, text, order: 0 });
   }
 
-  /** Another text in the place of a range; the line breaks of the range are kept behind it. */
+  /** Another text in the place of a range, before all that begins there; its line breaks are kept behind it. */
   replace({ start, end }: Range, text: string): void {
     const breaks = this.#source.slice(start, end).replace(/[^\n]/g, "");
-    this.#edits.push({ start, end, text: text + breaks, order: 0 });
+    this.#edits.push({ start, end, text: text + breaks, order: Number.NEGATIVE_INFINITY });
   }
 
   apply(): string {
@@ -57,8 +57,12 @@ export class Edits {
   }
 
   #sorted(): Edit[] {
-    return this.#edits.sort((a, b) => a.start - b.start || a.end - b.end || a.order - b.order);
+    return this.#edits.sort((a, b) => a.start - b.start || a.end - b.end || compare(a.order, b.order));
   }
+}
+
+function compare(a: number, b: number): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 /** Lines and columns count from 1. */

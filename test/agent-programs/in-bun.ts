@@ -158,9 +158,9 @@ function namespaces(bindings: Bindings, tools: Record<string, ToolUse>): Scope {
     if (tools[id]) tools[id].calls += 1;
     try {
       const given = (args ?? {}) as Record<string, unknown>;
-      return plain(
-        await bindings.call({ namespace, name, args: given, group: "tools", raw }, new AbortController().signal),
-      );
+      const { signal } = new AbortController();
+      const value = plain(await bindings.call({ namespace, name, args: given, group: "tools", raw }, signal));
+      return namespace === "" && name === "search" ? (value as { found: unknown }).found : value;
     } catch (error) {
       if (tools[id]) tools[id].failures += 1;
       const { message, code } = error as { message: string; code?: string };

@@ -1,4 +1,5 @@
 /** Calls of host functions: each has a number, a promise in here, and an answer that arrives as text. */
+import { blocksOf } from "./blocks.ts";
 import { reportFailure, watch } from "./floating.ts";
 import { host } from "./host.ts";
 import { answerKind, type CallKind } from "./kinds.ts";
@@ -119,18 +120,4 @@ function jsonOrText(text: string): unknown {
 
 export function hasPendingCalls(): boolean {
   return pending.size > 0;
-}
-
-/**
- * Content blocks as a list that also answers to what people write: `result.content`, as in the MCP result, and `data`
- * and `mimeType` of its first picture or sound. None of it is seen when the list is looped over or shown.
- */
-function blocksOf(blocks: (Record<string, unknown> | null)[]): unknown {
-  const media = blocks.find((block) => block?.["type"] === "image" || block?.["type"] === "audio");
-  const texts = blocks.filter((block) => block?.["type"] === "text").map((block) => block?.["text"]);
-  const more = { content: blocks, data: media?.["data"], mimeType: media?.["mimeType"], text: texts.join("\n") };
-  for (const [name, value] of Object.entries(more)) {
-    if (value !== undefined) Object.defineProperty(blocks, name, { value });
-  }
-  return blocks;
 }
