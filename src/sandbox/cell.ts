@@ -19,6 +19,9 @@ const keptBytes = 48 * 1_048_576;
 /** What lies below the end of a fresh engine's memory and is in use: the beginning of its heap, and the top of its stack. */
 const keptBelowEnd = 1_048_576;
 
+/** What the engine itself has to do at the end of an execution is not cut off: its stack would be lost, and so the cell. */
+const endingMs = 50;
+
 /** The limit of the runtime is a little below the memory's end (see engine.ts), and allocations are not without gaps. */
 const exhaustedBytes = 3 * 1_048_576;
 
@@ -29,7 +32,7 @@ const outOfMemory = () =>
 /** What the worker calls in the guest, see guest/host.ts. */
 const guestMethods: readonly (keyof Guest)[] = ["start", "settle", "loaded", "loadFailed", "fire", "waiting", "finish"];
 
-export class Cell {
+export class Cell implements Disposable {
   readonly #engine: Engine;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
@@ -41,6 +44,10 @@ export class Cell {
   readonly #keptFrom: number;
   #fresh: { statics: Uint8Array; heap: Uint8Array } | undefined;
   #host: HostCalls | undefined;
+  /** When the last execution ended, until the next one begins. */
+  #leftAt: number | undefined;
+  /** Whether the engine was left in the middle of one of its own loops: nobody unwound its stack. */
+  #torn = false;
 
   /** Runs the guest's script through `loadGuest`, or whatever else makes the guest ready. */
   constructor(engine: Engine, endAddress: number, loadGuest: (context: QuickJSContext) => void) {
@@ -48,9 +55,12 @@ export class Cell {
     this.#endAddress = endAddress;
     this.#keptFrom = Math.max(staticBytes, this.#end - keptBelowEnd);
     this.#runtime = engine.quickjs.newRuntime();
-    this.#runtime.setInterruptHandler(() => this.#host?.stopped() ?? false);
+    this.#runtime.setInterruptHandler(() => this.#stopped);
     engine.onTick = () => {
-      if (this.#host?.stopped()) throw new Error("stopped");
+      const ending = this.#leftAt !== undefined && performance.now() - this.#leftAt < endingMs;
+      if (!this.#stopped || ending) return;
+      this.#torn = true;
+      throw new Error("stopped");
     };
     this.#context = this.#runtime.newContext();
     this.#defineHost();
@@ -72,21 +82,38 @@ export class Cell {
    */
   enter(host: HostCalls, { stackBytes }: Limits): void {
     this.#host = host;
+    this.#leftAt = undefined;
     this.#runtime.setMaxStackSize(Math.min(stackBytes, 262_144));
+  }
+
+  /** The execution is over: what its code still does is stopped, and until then reaches nobody. */
+  leave(): void {
+    this.#host = undefined;
+    this.#leftAt = performance.now();
   }
 
   /** Makes the cell as it was when it was remembered. False when it cannot be used again, and another is to be made. */
   renew(): boolean {
     this.#host = undefined;
+    this.#leftAt = undefined;
     const end = this.#end;
     const fresh = this.#fresh;
-    if (!fresh || end > keptBytes) return false;
+    if (!fresh || this.#torn || end > keptBytes) return false;
     const memory = new Uint8Array(this.#engine.memory.buffer);
     const freshEnd = this.#keptFrom + fresh.heap.length;
     memory.fill(0, freshEnd, Math.max(end, freshEnd));
     memory.set(fresh.heap, this.#keptFrom);
     memory.set(fresh.statics);
     return true;
+  }
+
+  /** Frees everything, which the engine refuses (it aborts) while somebody holds a handle of it. */
+  [Symbol.dispose](): void {
+    this.#leftAt = undefined;
+    for (const method of this.#methods.values()) method.dispose();
+    this.#guest.dispose();
+    this.#context.dispose();
+    this.#runtime.dispose();
   }
 
   /** Evaluates an expression, whose frames have the given file name in stacks. Throws what it throws. */
@@ -135,6 +162,10 @@ export class Cell {
     }
     result.dispose();
     return true;
+  }
+
+  get #stopped(): boolean {
+    return this.#leftAt !== undefined || (this.#host?.stopped() ?? false);
   }
 
   /** At the limit, or it was: then a promise may have been rejected without memory for the job that tells of it. */

@@ -221,6 +221,7 @@ export class Execution implements HostCalls {
   #finish(result: WorkerResult): void {
     if (this.#over) return;
     this.#over = true;
+    this.#cell.leave();
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#logs.flush(true);
     // An engine that ran out of memory or stack, or was stopped in the middle, is not used again.

@@ -30,7 +30,7 @@ interface ReadyWorker {
 
 export class Sandbox implements Disposable {
   /** Workers that wait for the next execution. More are started when more executions run side by side. */
-  readonly #keptWorkers: number;
+  #keptWorkers: number;
   readonly #idle: ReadyWorker[] = [];
   readonly #busy = new Set<Worker>();
 
@@ -76,6 +76,8 @@ export class Sandbox implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    // An execution that is still being read takes a worker later, and gives it back to nobody.
+    this.#keptWorkers = 0;
     for (const { worker } of this.#idle.splice(0)) worker.terminate();
     for (const worker of this.#busy) worker.terminate();
     this.#busy.clear();
