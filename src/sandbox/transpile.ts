@@ -26,6 +26,14 @@ export interface Transpiled {
  * CheckError when the code is not TypeScript.
  */
 export async function transpile(written: string, skill?: string): Promise<Transpiled> {
+  try {
+    return await transpileProgram(written, skill);
+  } catch (error) {
+    throw readable(error);
+  }
+}
+
+async function transpileProgram(written: string, skill: string | undefined): Promise<Transpiled> {
   const { source, code, program, typed, notes } = await parseWritten(written);
   const edits = new Edits(code);
   const form = rewriteModules(program, code, edits, skill);
@@ -147,15 +155,26 @@ async function tracePosition(source: string, at: { line: number; column: number 
 }
 
 function syntaxError(error: unknown, source: string, firstColumn: 0 | 1): unknown {
-  const loc = (error as { loc?: { line: number; column: number } }).loc;
-  if (!(error instanceof SyntaxError) || !loc) return error;
+  const { loc, message } = error as Error & { loc?: { line: number; column: number } };
+  // Sucrase has errors of its own where it loses its way.
+  if (!loc) return error instanceof RangeError ? error : unreadable("The code cannot be read as TypeScript");
   const line = source.split("\n")[loc.line - 1];
   return new CheckError({
     name: "SyntaxError",
-    message: error.message.replace(/\s*\(\d+:\d+\)$/, "").replace(/^Error transforming main\.ts: /, ""),
+    message: message.replace(/\s*\(\d+:\d+\)$/, "").replace(/^Error transforming main\.ts: /, ""),
     stack: "",
     line: loc.line,
     column: loc.column + 1 - firstColumn,
     ...(line === undefined ? {} : { source: line }),
   });
+}
+
+/** Parsers and walks go down into what is nested until their stack ends. */
+function readable(error: unknown): unknown {
+  if (!(error instanceof RangeError)) return error;
+  return unreadable("The code is nested too deeply, or has an expression that is too long");
+}
+
+function unreadable(message: string): CheckError {
+  return new CheckError({ name: "SyntaxError", message, stack: "" });
 }

@@ -288,6 +288,8 @@ const failures: Row[] = [
   ],
 ];
 
+const nested = "The code is nested too deeply, or has an expression that is too long";
+
 const depth: Row[] = [
   ["recursion", "const f = () => f() + 1; f()", fails("stack")],
   ["mutual recursion", "const a = () => b(); const b = () => a(); a()", fails("stack")],
@@ -302,6 +304,16 @@ const depth: Row[] = [
   ["JSON that is deep", "JSON.parse('['.repeat(1e5) + ']'.repeat(1e5))", fails("stack")],
   ["a deep value", "let o = {}; for (let i = 0; i < 1e5; i++) o = { o }; return o", fails("stack")],
   ["a deep argument", "let o = {}; for (let i = 0; i < 1e5; i++) o = { o }; await test.echo(o)", fails("stack")],
+  ...(["{}", "()", "[]"] as const).map(
+    ([open = "", close = ""]): Row => [
+      `a program that is deep in ${open}${close}`,
+      `${open.repeat(1e5)}1${close.repeat(1e5)}`,
+      fails("check", nested),
+    ],
+  ),
+  ["an expression that is long", `return 0${"+1".repeat(1e5)}`, fails("check", nested)],
+  ["a class that does not end", "(class{", fails("check")],
+  ["an import that does not end", "import a from n", fails("check")],
   ["source that is deep", "eval('('.repeat(1e5) + ')'.repeat(1e5))", fails("stack")],
   [
     "an array in itself as text",
