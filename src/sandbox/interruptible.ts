@@ -161,8 +161,9 @@ function bodyWithChecks(body: Uint8Array, check: number[]): Uint8Array {
 }
 
 /**
- * Where loops begin that may run long: those with a call or another loop in them. The rest go over memory, which ends,
- * and are where a check would cost most.
+ * Where loops begin that may run long: those with a call or another loop in them, and those that compare texts, since a
+ * search compares them again and again, and megabytes each time. The rest go over memory, which ends, and are where a
+ * check would cost most.
  */
 function longLoops(body: Uint8Array): number[] {
   const reader = new Reader(body);
@@ -171,21 +172,42 @@ function longLoops(body: Uint8Array): number[] {
     reader.byte();
   }
   const found: number[] = [];
-  const open: { loopAt: number | undefined; long: boolean }[] = [];
+  const open: { loopAt: number | undefined; long: boolean; characters: number; stores: boolean }[] = [];
+  const opened = (loopAt?: number) => ({ loopAt, long: false, characters: 0, stores: false });
   while (!reader.done) {
     const opcode = skipInstruction(reader);
     const inner = open.at(-1);
-    if (opcode === op.block || opcode === op.if) open.push({ loopAt: undefined, long: false });
-    else if (opcode === op.loop) open.push({ loopAt: reader.at, long: false });
+    if (opcode === op.block || opcode === op.if) open.push(opened());
+    else if (opcode === op.loop) open.push(opened(reader.at));
+    else if (isCharacterLoad(opcode) && inner) inner.characters += 1;
+    else if (isStore(opcode) && inner) inner.stores = true;
     else if ((opcode === op.call || opcode === op.callIndirect) && inner) inner.long = true;
     else if (opcode === op.end) {
       open.pop();
       const outer = open.at(-1);
-      if (inner?.loopAt !== undefined && inner.long) found.push(inner.loopAt);
-      if (outer && (inner?.long || inner?.loopAt !== undefined)) outer.long = true;
+      if (inner?.loopAt !== undefined && (inner.long || comparesTexts(inner))) found.push(inner.loopAt);
+      if (outer && inner && (inner.long || inner.loopAt !== undefined)) outer.long = true;
+      if (outer && inner) {
+        outer.characters += inner.characters;
+        outer.stores ||= inner.stores;
+      }
     }
   }
   return found.sort((first, second) => first - second);
+}
+
+/** Reads characters of two texts, of one or two bytes each, and writes nothing. */
+function comparesTexts({ characters, stores }: { characters: number; stores: boolean }): boolean {
+  return characters >= 2 && !stores;
+}
+
+/** Loads of one or two bytes into 32 bits. */
+function isCharacterLoad(opcode: number): boolean {
+  return opcode >= 0x2c && opcode <= 0x2f;
+}
+
+function isStore(opcode: number): boolean {
+  return opcode >= 0x36 && opcode <= 0x3e;
 }
 
 /** Reads one instruction with its immediates; its opcode. */

@@ -56,6 +56,23 @@ test("a program that was not made interruptible is refused", async () => {
   ).rejects.toThrow("not made interruptible");
 });
 
+test("loops that compare texts are checked as well, since a search runs them again and again", () => {
+  const get = [0x20, 0];
+  const load = (opcode: number) => [...get, opcode, 0, 0];
+  const bodies: Record<string, number[]> = {
+    calls: callPing,
+    comparesBytes: [...load(0x2d), ...load(0x2d), 0x46, 0x1a],
+    comparesWideAndNarrow: [...load(0x28), ...load(0x2f), ...load(0x2d), 0x46, 0x1a],
+    readsOne: [...load(0x2d), 0x1a],
+    readsWords: [...load(0x28), ...load(0x28), 0x46, 0x1a],
+    copies: [...get, ...load(0x2d), 0x3a, 0, 0, ...load(0x2d), 0x1a],
+  };
+  const grownBy = (body: number[]) => makeInterruptible(program(body)).length - program(body).length;
+  const unchecked = grownBy(bodies["copies"] ?? []);
+  const checked = Object.keys(bodies).filter((name) => grownBy(bodies[name] ?? []) > unchecked);
+  expect(checked).toEqual(["calls", "comparesBytes", "comparesWideAndNarrow"]);
+});
+
 test("an unknown instruction is an error and not passed over", () => {
   expect(() => makeInterruptible(program([0xfd, 0]))).toThrow("an instruction that is not known: 0xfd");
   expect(() => makeInterruptible(program(callPing).subarray(0, 60))).toThrow();
