@@ -32,6 +32,8 @@ export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: 
   const emscriptenModule = {
     // Otherwise the path of this program gets into the engine's memory.
     thisProgram: "quickjs",
+    // An abort is an exception too, and what comes of it is said by the outcome: stderr is the program's own.
+    printErr: () => {},
     async instantiateWasm(imports: Imports, onSuccess: (instance: WebAssembly.Instance) => void) {
       const instance = await instantiateInterruptible(wasmModule, imports, () => engine.onTick());
       onSuccess(instance);
