@@ -1,0 +1,164 @@
+/**
+ * Nothing is left of an execution: not in the engine, not of what the host holds of it, not in the process. Cells are
+ * used here as the worker uses them, in this thread, so that both sides of their edge can be counted.
+ */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
+import { Cell, type HostCalls } from "../../src/sandbox/cell.ts";
+import { createEngine, findEndAddress } from "../../src/sandbox/engine.ts";
+import { Execution } from "../../src/sandbox/execution.ts";
+import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
+import type { WorkerResult } from "../../src/sandbox/messages.ts";
+import { runGuest } from "../../src/sandbox/snapshot.ts";
+import { compiledEngine } from "../../src/sandbox/wasm.ts";
+import { measureGrowth } from "../bench/growth.ts";
+
+setDefaultTimeout(120_000);
+
+const script: string = guestScript();
+
+/** Every way across the edge: logs, values, calls that succeed and fail, timers, computations, files, failures. */
+const programs = [
+  "return 1",
+  "console.log('a', { b: [1, 2] }); display({ c: 1 }); return { big: 'x'.repeat(1e5) }",
+  "let sum = 0; for (let i = 0; i < 20; i++) sum += (await test.echo({ i })).i; return sum",
+  "return await Promise.allSettled([test.echo({ i: 1 }), test.fail({}), test.text({}), test.echo.raw({ i: 2 })])",
+  "await new Promise((done) => setTimeout(done, 1)); const every = setInterval(() => {}, 1); clearInterval(every); return 2",
+  "return [new Intl.NumberFormat('de').format(1.5), require('node:crypto').createHash('md5').update('a').digest('hex')]",
+  "return await fs.readFile('./workspace/none', 'utf8').catch((error) => error.code)",
+  "setTimeout(() => {}, 60_000); test.echo({ i: 1 }); throw new Error('mine')",
+];
+
+interface Made {
+  cell: Cell;
+  context: QuickJSContext;
+  /** The sizes of all that the host keeps for this engine. */
+  hostState: () => Record<string, number>;
+}
+
+async function makeCell(leak?: (context: QuickJSContext) => QuickJSHandle): Promise<Made> {
+  const wasm = await compiledEngine();
+  const engine = await createEngine(wasm, 32 * 1_048_576);
+  let made: QuickJSContext | undefined;
+  const cell = new Cell(engine, await findEndAddress(wasm), (context) => {
+    runGuest(context, script);
+    leak?.(context);
+    made = context;
+  });
+  if (!made) throw new Error("there is no context");
+  const context = made;
+  return { cell, context, hostState: () => hostStateOf(context.runtime, engine.quickjs) };
+}
+
+/** Fields that quickjs-emscripten calls private: what it looks things up in when the engine calls the host. */
+interface Kept {
+  contextMap: Map<unknown, unknown>;
+  hostRefs: { groups: Map<unknown, Map<unknown, unknown>>; nextId: number; freelist: unknown[] };
+}
+interface Callbacks {
+  callbacks: { contextCallbacks: Map<unknown, unknown>; runtimeCallbacks: Map<unknown, unknown> };
+}
+
+function hostStateOf(runtime: QuickJSRuntime, quickjs: object): Record<string, number> {
+  const { contextMap, hostRefs } = runtime as unknown as Kept;
+  const { callbacks } = quickjs as Callbacks;
+  return {
+    contexts: contextMap.size,
+    functions: [...hostRefs.groups.values()].reduce((sum, group) => sum + group.size, 0),
+    functionsEver: hostRefs.nextId,
+    functionsFreed: hostRefs.freelist.length,
+    contextCallbacks: callbacks.contextCallbacks.size,
+    runtimeCallbacks: callbacks.runtimeCallbacks.size,
+  };
+}
+
+/** As the worker and its owner do it; `timers` counts what the execution has of the event loop at its end. */
+async function execute(cell: Cell, code: string): Promise<WorkerResult> {
+  const functions = ["echo", "text", "fail"].map((name) => ({ name, jsName: name }));
+  const { promise, resolve } = Promise.withResolvers<WorkerResult>();
+  const execution: Execution = new Execution(
+    cell,
+    {
+      type: "run",
+      code,
+      namespaces: [{ name: "test", jsName: "test", functions }],
+      mounts: { workspace: "/nowhere/workspace", registry: "/nowhere/registry" },
+      timeoutMs: 10_000,
+      stop: new SharedArrayBuffer(4),
+    },
+    (message) => {
+      if (message.type === "done") resolve(message.result);
+      if (message.type !== "call") return;
+      const { call, name, args } = message;
+      const answer =
+        name === "fail"
+          ? ({ ok: false, error: { name: "ToolError", message: "no" } } as const)
+          : ({ ok: true, value: name === "text" ? { text: "plain" } : { json: args } } as const);
+      queueMicrotask(() => execution.settle({ type: "settle", call, ...answer }));
+    },
+  );
+  execution.start();
+  return promise;
+}
+
+/** All programs, with the memory laid back after each. */
+async function round(cell: Cell): Promise<void> {
+  for (const code of programs) {
+    const result = await execute(cell, code);
+    expect(result).toMatchObject(code.includes("throw") ? { ok: false, reason: "threw" } : { ok: true });
+    await Bun.sleep(0);
+    expect(cell.renew()).toBe(true);
+  }
+}
+
+test("after an execution the engine can be freed: it finds no object that somebody still holds", async () => {
+  for (const code of programs) {
+    const { cell } = await makeCell();
+    await execute(cell, code);
+    await Bun.sleep(0);
+    expect(() => cell[Symbol.dispose]()).not.toThrow();
+  }
+});
+
+test("it would find one", async () => {
+  const { cell } = await makeCell((context) => context.newObject());
+  await execute(cell, "return 1");
+  expect(() => cell[Symbol.dispose]()).toThrow("list_empty(&rt->gc_obj_list)");
+});
+
+test("what the host keeps for an engine does not grow, and neither does the engine", async () => {
+  const { cell, context, hostState } = await makeCell();
+  cell.remember();
+  const counted = () => ({ host: hostState(), engine: context.runtime.dumpMemoryUsage() });
+  await round(cell);
+  const before = counted();
+  for (let rounds = 0; rounds < 25; rounds++) await round(cell);
+  expect(counted()).toEqual(before);
+  expect(before.host).toMatchObject({ contexts: 1, contextCallbacks: 1, runtimeCallbacks: 1, functionsFreed: 0 });
+  cell[Symbol.dispose]();
+});
+
+test("objects are freed by the engine itself as well, where its memory is not laid back", async () => {
+  const { cell, context } = await makeCell();
+  const objects = (): number => {
+    cell.enter({ stopped: () => false } as HostCalls);
+    using usage = context.runtime.computeMemoryUsage();
+    return context.dump(usage).obj_count;
+  };
+  const counts: number[] = [];
+  for (let index = 0; index < 60; index++) {
+    await execute(cell, "return (await test.echo({ list: [1, 2, { a: 1 }] })).list.map((x) => ({ x }))");
+    await Bun.sleep(0);
+    if (index >= 10) counts.push(objects());
+  }
+  // Cycles wait for a collection, which comes by itself.
+  expect(Math.max(...counts) - Math.min(...counts)).toBeLessThan(1_000);
+  expect(counts.at(-1)).toBeLessThan((counts[0] ?? 0) + 500);
+  cell[Symbol.dispose]();
+});
+
+test("a process does not grow by executions", async () => {
+  // `bun test/bench/growth.ts` says it of 5,000, after a longer warm-up: less than 20 MB.
+  const growth = await measureGrowth(400, 100);
+  expect({ ...growth, bounded: growth.growthMb < 60 }).toEqual({ ...growth, bounded: true });
+});
