@@ -1,0 +1,82 @@
+/** What holds for the outcome of any program; each broken promise in one line. */
+import type { FailureReason, Limits, Outcome } from "../../../src/sandbox/contract.ts";
+
+export interface Execution {
+  program: string;
+  outcome: Outcome;
+  /** From the call of `execute` to its answer. */
+  tookMs: number;
+  limits: Limits;
+  /** Calls of bindings that were open when the outcome was there, and had not been told to stop. */
+  openCalls: number;
+}
+
+/** Fails to compile when the contract gets another reason. */
+const reasons: Record<FailureReason, true> = {
+  threw: true,
+  check: true,
+  timeout: true,
+  cpu: true,
+  memory: true,
+  stack: true,
+  cancelled: true,
+  crashed: true,
+};
+
+/**
+ * Beyond its limit an execution may take as long as stopping it, starting a worker and reading the program take on a
+ * machine that has more to do. What waits for its limit in vain takes much longer: the limit of another execution.
+ */
+const graceMs = 10_000;
+
+/** Names of the host's own files and functions, as they are in its stacks. */
+const hostFrames =
+  /(?:worker|sandbox|execution|cell|engine|recorder|transpile)\.ts\b|quickjs-emscripten|wasm-function|acorn|sucrase|\/\$bunfs|moduleEvaluation|processTicksAndRejections/;
+
+/** The lines are in the words of a report: `what is wrong: more of it`. Empty where all is as promised. */
+export function brokenPromises(execution: Execution, secrets: readonly string[]): string[] {
+  const { outcome, tookMs, limits, openCalls } = execution;
+  const broken: string[] = [];
+  if (tookMs > limits.timeoutMs + graceMs) broken.push(`late: it took ${Math.round(tookMs)} ms`);
+  if (openCalls > 0) broken.push(`a call went on: ${openCalls} were not told to stop`);
+  const said = jsonOf(outcome);
+  if (said === undefined) return [...broken, "the outcome is no JSON"];
+  return [...broken, ...shapeFaults(outcome), ...sizeFaults(said, limits), ...leaks(said, execution.program, secrets)];
+}
+
+function jsonOf(outcome: Outcome): string | undefined {
+  try {
+    return JSON.stringify(outcome);
+  } catch {
+    return undefined;
+  }
+}
+
+function shapeFaults(outcome: Outcome): string[] {
+  if (typeof outcome !== "object" || outcome === null) return ["the outcome is no object"];
+  if (!Array.isArray(outcome.logs) || !Array.isArray(outcome.display)) return ["logs or display are no lists"];
+  if (typeof outcome.receipt?.calls !== "number") return ["there is no receipt"];
+  if (outcome.ok) return [];
+  const { reason, error } = outcome;
+  if (!Object.hasOwn(reasons, reason)) return [`the reason is not of the contract: ${reason}`];
+  if (reason === "crashed") return [`crashed: ${error.message}`];
+  if (reason === "cancelled") return ["cancelled, though nobody cancelled it"];
+  const texts = [error.name, error.message, error.stack];
+  return texts.every((text) => typeof text === "string") ? [] : ["the error is not in words"];
+}
+
+/** All that is said fits into the memory that the code had, times what JSON makes of a character (`\u0000`). */
+function sizeFaults(said: string, { memoryBytes }: Limits): string[] {
+  return said.length > 6 * memoryBytes ? [`too much: an outcome of ${said.length} characters`] : [];
+}
+
+/** A secret is no leak where the program itself says it. */
+function leaks(said: string, program: string, secrets: readonly string[]): string[] {
+  const found = secrets.filter((secret) => said.includes(secret) && !program.includes(secret));
+  const frame = hostFrames.exec(said)?.[0];
+  if (frame !== undefined && !program.includes(frame)) found.push(frame);
+  return found.map((secret) => {
+    const at = said.indexOf(secret);
+    return `leaked ${JSON.stringify(secret)}: ${said.slice(Math.max(0, at - 80), at + 80)}`;
+  });
+}
