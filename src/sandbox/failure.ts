@@ -2,6 +2,7 @@
 import type { Advice } from "./advice/surroundings.ts";
 import type { Bindings, Limits, OutcomeError } from "./contract.ts";
 import type { WorkerResult } from "./messages.ts";
+import { orNothing } from "./or-nothing.ts";
 import type { RecordedCalls } from "./recorder.ts";
 import type { Transpiled } from "./transpile.ts";
 import { codeFile, wrapperLength } from "./wrapper.ts";
@@ -55,8 +56,10 @@ async function adviceFor(
     import("./advice/advise.ts"),
     import("./advice/surroundings-of.ts"),
   ]);
-  const { surroundings, resultsOf } = surroundingsOf(about.transpiled.plain, about.bindings, about.calls);
-  return advise({ reason, name, message, code, hint, at, line, missed }, surroundings, resultsOf);
+  return orNothing<Advice>({}, () => {
+    const { surroundings, resultsOf } = surroundingsOf(about.transpiled.plain, about.bindings, about.calls);
+    return advise({ reason, name, message, code, hint, at, line, missed }, surroundings, resultsOf);
+  });
 }
 
 function limitWords({ reason, error }: Failed, limits: Limits): { message: string; hint?: string } {

@@ -3,6 +3,7 @@ import { type Program, parse } from "acorn";
 import { checkCalls, type Finding, type Known } from "./check.ts";
 import { CheckError } from "./check-error.ts";
 import { Edits, offsetOf, positionOf } from "./edits.ts";
+import { orNothing } from "./or-nothing.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
 import { rewriteNamespaces } from "./rewrite-namespaces.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
@@ -46,7 +47,7 @@ async function transpileProgram(written: string, skill: string | undefined): Pro
     notes,
     plain: { program, code },
     async check(known) {
-      const findings = checkCalls(program, code, known);
+      const findings = await orNothing<Finding[]>([], () => checkCalls(program, code, known));
       return Promise.all(findings.map(async (each) => ({ ...each, ...(await inSource(positionOf(code, each.at))) })));
     },
     plainOffset: (line, column) => edits.undo(offsetOf(edited, line, column)),

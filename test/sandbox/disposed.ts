@@ -1,10 +1,11 @@
 /** Disposes a sandbox whose execution is still being read. The process ends by itself where no worker is left. */
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { someLimits } from "./some-limits.ts";
 
 const sandbox = new Sandbox();
 const execution = sandbox.execute("return 'done'", {
   bindings: { namespaces: [], call: async () => ({ json: "1" }) },
-  limits: { timeoutMs: 10_000, memoryBytes: 32 * 1_048_576 },
+  limits: someLimits({ timeoutMs: 10_000, memoryBytes: 32 * 1_048_576 }),
   mounts: { workspace: "/nowhere/workspace", registry: "/nowhere/registry" },
   check: "off",
 });

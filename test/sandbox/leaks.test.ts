@@ -12,6 +12,7 @@ import type { WorkerResult } from "../../src/sandbox/messages.ts";
 import { runGuest } from "../../src/sandbox/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/wasm.ts";
 import { measureGrowth } from "../bench/growth.ts";
+import { someLimits } from "./some-limits.ts";
 
 setDefaultTimeout(120_000);
 
@@ -83,7 +84,7 @@ async function execute(cell: Cell, code: string): Promise<WorkerResult> {
       code,
       namespaces: [{ name: "test", jsName: "test", functions }],
       mounts: { workspace: "/nowhere/workspace", registry: "/nowhere/registry" },
-      timeoutMs: 10_000,
+      limits: someLimits({ timeoutMs: 10_000 }),
       stop: new SharedArrayBuffer(4),
     },
     (message) => {
@@ -141,7 +142,7 @@ test("what the host keeps for an engine does not grow, and neither does the engi
 test("objects are freed by the engine itself as well, where its memory is not laid back", async () => {
   const { cell, context } = await makeCell();
   const objects = (): number => {
-    cell.enter({ stopped: () => false } as HostCalls);
+    cell.enter({ stopped: () => false } as HostCalls, someLimits());
     using usage = context.runtime.computeMemoryUsage();
     return context.dump(usage).obj_count;
   };

@@ -293,6 +293,16 @@ describe("running", () => {
     expect(value).toEqual(names.map(() => "undefined"));
   });
 
+  test("code of any depth has an outcome, also where it can just be read", async () => {
+    const shapes = [(n: number) => `0${"+1".repeat(n)}`, (n: number) => `a${".b".repeat(n)}`];
+    for (let depth = 3_000; depth <= 8_000; depth += 500) {
+      for (const shape of shapes) {
+        const outcome = await harness.run(`let a: any = {};\nlet b = ${shape(depth)};\na.b.c`);
+        expect(outcome.ok ? "value" : outcome.reason).toMatch(/^(?:threw|check)$/);
+      }
+    }
+  });
+
   test("the receipt counts calls, failures and characters", async () => {
     const outcome = await harness.run(
       "await test.echo({ a: 'xxxxxxxxxx' }); await test.echo({}); await test.fail({}).catch(() => {}); return 'ok'",

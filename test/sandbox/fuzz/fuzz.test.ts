@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import type { Outcome } from "../../../src/sandbox/contract.ts";
 import { type ExecuteOptions, Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { transpile } from "../../../src/sandbox/transpile.ts";
+import { someLimits } from "../some-limits.ts";
 import { fuzz } from "./fuzz.ts";
 import { grammarProgram } from "./grammar.ts";
 import { brokenPromises, type Execution } from "./invariants.ts";
@@ -103,7 +104,10 @@ describe("the fuzzer sees", () => {
       async (sandbox, source, options) => {
         const outcome = await run(sandbox, source, options);
         const { signal } = new AbortController();
-        void options.bindings.call({ namespace: "test", name: "slow", args: { ms: 40 }, raw: false }, signal);
+        void options.bindings.call(
+          { namespace: "test", name: "slow", group: "tools", args: { ms: 40 }, raw: false },
+          signal,
+        );
         return outcome;
       },
       "a call went on",
@@ -113,7 +117,11 @@ describe("the fuzzer sees", () => {
       async (sandbox, source, options) => {
         const outcome = await run(sandbox, source, options);
         const { signal } = new AbortController();
-        setTimeout(() => options.bindings.call({ namespace: "test", name: "echo", args: {}, raw: false }, signal), 1);
+        setTimeout(
+          () =>
+            options.bindings.call({ namespace: "test", name: "echo", group: "tools", args: {}, raw: false }, signal),
+          1,
+        );
         return outcome;
       },
       "a call after the end",
@@ -162,7 +170,7 @@ describe("the fuzzer sees", () => {
 
   test("what is late, and what is too much", async () => {
     using sandbox = new Sandbox();
-    const limits = { timeoutMs: 200, memoryBytes: 2 ** 24 };
+    const limits = someLimits({ timeoutMs: 200, memoryBytes: 2 ** 24 });
     const mounts = { workspace: "/nowhere", registry: "/nowhere" };
     const bindings = { namespaces: [], call: async () => ({ json: "1" }) };
     const outcome = await sandbox.execute("return 1", { bindings, limits, mounts, check: "off" });

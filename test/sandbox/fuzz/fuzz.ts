@@ -3,6 +3,7 @@ import type { Limits } from "../../../src/sandbox/contract.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { residentMb } from "../../bench/growth.ts";
 import { megabyte } from "../harness.ts";
+import { someLimits } from "../some-limits.ts";
 import type { Programs } from "./programs.ts";
 import { type Executor, errorText, isLate, makeSetting, type Round, runRound, type Setting } from "./rounds.ts";
 import { Surroundings } from "./surroundings.ts";
@@ -40,7 +41,7 @@ export interface FuzzReport {
 }
 
 /** More time than almost every program needs; memory for engines that are laid back and not made anew. */
-export const smallLimits: Limits = { timeoutMs: 200, memoryBytes: 32 * megabyte };
+export const smallLimits: Limits = someLimits({ timeoutMs: 200, memoryBytes: 32 * megabyte });
 
 /** Programs between two looks at what a next execution finds. */
 export const roundLength = 20;

@@ -5,6 +5,7 @@
 import { parseArgs } from "node:util";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
 import { megabyte } from "../harness.ts";
+import { someLimits } from "../some-limits.ts";
 import { type Failure, type FuzzReport, fuzz, roundLength, smallLimits } from "./fuzz.ts";
 import { minimised } from "./minimise.ts";
 import { programsOf } from "./programs.ts";
@@ -24,7 +25,7 @@ const { values } = parseArgs({
   },
 });
 const seed = wholeNumber("seed");
-const limits = { timeoutMs: wholeNumber("timeout"), memoryBytes: wholeNumber("memory") * megabyte };
+const limits = someLimits({ timeoutMs: wholeNumber("timeout"), memoryBytes: wholeNumber("memory") * megabyte });
 const programs = await programsOf(seed);
 
 /** At most this many are looked into; a fault that is everywhere need not be told a thousand times. */
