@@ -1,9 +1,10 @@
 /** The arguments that stand in a call, against the schema of the function: names, presence, and literals. */
 import type { CallExpression, Expression, ObjectExpression } from "acorn";
-import { didYouMean } from "../near-names.ts";
+import { didYouMean, misspelling } from "../near-names.ts";
+import { meantKey } from "./advice/shapes.ts";
 import type { Finding } from "./check.ts";
 import type { KnownFunction } from "./contract.ts";
-import { fittingText, likelyName, literalKind, wrongLiteral } from "./literals.ts";
+import { fittingText, likelyName, literalKind, literalText, wrongLiteral } from "./literals.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -30,24 +31,19 @@ export function checkArguments(call: CallExpression, known: KnownFunction, shown
   const { given, open } = givenArguments(first);
   const absent = open ? [] : missing([...given.keys()], schema);
   const unknown = schema.closed ? [...given.keys()].filter((name) => schema.properties[name] === undefined) : [];
-  // One that is missing and one that is not known are most likely the same.
-  const pair = absent.length === 1 && unknown.length === 1;
-  const findings = absent.map((name) =>
-    problem(
-      first.start,
-      `the argument "${name}" is missing`,
-      pair ? renamed(first, unknown[0]!, name, code) : undefined,
-    ),
-  );
+  const meant = meantNames(unknown, absent, given, schema);
+  const named = [...meant.values()];
+  const isPlain =
+    absent.every((name) => named.includes(name)) &&
+    unknown.every((name) => isRename(given.get(name), meant.get(name), schema));
+  const write = isPlain && unknown.length > 0 ? renamed(first, meant, code) : undefined;
+  const findings = absent.map((name) => problem(first.start, `the argument "${name}" is missing`, write));
   for (const [name, value] of given) {
     const property = schema.properties[name];
     if (property === undefined) {
-      if (schema.closed) {
-        const names = Object.keys(schema.properties);
-        const near = pair ? `It is called ${absent[0]}` : (didYouMean(name, names) ?? likely(name, schema.properties));
-        const takes = `It takes: ${names.slice(0, 20).join(", ") || "none"}`;
-        findings.push(problem(value.start, `there is no argument "${name}". ${near ?? takes}`));
-      }
+      if (!schema.closed) continue;
+      const instead = insteadOf(name, meant.get(name), absent, schema);
+      findings.push(problem(value.start, `there is no argument "${name}". ${instead}`, write));
     } else {
       const wrong = wrongLiteral(value, property);
       const better = wrong && fittingText(value, property);
@@ -58,39 +54,86 @@ export function checkArguments(call: CallExpression, known: KnownFunction, shown
   return findings;
 }
 
-/** For names that mean the same elsewhere: `page_size` for `limit`. */
-function likely(name: string, properties: Record<string, unknown>): string | undefined {
+/** Of the arguments that are not known, the ones that were meant: the same in other words, else the only one missing. */
+function meantNames(
+  unknown: string[],
+  absent: string[],
+  given: ReadonlyMap<string, Expression>,
+  schema: ObjectSchema,
+): Map<string, string> {
+  const meant = new Map<string, string>();
+  const open = Object.keys(schema.properties).filter((name) => !given.has(name));
+  for (const name of unknown) {
+    const free = open.filter((each) => ![...meant.values()].includes(each));
+    const missed = absent.filter((each) => free.includes(each));
+    const [only] = missed.length === 1 && unknown.length === 1 ? missed : [];
+    const found = meantKey(name, missed) ?? likelyName(name, missed) ?? meantKey(name, free) ?? likelyName(name, free);
+    const guess = found ?? (fits(given.get(name), only, schema) ? only : undefined);
+    if (guess !== undefined) meant.set(name, guess);
+  }
+  return meant;
+}
+
+/** A page's number is no cursor, whatever it is called. */
+function isRename(value: Expression | undefined, name: string | undefined, schema: ObjectSchema): boolean {
+  return name !== undefined && !/cursor|token/i.test(name) && fits(value, name, schema);
+}
+
+function fits(value: Expression | undefined, name: string | undefined, schema: ObjectSchema): boolean {
+  return value !== undefined && name !== undefined && wrongLiteral(value, schema.properties[name]) === undefined;
+}
+
+function insteadOf(name: string, meant: string | undefined, absent: string[], { properties }: ObjectSchema): string {
   const names = Object.keys(properties);
-  const meant = likelyName(name, names);
-  if (meant === undefined) return undefined;
+  const takes = `It takes: ${names.slice(0, 20).join(", ") || "none"}`;
+  if (meant === undefined) return didYouMean(name, names) ?? takes;
+  if (absent.includes(meant)) return `It is called ${meant}`;
+  if (misspelling(name, [meant]) !== undefined) return `Did you mean ${meant}?`;
   const { description } = (properties[meant] ?? {}) as { description?: unknown };
   const said = typeof description === "string" && description.length <= 160 ? ` (${description})` : "";
-  return `Perhaps ${meant}${said}. It takes: ${names.slice(0, 20).join(", ")}`;
+  return `Perhaps ${meant}${said}. ${takes}`;
 }
 
 /** `"ord_00042"` → `{ order_id: "ord_00042" }`, where there is only one argument that it can be. */
 function asNamed(call: CallExpression, schema: ObjectSchema, code: string): string | undefined {
   const names = schema.required.length > 0 ? schema.required : Object.keys(schema.properties);
   const given = call.arguments;
+  const parsed = jsonText(given);
+  if (parsed !== undefined) return parsed;
   if (given.length > names.length || (given.length === 1 && names.length > 1)) return undefined;
-  const fits = given.every((each, at) => {
+  const areFitting = given.every((each, at) => {
     if (each.type === "SpreadElement") return false;
     const kind = literalKind(each);
     return kind === undefined ? given.length > 1 : wrongLiteral(each, schema.properties[names[at]!]) === undefined;
   });
-  if (!fits) return undefined;
+  if (!areFitting) return undefined;
   return `{ ${given.map((each, at) => `${names[at]}: ${code.slice(each.start, each.end)}`).join(", ")} }`;
 }
 
-function renamed(object: ObjectExpression, from: string, to: string, code: string): string | undefined {
-  const text = code.slice(object.start, object.end);
-  if (text.length > 160) return undefined;
-  const property = object.properties.find(
-    (each) => each.type === "Property" && each.key.type === "Identifier" && each.key.name === from,
-  );
-  if (property?.type !== "Property") return undefined;
-  const { key, value } = property;
-  return `${code.slice(object.start, key.start)}${to}: ${code.slice(value.start, object.end)}`.replace(/\s+/g, " ");
+/** `'{"status": "paid"}'` as an object. */
+function jsonText([first, second]: CallExpression["arguments"]): string | undefined {
+  if (second || first?.type !== "Literal" || typeof first.value !== "string") return undefined;
+  try {
+    const value: unknown = JSON.parse(first.value);
+    return isSchema(value) ? literalText(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function renamed(object: ObjectExpression, meant: ReadonlyMap<string, string>, code: string): string | undefined {
+  if (object.end - object.start > 160) return undefined;
+  let text = "";
+  let done = object.start;
+  for (const property of object.properties) {
+    if (property.type !== "Property" || property.key.type !== "Identifier") continue;
+    const { key, value } = property;
+    const name = meant.get(property.key.name);
+    if (name === undefined) continue;
+    text += `${code.slice(done, key.start)}${name}: ${code.slice(value.start, value.end)}`;
+    done = value.end;
+  }
+  return (text + code.slice(done, object.end)).replace(/\s+/g, " ");
 }
 
 interface ObjectSchema {

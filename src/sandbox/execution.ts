@@ -255,11 +255,19 @@ interface GuestError {
   hint?: string | undefined;
   floating?: boolean;
   missed?: string[];
+  unawaited?: { tool: string; key: string }[];
 }
 
 function guestFailure(error: GuestError): Failure {
-  const { name = "Error", message = "", stack = "", code, hint, floating = false, missed = [] } = error;
-  return { ok: false, reason: reasonOf(name, message), error: { name, message, stack, code, hint }, floating, missed };
+  const { name = "Error", message = "", stack = "", code, hint, floating = false, missed = [], unawaited = [] } = error;
+  return {
+    ok: false,
+    reason: reasonOf(name, message),
+    error: { name, message, stack, code, hint },
+    floating,
+    missed,
+    unawaited,
+  };
 }
 
 /** QuickJS has one error for each limit of its own. */

@@ -2,7 +2,6 @@
 import type { Advice } from "./advice/surroundings.ts";
 import type { Bindings, Limits, OutcomeError } from "./contract.ts";
 import type { WorkerResult } from "./messages.ts";
-import { orNothing } from "./or-nothing.ts";
 import type { RecordedCalls } from "./recorder.ts";
 import type { Transpiled } from "./transpile.ts";
 import { codeFile, wrapperLength } from "./wrapper.ts";
@@ -46,20 +45,22 @@ export async function describeFailure(failed: Failed, about: About): Promise<Out
 const notAwaited = "Nothing awaited this promise: put await in front of the call, or handle its failure with catch.";
 
 async function adviceFor(
-  { reason, error, missed = [] }: Failed,
+  { reason, error, missed = [], unawaited = [] }: Failed,
   { message, at }: { message: string; at: number | undefined },
   about: About,
 ): Promise<Advice> {
   const { name, code, hint } = error;
   const line = at === undefined ? undefined : (await about.transpiled.originalPosition(at)).line;
-  const [{ advise }, { surroundingsOf }] = await Promise.all([
+  const [{ advise }, { surroundingsOf }, { orNothing }] = await Promise.all([
     import("./advice/advise.ts"),
     import("./advice/surroundings-of.ts"),
+    import("./advice/or-nothing.ts"),
   ]);
-  return orNothing<Advice>({}, () => {
+  const failing = { reason, name, message, code, hint, at, line, missed, unawaited };
+  return orNothing(() => {
     const { surroundings, resultsOf } = surroundingsOf(about.transpiled.plain, about.bindings, about.calls);
-    return advise({ reason, name, message, code, hint, at, line, missed }, surroundings, resultsOf);
-  });
+    return advise(failing, surroundings, resultsOf);
+  }, {});
 }
 
 function limitWords({ reason, error }: Failed, limits: Limits): { message: string; hint?: string } {

@@ -54,9 +54,14 @@ const synonyms: [RegExp, RegExp][] = [
     /^(?:cursor|page|offset|page_?token|after)$/i,
   ],
   [/^(?:q|search|term|text|keywords?|name|filter|pattern)$/i, /^(?:query|q|search|pattern)$/i],
-  [/^(?:since|start(?:_?date)?|date_?from|begin|after|min_?date)$/i, /^(?:from|since|start(?:_?date)?)$/i],
-  [/^(?:until|end(?:_?date)?|date_?to|before|max_?date)$/i, /^(?:to|until|end(?:_?date)?)$/i],
+  [
+    /^(?:since|start(?:_?date)?|(?:date_?from|from_?date)|begin|after|min_?date)$/i,
+    /^(?:from|since|start(?:_?date)?)$/i,
+  ],
+  [/^(?:until|end(?:_?date)?|(?:date_?to|to_?date)|before|max_?date)$/i, /^(?:to|until|end(?:_?date)?)$/i],
   [/^(?:message|content|text|comment|note)$/i, /^(?:body|message|content|text)$/i],
+  [/^(?:recipients?|email|address|mail)$/i, /^(?:to|recipients?|email)$/i],
+  [/^(?:title|topic|headline)$/i, /^(?:subject|title)$/i],
   [/^(?:file(?:_?(?:name|path))?|dir(?:ectory)?|folder)$/i, /^(?:path|file(?:_?(?:name|path))?)$/i],
 ];
 
@@ -94,4 +99,14 @@ export function literalKind(value: Expression): string | undefined {
 
 function isSchema(value: unknown): value is Schema {
   return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+/** A value as it stands in code: `{ status: "open" }`, with names without quotes. */
+export function literalText(value: unknown): string {
+  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "";
+  if (Array.isArray(value)) return `[${value.map(literalText).join(", ")}]`;
+  const entries = Object.entries(value).map(([key, each]) => {
+    return `${/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key)}: ${literalText(each)}`;
+  });
+  return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
 }

@@ -52,6 +52,8 @@ export type WorkerResult =
       floating?: boolean;
       /** Tools that were asked for and are not there. */
       missed?: string[];
+      /** Properties that were read from promises of calls. */
+      unawaited?: { tool: string; key: string }[];
     };
 
 /** Values of the stop flag. */

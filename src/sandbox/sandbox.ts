@@ -3,7 +3,6 @@ import { CheckError, wrongCalls } from "./check-error.ts";
 import type { Bindings, CheckMode, Limits, Mounts, Namespace, Outcome } from "./contract.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
-import { orNothing } from "./or-nothing.ts";
 import { Recorder } from "./recorder.ts";
 import { isSuspicious } from "./suspicion.ts";
 import type { Transpiled } from "./transpile.ts";
@@ -166,8 +165,7 @@ async function secondLook(
   const { logs, displayed } = recorder;
   if (!isSuspicious({ code: transpiled.plain.code, json, notes, logs, calls })) return;
   const { warn } = await import("./advice/second-look.ts");
-  const look = () => warn({ json, notes, logs, displayed, calls }, transpiled.plain, bindings);
-  recorder.log(await orNothing([], look));
+  recorder.log(warn({ json, notes, logs, displayed, calls }, transpiled.plain, bindings));
 }
 
 function startWorker(memoryBytes: number, again: boolean): ReadyWorker {

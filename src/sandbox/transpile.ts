@@ -3,7 +3,6 @@ import { type Program, parse } from "acorn";
 import { checkCalls, type Finding, type Known } from "./check.ts";
 import { CheckError } from "./check-error.ts";
 import { Edits, offsetOf, positionOf } from "./edits.ts";
-import { orNothing } from "./or-nothing.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
 import { rewriteNamespaces } from "./rewrite-namespaces.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
@@ -47,7 +46,7 @@ async function transpileProgram(written: string, skill: string | undefined): Pro
     notes,
     plain: { program, code },
     async check(known) {
-      const findings = await orNothing<Finding[]>([], () => checkCalls(program, code, known));
+      const findings = findingsIn(program, code, known);
       return Promise.all(findings.map(async (each) => ({ ...each, ...(await inSource(positionOf(code, each.at))) })));
     },
     plainOffset: (line, column) => edits.undo(offsetOf(edited, line, column)),
@@ -60,23 +59,25 @@ async function parseWritten(written: string): Promise<Parsed & { source: string;
   const parseSource = async (source: string) => {
     return { source, notes: [] as string[], ...(parseJavaScript(source) ?? (await parseTypeScript(source))) };
   };
+  const unfenced = withoutFences(written);
   try {
-    return await parseSource(withoutFences(written));
+    // As JavaScript a fence is an empty text, called with what stands in it.
+    if (/^[ \t]*```\w*[ \t]*$/m.test(unfenced))
+      throw new CheckError({ name: "SyntaxError", message: "A Markdown fence", stack: "" });
+    return await parseSource(unfenced);
   } catch (error) {
     if (!(error instanceof CheckError)) throw error;
     const fences = [...written.matchAll(/^[ \t]*```[^\n]*\n([\s\S]*?)^[ \t]*```[ \t]*$/gm)];
     const [only] = fences.length === 1 ? fences : [];
-    if (only) {
-      const start = only.index + only[0].indexOf("\n") + 1;
-      const inFence = await parseSource(written.slice(0, start).replace(/[^\n]/g, "") + (only[1] ?? ""));
+    const start = only ? only.index + only[0].indexOf("\n") + 1 : 0;
+    const inner = only ? written.slice(0, start).replace(/[^\n]/g, "") + (only[1] ?? "") : written;
+    const parsed = only && (await parseSource(inner).catch(() => undefined));
+    if (parsed && unfenced === written) {
       const line = positionOf(written, written.search(/\S/)).line;
-      return {
-        ...inFence,
-        notes: [`line ${line}: only the code between the fences was run, not the words around it.`],
-      };
+      return { ...parsed, notes: [`line ${line}: only the code between the fences was run, not the words around it.`] };
     }
     const { explainSyntax } = await import("./advice/syntax.ts");
-    throw new CheckError(explainSyntax(error.error, written));
+    throw new CheckError(explainSyntax(error.error, inner));
   }
 }
 
@@ -168,6 +169,16 @@ function syntaxError(error: unknown, source: string, firstColumn: 0 | 1): unknow
     column: loc.column + 1 - firstColumn,
     ...(line === undefined ? {} : { source: line }),
   });
+}
+
+/** Looking through a program that could just be read may need more stack than that: then nothing is found. */
+function findingsIn(program: Program, code: string, known: Known): Finding[] {
+  try {
+    return checkCalls(program, code, known);
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
 }
 
 /** Parsers and walks go down into what is nested until their stack ends. */

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Answers } from "./answers.ts";
-import { given } from "./given.ts";
+import { given, stopping } from "./given.ts";
 import { own, type Wrong } from "./own.ts";
 import { right } from "./right.ts";
 
@@ -13,8 +13,8 @@ setDefaultTimeout(60_000);
 const answers = new Answers();
 afterAll(() => answers[Symbol.asyncDispose]());
 
-async function expectAnswer({ code, must }: Pick<Wrong, "code" | "must">): Promise<void> {
-  const { text } = await answers.run(code);
+async function expectAnswer({ code, must, stops }: Pick<Wrong, "code" | "must" | "stops">): Promise<void> {
+  const { text } = await answers.run(code, stops ? 2_500 : 20_000);
   expect(text).toMatchSnapshot();
   for (const phrase of must) expect(text).toContain(phrase);
 }
@@ -27,7 +27,7 @@ describe("programs that agents wrote", () => {
 
   test.each(programs)("$id: $mistake", async ({ id, code }) => {
     expect(given).toHaveProperty(id);
-    await expectAnswer({ code, must: given[id] ?? [] });
+    await expectAnswer({ code, must: given[id] ?? [], ...(stopping.has(id) ? { stops: true } : {}) });
   });
 });
 

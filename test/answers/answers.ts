@@ -20,7 +20,7 @@ export class Answers implements AsyncDisposable {
   #toolbox: Promise<Toolbox> | undefined;
 
   /** The outcome, and its text as `execute_code` gives it, with what is another each time left out. */
-  async run(code: string, timeoutMs = 2_000): Promise<{ outcome: Outcome; text: string }> {
+  async run(code: string, timeoutMs = 2_500): Promise<{ outcome: Outcome; text: string }> {
     this.#toolbox ??= this.#open();
     const toolbox = await this.#toolbox;
     const source = code.replaceAll(dataFolder, this.#data);

@@ -6,6 +6,8 @@ export interface Wrong {
   /** What a reader needs to be told. */
   ideal: string;
   code: string;
+  /** It runs into the time limit, which is a short one then. */
+  stops?: true;
   /** Phrases of the answer. */
   must: string[];
 }
@@ -369,6 +371,7 @@ return [a.tickets.length, b.products.length];`,
   },
   {
     id: "endless-pages",
+    stops: true,
     mistake: "The next page is never asked for.",
     ideal: "How often it was called with the same arguments, from which line; pass the cursor.",
     code: `const all = [];
@@ -383,6 +386,7 @@ return all.length;`,
   },
   {
     id: "endless-loop",
+    stops: true,
     mistake: "A loop whose counter is never raised.",
     ideal: "The line of the loop.",
     code: `const { orders } = await demo.list_orders({ limit: 10 });
@@ -396,6 +400,7 @@ return sum;`,
   },
   {
     id: "slow-loop",
+    stops: true,
     mistake: "Slow calls one after the other.",
     ideal: "How many were made; run them together.",
     code: `const results = [];
@@ -407,6 +412,7 @@ return results.length;`,
   },
   {
     id: "slow-call",
+    stops: true,
     mistake: "A call that takes longer than the limit.",
     ideal: "Which call had no answer yet; ask for more time.",
     code: `return await demo.slow_audit({ seconds: 30 });`,
@@ -659,5 +665,121 @@ return revenueByMonth([]);`,
       'fs.writeFile("./workspace/skills/revenue.ts"',
       "  3 |",
     ],
+  },
+  {
+    id: "args-dates-renamed",
+    mistake: "Several arguments in other words.",
+    ideal: "The corrected call with all of them.",
+    code: `const { orders } = await demo.list_orders({ customerId: "cus_0007", startDate: "2025-01-01", toDate: "2025-06-30" });
+return orders.length;`,
+    must: ['Write: await demo.list_orders({ customer_id: "cus_0007", from: "2025-01-01", to: "2025-06-30" })'],
+  },
+  {
+    id: "args-json-text",
+    mistake: "The arguments as JSON text.",
+    ideal: "The object itself.",
+    code: `const res = await demo.list_tickets('{"status": "open"}');
+return res.tickets.length;`,
+    must: ['Write: await demo.list_tickets({ status: "open" })'],
+  },
+  {
+    id: "await-in-object",
+    mistake: "Promises within objects, whose properties are read: nothing is found.",
+    ideal: "A warning: total was read from a promise.",
+    code: `const { customers } = await demo.list_customers({ segment: "vip", limit: 3 });
+const rich = customers.map((c) => ({ name: c.name, orders: demo.list_orders({ customer_id: c.id }) }));
+return rich.filter((c) => c.orders.total > 0).map((c) => c.name);`,
+    must: ["line 3: total was read from the promise of demo.list_orders(…)", "await"],
+  },
+  {
+    id: "await-method",
+    mistake: "A method of an own class that is async.",
+    ideal: "Where the await is missing.",
+    code: `class Shop {
+  async pending() {
+    return [{ id: "ord_00001" }];
+  }
+}
+const list = new Shop().pending();
+return list.map((o) => o.id);`,
+    must: ["list.map is not a function", "list is a promise", "in line 6"],
+  },
+  {
+    id: "await-file",
+    mistake: "A file that is read without await.",
+    ideal: "The await that is missing.",
+    code: `await fs.writeFile("./workspace/ids.txt", "a\\nb");
+const text = fs.readFile("./workspace/ids.txt", "utf8");
+return text.split("\\n").length;`,
+    must: ["text.split is not a function", "text is the promise of fs.", "put await"],
+  },
+  {
+    id: "settled-value",
+    mistake: "The value of a call that failed, after allSettled.",
+    ideal: "What failed has a reason and no value.",
+    code: `const results = await Promise.allSettled(["LAMP-0001", "LAMP-9999"].map((sku) => demo.get_stock({ sku })));
+return results.map((r) => r.value.levels.length);`,
+    must: ["r.value is undefined", '{ status: "rejected", reason }'],
+  },
+  {
+    id: "count-from-nothing",
+    mistake: "Counters that begin with undefined: NaN.",
+    ideal: "?? 0, with the line.",
+    code: `const counts = {};
+for (const t of (await demo.list_tickets({ status: "open" })).tickets) counts[t.priority] += 1;
+return counts;`,
+    must: ["line 2: counts[t.priority] is undefined at first", "(counts[t.priority] ?? 0) + 1"],
+  },
+  {
+    id: "dates-subtracted",
+    mistake: "Dates that are text, subtracted.",
+    ideal: "They are text; Date.parse.",
+    code: `const { history } = await demo.get_order({ order_id: "ord_00001" });
+const days = (history[1].at - history[0].at) / 86_400_000;
+return { days };`,
+    must: ["line 2: history[1].at is text", "Date.parse(history[1].at)"],
+  },
+  {
+    id: "map-as-object",
+    mistake: "A Map used as an object: it stays empty.",
+    ideal: "set and get.",
+    code: `const counts = new Map();
+for (const t of (await demo.list_tickets({ status: "open" })).tickets) {
+  counts[t.priority] = (counts[t.priority] ?? 0) + 1;
+}
+return counts;`,
+    must: ["line 3: counts is a Map", "counts.set(key, value)"],
+  },
+  {
+    id: "set-as-list",
+    mistake: "A Set used as a list.",
+    ideal: "A list of it.",
+    code: `const { orders } = await demo.list_orders({ limit: 50 });
+const countries = new Set(orders.map((o) => o.country));
+return countries.map((c) => c.toLowerCase());`,
+    must: ["countries is a Set: [...countries].map(…)"],
+  },
+  {
+    id: "not-declared",
+    mistake: "A loop's variable without a declaration.",
+    ideal: "const in front of it.",
+    code: `const { messages } = await demo.get_ticket({ ticket_id: "tkt_0101" });
+for (message of messages) console.log(message.body);`,
+    must: ["for (const message of messages)"],
+  },
+  {
+    id: "two-fences",
+    mistake: "Two pieces of code in fences.",
+    ideal: "Which line is a fence; one program alone.",
+    code: "First the orders:\n```ts\nconst { orders } = await demo.list_orders({ limit: 1 });\n```\nThen the answer:\n```ts\nreturn orders;\n```",
+    must: ["Line 2 is a Markdown fence"],
+  },
+  {
+    id: "server-unknown",
+    mistake: "A server that was never configured.",
+    ideal: "The servers there are, and no tool that does something else.",
+    code: `const issues = await github.list_issues({ owner: "acme", repo: "shop", state: "open" });
+return issues.length;`,
+    must: ['No server is called "github". Servers: demo (A shop', "files, memory, everything."],
   },
 ];

@@ -16,6 +16,8 @@ export function causeOf(given: Node, around: Surroundings, is: "undefined" | "ot
   const { tree } = around.values;
   const promise = promiseOf(node, tree, around.scope);
   if (promise) return missingAwait(node, promise.text, tree.line(promise.call));
+  const method = isCall(node) ? asyncMethod(node, around) : undefined;
+  if (method) return missingAwait(node, method, tree.line(node));
   if (isMember(node)) return causeOfMember(node, around);
   if (isCall(node)) return causeOfResult(node, around);
   const seen = is === "other" ? around.values.of(node) : undefined;
@@ -36,6 +38,23 @@ export function causeOf(given: Node, around: Surroundings, is: "undefined" | "ot
     : undefined;
 }
 
+/** The call that a variable holds the result of. */
+function callIn(node: Node, { values: { tree } }: Surroundings): CallExpression | undefined {
+  const [only, another] = tree.binding(node)?.sources ?? [];
+  const value = only?.kind === "value" && !another && only.path.length === 0 ? bare(only.node) : bare(node);
+  return isCall(value) ? value : undefined;
+}
+
+/** A call of a method that the program itself declares as async. */
+function asyncMethod({ callee }: CallExpression, { values: { tree } }: Surroundings): string | undefined {
+  const name = isMember(callee) ? propertyName(callee) : undefined;
+  const methods = tree.nodes.flatMap((node) => {
+    const { key, value } = node as Node & { key?: Node; value?: Node };
+    return name !== undefined && key && isNamed(key, name) && isFunction(value) ? [value] : [];
+  });
+  return methods.length > 0 && methods.every((each) => each.async) ? `${tree.text(callee)}(…)` : undefined;
+}
+
 function missingAwait(node: Node, call: string, line: number): string {
   return isCall(node)
     ? `${call} is a promise: write (await ${call}).`
@@ -54,6 +73,9 @@ function causeOfMember(node: MemberExpression, around: Surroundings): string | u
   const { tree } = values;
   const promise = node.object.type === "Super" ? undefined : promiseOf(node.object, tree, scope);
   if (promise) return missingAwait(bare(node.object), promise.text, tree.line(promise.call));
+  const made = node.object.type === "Super" ? undefined : callIn(node.object, around);
+  const method = made && asyncMethod(made, around);
+  if (made && method) return missingAwait(bare(node.object), method, tree.line(made));
   if (isNegative(node)) {
     const text = tree.text(node);
     const object = tree.text(node.object);

@@ -12,7 +12,10 @@ export function wrongArgument(error: Failing, around: Surroundings, resultsOf: R
   const { message, code, hint, at } = error;
   if (code !== "INVALID_ARGUMENTS" || at === undefined) return undefined;
   const { values } = around;
-  const call = values.tree.nodes.filter(isCall).filter(({ callee, end }) => callee.end <= at && at < end)[0];
+  const call = values.tree.nodes
+    .filter(isCall)
+    .filter(({ callee, end }) => callee.end <= at && at < end)
+    .at(-1);
   const tool = call && values.toolOf(call);
   if (!call || !tool) return undefined;
   const [first] = call.arguments;

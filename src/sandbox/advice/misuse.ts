@@ -8,6 +8,7 @@ import { isCall, isMember, isNamed, propertyName } from "./nodes.ts";
 import { shapeOf } from "./shapes.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
 import { candidates, wordsOf } from "./tool-names.ts";
+import type { Tree } from "./tree.ts";
 import { lines } from "./undefined-names.ts";
 
 export function misuse(error: Failing, around: Surroundings): Advice | undefined {
@@ -15,11 +16,24 @@ export function misuse(error: Failing, around: Surroundings): Advice | undefined
   const fault = faultOf(error, tree);
   if (!fault) return undefined;
   const hint =
+    readOfPromise(fault.node, error, around) ??
     ofGlobal(fault.node, around) ??
     causeOf(fault.node, around, fault.is) ??
     missedTool(error, around) ??
     methodOf(fault.node, around, fault.is);
   return { message: fault.message, hint, at: fault.at };
+}
+
+/** What the guest saw: a property that was read from the promise of a call. */
+function readOfPromise(node: Node, { unawaited }: Failing, { values: { tree } }: Surroundings): string | undefined {
+  const read = isMember(node) ? unawaited.findLast(({ key }) => key === propertyName(node)) : undefined;
+  if (!read || !isMember(node) || causeIsPlain(node.object)) return undefined;
+  return `${shownExpression(node.object, tree)} is the promise of ${read.tool}(…): put await in front of that call.`;
+}
+
+/** A call that stands there itself is explained with its place. */
+function causeIsPlain(node: Node): boolean {
+  return isCall(node);
 }
 
 /** `tools.call(…)`, `tools.demo.list_orders(…)`, `servers.shop.list_orders(…)`. */
@@ -45,8 +59,21 @@ function methodOf(node: Node, { values }: Surroundings, is: "undefined" | "other
   const name = propertyName(node) ?? "";
   const known = seen && !seen.promised && seen.values.length > 0 ? seen.values : undefined;
   const object = shownExpression(node.object, values.tree);
+  const made = collectionOf(node.object, values.tree);
+  if (made) return `${object} is a ${made}: [...${object}${made === "Map" ? ".entries()" : ""}].${name}(…).`;
+  if (name === "value" && values.tree.code.includes("allSettled")) return settled;
   const instead = is === "other" ? methodInstead(name, object, known && kindOf(known)) : undefined;
   return lines(known && `${object} is ${shapeOf(known)}.`, instead) || undefined;
+}
+
+const settled = 'What failed has no value: each is { status: "fulfilled", value } or { status: "rejected", reason }.';
+
+/** `new Set(…)` and `new Map(…)`. */
+function collectionOf(node: Node, tree: Tree): "Set" | "Map" | undefined {
+  const [only, another] = tree.binding(node)?.sources ?? [];
+  const value = only?.kind === "value" && !another && only.path.length === 0 ? only.node : undefined;
+  if (value?.type !== "NewExpression") return undefined;
+  return isNamed(value.callee, "Set") ? "Set" : isNamed(value.callee, "Map") ? "Map" : undefined;
 }
 
 function kindOf(values: readonly unknown[]): Kind {

@@ -1,5 +1,6 @@
 /** NaN, circles and the texts of what is no text, in what a program returned or logged. */
 import type { Literal, Node } from "acorn";
+import { objectsInTexts } from "./nan-causes.ts";
 import type { ResultsOf } from "./seen-values.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Result } from "./warnings.ts";
@@ -7,6 +8,8 @@ import type { Result } from "./warnings.ts";
 /** What the guest says of a value, see guest/oddities.ts. */
 export interface Notes {
   late: boolean;
+  /** Properties that were read from promises of tools. */
+  unawaited?: { tool: string; key: string }[];
   odd: { kind: string; path: string; count: number }[];
 }
 
@@ -35,11 +38,9 @@ export function oddValues({ notes, json = "" }: Result, explained: boolean): str
 }
 
 /** `Total: undefined`: in texts that the program made, of what no tool said. */
-export function textOddities(
-  { json = "", logs }: Result,
-  { values: { tree }, calls }: Surroundings,
-  resultsOf: ResultsOf,
-): string[] {
+export function textOddities({ json = "", logs }: Result, around: Surroundings, resultsOf: ResultsOf): string[] {
+  const { calls } = around;
+  const { tree } = around.values;
   const own = [
     ...tree.all<Literal>("Literal").map(({ raw }) => raw ?? ""),
     ...tree.all<Node & { value: { raw: string } }>("TemplateElement").map(({ value }) => value.raw),
@@ -52,6 +53,8 @@ export function textOddities(
     const line = logs.find(({ text, level }) => level !== "warn" && pattern.test(text))?.text;
     const place = line ?? textIn(json, pattern);
     if (place === undefined || said(word)) continue;
+    const [cause] = word === "[object Object]" ? objectsInTexts(around) : [];
+    if (cause !== undefined) return [`${cause}, which becomes the text "${word}": ${advice}`];
     const start = place.search(pattern);
     return [
       `"${place
@@ -65,11 +68,7 @@ export function textOddities(
 
 const oddTexts: [RegExp, string, string][] = [
   [/\[object Promise\]/, "[object Promise]", "a promise was made text: await it."],
-  [
-    /\[object Object\]/,
-    "[object Object]",
-    "an object was made text: take one of its properties, or JSON.stringify(value).",
-  ],
+  [/\[object Object\]/, "[object Object]", "take one of its properties, or JSON.stringify(value)."],
   [/(?<![\w"'`])NaN(?![\w"'`])/, "NaN", "something in the calculation is undefined or no number."],
 ];
 

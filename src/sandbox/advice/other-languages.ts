@@ -1,4 +1,5 @@
 /** Code that is no TypeScript at all: a tool call, Python, a shell command, words. */
+import { literalText } from "../literals.ts";
 
 /** Undefined where it may be TypeScript with a slip in it. */
 export function otherLanguage(source: string, line: number): string | undefined {
@@ -9,14 +10,14 @@ export function otherLanguage(source: string, line: number): string | undefined 
 function toolCall(source: string): string | undefined {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(source);
+    parsed = JSON.parse(source.replace(/^\s*```\w*\n|\n\s*```\s*$/g, ""));
   } catch {
     return undefined;
   }
   const calls = callsIn(parsed);
   if (calls.length === 0)
     return "This is JSON and no TypeScript: write code that calls tools, return await server.tool({ … }).";
-  const texts = calls.map(({ name, args }) => `await ${name}(${literal(args)})`);
+  const texts = calls.map(({ name, args }) => `await ${name}(${literalText(args)})`);
   const write = texts.length === 1 ? `return ${texts[0]}` : `return [${texts.join(", ")}]`;
   return `This is a tool call as JSON and no TypeScript. Write: ${write}`;
 }
@@ -60,16 +61,6 @@ function parsedOr(text: string): unknown {
   }
 }
 
-/** `{ status: "open" }`, with names without quotes. */
-function literal(value: unknown): string {
-  if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "";
-  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
-  const entries = Object.entries(value).map(([key, each]) => {
-    return `${/^[A-Za-z_$][\w$]*$/.test(key) ? key : JSON.stringify(key)}: ${literal(each)}`;
-  });
-  return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
-}
-
 function markup(source: string): string | undefined {
   if (!/^\s*<(?:tool_call|function_calls?|invoke|function=|use_mcp_tool|\w+:invoke)\b/.test(source)) return undefined;
   return "This is a tool call as markup and no TypeScript. Write: return await server.tool({ … })";
@@ -94,6 +85,7 @@ const pythonForms: [RegExp, string][] = [
   [/^\s*with .+ as \w+\s*:\s*$/, "const value = await …"],
   [/\[[^\]]*\bfor \w+(?:, *\w+)* in [^\]]*\]/, "list.filter((each) => …).map((each) => …)"],
   [/(?:^|[\s(=,+])f(["'])(?:(?!\1).)*\1/, "`…${value}…`"],
+  [/\(\s*\*\*?\w+\s*\)/, "...list or { ...object }"],
   [/=\s*[^?:;{}]+\bif\b [^({]+\belse\b /, "condition ? a : b"],
   [/\w\[-?\d*:-?\d*\]/, "list.slice(from, to)"],
   [/\blambda \w*\s*:/, "(each) => …"],

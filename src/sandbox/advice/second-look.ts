@@ -3,6 +3,7 @@ import type { Bindings, LogEntry } from "../contract.ts";
 import type { RecordedCalls } from "../recorder.ts";
 import type { Transpiled } from "../transpile.ts";
 import type { Notes } from "./odd-values.ts";
+import { orNothing } from "./or-nothing.ts";
 import { surroundingsOf } from "./surroundings-of.ts";
 import { warningsFor } from "./warnings.ts";
 
@@ -20,7 +21,6 @@ export function warn(
   plain: Transpiled["plain"],
   bindings: Bindings,
 ): LogEntry[] {
-  const { surroundings, resultsOf } = surroundingsOf(plain, bindings, calls);
   const failures = calls.flatMap(({ tool, calls: made, failures: failed, failure }) =>
     failure ? [{ tool, calls: made, failures: failed, message: failure.message, hint: failure.hint }] : [],
   );
@@ -32,5 +32,9 @@ export function warn(
     displayed,
     failures,
   };
-  return warningsFor(result, surroundings, resultsOf).map((text) => ({ level: "warn", text }));
+  const warnings = orNothing(() => {
+    const { surroundings, resultsOf } = surroundingsOf(plain, bindings, calls);
+    return warningsFor(result, surroundings, resultsOf);
+  }, []);
+  return warnings.map((text) => ({ level: "warn", text }));
 }

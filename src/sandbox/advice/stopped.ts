@@ -15,12 +15,13 @@ export function stopped(
   const { tree } = around.values;
   const made = around.calls.toSorted((a, b) => b.calls - a.calls);
   const [most] = made;
-  const loop = loopAt(at, most, around);
-  const where = loop && at !== undefined ? `in the loop of line ${tree.line(loop)}` : undefined;
+  // Without a place, a loop that cannot end is the one.
+  const stuck = at === undefined ? tree.nodes.filter(isLoop).find((each) => stuckWords(each, around)) : undefined;
+  const loop = stuck ?? loopAt(at, most, around);
+  const where = loop && (stuck || at !== undefined) ? `in the loop of line ${tree.line(loop)}` : undefined;
   const called = made.slice(0, 3).map((each) => calledText(each, around));
   const hint =
-    busyWait(loop, around) ??
-    unchanged(loop, around) ??
+    stuckWords(loop, around) ??
     (most && pages(most, around, resultsOf)) ??
     oneByOne(most, around) ??
     endless(at === undefined ? loop : undefined, most, around) ??
@@ -73,6 +74,10 @@ function isWithoutEnd(node: Node): boolean {
   const { test, type } = node as Node & { test?: Node | null };
   if (type === "ForStatement" && !test) return true;
   return test?.type === "Literal" && (test as Node & { value: unknown }).value === true;
+}
+
+function stuckWords(loop: Node | undefined, around: Surroundings): string | undefined {
+  return busyWait(loop, around) ?? unchanged(loop, around);
 }
 
 /** `while (Date.now() < end) {}`. */

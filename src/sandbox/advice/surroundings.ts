@@ -15,6 +15,8 @@ export interface Failing {
   line: number | undefined;
   /** Tools that were asked for and are not there, `demo.nope`: those asked for last come last. */
   missed: readonly string[];
+  /** Properties that were read from promises of calls, which have none such. */
+  unawaited: readonly { tool: string; key: string }[];
 }
 
 export interface Surroundings {

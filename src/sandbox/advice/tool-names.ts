@@ -95,8 +95,17 @@ const synonyms: Record<string, string[]> = {
   ...sameAs("search", "find query filter"),
   ...sameAs("update", "edit modify change patch"),
   ...sameAs("delete", "remove drop erase"),
+  ...sameAs("sum", "add plus total"),
   ...sameAs("send reply", "post respond answer mail message"),
 };
+
+const verbs = new Set([...Object.entries(synonyms).flat(2), "list", "get", "count", "fetch", "id"]);
+const things = new Set(["mail", "message", "reply"]);
+
+/** A word that says what is done and not with what. */
+export function isVerb(word: string): boolean {
+  return verbs.has(word.toLowerCase()) && !things.has(word.toLowerCase());
+}
 
 function sameAs(meant: string, words: string): Record<string, string[]> {
   return Object.fromEntries(words.split(" ").map((word) => [word, meant.split(" ")]));

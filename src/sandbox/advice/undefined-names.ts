@@ -1,11 +1,11 @@
 /** `'orders' is not defined`: a tool in another host's way of naming, a server that there is not, another place's global. */
-import type { CallExpression, Literal } from "acorn";
+import type { CallExpression, Literal, Node } from "acorn";
 import { didYouMean, misspelling } from "../../near-names.ts";
 import { absentName } from "./absent-names.ts";
 import { callOf, correctedCall, objectName } from "./corrected-call.ts";
 import { isCall, isMember, isNamed, propertyName } from "./nodes.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
-import { candidates, type Meant, toolInName, toolsNamed, wordsOf } from "./tool-names.ts";
+import { isVerb, type Meant, toolInName, toolsNamed, wordsOf } from "./tool-names.ts";
 import type { Tree } from "./tree.ts";
 
 export function undefinedName(error: Failing, around: Surroundings): Advice | undefined {
@@ -26,8 +26,13 @@ export function undefinedName(error: Failing, around: Surroundings): Advice | un
   if (meant) return { hint: lines(`Inside, a tool is called as server.tool: ${write(meant)}`, meant.tool.signature) };
 
   const enclosing = here && [...tree.ancestors(here)].find(isCall);
-  const assigned = enclosing && namedArguments(enclosing, name, tree);
-  if (assigned) return { hint: `Named arguments stand in an object: await ${assigned}` };
+  const assigned = enclosing && namedArguments(enclosing, name, tree, around.values.toolOf(enclosing) !== undefined);
+  if (assigned)
+    return {
+      hint: assigned.startsWith("await ")
+        ? `Named arguments stand in an object: ${assigned}`
+        : `Write ${assigned}. ${sortWords(enclosing)}`,
+    };
   const generic = enclosing ? byName(enclosing, name, around) : undefined;
   if (generic) return { hint: generic };
   const direct = call && member === undefined ? toolsNamed(name, namespaces) : [];
@@ -41,6 +46,8 @@ export function undefinedName(error: Failing, around: Surroundings): Advice | un
   }
   const absent = absentName(name);
   if (absent) return { hint: lines(absent.why, ...(absent.tool ? toolsFor(call ? tree.text(call) : "", around) : [])) };
+  const undeclared = here && declaration(here, name, tree);
+  if (undeclared) return { hint: undeclared };
   const declared = misspelling(name, [...new Set(tree.nodes.flatMap((node) => tree.binding(node)?.name ?? []))]);
   if (declared !== undefined) return { hint: `Did you mean ${declared}?` };
   if (!call) return undefined;
@@ -48,10 +55,12 @@ export function undefinedName(error: Failing, around: Surroundings): Advice | un
 }
 
 /** `demo.list_orders(status="paid")`, as Python names arguments. */
-function namedArguments(call: CallExpression, name: string, tree: Tree): string | undefined {
+function namedArguments(call: CallExpression, name: string, tree: Tree, isTool: boolean): string | undefined {
   const all = call.arguments.flatMap((each) => (each.type === "AssignmentExpression" ? [each] : []));
-  if (all.length < call.arguments.length || !all.some(({ left }) => isNamed(left, name))) return undefined;
-  return `${tree.text(call.callee)}({ ${all.map(({ left, right }) => `${tree.text(left)}: ${tree.text(right)}`).join(", ")} })`;
+  if (all.length === 0 || all.length < call.arguments.length || !all.some(({ left }) => isNamed(left, name)))
+    return undefined;
+  if (!isTool) return `${tree.text(call.callee)}(…): names in front of arguments are Python's`;
+  return `await ${tree.text(call.callee)}({ ${all.map(({ left, right }) => `${tree.text(left)}: ${tree.text(right)}`).join(", ")} })`;
 }
 
 const callers = /^(?:call|invoke|execute|run|use|request)(?:_?(?:mcp_?)?tool)?$|^(?:use|call)_mcp_tool$/i;
@@ -72,6 +81,20 @@ function byName(call: CallExpression, name: string, { scope, values: { tree } }:
     if (found) return lines(`A tool is called as server.tool: await ${found.callee}(…)`, found.tool.signature);
   }
   return undefined;
+}
+
+function sortWords({ callee }: CallExpression): string {
+  return isMember(callee) && /sort/i.test(propertyName(callee) ?? "") ? "For sort it is (a, b) => a.key - b.key." : "";
+}
+
+/** `total = 0` and `for (o of orders)` without a declaration. */
+function declaration(name: Node, text: string, tree: Tree): string | undefined {
+  const parent = tree.parent(name) as (Node & { left?: Node; right?: Node }) | undefined;
+  if (parent?.left !== name) return undefined;
+  if (/^For(?:Of|In)Statement$/.test(parent.type) && parent.right) {
+    return `Declare it: for (const ${text} of ${tree.text(parent.right)}).`;
+  }
+  return parent.type === "AssignmentExpression" ? `Declare it: const ${text} = …, or let where it changes.` : undefined;
 }
 
 function dashedTool({ line }: Failing, { values: { tree }, scope }: Surroundings): string | undefined {
@@ -99,8 +122,7 @@ function unknownServer(name: string, tool: string, write: (meant: Meant) => stri
     const said = [head[0], head[2], `Write: ${same.map(write).join(" or ")}`].join(" ");
     return lines(said, ...same.map(({ tool: found }) => found.signature));
   }
-  const found = candidates("", [], around.suggest(wordsOf(`${name} ${tool}`), 3));
-  return lines(head.filter(Boolean).join(" "), ...nearest(found.signatures));
+  return lines(head.filter(Boolean).join(" "), ...nearest(suggestFor(wordsOf(`${name} ${tool}`), around)));
 }
 
 function listed(namespaces: Surroundings["scope"]["namespaces"]): string {
@@ -111,16 +133,24 @@ function listed(namespaces: Surroundings["scope"]["namespaces"]): string {
 }
 
 function unknownFunction(name: string, around: Surroundings): string | undefined {
-  const signatures = around.suggest(wordsOf(name), 3).map((each) => each.signature);
+  const signatures = suggestFor(wordsOf(name), around);
   return signatures.length > 0 ? lines(`There is no function "${name}".`, ...nearest(signatures)) : undefined;
 }
 
 /** Tools for what a piece of code wanted to do: the words of its texts and addresses. */
-export function toolsFor(text: string, { suggest }: Surroundings): string[] {
+export function toolsFor(text: string, around: Surroundings): string[] {
   const words = wordsOf(text);
   // Who names things in the plural wants a list of them.
   const wanted = /[a-z]s\b/i.test(words) ? `${words} list` : words;
-  return nearest(suggest(wanted, 3).map((each) => each.signature));
+  return nearest(suggestFor(wanted, around));
+}
+
+/** Signatures of what the words say; what only does the same with other things (`list`, `get`) is not meant. */
+function suggestFor(words: string, { suggest }: Surroundings): string[] {
+  const things = words.split(" ").filter((word) => !isVerb(word));
+  const about = new Set(suggest(things.join(" "), 50).map((each) => each.signature));
+  const found = suggest(words, 20).map((each) => each.signature);
+  return (things.length > 0 ? found.filter((each) => about.has(each)) : found).slice(0, 3);
 }
 
 export function nearest(signatures: string[]): string[] {

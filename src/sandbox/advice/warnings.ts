@@ -5,6 +5,8 @@ import { neverTrue } from "./comparisons.ts";
 import { idleCode } from "./idle-code.ts";
 import { lostWork } from "./lost-work.ts";
 import { type Missing, missingProperties, missingText } from "./missing-properties.ts";
+import { mapAsObject, nanCauses } from "./nan-causes.ts";
+import { isMember, propertyName } from "./nodes.ts";
 import { nothingReturned } from "./nothing-returned.ts";
 import { type Notes, oddValues, textOddities } from "./odd-values.ts";
 import type { ResultsOf } from "./seen-values.ts";
@@ -35,10 +37,16 @@ const maxWarnings = 5;
 
 export function warningsFor(result: Result, around: Surroundings, resultsOf: ResultsOf): string[] {
   const missing = missingWarnings(result, around);
-  const isExplained = missing.length > 0 || result.logs.some(({ text }) => text.startsWith("warning, line"));
+  const nan =
+    /"(?:NaN|-?Infinity)"|NaN/.test(result.json ?? "") || result.logs.some(({ text }) => text.includes("NaN"));
+  const causes = [...(nan && missing.length === 0 ? nanCauses(around) : []), ...mapAsObject(around)];
+  const isExplained =
+    missing.length > 0 || causes.length > 0 || result.logs.some(({ text }) => text.startsWith("warning, line"));
   const all = [
     ...swallowed(result),
     ...missing,
+    ...causes,
+    ...unawaited(result, around),
     ...neverTrue(result, around),
     ...nothingReturned(around),
     ...lostWork(result, around),
@@ -70,4 +78,13 @@ function missingWarnings({ notes, json = "", logs }: Result, { values }: Surroun
 function lengthOf({ seen, object }: Missing): string {
   const lists = listKeys(seen);
   return lists.length === 1 ? ` Write ${object}.${lists[0]}.length.` : "";
+}
+
+/** A property of a tool's promise, which the guest saw being read. */
+function unawaited({ notes }: Result, { values: { tree } }: Surroundings): string[] {
+  return (notes?.unawaited ?? []).flatMap(({ tool, key }) => {
+    const read = tree.nodes.filter(isMember).find((node) => propertyName(node) === key);
+    const where = read ? `line ${tree.line(read)}: ` : "";
+    return `${where}${key} was read from the promise of ${tool}(…): put await in front of the call.`;
+  });
 }

@@ -39,7 +39,7 @@ export function call(namespace: string, name: string, args: unknown, kind: CallK
     if (refused === undefined) pending.set(id, { resolve, reject, stack: String(new Error().stack) });
     else reject(new ToolError(parse(refused)));
   }
-  return noticed(promise);
+  return noticed(promise, `${namespace}.${name}`);
 }
 
 /** JSON of the arguments: absent means none, and only a plain object has named arguments. */
@@ -69,8 +69,9 @@ function argumentsJson(tool: string, args: unknown, reject: (error: unknown) => 
  * `await`, `then` and the Promise combinators read `constructor` before they wait. A promise that nobody looked at by
  * the time the program ends was left floating: it is waited for, and its failure is reported.
  */
-export function noticed(promise: Promise<unknown>): Promise<unknown> {
+export function noticed(promise: Promise<unknown>, tool: string): Promise<unknown> {
   unseen.add(promise);
+  Object.setPrototypeOf(promise, prototypeFor(tool));
   Object.defineProperty(promise, "constructor", {
     configurable: true,
     get() {
@@ -79,6 +80,27 @@ export function noticed(promise: Promise<unknown>): Promise<unknown> {
     },
   });
   return promise;
+}
+
+/** Properties that were read from promises of tools, and that no promise has: an await is missing there. */
+export const unawaited: { tool: string; key: string }[] = [];
+
+const prototypes = new Map<string, object>();
+const asked = new Set(["toJSON", "inspect", "nodeType", "asymmetricMatch", "$$typeof", "length", "size"]);
+
+/** As that of any promise; only what is read from it passes here, and nothing that awaits does. */
+function prototypeFor(tool: string): object {
+  const known = prototypes.get(tool);
+  if (known) return known;
+  const prototype: object = new Proxy(Object.create(Promise.prototype), {
+    get(target, key, receiver) {
+      const isOdd = typeof key === "string" && !(key in target) && !asked.has(key);
+      if (isOdd && unawaited.length < 5) unawaited.push({ tool, key });
+      return Reflect.get(target, key, receiver);
+    },
+  });
+  prototypes.set(tool, prototype);
+  return prototype;
 }
 
 const unseen = new Set<Promise<unknown>>();

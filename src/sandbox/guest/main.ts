@@ -1,5 +1,5 @@
 /** The first thing that runs in a fresh context: builds the globals, then hands the worker its way in. */
-import { hasPendingCalls, settle, ToolError, watchUnseen } from "./calls.ts";
+import { hasPendingCalls, settle, ToolError, unawaited, watchUnseen } from "./calls.ts";
 import { guestConsole } from "./console.ts";
 import { floatingFailure, floats, watch, whenNothingFloats } from "./floating.ts";
 import { globals } from "./globals.ts";
@@ -89,7 +89,7 @@ async function settleWithin(value: unknown): Promise<void> {
 /** What the host may have to say something about. */
 function notes(value: unknown): string | undefined {
   const odd: Oddity[] = met.odd ? oddities(value) : [];
-  return late || odd.length > 0 ? stringify({ late, odd }) : undefined;
+  return late || odd.length > 0 || unawaited.length > 0 ? stringify({ late, odd, unawaited }) : undefined;
 }
 
 /** False while the program has not come to its end. */
@@ -110,7 +110,7 @@ function finish(): boolean {
 
 /** Anything can be thrown; what it looked like is told in words. */
 function fail(thrown: unknown, floating: boolean): void {
-  const shape: Record<string, unknown> = { floating, missed, name: "Error", message: "", stack: "" };
+  const shape: Record<string, unknown> = { floating, missed, unawaited, name: "Error", message: "", stack: "" };
   try {
     if (thrown instanceof Error) {
       const { name, message, stack, code, hint } = thrown as ToolError;

@@ -113,7 +113,7 @@ export function defineNamespaces(namespaces: Namespace[]): void {
     servers: made,
     tools: Object.freeze({
       search: (query: unknown, limit?: unknown) =>
-        noticed(call("", "search", { query, limit }, callKind.value).then(foundTools)),
+        noticed(call("", "search", { query, limit }, callKind.value).then(foundTools), "tools.search"),
       describe: (id: unknown) => call("", "describe", { id }, callKind.value),
       list: (server?: unknown) => call("", "list", { server }, callKind.value),
     }),

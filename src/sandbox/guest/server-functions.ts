@@ -54,7 +54,10 @@ function prompts(this: object) {
 function asker(object: object, kind: CallKind) {
   const name = serverOf.get(object) ?? "";
   return (what: string, args: unknown, shape: (result: Shape) => unknown) =>
-    noticed(call(name, what, args, kind).then((result) => shape(result as Shape)));
+    noticed(
+      call(name, what, args, kind).then((result) => shape(result as Shape)),
+      `${name}.${what}`,
+    );
 }
 
 /** The list, which also answers to what it is called in the protocol: `const { resources } = await …`. */

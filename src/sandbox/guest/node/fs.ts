@@ -36,7 +36,7 @@ function absent(name: string, hint: string): Operation {
 
 /** It has happened when the promise is there: also what nobody awaits is done, and its failure not lost. */
 function promised(operation: Operation): (...args: unknown[]) => Promise<unknown> {
-  return (...args) => noticed((async () => operation(...args))());
+  return (...args) => noticed((async () => operation(...args))(), `fs.${operation.name || "promise"}`);
 }
 
 /** With a function as its last argument it answers that. */
