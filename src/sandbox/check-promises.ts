@@ -1,7 +1,15 @@
 /** Promises used as the values that they are promises of: certain, whatever happens at run time. */
-import type { CallExpression, Expression, MemberExpression, Node, Program, Property, VariableDeclarator } from "acorn";
-import { bare, isFunction, isMember, isNamed, keyName, propertyName } from "./advice/nodes.ts";
-import { promiseOf } from "./advice/promises.ts";
+import type {
+  BinaryExpression,
+  CallExpression,
+  Expression,
+  MemberExpression,
+  Node,
+  Program,
+  VariableDeclarator,
+} from "acorn";
+import { bare, isFunction, isMember, isNamed, propertyName } from "./advice/nodes.ts";
+import { isList, promiseOf } from "./advice/promises.ts";
 import { Tree } from "./advice/tree.ts";
 import type { Finding, Scope } from "./check.ts";
 
@@ -11,7 +19,7 @@ const ofPromises = new Set(["then", "catch", "finally", ...Object.getOwnProperty
 export function checkPromises(program: Program, scope: Scope): Finding[] {
   const tree = new Tree(program, scope.code);
   const uses = tree.nodes.flatMap((node) => used(node, tree));
-  return [...uses.flatMap((use) => finding(use, tree, scope) ?? []), ...asyncTests(tree)];
+  return [...uses.flatMap((use) => finding(use, tree, scope) ?? []), ...asyncTests(tree, scope)];
 }
 
 interface Use {
@@ -35,12 +43,17 @@ function used(node: Node, tree: Tree): Use[] {
       return isPattern && init ? [{ node: init, as: "it cannot be taken apart" }] : [];
     }
     case "ForOfStatement": {
-      const { right, await: isAwaited } = node as Node & { right: Expression; await: boolean };
-      return isAwaited ? [] : [{ node: right, as: "it cannot be looped over" }];
+      const { right } = node as Node & { right: Expression };
+      return [{ node: right, as: "it cannot be looped over" }];
     }
     case "SpreadElement": {
       if (tree.parent(node)?.type === "ObjectExpression") return [];
       return [{ node: (node as Node & { argument: Expression }).argument, as: "it cannot be spread" }];
+    }
+    case "BinaryExpression": {
+      const { left, right, operator } = node as BinaryExpression;
+      if (!/^(?:[-+*/%]|\*\*|[<>]=?)$/.test(operator)) return [];
+      return [left as Node, right].map((each) => ({ node: each, as: "no number and no text" }));
     }
     case "TemplateLiteral":
       // A tag gets the promises themselves.
@@ -73,18 +86,11 @@ function used(node: Node, tree: Tree): Use[] {
 }
 
 /** `orders.filter(async (o) => …)`: a promise is always true. */
-function asyncTests(tree: Tree): Finding[] {
-  // A class of the program may have a method of that name that waits.
-  const own = new Set(
-    tree.nodes.flatMap((node) => {
-      const isMethod =
-        node.type === "MethodDefinition" || node.type === "Property" || node.type === "PropertyDefinition";
-      return isMethod ? (keyName(node as Property) ?? []) : [];
-    }),
-  );
+function asyncTests(tree: Tree, scope: Scope): Finding[] {
   return tree.all<CallExpression>("CallExpression").flatMap(({ callee, arguments: [callback] }): Finding[] => {
     const method = isMember(callee) ? (propertyName(callee) ?? "") : "";
-    if (own.has(method)) return [];
+    // An object of the program may have a method of that name that waits.
+    if (!isMember(callee) || !isList(callee.object, tree, scope)) return [];
     if (
       !/^(?:filter|find|findLast|findIndex|some|every|sort|toSorted)$/.test(method) ||
       !isFunction(callback) ||

@@ -782,4 +782,38 @@ for (message of messages) console.log(message.body);`,
 return issues.length;`,
     must: ['No server is called "github". Servers: demo (A shop', "files, memory, everything."],
   },
+  {
+    id: "shape-hidden",
+    mistake: "A guessed envelope behind ?. and ??: 0.",
+    ideal: "A warning: there is no data, and what there is.",
+    code: `const response = await demo.list_orders({ status: "paid" });
+const list = response.data?.orders ?? [];
+return list.length;`,
+    must: ['line 2: There is no "data" in response', "{ orders, total, next_cursor }"],
+  },
+  {
+    id: "shape-number-looped",
+    mistake: "A count taken for a list.",
+    ideal: "o.items is a number.",
+    code: `const { orders } = await demo.list_orders({ limit: 5 });
+for (const o of orders) for (const item of o.items) console.log(item.name);`,
+    must: ["o.items is not iterable", "o.items is a number"],
+  },
+  {
+    id: "await-sum",
+    mistake: "Promises of own async functions, added.",
+    ideal: "The awaits that are missing.",
+    code: `const count = async (status) => (await demo.list_orders({ status })).orders.length;
+const paid = count("paid");
+return paid + 1;`,
+    must: ["paid is a promise", "await before count(…) in line 2"],
+  },
+  {
+    id: "timer-promise",
+    mistake: "setTimeout as a promise.",
+    ideal: "How to wait.",
+    code: `await setTimeout(200);
+return (await demo.list_tickets({})).tickets.length;`,
+    must: ["new Promise((resolve) => setTimeout(resolve, ms))"],
+  },
 ];

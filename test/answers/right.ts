@@ -108,6 +108,10 @@ export const right: [string, string][] = [
     "class List { constructor(private items: number[]) {} async filter(f) { const out = []; for (const i of this.items) if (await f(i)) out.push(i); return out } }\nreturn new List([1, 2]).filter(async (n) => n > 1)",
   ],
   [
+    "objects whose map and filter wait",
+    "const pool = { async map(f) { return [await f(1)] }, async filter(f) { return (await f(1)) ? [1] : [] } };\nconst all = await pool.map(async (n) => ({ n }));\nreturn [all[0].n, await pool.filter(async () => true)]",
+  ],
+  [
     "a reduce of promises",
     "return ['ord_00001', 'ord_00002'].reduce(async (sum, order_id) => (await sum) + (await demo.get_order({ order_id })).lines.length * 0, Promise.resolve(1))",
   ],

@@ -77,7 +77,7 @@ describe("exec", () => {
       'before\nerror: ToolError: Server "needy" needs NOT_SET_TOKEN, which the environment does not have\n',
     );
     expect(stderr).toMatch(
-      /\n\nhint: Set NOT_SET_TOKEN before starting claudikins, or .*: \$\{NOT_SET_TOKEN:-value\}\.\n\[1 call \(1 failed\) · [\d,]+ ms\]\n$/,
+      /\n\nhint: Set NOT_SET_TOKEN before starting claudikins, or .*: \$\{NOT_SET_TOKEN:-value\}\.\n\[1 call \(1 failed: needy\.anything\) · [\d,]+ ms\]\n$/,
     );
   });
 

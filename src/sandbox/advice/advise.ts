@@ -23,6 +23,7 @@ export function advise(error: Failing, around: Surroundings, resultsOf: ResultsO
     wrongArgument(error, around, resultsOf) ??
     callsInForIn(error, around) ??
     constant(error, around) ??
+    worded(error) ??
     withWords(environment(error, around), words) ??
     otherTool(error, around) ??
     withWords(absentProperty(error, around), words) ??
@@ -33,6 +34,18 @@ export function advise(error: Failing, around: Surroundings, resultsOf: ResultsO
 
 function withWords(advice: Advice | undefined, words: Advice | undefined): Advice | undefined {
   return advice && { ...words, ...advice };
+}
+
+/** Failures whose words say what it was, and not what to do. */
+function worded({ message }: Failing): Advice | undefined {
+  if (message === "The first argument of a timer must be a function") {
+    return { hint: "Wait with: await new Promise((resolve) => setTimeout(resolve, ms))." };
+  }
+  if (message !== "empty array") return undefined;
+  return {
+    message: "reduce of an empty list",
+    hint: "Give reduce a second argument, its first value, or ask for the length before.",
+  };
 }
 
 /** `'n' is read-only`. */

@@ -18,13 +18,13 @@ export function causeOf(given: Node, around: Surroundings, is: "undefined" | "ot
   if (promise) return missingAwait(node, promise.text, tree.line(promise.call));
   const method = isCall(node) ? asyncMethod(node, around) : undefined;
   if (method) return missingAwait(node, method, tree.line(node));
-  if (isMember(node)) return causeOfMember(node, around);
-  if (isCall(node)) return causeOfResult(node, around);
   const seen = is === "other" ? around.values.of(node) : undefined;
   if (seen?.tool !== undefined && !seen.promised && seen.values.length > 0 && !seen.values.every(Array.isArray)) {
     const object = shownExpression(node, tree);
     return seen.whole ? usedWhole(object, seen, undefined) : `${object} is ${shapeOf(seen.values)}.`;
   }
+  if (isMember(node)) return causeOfMember(node, around);
+  if (isCall(node)) return causeOfResult(node, around);
   if (node.type !== "Identifier") return undefined;
   const sources = around.values.tree.binding(node)?.sources ?? [];
   const [only] = sources;

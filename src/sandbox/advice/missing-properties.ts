@@ -17,15 +17,15 @@ export interface Missing {
 }
 
 /** In the order of the code. A property that the program itself may have put there is not among them. */
-export function missingProperties(values: SeenValues): Missing[] {
+export function missingProperties(values: SeenValues, guarded = false): Missing[] {
   const { tree } = values;
   const written = writtenNames(tree);
   const read = tree.all<MemberExpression>("MemberExpression").flatMap((node) => {
     const property = propertyName(node);
-    if (property === undefined || written.has(property) || isGuarded(node, tree)) return [];
+    if (property === undefined || written.has(property) || isGuarded(node, tree) !== guarded) return [];
     return missingIn(node, node.object, property, values) ?? [];
   });
-  return [...read, ...destructured(values, written)].sort((a, b) => a.node.start - b.node.start);
+  return [...read, ...(guarded ? [] : destructured(values, written))].sort((a, b) => a.node.start - b.node.start);
 }
 
 /** The same for one place, whether or not the program allows for its absence. */

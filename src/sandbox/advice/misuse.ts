@@ -20,7 +20,9 @@ export function misuse(error: Failing, around: Surroundings): Advice | undefined
     ofGlobal(fault.node, around) ??
     causeOf(fault.node, around, fault.is) ??
     missedTool(error, around) ??
-    methodOf(fault.node, around, fault.is);
+    (fault.message.endsWith("is not a function")
+      ? methodOf(fault.node, around, fault.is)
+      : settledValue(fault.node, around));
   return { message: fault.message, hint, at: fault.at };
 }
 
@@ -61,12 +63,15 @@ function methodOf(node: Node, { values }: Surroundings, is: "undefined" | "other
   const object = shownExpression(node.object, values.tree);
   const made = collectionOf(node.object, values.tree);
   if (made) return `${object} is a ${made}: [...${object}${made === "Map" ? ".entries()" : ""}].${name}(…).`;
-  if (name === "value" && values.tree.code.includes("allSettled")) return settled;
   const instead = is === "other" ? methodInstead(name, object, known && kindOf(known)) : undefined;
   return lines(known && `${object} is ${shapeOf(known)}.`, instead) || undefined;
 }
 
 const settled = 'What failed has no value: each is { status: "fulfilled", value } or { status: "rejected", reason }.';
+
+function settledValue(node: Node, { values: { tree } }: Surroundings): string | undefined {
+  return isMember(node) && propertyName(node) === "value" && tree.code.includes("allSettled") ? settled : undefined;
+}
 
 /** `new Set(…)` and `new Map(…)`. */
 function collectionOf(node: Node, tree: Tree): "Set" | "Map" | undefined {

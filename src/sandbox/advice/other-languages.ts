@@ -76,7 +76,7 @@ function fence(source: string): string | undefined {
 const pythonForms: [RegExp, string][] = [
   [/^\s*(?:async )?def \w+\s*\(.*\).*:\s*(?:#.*)?$/, "async function name(…) { … }"],
   [/^\s*for \w+(?:, *\w+)* in .+:\s*(?:#.*)?$/, "for (const each of list) { … }"],
-  [/^\s*elif .+:\s*$/, "else if (…) { … }"],
+  [/^\s*elif .+:\s*$|\}\s*elif\b/, "else if (…) { … }"],
   [/^\s*(?:if|while) [^(].*:\s*(?:#.*)?$/, "if (…) { … }"],
   [/^\s*(?:try|else|finally)\s*:\s*$/, "try { … } catch (error) { … }"],
   [/^\s*except\b.*:\s*$/, "catch (error) { … }"],

@@ -60,10 +60,27 @@ export function promiseList(node: Node, tree: Tree, scope: Scope): PromiseOf | u
   }
   if (!isCall(value) || !isMember(value.callee) || propertyName(value.callee) !== "map") return undefined;
   const [callback] = value.arguments;
-  if (!isFunction(callback)) return undefined;
+  if (!isFunction(callback) || !isList(value.callee.object, tree, scope)) return undefined;
   const { body } = callback;
   const gives = callback.async || (isCall(body) && isPromiseCall(body, tree, scope));
   return gives ? { call: value, text: `Promise.all(${tree.text(value.callee)}(…))`, list: true } : undefined;
+}
+
+const givingLists = /^(?:map|filter|slice|flat|flatMap|concat|sort|toSorted|reverse|toReversed)$/;
+
+/** What certainly is a list, or a part of what a tool gave: an object of the program may have a `map` that waits. */
+export function isList(given: Node, tree: Tree, scope: Scope): boolean {
+  const node = bare(given);
+  if (node.type === "ArrayExpression") return true;
+  if (node.type === "AwaitExpression") return isList((node as Node & { argument: Node }).argument, tree, scope);
+  if (isMember(node)) return isList(node.object, tree, scope);
+  if (isCall(node)) {
+    if (isToolCall(node, scope)) return true;
+    const { callee } = node;
+    return isMember(callee) && givingLists.test(propertyName(callee) ?? "") && isList(callee.object, tree, scope);
+  }
+  const [only, another] = tree.binding(node)?.sources ?? [];
+  return !another && (only?.kind === "value" || only?.kind === "element") && isList(only.node, tree, scope);
 }
 
 /** `all[i] = await all[i]`. */

@@ -73,6 +73,7 @@ export function candidates(
 /** The words of a name or an address, for a search. */
 export function wordsOf(text: string): string {
   const words = text
+    .replace(/\$\{[^}]*\}|process\.env\.\w+/g, " ")
     .replace(/https?:\/\/[^/\s"'`]+([^\s"'`?]*)(?:\?[^\s"'`]*)?/g, " $1 ")
     .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
     .split(/[^\p{L}]+/u)

@@ -13,6 +13,7 @@ import type { ResultsOf } from "./seen-values.ts";
 import { listKeys, shapeOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { swallowed } from "./swallowed.ts";
+import type { Tree } from "./tree.ts";
 
 export interface Result {
   program: Program;
@@ -65,7 +66,9 @@ function missingWarnings({ notes, json = "", logs }: Result, { values }: Surroun
   const shown = odd || /undefined|NaN/.test(json) || logs.some(({ text }) => /undefined|NaN/.test(text));
   const empty = json === "" || /^(?:0|\[\]|\{\}|null)$/.test(json);
   const told = new Set<string>();
-  return missingProperties(values).flatMap((missing) => {
+  // Behind ?. and ?? a wrong name is no error, and nothing comes of it.
+  const hidden = empty ? missingProperties(values, true).filter((each) => isOnlyWay(each, values.tree)) : [];
+  return [...missingProperties(values), ...hidden].flatMap((missing) => {
     const { object, property, line, meant, seen } = missing;
     if (told.has(`${object}.${property}`) || !(meant !== undefined || shown || empty)) return [];
     told.add(`${object}.${property}`);
@@ -87,4 +90,13 @@ function unawaited({ notes }: Result, { values: { tree } }: Surroundings): strin
     const where = read ? `line ${tree.line(read)}: ` : "";
     return `${where}${key} was read from the promise of ${tool}(…): put await in front of the call.`;
   });
+}
+
+/** A key of a tool's value that is not there, where no other key of that value is tried. */
+function isOnlyWay({ node, object, seen }: Missing, tree: Tree): boolean {
+  const chain = [...tree.ancestors(node)].filter((each) => each.type === "LogicalExpression").at(-1) ?? node;
+  const tried = tree.nodes.filter(isMember).filter((each) => {
+    return tree.text(each.object) === object && chain.start <= each.start && each.end <= chain.end;
+  });
+  return seen.whole && tried.length === 1;
 }
