@@ -87,7 +87,7 @@ function suggestions(words: string, limit: number, toolbox: Toolbox): Suggestion
   const { tools } = search(words, limit, toolbox);
   const best = tools[0]?.score ?? 0;
   return tools
-    .filter(({ score }) => score >= best / 2)
+    .filter(({ kind, score }) => kind === "tool" && score >= best / 2)
     .map(({ server, name, signature: shown }) => {
       const tool = toolbox.known(server)?.tools.find((each) => each.name === name);
       return { server, name: tool?.jsName ?? name, signature: shown };

@@ -8,7 +8,11 @@ import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
 import { lookAtUnknownServers } from "./first-look.ts";
 import { search } from "./search.ts";
+import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import type { Toolbox } from "./toolbox.ts";
+
+/** What stands for the skills in the list of servers. */
+const skillsName = "./skills";
 
 const defaultLimit = 10;
 const maxLimit = 100;
@@ -54,10 +58,17 @@ function describeTool(id: unknown, toolbox: Toolbox): object {
       if (ids.includes(id)) return described(server, tool);
     }
   }
+  const skill = listSkills(toolbox.config.folders).find((each) => skillId(each) === id.replace(/^\.\//, ""));
+  if (skill) return describedSkill(skill);
   const all = knownServers(toolbox).flatMap((server) => server.tools.map((tool) => `${server.name}.${tool.name}`));
   throw new ClaudikinsError("TOOL_NOT_FOUND", `No tool has the id "${id}"`, {
     hint: didYouMean(id, all) ?? "Find ids with tools.search or tools.list.",
   });
+}
+
+function describedSkill(skill: Skill): object {
+  const { description, signature: call } = skill;
+  return { id: skillId(skill), description, signature: call, example: importOf(skill) };
 }
 
 function described(server: RegistryServer, tool: RegistryTool): object {
@@ -74,7 +85,8 @@ function described(server: RegistryServer, tool: RegistryTool): object {
 }
 
 function listServers(toolbox: Toolbox, problems: ReadonlyMap<string, string>): object[] {
-  return toolbox.names.map(({ name }) => {
+  const skills = listSkills(toolbox.config.folders).map((skill) => `${skill.signature} // ${importOf(skill)}`);
+  const servers = toolbox.names.map(({ name }) => {
     const known = toolbox.known(name);
     const description = toolbox.config.servers.get(name)?.description;
     return {
@@ -84,9 +96,14 @@ function listServers(toolbox: Toolbox, problems: ReadonlyMap<string, string>): o
       ...(known ? {} : { problem: problems.get(name) ?? "its tools are not known" }),
     };
   });
+  if (skills.length === 0) return servers;
+  return [...servers, { server: skillsName, description: "functions saved in ./workspace/skills", tools: skills }];
 }
 
 function listTools(name: unknown, toolbox: Toolbox): object[] {
+  if (name === skillsName) {
+    return listSkills(toolbox.config.folders).map(describedSkill);
+  }
   const server = knownServers(toolbox).find((each) => each.name === name || each.jsName === name);
   if (!server) {
     const names = toolbox.names.map((each) => each.name);

@@ -1,13 +1,16 @@
-/** search: query → index → ranked tools with what is needed to call them. Starts nothing. */
+/** search: query → index → ranked tools and skills with what is needed to call them. Starts nothing. */
 
-import type { RegistryServer } from "../registry/model.ts";
+import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { ToolSearch } from "../registry/search.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
+import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 export interface FoundTool {
-  /** `server.tool`, with the original names. */
+  kind: "tool" | "skill";
+  /** `server.tool`, with the original names; `skills/report.topCustomers`. */
   id: string;
+  /** Of a skill, what it is imported from. */
   server: string;
   name: string;
   description: string;
@@ -19,7 +22,7 @@ export interface FoundTool {
 export interface SearchResult {
   query: string;
   tools: FoundTool[];
-  /** Tools that were searched. */
+  /** Tools that were searched, and skills. */
   searched: number;
   /** Configured servers whose tools are not known yet. */
   notIndexed: string[];
@@ -27,36 +30,76 @@ export interface SearchResult {
   outdated: string[];
 }
 
-const searches = new WeakMap<object, ToolSearch>();
+interface Prepared {
+  tools: ToolSearch;
+  skills: Map<RegistryTool, Skill>;
+  /** Of the skills: they may be others at any time. */
+  stamp: string;
+}
+
+const searches = new WeakMap<object, Prepared>();
 
 /** Only tools of configured servers are found, whatever else the registry still holds. Throws REGISTRY_INVALID. */
 export function search(query: string, limit: number, toolbox: Toolbox): SearchResult {
   if (toolbox.indexProblem && toolbox.index.servers.length === 0) throw toolbox.indexProblem;
   const { index } = toolbox;
-  let tools = searches.get(index);
-  if (!tools) {
-    tools = new ToolSearch({
-      ...index,
-      servers: configured(toolbox),
-    });
-    searches.set(index, tools);
-  }
+  const { tools, skills } = prepared(toolbox);
   const indexed = new Set(index.servers.map((server) => server.name));
   const unknown = toolbox.unknownServers();
   return {
     query,
-    tools: tools.search(query, limit).map(({ id, server, tool, score }) => ({
-      id,
-      server: server.name,
-      name: tool.name,
-      description: firstSentence(tool.description || tool.title || ""),
-      signature: signature(server, tool),
-      example: exampleCall(server, tool),
-      score,
-    })),
+    tools: tools.search(query, limit).map(({ id, server, tool, score }): FoundTool => {
+      const skill = skills.get(tool);
+      if (skill) return { ...foundSkill(skill), score };
+      return {
+        kind: "tool",
+        id,
+        server: server.name,
+        name: tool.name,
+        description: firstSentence(tool.description || tool.title || ""),
+        signature: signature(server, tool),
+        example: exampleCall(server, tool),
+        score,
+      };
+    }),
     searched: tools.size,
     notIndexed: unknown.filter((name) => !indexed.has(name)),
     outdated: unknown.filter((name) => indexed.has(name)),
+  };
+}
+
+function prepared(toolbox: Toolbox): Prepared {
+  const { index, config } = toolbox;
+  const found = listSkills(config.folders);
+  const stamp = JSON.stringify(found);
+  const before = searches.get(index);
+  if (before?.stamp === stamp) return before;
+  const skills = new Map(
+    found.map((skill) => [
+      { name: `${skill.from} ${skill.name}`, description: skill.description, inputSchema: {} },
+      skill,
+    ]),
+  );
+  const servers = skills.size > 0 ? [...configured(toolbox), skillServer([...skills.keys()])] : configured(toolbox);
+  const made = { tools: new ToolSearch({ ...index, servers }), skills, stamp };
+  searches.set(index, made);
+  return made;
+}
+
+/** For the index, skills are tools of one more server, whose name no server of a config can be taken for. */
+function skillServer(tools: RegistryTool[]): RegistryServer {
+  return { name: "./skills", category: "", description: "", folder: "", fingerprint: "", tools };
+}
+
+function foundSkill(skill: Skill): Omit<FoundTool, "score"> {
+  return {
+    kind: "skill",
+    id: skillId(skill),
+    server: skill.from,
+    name: skill.name,
+    description: firstSentence(skill.description),
+    signature: skill.signature,
+    example: importOf(skill),
   };
 }
 

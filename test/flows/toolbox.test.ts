@@ -304,6 +304,7 @@ describe("search", () => {
       query: "refund",
       tools: [
         {
+          kind: "tool",
           id: "shop.refund_order",
           server: "shop",
           name: "refund_order",

@@ -28,7 +28,9 @@ export default command({
       await io.stdout.write(`${JSON.stringify(result)}\n`);
       return 0;
     }
-    const entries = result.tools.map(({ id, description, signature }) => `${id}\n  ${description}\n  ${signature}\n`);
+    const entries = result.tools.map(({ kind, id, description, signature, example }) =>
+      [id, description, signature, kind === "skill" ? example : ""].filter(Boolean).join("\n  ").concat("\n"),
+    );
     if (result.searched === 0) await io.stderr.write("The configured servers have no tools.\n");
     else if (entries.length === 0) {
       await io.stderr.write(`None of ${result.searched} tools matches. Try other words.\n`);

@@ -40,7 +40,9 @@ export async function callSearchTools(
 }
 
 function resultText({ tools, searched }: SearchResult, problems: ReadonlyMap<string, string>): string {
-  const found = tools.map(({ signature, description }) => `${signature}\n  ${description}`);
+  const found = tools.map(({ kind, signature, description, example }) =>
+    [kind === "skill" ? `${signature} // ${example}` : signature, description].filter(Boolean).join("\n  "),
+  );
   const lines = found.length > 0 ? found : [`No tool of ${searched} matches. Try other words for what it should do.`];
   const missing = [...problems].map(([name, problem]) => `Not searched: ${name} (${problem})`);
   return [...lines, ...missing].join("\n");

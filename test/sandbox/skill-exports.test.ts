@@ -1,0 +1,78 @@
+/** What skills export is told from their text: typed signatures, and the comments. */
+import { expect, test } from "bun:test";
+import { exportsOf } from "../../src/sandbox/skill-exports.ts";
+
+test.each([
+  ["export function f() {}", "f", "f()"],
+  ["export function sum(a: number, b = 2): number { return a + b; }", "sum", "sum(a: number, b = 2): number"],
+  ["export async function load(id: string) {}", "load", "load(id: string): Promise<unknown>"],
+  [
+    "export async function all(\n  ids: string[],\n): Promise<{ id: string }[]> {",
+    "all",
+    "all( ids: string[], ): Promise<{ id: string }[]>",
+  ],
+  [
+    "export function shape(o: { a: { b: string } }): { n: number } {\n",
+    "shape",
+    "shape(o: { a: { b: string } }): { n: number }",
+  ],
+  [
+    "export function* pages<T extends { id: string }>(all: T[]): Generator<T[]> {",
+    "pages",
+    "pages<T extends { id: string }>(all: T[]): Generator<T[]>",
+  ],
+  [
+    "export function cb(f: (n: number) => string, s = ') {'): (x: string) => void {",
+    "cb",
+    "cb(f: (n: number) => string, s = ') {'): (x: string) => void",
+  ],
+  ["export function is(x: unknown): x is string | number {", "is", "is(x: unknown): x is string | number"],
+  ["export const double = (n: number): number => n * 2;", "double", "double(n: number): number"],
+  ["export const wait = async (ms: number) => {};", "wait", "wait(ms: number): Promise<unknown>"],
+  ["export const id = x => x;", "id", "id(x)"],
+  ["export const rates: Record<string, number> = { a: 1 };", "rates", "rates: Record<string, number>"],
+  ["export const limit = 3;", "limit", "limit"],
+  ["export const grouped = (a + b) * 2;", "grouped", "grouped"],
+  ["export class Report {}", "Report", "Report"],
+  ["export enum Kind { A }", "Kind", "Kind"],
+  ["export default function main(n?: number): void {}", "default", "main(n?: number): void"],
+  ["export default (xs: number[]): number => xs.length;", "default", "default(xs: number[]): number"],
+  ["export default async () => 1;", "default", "default(): Promise<unknown>"],
+  ["export default { a: 1 };", "default", "default"],
+  ["export default async function (n: number) {}", "default", "default(n: number): Promise<unknown>"],
+])("%s", (source, name, signature) => {
+  expect(exportsOf(source)).toMatchObject([{ name, signature }]);
+});
+
+test("comments say what it does", () => {
+  const source = `// Reports of the shop.
+import { x } from "./x";
+
+/**
+ * Sums orders by month.
+ * Cancelled ones are left out.
+ * @param orders as list_orders gives them
+ */
+export function byMonth(orders: Order[]): Record<string, number> {}
+
+// Only a line.
+export const one = 1;
+
+export function none() {}
+`;
+  expect(exportsOf(source).map(({ name, description }) => [name, description])).toEqual([
+    ["byMonth", "Sums orders by month. Cancelled ones are left out."],
+    ["one", "Only a line."],
+    ["none", ""],
+  ]);
+  expect(exportsOf("// All of it.\nconst a = 1;\nexport const f = () => a;")).toMatchObject([
+    { description: "All of it." },
+  ]);
+});
+
+test("what is no module, or is broken, gives what can be told and does not hang", () => {
+  expect(exportsOf("const a = 1;")).toEqual([]);
+  expect(exportsOf("export function broken(a: string")).toMatchObject([{ name: "broken", signature: "broken()" }]);
+  expect(exportsOf(`export const deep = ${"(".repeat(50_000)}`)).toMatchObject([{ name: "deep" }]);
+  expect(exportsOf(`export function long(${"a: string, ".repeat(1_000)}) {}`)[0]?.signature).toHaveLength(300);
+});
