@@ -40,6 +40,14 @@ export const right: [string, string][] = [
     "a status that no order has now",
     "const { orders } = await demo.list_orders({ status: 'paid' });\nreturn orders.filter((o) => o.status === 'refunded').length",
   ],
+  [
+    "several spellings of a status",
+    "const { orders } = await demo.list_orders({});\nconst a = orders.filter((o) => o.status === 'canceled' || o.status === 'cancelled').length;\nconst b = orders.filter((o) => ['done', 'delivered'].includes(o.status)).length;\nreturn a > 0 && b > 0 && orders.filter((o) => o.total_cents < 0).length",
+  ],
+  [
+    "a text that is nearly another one",
+    "const { lines } = await demo.get_order({ order_id: 'ord_00001' });\nconst hit = lines.some((l) => l.sku === 'SHELF-0004');\nreturn { hit, lines: lines.length, none: null }",
+  ],
   ["an empty result", "const { customers } = await demo.search_customers({ query: 'zzzz' });\nreturn customers"],
   [
     "a count of nothing",

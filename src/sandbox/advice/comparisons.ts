@@ -14,7 +14,9 @@ const minSeen = 5;
 export function neverTrue({ json = "", logs }: Result, around: Surroundings): string[] {
   const { tree } = around.values;
   const isEmpty = logs.length === 0 && /^(?:|0|\[\]|\{\}|null|""|\{"\w+":(?:0|\[\])\})$/.test(json);
-  return comparisons(tree).flatMap(({ node, property, text }) => {
+  const all = comparisons(tree);
+  return all.flatMap((comparison) => {
+    const { node, property, text } = comparison;
     const values = around.values.of(property)?.values ?? [];
     const distinct = [...new Set(values)];
     const texts = distinct.filter((each): each is string => typeof each === "string");
@@ -22,13 +24,25 @@ export function neverTrue({ json = "", logs }: Result, around: Surroundings): st
     if (texts.length === 0 || texts.length < distinct.length || texts.length > maxChoices || texts.includes(wanted))
       return [];
     const choices = isMember(property) ? choicesOf(propertyName(property) ?? "", around, texts) : undefined;
+    // One of several spellings that are tried.
+    if (alternatives(comparison, all, tree).some((each) => (choices ?? texts).includes(each))) return [];
     const near = misspelling(wanted, choices ?? texts);
-    const isCertain = choices ? !choices.includes(wanted) : near !== undefined || (isEmpty && values.length >= minSeen);
+    const isAlike = texts.some((each) => sameWord(each, wanted));
+    const isCertain = choices ? !choices.includes(wanted) : isAlike || (isEmpty && values.length >= minSeen);
     if (!isCertain) return [];
     const listed = (choices ?? texts).slice(0, maxChoices).map((each) => JSON.stringify(each));
     const meant = near === undefined ? "" : ` Did you mean ${JSON.stringify(near)}?`;
     const what = choices ? "it can be" : "it was";
     return `line ${tree.line(node)}: ${tree.text(property)} is never ${JSON.stringify(wanted)}: ${what} ${listed.join(", ")}.${meant}`;
+  });
+}
+
+/** The other texts that the same property is compared with in one condition. */
+function alternatives({ node, property }: Comparison, all: Comparison[], tree: Tree): string[] {
+  const outer = [...tree.ancestors(node)].filter((each) => each.type === "LogicalExpression").at(-1) ?? node;
+  return all.flatMap((each) => {
+    const isSame = outer.start <= each.node.start && each.node.end <= outer.end;
+    return isSame && tree.text(each.property) === tree.text(property) ? [each.text.value] : [];
   });
 }
 
@@ -65,15 +79,20 @@ function isText(node: Node): node is Literal & { value: string } {
   return node.type === "Literal" && typeof (node as Literal).value === "string";
 }
 
-/** The values that an argument of the same name may have, where all that were seen are among them. */
+/** The values that arguments of the same name may have, where all that were seen are among them. */
 function choicesOf(name: string, { scope }: Surroundings, seen: string[]): string[] | undefined {
-  for (const { functions } of scope.namespaces) {
-    for (const { inputSchema } of functions === "any" ? [] : functions) {
+  const fitting = scope.namespaces.flatMap(({ functions }) =>
+    (functions === "any" ? [] : functions).flatMap(({ inputSchema }) => {
       const properties = isRecord(inputSchema) ? inputSchema["properties"] : undefined;
       const property = isRecord(properties) ? properties[name] : undefined;
       const choices = isRecord(property) ? property["enum"] : undefined;
-      if (Array.isArray(choices) && seen.every((each) => choices.includes(each))) return choices.map(String);
-    }
-  }
-  return undefined;
+      return Array.isArray(choices) && seen.every((each) => choices.includes(each)) ? [choices.map(String)] : [];
+    }),
+  );
+  return fitting.length > 0 ? [...new Set(fitting.flat())] : undefined;
+}
+
+/** The same letters in another writing. */
+function sameWord(a: string, b: string): boolean {
+  return a.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "") === b.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
