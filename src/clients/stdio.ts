@@ -6,7 +6,10 @@ import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
 const newline = 0x0a;
 const keptErrorBytes = 4_096;
 
-/** Characters of a message. */
+/**
+ * Characters of a message that leaves much behind: its bytes, its text, the parts of it, and the copies on their way into the
+ * sandbox are several times its size. The collector sees no reason to hurry; hence it is asked.
+ */
 const largeMessage = 2_097_152;
 
 /** How long to read on after the process has ended. */
@@ -82,8 +85,9 @@ export class StdioTransport implements Transport {
       let start = 0;
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
         pending.push(chunk.subarray(start, end));
-        this.#receive(Buffer.concat(pending).toString("utf8"));
+        const line = Buffer.concat(pending).toString("utf8");
         pending = [];
+        this.#receive(line);
         start = end + 1;
       }
       if (start < chunk.length) pending.push(chunk.subarray(start));
@@ -92,6 +96,8 @@ export class StdioTransport implements Transport {
 
   #receive(line: string): void {
     if (line.trim() === "") return;
+    const isLarge = line.length > largeMessage;
+    if (isLarge) Bun.gc(true);
     let message: JSONRPCMessage;
     try {
       message = JSONRPCMessageSchema.parse(JSON.parse(line));
@@ -100,7 +106,7 @@ export class StdioTransport implements Transport {
       return;
     }
     this.onmessage?.(message);
-    if (line.length > largeMessage) collectSoon();
+    if (isLarge) collectSoon();
   }
 
   async #keepErrorTail(stream: ReadableStream<Uint8Array>): Promise<void> {
@@ -111,10 +117,7 @@ export class StdioTransport implements Transport {
   }
 }
 
-/**
- * A large message leaves several times its size behind: its bytes, its text, the parts of it, and the copies on their way
- * into the sandbox. The collector sees little reason to hurry; hence it is asked once all of that has been handed on.
- */
+/** When what came has been handed on, once for all messages until then. */
 function collectSoon(): void {
   if (collects) return;
   collects = true;
