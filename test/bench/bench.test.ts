@@ -22,7 +22,12 @@ test("sections are measured, and come as one JSON document", async () => {
     counted,
   });
   expect(JSON.parse(stdout)).toEqual({
-    machine: { platform: `${process.platform} ${process.arch}`, cpus: expect.any(Number), cpu: expect.any(String) },
+    machine: {
+      platform: `${process.platform} ${process.arch}`,
+      cpus: expect.any(Number),
+      cpu: expect.any(String),
+      load: expect.any(Number),
+    },
     runs: 1,
     deno: { missing: "--no-deno" },
     sections: [
@@ -46,7 +51,7 @@ test("a section that there is not is refused", async () => {
 });
 
 test("people get a table", () => {
-  const machine = { platform: "linux x64", cpus: 2, cpu: "any" };
+  const machine = { platform: "linux x64", cpus: 2, cpu: "any", load: 3.14 };
   const times = { ours: [1, 2, 30], deno: [10, 10, 10], "raw client": [1, 1, 15] };
   const rows = [
     within(rowOf("a call", times, { "node:vm": { none: "not here" } }), "raw client", 1.5),
@@ -57,6 +62,7 @@ test("people get a table", () => {
   ];
   expect(table([{ name: "calls", rows, notes: ["A note."] }], machine)).toMatchInlineSnapshot(`
     "linux x64, 2 CPUs: few, so that servers, host and workers take turns and parallel figures suffer
+    Load average before: 3.1: others were at work, which costs most where processes take turns
     Medians where nothing else is said; all of a row measured in turn; (1.20x): ours divided by that one, the median of the rounds' ratios.
 
     calls          claudikins       raw client   node:vm             deno  target                              counted

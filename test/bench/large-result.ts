@@ -78,7 +78,7 @@ function peakRows(peaksMb: number[]): Row[] {
   const [first, last] = [peaksMb[0], peaksMb.at(-1)];
   if (first === undefined || last === undefined) return [];
   const row = (what: string, ours: number, executions: number): Row =>
-    under({ what, unit: "MB", ours, others: {}, counted: `${executions} times` }, 350);
+    under({ what, unit: "MB", ours, others: {}, counted: executions === 1 ? "once" : `${executions} times` }, 350);
   return [row("highest resident size of serve, after one", first, 1), row("the same, after all", last, peaksMb.length)];
 }
 

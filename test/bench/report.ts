@@ -1,5 +1,5 @@
 /** What was measured, as rows, and the rows as a table for people. */
-import { cpus } from "node:os";
+import { cpus, loadavg } from "node:os";
 import { median, ratioOf, type Times } from "./measure.ts";
 
 /** What stands beside ours: a figure with ours divided by it, or why there is none. */
@@ -27,11 +27,14 @@ export interface Machine {
   platform: string;
   cpus: number;
   cpu: string;
+  /** The load average of the last minute before. */
+  load: number;
 }
 
 export function thisMachine(): Machine {
   const all = cpus();
-  return { platform: `${process.platform} ${process.arch}`, cpus: all.length, cpu: all[0]?.model ?? "unknown" };
+  const platform = `${process.platform} ${process.arch}`;
+  return { platform, cpus: all.length, cpu: all[0]?.model ?? "unknown", load: loadavg()[0]! };
 }
 
 type Beside = Record<string, Other>;
@@ -76,8 +79,11 @@ const order = ["node -e 0", "raw client", "node:vm", "deno"];
 export function table(sections: Section[], machine: Machine): string {
   const few =
     machine.cpus <= 2 ? ": few, so that servers, host and workers take turns and parallel figures suffer" : "";
+  const busy =
+    machine.load > machine.cpus / 2 ? ": others were at work, which costs most where processes take turns" : "";
   const head = [
     `${machine.platform}, ${machine.cpus} CPUs${few}`,
+    `Load average before: ${machine.load.toFixed(1)}${busy}`,
     "Medians where nothing else is said; all of a row measured in turn; (1.20x): ours divided by that one, the median of the rounds' ratios.",
   ];
   return `${[...head, ...sections.flatMap(blockOf)].join("\n")}\n`;

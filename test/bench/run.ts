@@ -51,12 +51,12 @@ try {
   process.env["HOME"] = home;
   for (const name of Object.keys(process.env)) if (name.startsWith("XDG_")) delete process.env[name];
   const bench: Bench = { binary: executable(), runs, deno, folder: (servers) => newFolder(servers) };
+  const machine = thisMachine();
   const sections: Section[] = [];
   for (const name of names) {
     const { rows, notes = [] } = await measures[name]!(bench);
     sections.push({ name, rows, notes });
   }
-  const machine = thisMachine();
   const text = values.json
     ? `${JSON.stringify({ machine, runs, deno: "missing" in deno ? deno : { version: deno.version }, sections })}\n`
     : `${table(sections, machine)}${"missing" in deno ? `\nNo deno here: ${deno.missing}\n` : ""}`;
