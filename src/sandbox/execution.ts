@@ -38,16 +38,16 @@ export class Execution implements HostCalls {
     this.#gate = new CallGate(run.limits, send);
     this.#files = new Files(run.mounts);
     this.#stop = new Int32Array(run.stop);
-    this.#deadline = performance.now() + run.limits.timeoutMs;
+    this.#deadline = performance.now() + (run.deadline - Date.now());
     cell.enter(this, run.limits);
   }
 
   start(): void {
-    const { code, namespaces } = this.#run;
+    const { code, namespaces, deadline } = this.#run;
     this.#enter(() => {
       const main = this.#cell.evaluate(wrapped(code), codeFile);
       const seed = [...crypto.getRandomValues(new Uint32Array(4))];
-      this.#cell.callGuest("start", JSON.stringify({ namespaces, seed }), main);
+      this.#cell.callGuest("start", JSON.stringify({ namespaces, seed, timeoutMs: deadline - Date.now() }), main);
     });
   }
 

@@ -19,6 +19,8 @@ export interface RunMessage {
   namespaces: Namespace[];
   mounts: Mounts;
   limits: Limits;
+  /** When the time is over: it began to run before the worker was ready. Milliseconds since 1970. */
+  deadline: number;
   /** One Int32; anything but 0 stops the code. */
   stop: SharedArrayBuffer;
 }

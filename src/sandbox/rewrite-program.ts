@@ -1,6 +1,6 @@
 /** What makes a program of statements a value: its last expression, its `main`, and the promises it lets go of. */
 import type { CallExpression, Expression, ExpressionStatement, Node, Program, Statement } from "acorn";
-import { full } from "acorn-walk";
+import { ancestor, full } from "acorn-walk";
 import type { Edits, Range } from "./edits.ts";
 import type { ModuleForm } from "./rewrite-modules.ts";
 import { rewriteNoticed } from "./rewrite-noticed.ts";
@@ -25,6 +25,8 @@ export function rewriteProgram(program: Program, code: string, edits: Edits, { e
     if (!values.has(statement)) edits.wrap(floating, "__watch(", ")");
   }
   for (const callback of floatingCallbacks(program)) edits.wrap(callback, "__watch.each(", ")");
+  for (const timer of workTimers(program)) edits.wrap(timer, "__watch.timer(", ")");
+  for (const call of forgottenCalls(program)) edits.wrap(call, "__watch(", ")");
   rewriteNoticed(program, code, edits);
   if (values.size > 0 || returnsAtTop(program)) return;
   const main = exportsDefault ? "__exports.default" : uncalledMain(program);
@@ -157,4 +159,42 @@ function floatingCallbacks(program: Program): Node[] {
     }
   });
   return found;
+}
+
+/** Timers that are set for what they do, and not for the promise that they stand in. */
+function workTimers(program: Program): CallExpression[] {
+  const found: CallExpression[] = [];
+  ancestor(program, {
+    CallExpression(call: CallExpression, _: unknown, ancestors: Node[]) {
+      if (call.callee.type !== "Identifier" || !timerNames.has(call.callee.name)) return;
+      if (!ancestors.some(isNewPromise)) found.push(call);
+    },
+  });
+  return found;
+}
+
+const timerNames = new Set(["setTimeout", "setInterval", "setImmediate"]);
+
+function isNewPromise(node: Node): boolean {
+  const { callee } = node as Node & { callee?: Node & { name?: string } };
+  return node.type === "NewExpression" && callee?.name === "Promise";
+}
+
+/** `const done = run();` at the top, of which nothing is ever asked again. */
+function forgottenCalls(program: Program): CallExpression[] {
+  const names = new Map<string, CallExpression>();
+  for (const node of program.body) {
+    if (node.type !== "VariableDeclaration") continue;
+    for (const { id, init } of node.declarations) {
+      if (id.type === "Identifier" && init?.type === "CallExpression") names.set(id.name, init);
+    }
+  }
+  if (names.size === 0) return [];
+  const mentions = new Map<string, number>();
+  full(program, (node: Node) => {
+    if (node.type !== "Identifier") return;
+    const { name } = node as Node & { name: string };
+    mentions.set(name, (mentions.get(name) ?? 0) + 1);
+  });
+  return [...names].filter(([name]) => (mentions.get(name) ?? 0) <= 1).map(([, call]) => call);
 }

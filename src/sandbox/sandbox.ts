@@ -113,6 +113,7 @@ export class Sandbox implements Disposable {
       setTimeout(() => resolve({ result: lost(reason), reusable: false }), stopGraceMs).unref();
     };
     const timer = setTimeout(halt, limits.timeoutMs, "timeout");
+    const deadline = Date.now() + limits.timeoutMs;
     const cancel = () => halt("cancelled");
     signal?.addEventListener("abort", cancel, { once: true });
 
@@ -123,6 +124,7 @@ export class Sandbox implements Disposable {
       namespaces: bindings.namespaces.map(withoutSchemas),
       mounts,
       limits,
+      deadline,
       stop,
     });
     if (signal?.aborted) cancel();

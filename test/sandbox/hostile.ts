@@ -85,7 +85,12 @@ const doors: Row[] = [
   ["import that is no text", "await import(Symbol('x'))", threw()],
   ["a server that is none", "await import('./servers/__proto__')", threw('No server is called "__proto__"')],
   ["a skill outside", "await import('./skills/../../../../etc/passwd')", threw()],
-  ["a server's prototype", "return Object.getPrototypeOf(test)", value(null)],
+  [
+    "a server's prototype",
+    "const p = Object.getPrototypeOf(test); return [Object.isFrozen(p), Object.getPrototypeOf(p), Object.keys(p)]",
+    value([true, null, []]),
+  ],
+  ["what servers share cannot be changed", "Object.getPrototypeOf(test).read_resource = 1", threw()],
   ["a server cannot be changed", "test.echo = () => 'mine'; return 1", threw()],
   ["servers cannot be changed", "servers.evil = 1", threw()],
   ["a server cannot be given a prototype", "Object.setPrototypeOf(test, { x: 1 })", threw()],

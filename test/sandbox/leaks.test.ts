@@ -84,7 +84,8 @@ async function execute(cell: Cell, code: string): Promise<WorkerResult> {
       code,
       namespaces: [{ name: "test", jsName: "test", functions }],
       mounts: { workspace: "/nowhere/workspace", registry: "/nowhere/registry" },
-      limits: someLimits({ timeoutMs: 10_000 }),
+      limits: someLimits(),
+      deadline: Date.now() + 10_000,
       stop: new SharedArrayBuffer(4),
     },
     (message) => {

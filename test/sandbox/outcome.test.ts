@@ -235,6 +235,65 @@ describe("running", () => {
     expect(performance.now() - started).toBeLessThan(4_000);
   });
 
+  test.each([
+    ["a timer", "setTimeout(() => console.log('x'), 20)"],
+    [
+      "a timer that is the last expression",
+      "setTimeout(async () => { await test.slow({ ms: 5 }); console.log('x') }, 5)",
+    ],
+    [
+      "timers that set each other",
+      "let n = 0; const next = () => { if (++n === 3) console.log('x'); else setTimeout(next, 5) }; next()",
+    ],
+    [
+      "an interval that is cleared",
+      "let n = 0; const t = setInterval(() => { if (++n === 3) { clearInterval(t); console.log('x') } }, 2)",
+    ],
+    ["setImmediate", "setImmediate(() => console.log('x'))"],
+    [
+      "a call whose promise nobody asks for",
+      "const done = (async () => { await test.slow({ ms: 20 }); console.log('x') })()",
+    ],
+    [
+      "async listeners",
+      "const e = new (require('events'))(); e.on('a', async () => { await test.slow({ ms: 20 }); console.log('x') }); e.emit('a')",
+    ],
+  ])("without a value, what a program does is waited for: %s", async (_, code) => {
+    expect((await harness.run(code)).logs).toEqual([{ level: "log", text: "x" }]);
+  });
+
+  test("what fails in them is the program's failure", async () => {
+    for (const code of [
+      "setTimeout(() => { throw new Error('late') }, 5)",
+      "const p = (async () => { await null; throw new Error('late') })();",
+      "const e = new (require('events'))(); e.on('a', async () => { throw new Error('late') }); e.emit('a')",
+    ]) {
+      expect(await harness.run(code)).toMatchObject({ ok: false, reason: "threw", error: { message: "late" } });
+    }
+  });
+
+  test.each([
+    ["with a value, timers hold nothing back", "setTimeout(() => console.log('x'), 5_000); return 'done'"],
+    [
+      "nor do those of promises",
+      "await Promise.race([1, new Promise((_, no) => setTimeout(() => no(new Error('late')), 5_000))])",
+    ],
+    ["nor those that are let go of", "setInterval(() => {}, 1_000).unref()"],
+  ])("%s", async (_, code) => {
+    const started = performance.now();
+    expect(await harness.run(code)).toMatchObject({ ok: true, logs: [] });
+    expect(performance.now() - started).toBeLessThan(4_000);
+  });
+
+  test("an interval that nobody clears ends with the time, and is told of", async () => {
+    const { ok, logs } = await harness.run("console.log('a'); setInterval(() => {}, 50)", { timeoutMs: 1_000 });
+    expect(ok).toBe(true);
+    expect(logs).toEqual([
+      { level: "log", text: "a" },
+      { level: "warn", text: expect.stringContaining("1 timer was still set when the time was over") },
+    ]);
+  });
+
   test("every way to name a tool makes the same call", async () => {
     const seen: string[] = [];
     await harness.value(

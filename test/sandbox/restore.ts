@@ -20,7 +20,8 @@ const execution = new Execution(
     code: "console.log('x'); return [typeof Math.random(), typeof __guest, typeof __host, [3, 1, 2].sort()]",
     namespaces: [],
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
-    limits: someLimits({ timeoutMs: 1_000 }),
+    limits: someLimits(),
+    deadline: Date.now() + 1_000,
     stop: new SharedArrayBuffer(4),
   },
   (message) => {

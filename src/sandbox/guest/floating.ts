@@ -1,5 +1,7 @@
 /** Promises that nobody awaits: the program is not over before they are, and their failures are never lost. */
 
+import { asWork } from "./timers.ts";
+
 let running = 0;
 let firstFailure: { error: unknown } | undefined;
 let onIdle: () => void = () => {};
@@ -21,6 +23,8 @@ watch.each = (callback: (...args: unknown[]) => unknown) =>
   function (this: unknown, ...args: unknown[]) {
     return watch(callback.apply(this, args));
   };
+
+watch.timer = asWork;
 
 export function reportFailure(error: unknown): void {
   firstFailure ??= { error };

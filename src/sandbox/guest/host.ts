@@ -22,7 +22,7 @@ export interface Host {
 
 /** What the worker may call in the guest. */
 export interface Guest {
-  /** Defines the namespaces, then runs the program. Settings are `{ namespaces, seed: four 32-bit numbers }`. */
+  /** Defines the namespaces, then runs the program. Settings are `{ namespaces, seed: four 32-bit numbers, timeoutMs }`. */
   start(settingsJson: string, main: (exports: object) => Promise<unknown>): void;
   /** The answer to a load: the body of a module as a function, or why there is none. */
   loaded(id: number, body: (exports: Record<string, unknown>) => Promise<unknown>): void;

@@ -11,7 +11,7 @@ import { timers } from "./node/timers.ts";
 import { notice, stackOfThrown } from "./noticing.ts";
 import { type Oddity, oddities } from "./oddities.ts";
 import { randomFrom } from "./random.ts";
-import { hasTimers, runTimer } from "./timers.ts";
+import { hasTimers, isTimer, runTimer, whenTimersEnd, workTimers } from "./timers.ts";
 import { encode, met } from "./values.ts";
 
 const { parse, stringify } = JSON;
@@ -57,17 +57,35 @@ Reflect.deleteProperty(globalThis, "__host");
 
 let returned: { value: unknown } | undefined;
 
+/** Before the time is over, which the host counts from before the engine was ready. */
+let lastMoment = 0;
+
 async function start(main: (exports: object) => Promise<unknown>): Promise<void> {
   try {
-    returned = { value: await main({}) };
+    const value = await main({});
+    returned = { value: isTimer(value) ? undefined : value };
     watchUnseen();
     late = floats();
     await whenNothingFloats();
+    if (returned.value === undefined) await finishTimers();
     await settleWithin(returned.value);
     finish();
   } catch (error) {
     fail(error, false);
   }
+}
+
+/** Without a value, what a program does is all there is of it: its timers fire as they would in Node. */
+async function finishTimers(): Promise<void> {
+  while (workTimers() > 0 && host.now() < lastMoment) {
+    await whenTimersEnd(lastMoment - host.now());
+    await whenNothingFloats();
+  }
+  const left = workTimers();
+  if (left > 0)
+    guestConsole.warn(
+      `warning: ${left} ${left === 1 ? "timer was" : "timers were"} still set when the time was over: clear it with clearInterval or clearTimeout.`,
+    );
 }
 
 /** Whether something that nobody awaited was still running when the program had its value. */
@@ -132,7 +150,8 @@ function fail(thrown: unknown, floating: boolean): void {
 globalThis.__guest = {
   start: (settingsJson, main) => {
     Reflect.deleteProperty(globalThis, "__guest");
-    const { namespaces, seed } = parse(settingsJson);
+    const { namespaces, seed, timeoutMs } = parse(settingsJson);
+    lastMoment = host.now() + timeoutMs * 0.8;
     defineNamespaces(namespaces);
     Math.random = randomFrom(seed);
     void start(main);

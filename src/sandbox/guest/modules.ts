@@ -1,6 +1,5 @@
 /** The modules that code may import or require, by name without `node:`. */
 import * as buffer from "buffer/";
-import EventEmitter from "events/";
 import querystring from "fast-querystring";
 import path from "path-browserify";
 import { guestConsole } from "./console.ts";
@@ -8,6 +7,7 @@ import { named } from "./named.ts";
 import { assert, assertStrict } from "./node/assert.ts";
 import { Buffer } from "./node/buffer.ts";
 import { crypto } from "./node/crypto.ts";
+import { EventEmitter } from "./node/events.ts";
 import { fsModule, fsPromises } from "./node/fs.ts";
 import { os } from "./node/os.ts";
 import { process } from "./node/process.ts";

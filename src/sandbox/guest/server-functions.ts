@@ -25,6 +25,8 @@ for (const [alias, group, name] of [
   });
 }
 
+Object.freeze(server);
+
 /** An object for a server, to be given its tools. */
 export function serverObject(name: string): Record<string, never> {
   const object = Object.create(server);

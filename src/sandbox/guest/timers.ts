@@ -8,11 +8,15 @@ class Timeout {
   constructor(id: number) {
     this.#id = id;
   }
-  /** No timer holds an answer back, so that there is nothing to let go of. */
   ref(): this {
+    const timer = timers.get(this.#id);
+    if (timer) timer.isWork = true;
     return this;
   }
   unref(): this {
+    const timer = timers.get(this.#id);
+    if (timer) timer.isWork = false;
+    whenWorkEnds();
     return this;
   }
   hasRef(): boolean {
@@ -44,6 +48,8 @@ interface Timer {
   args: unknown[];
   delayMs: number;
   repeats: boolean;
+  /** A program without a value is not over before it has fired, or was cleared. */
+  isWork: boolean;
 }
 
 const timers = new Map<number, Timer>();
@@ -53,7 +59,7 @@ function add(callback: unknown, delay: unknown, args: unknown[], repeats: boolea
   if (typeof callback !== "function") throw new TypeError("The first argument of a timer must be a function");
   const delayMs = Math.max(Number(delay) || 0, repeats ? 1 : 0);
   lastId += 1;
-  timers.set(lastId, { callback: callback as Timer["callback"], args, delayMs, repeats });
+  timers.set(lastId, { callback: callback as Timer["callback"], args, delayMs, repeats, isWork: false });
   host.setTimer(lastId, delayMs);
   return new Timeout(lastId);
 }
@@ -69,6 +75,7 @@ export function setImmediate(callback: unknown, ...args: unknown[]): Timeout {
 }
 export function clearTimer(id: unknown): void {
   if (timers.delete(Number(id))) host.clearTimer(Number(id));
+  whenWorkEnds();
 }
 
 /** Runs what a timer was set for. What its callback throws or returns is the caller's. */
@@ -77,11 +84,45 @@ export function runTimer(id: number): unknown {
   if (!timer) return undefined;
   if (timer.repeats) host.setTimer(id, timer.delayMs);
   else timers.delete(id);
-  return timer.callback(...timer.args);
+  try {
+    return timer.callback(...timer.args);
+  } finally {
+    // What the callback has set is there by now.
+    whenWorkEnds();
+  }
 }
 
 export function hasTimers(): boolean {
   return timers.size > 0;
+}
+
+/**
+ * A timer that was not set for a promise, `new Promise((resolve) => setTimeout(resolve, 100))`, but for what its
+ * callback does. Anything that is no timer passes by.
+ */
+export function asWork<T>(timer: T): T {
+  return timer instanceof Timeout ? timer.ref() : timer;
+}
+
+export function isTimer(value: unknown): boolean {
+  return value instanceof Timeout;
+}
+
+export function workTimers(): number {
+  return [...timers.values()].filter(({ isWork }) => isWork).length;
+}
+
+let whenWorkEnds: () => void = () => {};
+
+/** Resolves when no timer is left that was set for what it does, or `limitMs` are over. */
+export function whenTimersEnd(limitMs: number): Promise<void> {
+  if (workTimers() === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    whenWorkEnds = () => {
+      if (workTimers() === 0) resolve();
+    };
+    setTimeout(resolve, limitMs);
+  });
 }
 
 /** What `util.promisify(setTimeout)` gives: `await sleep(20)`. */
