@@ -98,7 +98,7 @@ export class Cell implements Disposable {
     this.#leftAt = undefined;
     const end = this.#end;
     const fresh = this.#fresh;
-    if (!fresh || this.#torn || end > keptBytes) return false;
+    if (!fresh || this.#torn || this.outgrown) return false;
     const memory = new Uint8Array(this.#engine.memory.buffer);
     const freshEnd = this.#keptFrom + fresh.heap.length;
     memory.fill(0, freshEnd, Math.max(end, freshEnd));
@@ -171,6 +171,11 @@ export class Cell implements Disposable {
   /** At the limit, or it was: then a promise may have been rejected without memory for the job that tells of it. */
   get #isExhausted(): boolean {
     return this.#end > this.#engine.memory.buffer.byteLength - exhaustedBytes;
+  }
+
+  /** It has grown too large to be laid back. */
+  get outgrown(): boolean {
+    return this.#end > keptBytes;
   }
 
   get #end(): number {

@@ -224,8 +224,9 @@ export class Execution implements HostCalls {
     this.#cell.leave();
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#logs.flush(true);
-    // An engine that ran out of memory or stack, or was stopped in the middle, is not used again.
-    const reusable = result.ok || result.reason === "threw";
+    // An engine that ran out of memory or stack, or was stopped in the middle, is not used again; and one that has grown
+    // too large ends with its worker, which gives its memory back now and not some time.
+    const reusable = (result.ok || result.reason === "threw") && !this.#cell.outgrown;
     this.#send({ type: "done", result, reusable });
   }
 }
