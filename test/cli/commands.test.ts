@@ -346,6 +346,7 @@ describe("search", () => {
         query: "structured",
         tools: [
           {
+            kind: "tool",
             id: "odd.structured",
             server: "odd",
             name: "structured",

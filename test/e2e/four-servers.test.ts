@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { jsonText } from "../../src/server/json-text.ts";
 import { executable, fromSource, root } from "../support/claudikins.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { everything, filesystem, memory, sequentialThinking } from "../support/servers.ts";
@@ -96,7 +97,7 @@ describe.each(programs)("%s", (_, program) => {
     expect(JSON.stringify(found.content)).toContain("memory.read_graph");
     const result = await client.callTool({ name: "execute_code", arguments: { code: folder.code } });
     const [block] = result.content as { type: string; text: string }[];
-    expect(block?.text).toStartWith(JSON.stringify(expected, null, 1));
+    expect(block?.text).toStartWith(jsonText(expected));
     expect(block?.text).toContain("Logs:\nread 3 files");
     expect(result.structuredContent).toBeUndefined();
     await client.close();
@@ -122,5 +123,5 @@ test("serve does the same for the MCP Inspector's command line", async () => {
     "--tool-arg",
     `code=${folder.code}`,
   );
-  expect(JSON.parse(called.stdout).content[0].text).toStartWith(JSON.stringify(expected, null, 1));
+  expect(JSON.parse(called.stdout).content[0].text).toStartWith(jsonText(expected));
 });

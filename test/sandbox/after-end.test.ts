@@ -12,7 +12,7 @@ afterAll(() => harness[Symbol.dispose]());
 
 /** Code that goes on with something when its value is there already: it waits for longer than the program ends. */
 const goesOn = (later: string) =>
-  `const going = (async () => { for (let i = 0; i < 50; i++) await null; ${later} })(); return "over"`;
+  `const going = (async () => { for (let i = 0; i < 50; i++) await null; ${later} })(); [going].length; return "over"`;
 
 /** Every kept worker has it behind it. */
 async function runEverywhere(code: string, timeoutMs: number): Promise<void> {
