@@ -149,7 +149,16 @@ export class Sandbox implements Disposable {
     if (!this.#busy.delete(worker)) return;
     worker.onmessage = null;
     worker.onerror = null;
-    if (reusable && this.#idle.length < this.#keptWorkers) {
+    if (!reusable) {
+      worker.terminate();
+      // The next execution is not to wait for a new one.
+      if (this.#keptWorkers > 0) this.warm(memoryBytes);
+      return;
+    }
+    // One of another memory size was for executions as they were, and makes room.
+    const old = this.#idle.findIndex((idle) => idle.memoryBytes !== memoryBytes);
+    if (this.#idle.length >= this.#keptWorkers && old !== -1) this.#idle.splice(old, 1)[0]?.worker.terminate();
+    if (this.#idle.length < this.#keptWorkers) {
       worker.postMessage({ type: "renew" } satisfies ToWorker);
       this.#idle.push({ worker, memoryBytes, prepared: Promise.resolve() });
     } else worker.terminate();

@@ -1,5 +1,7 @@
 /** How much a process grows by running code: executions of every kind, in one sandbox. */
 import { Harness, type HarnessOptions, megabyte } from "../sandbox/harness.ts";
+import { type Row, under } from "./report.ts";
+import type { Measure } from "./section.ts";
 
 export interface Growth {
   executions: number;
@@ -57,5 +59,18 @@ export function residentMb(): number {
   Bun.gc(true);
   return Math.round(process.memoryUsage.rss() / 1_048_576);
 }
+
+const executions = 5_000;
+
+/** In a process of its own, where nothing else grows. */
+export const measureGrowthAlone: Measure = async () => {
+  const child = Bun.spawn([process.execPath, import.meta.path, String(executions)], { stderr: "inherit" });
+  const text = await child.stdout.text();
+  if ((await child.exited) !== 0) throw new Error("the executions of the growth ended badly");
+  const { beforeMb, afterMb, growthMb } = JSON.parse(text) as Growth;
+  const counted = `${executions.toLocaleString("en")} executions`;
+  const row: Row = { what: "growth of the resident size", unit: "MB", ours: growthMb, others: {}, counted };
+  return { rows: [under(row, 20)], notes: [`From ${beforeMb} to ${afterMb} MB, after a warm-up of 1,000.`] };
+};
 
 if (import.meta.main) console.log(JSON.stringify(await measureGrowth(Number(process.argv[2] ?? 5_000))));

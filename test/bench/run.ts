@@ -10,6 +10,7 @@ import { executable } from "../support/claudikins.ts";
 import { measureCalls } from "./calls.ts";
 import { measureCancel } from "./cancel.ts";
 import { measureCompute } from "./compute.ts";
+import { measureGrowthAlone } from "./growth.ts";
 import { measureLargeResult } from "./large-result.ts";
 import { measureMemory } from "./memory.ts";
 import { type Deno, findDeno } from "./peers/deno.ts";
@@ -25,7 +26,7 @@ const measures: Record<string, Measure> = {
   "large-result": measureLargeResult,
   compute: measureCompute,
   memory: measureMemory,
-  // HERE: growth, the resident size over 5,000 executions, from `measureGrowth` of growth.ts.
+  growth: measureGrowthAlone,
   cancel: measureCancel,
 };
 
