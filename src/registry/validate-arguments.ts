@@ -5,25 +5,41 @@ import { didYouMean } from "../near-names.ts";
 
 const maxProblems = 5;
 
-/** By schema; undefined where the schema itself cannot be used, which is the server's business and refuses nothing. */
-const validators = new WeakMap<JsonObject, Promise<ValidateFunction | undefined>>();
+interface Validators {
+  /** By the schema as it is, whether it is one or not: takes a millisecond. */
+  quick: ValidateFunction | undefined;
+  /** Only of a schema that is one, which takes far longer to know: made when something is refused. */
+  sure?: ValidateFunction | undefined;
+}
+
+/** By schema; what cannot be used as one is the server's business and refuses nothing. */
+const validators = new WeakMap<JsonObject, Promise<Validators>>();
 
 /** Empty when the arguments fit, or when the schema is none. Formats are not judged: servers mean different things by them. */
 export async function argumentProblems(schema: JsonObject, args: JsonObject): Promise<string[]> {
-  let validator = validators.get(schema);
-  if (!validator) {
-    validator = compile(schema);
-    validators.set(schema, validator);
+  let made = validators.get(schema);
+  if (!made) {
+    made = compile(schema, false).then((quick) => ({ quick }));
+    validators.set(schema, made);
   }
-  const validate = await validator;
-  if (!validate || validate(args)) return [];
-  const problems = (validate.errors ?? []).flatMap((error) => problemOf(error) ?? []);
+  const both = await made;
+  if (!both.quick || both.quick(args)) return [];
+  if (!("sure" in both)) both.sure = await compile(schema, true);
+  if (!both.sure || both.sure(args)) return [];
+  const problems = (both.sure.errors ?? []).flatMap((error) => problemOf(error) ?? []);
   return [...new Set(problems)].slice(0, maxProblems);
 }
 
-async function compile(schema: JsonObject): Promise<ValidateFunction | undefined> {
+async function compile(schema: JsonObject, validateSchema: boolean): Promise<ValidateFunction | undefined> {
   const { Ajv, Ajv2020 } = await loadAjv();
-  const options = { strict: false, allErrors: true, verbose: true, validateFormats: false, logger: false as const };
+  const options = {
+    strict: false,
+    allErrors: true,
+    verbose: true,
+    validateFormats: false,
+    validateSchema,
+    logger: false as const,
+  };
   const kinds = String(schema["$schema"] ?? "").includes("draft-07") ? [Ajv, Ajv2020] : [Ajv2020, Ajv];
   for (const Kind of kinds) {
     try {
