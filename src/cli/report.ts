@@ -36,7 +36,8 @@ export function valueText(value: unknown): string {
 }
 
 export function logText({ level, text }: LogEntry, colours: boolean): string {
-  const mark = level === "error" ? paint("error ", red, colours) : level === "warn" ? "warn  " : "";
+  const mark =
+    level === "error" ? paint("error ", red, colours) : level === "warn" && !text.startsWith("warning") ? "warn  " : "";
   return `${mark}${text}\n`;
 }
 

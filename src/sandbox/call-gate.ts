@@ -1,6 +1,6 @@
 /** The way out for the calls of one execution: how many there may be, how large they are, and how many run together. */
 import type { Limits } from "./contract.ts";
-import { argumentsTooLarge, tooManyCalls } from "./limit-errors.ts";
+import { argumentsTooLarge, openArgumentsTooLarge, openCallsOf, tooManyCalls } from "./limit-errors.ts";
 import type { ErrorShape, FromWorker } from "./messages.ts";
 
 type CallMessage = Extract<FromWorker, { type: "call" }>;
@@ -9,6 +9,9 @@ export class CallGate {
   readonly #limits: Limits;
   readonly #send: (call: CallMessage) => void;
   readonly #waiting: CallMessage[] = [];
+  /** Bytes of the arguments of calls that are open: they are held outside the code's own memory. */
+  readonly #bytes = new Map<number, number>();
+  #openBytes = 0;
   #made = 0;
   #running = 0;
 
@@ -25,14 +28,20 @@ export class CallGate {
     if (bytes > this.#limits.argumentBytes) {
       return argumentsTooLarge(`${call.namespace}.${call.name}`, bytes, this.#limits);
     }
+    const open = this.#openBytes + bytes;
+    if (open > openCallsOf(this.#limits)) return openArgumentsTooLarge(open, this.#limits);
+    this.#openBytes = open;
+    this.#bytes.set(call.call, bytes);
     if (this.#running < this.#limits.callsInFlight) this.#start(call);
     else this.#waiting.push(call);
     return undefined;
   }
 
   /** To be told of every answer: the next call can go. */
-  answered(): void {
+  answered(call: number): void {
     this.#running -= 1;
+    this.#openBytes -= this.#bytes.get(call) ?? 0;
+    this.#bytes.delete(call);
     const next = this.#waiting.shift();
     if (next) this.#start(next);
   }

@@ -52,7 +52,7 @@ export class Execution implements HostCalls {
   }
 
   settle({ call, ...answer }: SettleMessage): void {
-    this.#gate.answered();
+    this.#gate.answered(call);
     this.#enter(() => {
       const [kind, payload] = answer.ok ? payloadOf(answer.value) : [answerKind.error, JSON.stringify(answer.error)];
       this.#cell.callGuest("settle", call, kind, payload);

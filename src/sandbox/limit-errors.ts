@@ -22,6 +22,20 @@ export function argumentsTooLarge(tool: string, bytes: number, { argumentBytes }
   };
 }
 
+/** Bytes that the arguments of all open calls may have together. */
+export function openCallsOf({ argumentBytes }: Limits): number {
+  return 4 * argumentBytes;
+}
+
+export function openArgumentsTooLarge(bytes: number, limits: Limits): ErrorShape {
+  return {
+    name: "ToolError",
+    code: "ARGUMENTS_TOO_LARGE",
+    message: `The arguments of all calls that are not answered yet have ${size(bytes)}, the limit is ${size(openCallsOf(limits))}`,
+    hint: "Await some of the calls before you make more, or raise limits.argumentMb.",
+  };
+}
+
 export function resultTooLarge(tool: string, bytes: number, { resultBytes }: Limits): ErrorShape {
   return {
     name: "ToolError",

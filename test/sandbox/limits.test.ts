@@ -101,6 +101,16 @@ describe("tool calls", () => {
     expect(most).toBe(4);
   });
 
+  test("calls that nobody waits for do not pile up outside the code's memory", async () => {
+    const code = `const text = "x".repeat(900_000); let refused;
+      for (let n = 0; n < 500; n++) test.slow({ ms: 1, text }).catch((error) => { refused ??= error.message });
+      await test.slow({ ms: 100 }); return refused`;
+    const message = await harness.value(code, { argumentBytes: megabyte });
+    expect(message).toStartWith("The arguments of all calls that are not answered yet have 4.3 MB, the limit is 4 MB");
+    const inTurn = `for (let n = 0; n < 20; n++) await test.text({ text: "x".repeat(900_000) }); return "all"`;
+    expect(await harness.value(inTurn, { argumentBytes: megabyte })).toBe("all");
+  });
+
   test("those that wait are dropped with the execution", async () => {
     let made = 0;
     const call = async (_: BindingCall, signal: AbortSignal): Promise<never> => {
