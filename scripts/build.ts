@@ -2,10 +2,10 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { createEngine, findEndAddress } from "../src/sandbox/engine.ts";
+import { createEngine, findEndAddress } from "../src/sandbox/engine/engine.ts";
+import { takeSnapshot } from "../src/sandbox/engine/snapshot.ts";
+import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
-import { takeSnapshot } from "../src/sandbox/snapshot.ts";
-import { compiledEngine, programBytes } from "../src/sandbox/wasm.ts";
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({

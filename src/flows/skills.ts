@@ -1,8 +1,8 @@
 /** The skills of the workspace, for whoever looks for something to call: what each exports, and what it does. */
 import type { Folders } from "../config/locations.ts";
 import { toIdentifier } from "../registry/names.ts";
+import { exportsOf, type SkillExport } from "../sandbox/code/skill-exports.ts";
 import { Files } from "../sandbox/host/files.ts";
-import { exportsOf, type SkillExport } from "../sandbox/skill-exports.ts";
 
 export interface Skill extends SkillExport {
   /** What it is imported from: `./skills/report`. */

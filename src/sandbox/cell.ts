@@ -4,7 +4,7 @@
  */
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { Limits } from "./contract.ts";
-import { type Engine, limitMemory, staticBytes } from "./engine.ts";
+import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import type { Guest, Host } from "./guest/host.ts";
 
 /** What the guest asks of the execution that runs in it; the time it gets from the cell. */

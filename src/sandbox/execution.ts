@@ -1,6 +1,7 @@
 /** One execution inside the worker: starts the code, keeps its jobs moving, and says how it ended. */
 import { CallGate } from "./call-gate.ts";
 import type { Cell, HostCalls } from "./cell.ts";
+import { codeFile, wrapped } from "./code/wrapper.ts";
 import type { BindingValue, CallGroup, FailureReason } from "./contract.ts";
 import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
@@ -9,7 +10,6 @@ import { loadSkill } from "./host/skills.ts";
 import { valueTooLarge } from "./limit-errors.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { type FromWorker, type RunMessage, type SettleMessage, stopReason, type WorkerResult } from "./messages.ts";
-import { codeFile, wrapped } from "./wrapper.ts";
 
 type Failure = Extract<WorkerResult, { ok: false }>;
 

@@ -1,10 +1,10 @@
 /** A failure as it came out of the engine → one that helps: the line of the original, its text, and what to do next. */
 import type { Advice } from "./advice/surroundings.ts";
+import type { Transpiled } from "./code/transpile.ts";
+import { codeFile, wrapperLength } from "./code/wrapper.ts";
 import type { Bindings, Limits, OutcomeError } from "./contract.ts";
 import type { WorkerResult } from "./messages.ts";
 import type { RecordedCalls } from "./recorder.ts";
-import type { Transpiled } from "./transpile.ts";
-import { codeFile, wrapperLength } from "./wrapper.ts";
 
 type Failed = Extract<WorkerResult, { ok: false }>;
 

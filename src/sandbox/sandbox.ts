@@ -1,12 +1,12 @@
 /** Runs code: each execution in a worker of its own for its time, stopped for certain, answered with an Outcome. */
-import { CheckError, wrongCalls } from "./check-error.ts";
+import { CheckError, wrongCalls } from "./code/check-error.ts";
+import type { Transpiled } from "./code/transpile.ts";
 import type { Bindings, CheckMode, Limits, Mounts, Namespace, Outcome } from "./contract.ts";
+import { compiledEngine } from "./engine/wasm.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
 import { isSuspicious } from "./suspicion.ts";
-import type { Transpiled } from "./transpile.ts";
-import { compiledEngine } from "./wasm.ts";
 
 /** How long a worker that was told to stop may take to say so, before it is ended from outside. */
 const stopGraceMs = 250;
@@ -49,7 +49,7 @@ export class Sandbox implements Disposable {
     const recorder = new Recorder(options.limits);
     try {
       // Loaded while the worker starts.
-      const { transpile } = await import("./transpile.ts");
+      const { transpile } = await import("./code/transpile.ts");
       const transpiled = await transpile(source);
       for (const note of transpiled.notes) recorder.log([{ level: "warn", text: `warning, ${note}` }]);
       const findings = options.check === "off" ? [] : await transpiled.check(options.bindings);

@@ -1,10 +1,10 @@
 /** The thread that code runs in: one execution at a time, each in a cell that is as new. */
 import { Cell } from "./cell.ts";
-import { createEngine, findEndAddress } from "./engine.ts";
+import { createEngine, findEndAddress } from "./engine/engine.ts";
+import { endAddressOf, restoreSnapshot, runGuest } from "./engine/snapshot.ts";
 import { Execution } from "./execution.ts";
 import snapshotFile from "./guest-snapshot.bin" with { type: "file" };
 import type { FromWorker, PrepareMessage, ToWorker } from "./messages.ts";
-import { endAddressOf, restoreSnapshot, runGuest } from "./snapshot.ts";
 import { useUniversalTime } from "./universal-time.ts";
 
 declare const self: Worker;

@@ -1,6 +1,6 @@
 /** The engine's own loops can be stopped; what is not understood of a program is refused. */
 import { expect, test } from "bun:test";
-import { instantiateInterruptible, makeInterruptible } from "../../src/sandbox/interruptible.ts";
+import { instantiateInterruptible, makeInterruptible } from "../../src/sandbox/engine/interruptible.ts";
 
 /** A program by hand: it imports `env.ping: () → ()`, and its export `run` calls it in a loop without end. */
 const program = (loopBody: number[]) =>

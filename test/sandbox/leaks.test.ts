@@ -5,12 +5,12 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import { Cell, type HostCalls } from "../../src/sandbox/cell.ts";
-import { createEngine, findEndAddress } from "../../src/sandbox/engine.ts";
+import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
+import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
+import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
 import type { WorkerResult } from "../../src/sandbox/messages.ts";
-import { runGuest } from "../../src/sandbox/snapshot.ts";
-import { compiledEngine } from "../../src/sandbox/wasm.ts";
 import { measureGrowth } from "../bench/growth.ts";
 import { someLimits } from "./some-limits.ts";
 

@@ -1,9 +1,9 @@
 /** Restores the snapshot of a file in a fresh engine and runs code in it; prints what came of it. */
 import { Cell } from "../../src/sandbox/cell.ts";
-import { createEngine } from "../../src/sandbox/engine.ts";
+import { createEngine } from "../../src/sandbox/engine/engine.ts";
+import { endAddressOf, restoreSnapshot } from "../../src/sandbox/engine/snapshot.ts";
+import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { Execution } from "../../src/sandbox/execution.ts";
-import { endAddressOf, restoreSnapshot } from "../../src/sandbox/snapshot.ts";
-import { compiledEngine } from "../../src/sandbox/wasm.ts";
 import { someLimits } from "./some-limits.ts";
 
 const [file = "", memoryMb = ""] = process.argv.slice(2);

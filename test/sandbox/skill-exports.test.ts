@@ -1,6 +1,6 @@
 /** What skills export is told from their text: typed signatures, and the comments. */
 import { expect, test } from "bun:test";
-import { exportsOf } from "../../src/sandbox/skill-exports.ts";
+import { exportsOf } from "../../src/sandbox/code/skill-exports.ts";
 
 test.each([
   ["export function f() {}", "f", "f()"],

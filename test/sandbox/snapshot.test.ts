@@ -2,10 +2,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Cell } from "../../src/sandbox/cell.ts";
-import { createEngine, findEndAddress } from "../../src/sandbox/engine.ts";
+import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
+import { restoreSnapshot, runGuest, takeSnapshot } from "../../src/sandbox/engine/snapshot.ts";
+import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
-import { restoreSnapshot, runGuest, takeSnapshot } from "../../src/sandbox/snapshot.ts";
-import { compiledEngine } from "../../src/sandbox/wasm.ts";
 import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { Harness, megabyte } from "./harness.ts";

@@ -1,6 +1,6 @@
 /** A call as it should have been written, where that is plain. */
 import type { CallExpression, Node } from "acorn";
-import { checkArguments } from "../check-arguments.ts";
+import { checkArguments } from "../code/check-arguments.ts";
 import type { KnownFunction, Namespace } from "../contract.ts";
 
 const maxArguments = 160;

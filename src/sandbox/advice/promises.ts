@@ -1,6 +1,6 @@
 /** Which expressions are promises, whatever happens at run time. */
 import type { CallExpression, Node } from "acorn";
-import { calledFunction, type Scope } from "../check.ts";
+import { calledFunction, type Scope } from "../code/check.ts";
 import type { Source } from "./bindings.ts";
 import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
 import type { Tree } from "./tree.ts";

@@ -1,7 +1,8 @@
 /** A look at an outcome that is ok and seems wrong: what to say about it, as lines of its logs. */
+
+import type { Transpiled } from "../code/transpile.ts";
 import type { Bindings, LogEntry } from "../contract.ts";
 import type { RecordedCalls } from "../recorder.ts";
-import type { Transpiled } from "../transpile.ts";
 import type { Notes } from "./odd-values.ts";
 import { orNothing } from "./or-nothing.ts";
 import { surroundingsOf } from "./surroundings-of.ts";

@@ -10,7 +10,7 @@ import type {
   Node,
   ReturnStatement,
 } from "acorn";
-import { calledFunction, type Scope } from "../check.ts";
+import { calledFunction, type Scope } from "../code/check.ts";
 import type { Binding, Source, Step } from "./bindings.ts";
 import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
 import { at, characters, elements, follow, joined, part, property, type Seen } from "./seen.ts";

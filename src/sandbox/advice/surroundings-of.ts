@@ -1,9 +1,9 @@
 /** The program, what its tools gave, and the tools there are, as advice needs them. Results are read when asked for. */
 import { parsedValue, textOf } from "../binding-value.ts";
-import { scopeOf } from "../check.ts";
+import { scopeOf } from "../code/check.ts";
+import type { Transpiled } from "../code/transpile.ts";
 import type { Bindings } from "../contract.ts";
 import type { RecordedCalls } from "../recorder.ts";
-import type { Transpiled } from "../transpile.ts";
 import { type ResultsOf, SeenValues } from "./seen-values.ts";
 import type { CallCount, Surroundings } from "./surroundings.ts";
 import { Tree } from "./tree.ts";

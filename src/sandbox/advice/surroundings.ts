@@ -1,5 +1,5 @@
 /** What advice is made of: the failing code, the tools there are, and what they gave. */
-import type { Scope } from "../check.ts";
+import type { Scope } from "../code/check.ts";
 import type { FailureReason, Suggestion } from "../contract.ts";
 import type { SeenValues } from "./seen-values.ts";
 

@@ -1,6 +1,6 @@
 /** A program as a tree with parents, and what each name in it is bound to. Made when there is something to explain. */
 import type { Expression, Identifier, Node, Pattern, Program } from "acorn";
-import { positionOf } from "../edits.ts";
+import { positionOf } from "../code/edits.ts";
 import { type Binding, boundPaths, initSource, loopSource, type Source, type Step } from "./bindings.ts";
 import { childrenOf, isFunction, isMember } from "./nodes.ts";
 

@@ -1,7 +1,7 @@
 /** A skill, which is a module of the workspace, as the body of a function that fills its exports. */
 import { posix } from "node:path";
-import { CheckError } from "../check-error.ts";
-import { exportsOf } from "../skill-exports.ts";
+import { CheckError } from "../code/check-error.ts";
+import { exportsOf } from "../code/skill-exports.ts";
 import type { Files } from "./files.ts";
 
 /** What may stand behind the name of a module. */
@@ -17,7 +17,7 @@ export async function loadSkill(name: string, files: Files): Promise<string> {
   const known = transpiled.get(path);
   if (known?.source === source) return known.code;
   // Loaded with the first skill: every worker would wait for it else.
-  const { transpile } = await import("../transpile.ts");
+  const { transpile } = await import("../code/transpile.ts");
   try {
     const { code } = await transpile(source, path.slice("workspace/".length));
     if (transpiled.size === maxTranspiled) transpiled.clear();

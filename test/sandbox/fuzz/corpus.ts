@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type Node, parse } from "acorn";
 import { full } from "acorn-walk";
 import { transform } from "sucrase";
-import { transpile } from "../../../src/sandbox/transpile.ts";
+import { transpile } from "../../../src/sandbox/code/transpile.ts";
 
 const sandboxTests = join(import.meta.dir, "..");
 const agentPrograms = join(import.meta.dir, "../../agent-programs");

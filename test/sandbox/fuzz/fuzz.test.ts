@@ -2,9 +2,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { transpile } from "../../../src/sandbox/code/transpile.ts";
 import type { Outcome } from "../../../src/sandbox/contract.ts";
 import { type ExecuteOptions, Sandbox } from "../../../src/sandbox/sandbox.ts";
-import { transpile } from "../../../src/sandbox/transpile.ts";
 import { someLimits } from "../some-limits.ts";
 import { fuzz } from "./fuzz.ts";
 import { grammarProgram } from "./grammar.ts";

@@ -4,14 +4,14 @@
  */
 import type { CallExpression, Expression, MemberExpression, Node, Program, Super } from "acorn";
 import { ancestor } from "acorn-walk";
-import { nearNames } from "../near-names.ts";
-import { correctedCall } from "./advice/corrected-call.ts";
-import { candidates, renamed, wordsOf } from "./advice/tool-names.ts";
+import { nearNames } from "../../near-names.ts";
+import { correctedCall } from "../advice/corrected-call.ts";
+import { candidates, renamed, wordsOf } from "../advice/tool-names.ts";
+import type { Bindings, KnownFunction, Namespace } from "../contract.ts";
+import { serverMembers } from "../guest/kinds.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { checkPromises } from "./check-promises.ts";
-import type { Bindings, KnownFunction, Namespace } from "./contract.ts";
 import { declaredNames, importedNames } from "./declared-names.ts";
-import { serverMembers } from "./guest/kinds.ts";
 
 export interface Finding {
   /** Offset in the checked code. */

@@ -8,9 +8,9 @@ import type {
   Program,
   VariableDeclarator,
 } from "acorn";
-import { bare, isFunction, isMember, isNamed, propertyName } from "./advice/nodes.ts";
-import { isList, promiseOf } from "./advice/promises.ts";
-import { Tree } from "./advice/tree.ts";
+import { bare, isFunction, isMember, isNamed, propertyName } from "../advice/nodes.ts";
+import { isList, promiseOf } from "../advice/promises.ts";
+import { Tree } from "../advice/tree.ts";
 import type { Finding, Scope } from "./check.ts";
 
 /** What a promise has itself; `constructor` and the like are left alone. */

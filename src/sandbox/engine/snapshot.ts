@@ -6,7 +6,7 @@
  * deterministic, so that all addresses are the same. Where they are not, the snapshot is not used.
  */
 import type { QuickJSContext } from "quickjs-emscripten-core";
-import { Cell } from "./cell.ts";
+import { Cell } from "../cell.ts";
 import type { Engine } from "./engine.ts";
 
 /** Memory is compared in blocks; runs of blocks that the script changed are in the snapshot. */

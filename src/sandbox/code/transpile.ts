@@ -76,7 +76,7 @@ async function parseWritten(written: string): Promise<Parsed & { source: string;
       const line = positionOf(written, written.search(/\S/)).line;
       return { ...parsed, notes: [`line ${line}: only the code between the fences was run, not the words around it.`] };
     }
-    const { explainSyntax } = await import("./advice/syntax.ts");
+    const { explainSyntax } = await import("../advice/syntax.ts");
     throw new CheckError(explainSyntax(error.error, inner));
   }
 }

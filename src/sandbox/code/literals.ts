@@ -1,6 +1,6 @@
 /** Values that stand in the code, against the JSON Schema of what is wanted there. */
 import type { Expression } from "acorn";
-import { didYouMean } from "../near-names.ts";
+import { didYouMean } from "../../near-names.ts";
 
 type Schema = Record<string, unknown>;
 

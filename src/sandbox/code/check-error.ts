@@ -1,5 +1,5 @@
 /** The code was refused before anything ran. */
-import type { OutcomeError } from "./contract.ts";
+import type { OutcomeError } from "../contract.ts";
 
 export class CheckError extends Error {
   readonly error: OutcomeError;

@@ -1,9 +1,9 @@
 /** The arguments that stand in a call, against the schema of the function: names, presence, and literals. */
 import type { CallExpression, Expression, ObjectExpression } from "acorn";
-import { didYouMean, misspelling } from "../near-names.ts";
-import { meantKey } from "./advice/shapes.ts";
+import { didYouMean, misspelling } from "../../near-names.ts";
+import { meantKey } from "../advice/shapes.ts";
+import type { KnownFunction } from "../contract.ts";
 import type { Finding } from "./check.ts";
-import type { KnownFunction } from "./contract.ts";
 import { fittingText, likelyName, literalKind, literalText, wrongLiteral } from "./literals.ts";
 
 type Schema = Record<string, unknown>;
