@@ -21,11 +21,15 @@ export interface Transpiled {
   originalPosition(plainOffset: number): Promise<{ line: number; column: number }>;
 }
 
+/** It is read on the thread that answers the host, which must not be busy with it for long. */
+const maxCharacters = 1_000_000;
+
 /**
  * A program, whose value is wanted, or a skill, whose exports are: then with its path below the workspace. Throws
  * CheckError when the code is not TypeScript.
  */
 export async function transpile(written: string, skill?: string): Promise<Transpiled> {
+  if (written.length > maxCharacters) throw tooLong(written.length);
   try {
     return await transpileProgram(written, skill);
   } catch (error) {
@@ -185,6 +189,16 @@ function findingsIn(program: Program, code: string, known: Known): Finding[] {
 function readable(error: unknown): unknown {
   if (!(error instanceof RangeError)) return error;
   return unreadable("The code is nested too deeply, or has an expression that is too long");
+}
+
+function tooLong(characters: number): CheckError {
+  return new CheckError({
+    name: "SyntaxError",
+    code: "CODE_TOO_LONG",
+    message: `The code has ${characters} characters, the limit is ${maxCharacters}`,
+    hint: "Data does not belong into the code: let a tool give it, or write it to ./workspace in parts and read it from there.",
+    stack: "",
+  });
 }
 
 function unreadable(message: string): CheckError {
