@@ -7,6 +7,7 @@ import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
 import { isSuspicious } from "./suspicion.ts";
+import { Turns } from "./turns.ts";
 
 /** How long a worker that was told to stop may take to say so, before it is ended from outside. */
 const stopGraceMs = 250;
@@ -33,10 +34,12 @@ export class Sandbox implements Disposable {
   #keptWorkers: number;
   readonly #idle: ReadyWorker[] = [];
   readonly #busy = new Set<Worker>();
+  readonly #turns: Turns;
 
-  /** `keptWorkers` is 0 for a process that runs one piece of code. */
-  constructor({ keptWorkers = 2 } = {}) {
+  /** `keptWorkers` is 0 for a process that runs one piece of code. More executions than `atOnce` wait for their turn. */
+  constructor({ keptWorkers = 2, atOnce = 16 } = {}) {
     this.#keptWorkers = keptWorkers;
+    this.#turns = new Turns(atOnce);
   }
 
   /** Starts a worker now, so that it is ready when the code is. With another memory size it is no use. */
@@ -55,7 +58,7 @@ export class Sandbox implements Disposable {
       const findings = options.check === "off" ? [] : await transpiled.check(options.bindings);
       if (findings.length > 0 && options.check === "error") throw wrongCalls(findings, source);
       for (const { line, message } of findings) recorder.log([{ level: "warn", text: `line ${line}: ${message}` }]);
-      const result = await this.#run(transpiled.code, options, recorder);
+      const result = await this.#runInTurn(transpiled.code, options, recorder);
       if (result.ok) {
         await secondLook(result, transpiled, options.bindings, recorder);
         return recorder.success(result.json);
@@ -78,9 +81,20 @@ export class Sandbox implements Disposable {
   [Symbol.dispose](): void {
     // An execution that is still being read takes a worker later, and gives it back to nobody.
     this.#keptWorkers = 0;
+    this.#turns.end();
     for (const { worker } of this.#idle.splice(0)) worker.terminate();
     for (const worker of this.#busy) worker.terminate();
     this.#busy.clear();
+  }
+
+  /** The time of the code begins with its turn. */
+  async #runInTurn(code: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
+    if (!(await this.#turns.take(options.signal))) return lost("cancelled");
+    try {
+      return await this.#run(code, options, recorder);
+    } finally {
+      this.#turns.giveBack();
+    }
   }
 
   async #run(

@@ -36,9 +36,13 @@ export async function answer({ name, args }: BindingCall, signal: AbortSignal): 
 }
 
 export class Harness implements Disposable {
-  readonly sandbox = new Sandbox();
+  readonly sandbox: Sandbox;
   check: CheckMode = "error";
   readonly #folder = temporaryFolder();
+  constructor(options: ConstructorParameters<typeof Sandbox>[0] = {}) {
+    this.sandbox = new Sandbox(options);
+  }
+
   /** Two folders of its own, gone with the harness. */
   readonly mounts = { workspace: join(this.#folder.path, "workspace"), registry: join(this.#folder.path, "registry") };
 

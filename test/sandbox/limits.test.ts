@@ -195,6 +195,50 @@ describe("what comes out", () => {
   });
 });
 
+describe("executions at once", () => {
+  test("more than there may be wait for their turn, and their time begins with it", async () => {
+    using narrow = new Harness({ atOnce: 2 });
+    let running = 0;
+    let most = 0;
+    const order: unknown[] = [];
+    const call = async ({ args }: BindingCall) => {
+      order.push(args["n"]);
+      running += 1;
+      most = Math.max(most, running);
+      await Bun.sleep(30);
+      running -= 1;
+      return { json: "1" };
+    };
+    const all = Array.from({ length: 8 }, (_, n) =>
+      narrow.value(`return test.echo({ n: ${n} })`, { call, timeoutMs: 2_000 }),
+    );
+    expect(await Promise.all(all)).toEqual(all.map(() => 1));
+    expect(most).toBe(2);
+    expect(order.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  test("one that waits can be cancelled, and takes nobody's turn", async () => {
+    using narrow = new Harness({ atOnce: 1 });
+    const controller = new AbortController();
+    const first = narrow.value("await test.slow({ ms: 100 }); return 1");
+    const second = narrow.run("return 2", { signal: controller.signal });
+    const third = narrow.value("return 3");
+    await Bun.sleep(20);
+    controller.abort();
+    expect(failed(await second).reason).toBe("cancelled");
+    expect(await Promise.all([first, third])).toEqual([1, 3]);
+  });
+
+  test("those that wait end with the sandbox", async () => {
+    const narrow = new Harness({ atOnce: 1 });
+    void narrow.run("for (;;);");
+    const waiting = narrow.run("return 2");
+    await Bun.sleep(50);
+    narrow[Symbol.dispose]();
+    expect(failed(await waiting).reason).toBe("cancelled");
+  });
+});
+
 describe("cancelling", () => {
   test.each([
     ["code that computes", spin],
