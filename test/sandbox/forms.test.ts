@@ -34,6 +34,34 @@ const values: [string, string, unknown][] = [
     "export const a = 1, { b } = { b: 2 };\nexport function f() { return a + b }\nexport { f as g };\nf()",
     3,
   ],
+  [
+    "using: disposed of at the end of its block, the last one first",
+    "const seen: string[] = [];\nclass R { constructor(readonly n: string) {} [Symbol.dispose]() { seen.push(this.n) } }\n" +
+      "function f() { using a = new R('a'), b = new R('b'); { using c = new R('c'); seen.push('in') } return seen.length }\n" +
+      "f();\nseen",
+    ["in", "c", "b", "a"],
+  ],
+  [
+    "await using, with a value and a type",
+    "const seen: string[] = [];\nawait (async () => { await using r: AsyncDisposable = { async [Symbol.asyncDispose]() { await null; seen.push('end') } }; seen.push('in') })();\nseen",
+    ["in", "end"],
+  ],
+  [
+    "using at the top, before a final expression",
+    "using nothing = null;\nusing r = { [Symbol.dispose]() {} };\n1 + 1",
+    2,
+  ],
+  [
+    "using, and what the block throws",
+    "const seen: string[] = [];\ntry { using r = { [Symbol.dispose]() { seen.push('closed') } }; throw new Error('x') } catch (e) { seen.push(e.message) }\nseen",
+    ["closed", "x"],
+  ],
+  [
+    "using what cannot be disposed of",
+    "try { using r = { a: 1 } as any; } catch (e) { e.message }",
+    "What using holds has no method Symbol.dispose",
+  ],
+  ["a variable called using", "const using = 3;\nusing", 3],
   ["main that is called", "async function main() { return 8 }\nmain();", 8],
   ["main that nobody calls", "async function main() { return 9 }", 9],
   ["an arrow main that nobody calls", "const main = async () => 10;", 10],

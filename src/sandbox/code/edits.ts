@@ -29,6 +29,11 @@ export class Edits {
     this.#edits.push({ start: at, end: at, text, order: 0 });
   }
 
+  /** Behind everything else that is put there. */
+  insertLast(at: number, text: string): void {
+    this.#edits.push({ start: at, end: at, text, order: Number.POSITIVE_INFINITY });
+  }
+
   /** Another text in the place of a range, before all that begins there; its line breaks are kept behind it. */
   replace({ start, end }: Range, text: string): void {
     const breaks = this.#source.slice(start, end).replace(/[^\n]/g, "");

@@ -6,6 +6,7 @@ import { Edits, offsetOf, positionOf } from "./edits.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
 import { rewriteNamespaces } from "./rewrite-namespaces.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
+import { rewriteUsing } from "./rewrite-using.ts";
 
 export interface Transpiled {
   /** Lines are those of the original. */
@@ -40,6 +41,7 @@ export async function transpile(written: string, skill?: string): Promise<Transp
 async function transpileProgram(written: string, skill: string | undefined): Promise<Transpiled> {
   const { source, code, program, typed, notes } = await parseWritten(written);
   const edits = new Edits(code);
+  rewriteUsing(program, code, edits);
   const form = rewriteModules(program, code, edits, skill);
   if (skill === undefined) rewriteProgram(program, code, edits, form);
   const edited = edits.apply();

@@ -1,6 +1,7 @@
 /** The first thing that runs in a fresh context: builds the globals, then hands the worker its way in. */
 import { hasPendingCalls, settle, ToolError, unawaited, watchUnseen } from "./calls.ts";
 import { guestConsole } from "./console.ts";
+import { defineDisposeSymbols, using } from "./disposing.ts";
 import { floatingFailure, floats, watch, whenNothingFloats } from "./floating.ts";
 import { globals } from "./globals.ts";
 import { host } from "./host.ts";
@@ -35,6 +36,7 @@ define({
   },
 });
 define(globals);
+defineDisposeSymbols();
 const module = { main: true, url: "file:///main.ts", filename: "/main.ts", dirname: "/" };
 // What scripts of Node ask: they are the main module, and stand in the folder that they run in.
 const scriptModule = { exports: {}, id: ".", filename: module.filename, children: [], paths: [], loaded: false };
@@ -48,6 +50,7 @@ define({
 for (const [name, value] of Object.entries({
   __watch: watch,
   __notice: notice,
+  __using: using,
   __import: importModule,
   __meta: Object.freeze(module),
 })) {
