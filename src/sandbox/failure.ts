@@ -44,12 +44,16 @@ export async function describeFailure(failed: Failed, about: About): Promise<Out
 
 const notAwaited = "Nothing awaited this promise: put await in front of the call, or handle its failure with catch.";
 
+/** Of longer code, nothing is explained: it is walked through on the thread that answers the host. */
+const maxCode = 50_000;
+
 async function adviceFor(
   { reason, error, missed = [], unawaited = [] }: Failed,
   { message, at }: { message: string; at: number | undefined },
   about: About,
 ): Promise<Advice> {
   const { name, code, hint } = error;
+  if (about.transpiled.plain.code.length > maxCode) return {};
   const line = at === undefined ? undefined : (await about.transpiled.originalPosition(at)).line;
   const [{ advise }, { surroundingsOf }, { orNothing }] = await Promise.all([
     import("./advice/advise.ts"),

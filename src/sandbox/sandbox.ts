@@ -179,6 +179,9 @@ export class Sandbox implements Disposable {
   }
 }
 
+/** Longer code is not looked through again: that is done on the thread that answers the host. */
+const maxCode = 20_000;
+
 /** Says in the logs what is wrong with a result that looks so, where that is certain. */
 async function secondLook(
   { json, notes }: Extract<WorkerResult, { ok: true }>,
@@ -188,7 +191,11 @@ async function secondLook(
 ): Promise<void> {
   const calls = recorder.calls();
   const { logs, displayed } = recorder;
-  if (!isSuspicious({ code: transpiled.plain.code, json, notes, logs, calls })) return;
+  if (
+    transpiled.plain.code.length > maxCode ||
+    !isSuspicious({ code: transpiled.plain.code, json, notes, logs, calls })
+  )
+    return;
   const { warn } = await import("./advice/second-look.ts");
   recorder.log(warn({ json, notes, logs, displayed, calls }, transpiled.plain, bindings));
 }

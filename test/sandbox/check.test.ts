@@ -64,6 +64,14 @@ const run = (source: string, check: CheckMode = "error") =>
     check,
   });
 
+test("of very many mistakes the first are listed, and the others counted", async () => {
+  const outcome = await run(Array.from({ length: 500 }, (_, n) => `shop.nope${n}({});`).join("\n"));
+  const message = outcome.ok ? "" : outcome.error.message;
+  expect(message).toStartWith("500 mistakes; nothing was run:\n  1:1 ");
+  expect(message.split("\n")).toHaveLength(22);
+  expect(message).toEndWith("  and 480 more");
+});
+
 describe("refused", () => {
   const wrong: [string, string, string, object?][] = [
     [

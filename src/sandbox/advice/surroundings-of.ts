@@ -2,7 +2,7 @@
 import { parsedValue, textOf } from "../binding-value.ts";
 import { scopeOf } from "../code/check.ts";
 import type { Transpiled } from "../code/transpile.ts";
-import type { Bindings } from "../contract.ts";
+import type { Bindings, BindingValue } from "../contract.ts";
 import type { RecordedCalls } from "../recorder.ts";
 import { type ResultsOf, SeenValues } from "./seen-values.ts";
 import type { CallCount, Surroundings } from "./surroundings.ts";
@@ -15,10 +15,15 @@ export function surroundingsOf(
 ): { surroundings: Surroundings; resultsOf: ResultsOf } {
   const scope = scopeOf(program, code, bindings.namespaces);
   const parsed = new Map<string, unknown[]>();
+  let left = maxRead;
+  const readable = (value: BindingValue) => {
+    left -= textOf(value).length;
+    return left >= 0;
+  };
   const resultsOf = (tool: string): unknown[] => {
     let results = parsed.get(tool);
     if (!results) {
-      results = (calls.find((each) => each.tool === tool)?.results ?? []).filter(isReadable).map(parsedValue);
+      results = (calls.find((each) => each.tool === tool)?.results ?? []).filter(readable).map(parsedValue);
       parsed.set(tool, results);
     }
     return results;
@@ -32,9 +37,5 @@ export function surroundingsOf(
   return { surroundings, resultsOf };
 }
 
-/** Beyond this, reading a result again would take longer than what it explains is worth. */
+/** Characters of results that are read again, on the thread that answers the host. */
 const maxRead = 8_000_000;
-
-function isReadable(value: RecordedCalls["results"][number]): boolean {
-  return textOf(value).length < maxRead;
-}

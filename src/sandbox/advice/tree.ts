@@ -1,6 +1,5 @@
 /** A program as a tree with parents, and what each name in it is bound to. Made when there is something to explain. */
 import type { Expression, Identifier, Node, Pattern, Program } from "acorn";
-import { positionOf } from "../code/edits.ts";
 import { type Binding, boundPaths, initSource, loopSource, type Source, type Step } from "./bindings.ts";
 import { childrenOf, isFunction, isMember } from "./nodes.ts";
 
@@ -15,6 +14,8 @@ export class Tree {
   readonly #scopes = new Map<Node, Map<string, Binding>>();
   readonly #bound = new Map<Node, Binding>();
   readonly #nodes: Node[] = [];
+  /** Where lines begin; made when first asked for. */
+  #lineStarts: number[] | undefined;
 
   constructor(program: Program, code: string) {
     this.program = program;
@@ -52,7 +53,15 @@ export class Tree {
   }
 
   line(node: Node): number {
-    return positionOf(this.code, isMember(node) ? node.property.start : node.start).line;
+    const at = isMember(node) ? node.property.start : node.start;
+    this.#lineStarts ??= [0, ...[...this.code.matchAll(/\n/g)].map(({ index }) => index + 1)];
+    let [low, high] = [0, this.#lineStarts.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#lineStarts[middle]! <= at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   #visit(node: Node): void {

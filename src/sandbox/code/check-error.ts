@@ -9,6 +9,9 @@ export class CheckError extends Error {
   }
 }
 
+/** Who makes more mistakes mends these first. */
+const maxListed = 20;
+
 /** All findings of one check as one error; its place is the first one's. */
 export function wrongCalls(
   findings: readonly {
@@ -28,7 +31,8 @@ export function wrongCalls(
   const corrected = [...new Set(findings.flatMap(({ write }) => write ?? []))].slice(0, 5);
   const hint = [...corrected.map((call) => `Write: ${call}`), ...signatures].join("\n");
   const several = `${findings.length} mistakes; nothing was run:`;
-  const listed = findings.map((each) => `  ${each.line}:${each.column} ${each.message}`);
+  const listed = findings.slice(0, maxListed).map((each) => `  ${each.line}:${each.column} ${each.message}`);
+  if (findings.length > maxListed) listed.push(`  and ${findings.length - maxListed} more`);
   return new CheckError({
     name: "CheckError",
     message: findings.length === 1 ? (first?.message ?? "") : [several, ...listed].join("\n"),

@@ -23,7 +23,7 @@ export interface Transpiled {
 }
 
 /** It is read on the thread that answers the host, which must not be busy with it for long. */
-const maxCharacters = 1_000_000;
+const maxCharacters = 500_000;
 
 /**
  * A program, whose value is wanted, or a skill, whose exports are: then with its path below the workspace. Throws
