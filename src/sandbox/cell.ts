@@ -206,7 +206,7 @@ export class Cell implements Disposable {
     };
     const text = (handle: QuickJSHandle | undefined) => (handle ? context.getString(handle) : "");
     const number = (handle: QuickJSHandle | undefined) => (handle ? context.getNumber(handle) : 0);
-    define("log", (host, level, line) => host.log(text(level), text(line)));
+    define("log", (host, level, line, open) => host.log(text(level), text(line), number(open)));
     define("display", (host, json) => host.display(text(json)));
     define("call", (host, id, namespace, name, args, kind) =>
       host.call(number(id), text(namespace), text(name), text(args), number(kind)),

@@ -116,8 +116,8 @@ export class Execution implements HostCalls {
     return this.#usedMs + (now - (this.#runningSince ?? now)) > this.#run.limits.cpuMs ? "cpu" : undefined;
   }
 
-  log(level: string, text: string): void {
-    this.#logs.add(level, text);
+  log(level: string, text: string, open?: number): void {
+    this.#logs.add(level, text, open === 1);
   }
 
   display(json: string): string | undefined {

@@ -2,7 +2,8 @@
  * Collects log lines and hands them on in groups: a million lines must not become a million messages. Of more than may
  * be kept, the beginning and the end are, with a line between them that says how much is missing.
  */
-import type { LogEntry, LogLevel } from "./contract.ts";
+import type { LogLevel } from "./contract.ts";
+import type { LogPart } from "./messages.ts";
 
 const groupLines = 200;
 const groupBytes = 32_768;
@@ -15,27 +16,27 @@ const lineBytes = 64;
 const headShare = 0.75;
 
 export class LogBuffer {
-  readonly #send: (entries: LogEntry[]) => void;
+  readonly #send: (entries: LogPart[]) => void;
   #headBytes: number;
   readonly #tailBytes: number;
-  #group: LogEntry[] = [];
+  #group: LogPart[] = [];
   #groupBytes = 0;
   #since = 0;
   /** The newest lines, once the beginning is full. */
-  readonly #tail: LogEntry[] = [];
+  readonly #tail: LogPart[] = [];
   #tailStart = 0;
   #tailHas = 0;
   #missing = 0;
 
   /** `maxBytes` are of the lines' texts in UTF-16, and 64 for each line. */
-  constructor(send: (entries: LogEntry[]) => void, maxBytes: number) {
+  constructor(send: (entries: LogPart[]) => void, maxBytes: number) {
     this.#send = send;
     this.#headBytes = Math.floor(maxBytes * headShare);
     this.#tailBytes = maxBytes - this.#headBytes;
   }
 
-  add(level: string, text: string): void {
-    const entry = { level: level as LogLevel, text };
+  add(level: string, text: string, open = false): void {
+    const entry: LogPart = { level: level as LogLevel, text, ...(open ? { open } : {}) };
     const bytes = sizeOf(entry);
     if (this.#tail.length > 0 || bytes > this.#headBytes) {
       this.#headBytes = 0;
@@ -61,8 +62,8 @@ export class LogBuffer {
     this.#send(this.#tail.slice(this.#tailStart));
   }
 
-  #addToTail({ level, text }: LogEntry): void {
-    const entry = { level, text: shortened(text, this.#tailBytes / 2) };
+  #addToTail({ text, ...part }: LogPart): void {
+    const entry = { ...part, text: shortened(text, this.#tailBytes / 2) };
     this.#tail.push(entry);
     this.#tailHas += sizeOf(entry);
     while (this.#tailHas > this.#tailBytes && this.#tailStart < this.#tail.length - 1) {
@@ -84,7 +85,7 @@ export class LogBuffer {
   }
 }
 
-function sizeOf({ text }: LogEntry): number {
+function sizeOf({ text }: LogPart): number {
   return text.length * 2 + lineBytes;
 }
 

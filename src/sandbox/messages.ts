@@ -38,8 +38,13 @@ export type SettleMessage =
 
 export type ToWorker = PrepareMessage | RunMessage | SettleMessage | { type: "stop" } | { type: "renew" };
 
+/** A line of the log, or the beginning of one: what comes next on its level belongs to it. */
+export interface LogPart extends LogEntry {
+  open?: boolean;
+}
+
 export type FromWorker =
-  | { type: "logs"; entries: LogEntry[] }
+  | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
   | ({ type: "call"; call: number; args: string } & Omit<BindingCall, "args">)
   | { type: "done"; result: WorkerResult; reusable: boolean };

@@ -7,13 +7,14 @@ import type {
   FailureReason,
   Limits,
   LogEntry,
+  LogLevel,
   Outcome,
   OutcomeError,
   Receipt,
   ToolUse,
 } from "./contract.ts";
 import { resultTooLarge } from "./limit-errors.ts";
-import type { ErrorShape, FromWorker, SettleMessage } from "./messages.ts";
+import type { ErrorShape, FromWorker, LogPart, SettleMessage } from "./messages.ts";
 
 type CallMessage = Extract<FromWorker, { type: "call" }>;
 
@@ -56,6 +57,8 @@ export class Recorder {
   readonly #id = randomBytes(6).toString("hex");
   readonly #startedAt = performance.now();
   readonly #logs: LogEntry[] = [];
+  /** Lines that were begun, by level: `process.stdout.write(".")`. */
+  readonly #openLines = new Map<LogLevel, LogEntry>();
   readonly #display: unknown[] = [];
   readonly #tools = new Map<string, ToolUse>();
   /** By tool; only looked into when there is something to explain. */
@@ -66,8 +69,15 @@ export class Recorder {
     this.#limits = limits;
   }
 
-  log(entries: LogEntry[]): void {
-    for (const entry of entries) this.#logs.push(entry);
+  log(parts: LogPart[]): void {
+    for (const { level, text, open = false } of parts) {
+      const begun = this.#openLines.get(level);
+      if (begun) begun.text += text;
+      const line = begun ?? { level, text };
+      if (!begun) this.#logs.push(line);
+      if (open) this.#openLines.set(level, line);
+      else this.#openLines.delete(level);
+    }
   }
 
   display(json: string): void {

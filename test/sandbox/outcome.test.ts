@@ -294,6 +294,17 @@ describe("running", () => {
     ]);
   });
 
+  test("what is written piece by piece is one line, until the line ends", async () => {
+    const code = `for (let n = 0; n < 3; n++) { process.stdout.write("."); await test.slow({ ms: 1 }) }
+      process.stderr.write("e"); process.stdout.write(" done\\nnext"); await null; console.log(" line"); process.stdout.write("last");`;
+    expect((await harness.run(code)).logs).toEqual([
+      { level: "log", text: "... done" },
+      { level: "error", text: "e" },
+      { level: "log", text: "next line" },
+      { level: "log", text: "last" },
+    ]);
+  });
+
   test("every way to name a tool makes the same call", async () => {
     const seen: string[] = [];
     await harness.value(

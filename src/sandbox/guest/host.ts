@@ -1,7 +1,8 @@
 /** The whole door between the guest and its host: what the worker puts there before any guest code runs. */
 
 export interface Host {
-  log(level: string, text: string): void;
+  /** `open` is 1 for the beginning of a line, which what comes next on this level goes on with. */
+  log(level: string, text: string, open?: number): void;
   /** Gives JSON of the error when it is refused. */
   display(json: string): string | undefined;
   /** `kind` is one of `callKind`. Gives JSON of the error when it is refused. */

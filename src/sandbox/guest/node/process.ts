@@ -1,11 +1,11 @@
 /** `process`: harmless answers to what programs ask it, and nothing of the process around the sandbox. */
 import { host } from "../host.ts";
 
-/** What was written stays back until its line is complete, or until the code awaits something. */
+/** What was written stays back until its line is complete; when the code awaits something, it goes as the line's beginning. */
 function streamOf(level: string) {
   let line = "";
   const flush = () => {
-    if (line !== "") host.log(level, line);
+    if (line !== "") host.log(level, line, 1);
     line = "";
   };
   return {
