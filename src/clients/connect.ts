@@ -59,6 +59,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     args: server.args,
     cwd: server.cwd ?? options.cwd,
     env: childEnvironment(options.env, server.env),
+    warn: (message) => options.log.warn(message),
   });
   const client = new Client({ name: "claudikins", version });
   client.onclose = () => {

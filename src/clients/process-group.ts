@@ -1,6 +1,7 @@
 /** One child process with a process group of its own, and the promise that nothing of the group outlives us. */
 import { existsSync } from "node:fs";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
+import { prepareWatchdog, unwatch, watch } from "./watchdog.ts";
 
 /** How long a group may take to end after its stdin was closed, and again after SIGTERM, before SIGKILL. */
 const eofGraceMs = 300;
@@ -11,11 +12,16 @@ export interface SpawnOptions {
   args: string[];
   cwd: string;
   env: Record<string, string>;
+  /** Told when nothing could end the group, were we killed. */
+  warn?: (message: string) => void;
 }
 
 const alive = new Set<ProcessGroup>();
 
-/** Kills every group that is still there, at once. For the last moment of the process, where nothing can be awaited. */
+/**
+ * Kills every group that is still there, at once. For the last moment of the process, where nothing can be awaited; where
+ * there is no such moment, since we were killed, the watchdog does the same.
+ */
 function killAllGroups(): void {
   for (const group of alive) group.signal("SIGKILL");
 }
@@ -29,6 +35,7 @@ export class ProcessGroup implements AsyncDisposable {
 
   /** Throws SERVER_UNAVAILABLE when the command cannot be started. */
   constructor(options: SpawnOptions) {
+    prepareWatchdog(options.warn);
     try {
       this.#child = Bun.spawn([options.command, ...options.args], {
         cwd: options.cwd,
@@ -41,11 +48,13 @@ export class ProcessGroup implements AsyncDisposable {
     } catch (cause) {
       throw startError(options, cause);
     }
+    watch(this.#child.pid);
     alive.add(this);
     void this.#child.exited.then(() => {
       // What the leader leaves behind (an `npx` or `sh -c` grandchild) belongs to the group and goes with it.
       this.signal("SIGKILL");
       alive.delete(this);
+      unwatch(this.#child.pid);
     });
   }
 

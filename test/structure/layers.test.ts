@@ -181,9 +181,10 @@ describe("one place for", () => {
     expect(having(/process\.exitCode/)).toEqual(["main.ts"]);
   });
 
-  test("starting processes", () => {
+  test("starting processes: servers in a group, and what ends the groups when we cannot", () => {
     expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
       "clients/process-group.ts",
+      "clients/watchdog.ts",
     ]);
   });
 });

@@ -1,0 +1,104 @@
+/** A tiny shell that outlives us for a moment: when we are gone, by whatever means, it ends the groups that we left. */
+import { closeSync, writeSync } from "node:fs";
+import { messageOf } from "../errors.ts";
+
+/**
+ * Reads `+ <id>` and `- <id>`, a group that is there or gone, and when its input ends, because we did, sends SIGTERM to
+ * the groups that are still there and SIGKILL a second later. POSIX, and nothing but builtins until then: it takes about
+ * a megabyte and no time. A number that belongs to somebody else by now is left alone: /proc, where there is one, says
+ * when a group's leader was born, and a number is not used anew while any of its group is there.
+ */
+const script = `# ends what claudikins leaves behind when it is killed
+trap "" HUP INT QUIT TERM
+birth() {
+  born=
+  if read -r line < /proc/$1/stat; then
+    set -- \${line##*) }
+    born=\${20}
+  fi
+}
+groups=
+while read -r sign id; do
+  case $sign in
+    +) birth $id; groups="$groups $id:$born" ;;
+    -) kept=
+      for group in $groups; do [ "\${group%:*}" = "$id" ] || kept="$kept $group"; done
+      groups=$kept ;;
+  esac
+done <&3
+left=
+for group in $groups; do
+  birth \${group%:*}
+  was=\${group#*:}
+  if [ "$born" = "$was" ] || [ -z "$born" ] || [ -z "$was" ]; then left="$left \${group%:*}"; fi
+done
+for id in $left; do kill -TERM -$id; done
+for tenth in 1 2 3 4 5 6 7 8 9 10; do
+  there=
+  for id in $left; do kill -0 -$id && there="$there $id"; done
+  left=$there
+  [ -z "$left" ] || sleep 0.1
+done
+for id in $left; do kill -KILL -$id; done
+`;
+
+/** The groups that are there, as far as we know. */
+const groups = new Set<number>();
+
+/** The shell and our end of its input. The child is kept only so that nothing closes that end but our own end. */
+let watchdog: { child: Bun.Subprocess; input: number } | undefined;
+let isUnavailable = false;
+
+/**
+ * Starts the watchdog where there is none yet. To be called before a group is started, so that hardly any time passes
+ * between the group's start and `watch`. Without a shell we go on unwatched, and `warn` is told so once.
+ */
+export function prepareWatchdog(warn?: (message: string) => void): void {
+  // Windows has neither a shell nor groups.
+  if (watchdog || isUnavailable || process.platform === "win32") return;
+  try {
+    const child = Bun.spawn(["/bin/sh", "-c", script, "claudikins-watchdog", String(process.pid)], {
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin:/run/current-system/sw/bin" },
+      // Its input is a pipe that is written to without waiting and that no server inherits; our output is not its own.
+      stdio: ["ignore", "ignore", "ignore", "pipe"],
+      // A session of its own: neither the terminal's Ctrl-C nor a signal to our group reaches it.
+      detached: true,
+    });
+    child.unref();
+    watchdog = { child, input: child.stdio[3] as number };
+  } catch (cause) {
+    isUnavailable = true;
+    warn?.(`should claudikins be killed, servers may stay: the shell that would end them: ${messageOf(cause)}`);
+  }
+}
+
+/** From now on the group is ended when we are gone. */
+export function watch(group: number): void {
+  groups.add(group);
+  tell(`+ ${group}\n`);
+}
+
+/** The group is gone; its number may soon be somebody else's. */
+export function unwatch(group: number): void {
+  groups.delete(group);
+  tell(`- ${group}\n`);
+}
+
+function tell(line: string): void {
+  if (!watchdog || write(line)) return;
+  // Somebody ended it. Another one is told everything.
+  closeSync(watchdog.input);
+  watchdog = undefined;
+  prepareWatchdog();
+  write([...groups].map((group) => `+ ${group}\n`).join(""));
+}
+
+function write(text: string): boolean {
+  try {
+    if (watchdog) writeSync(watchdog.input, text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,124 @@
+/** The watchdog: what is left when its claudikins is killed, and that it is never seen otherwise. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { processesLeft, processesWith, testEnvironment } from "../support/process.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+/** Numbers that `sleep` takes, and that a process is found by. */
+let marks = 0;
+const someMark = () => `${100_000 + process.pid}.${Date.now()}${++marks}`;
+
+const running: { kill(signal: NodeJS.Signals): void; exited: Promise<unknown> }[] = [];
+afterEach(async () => {
+  for (const child of running) child.kill("SIGKILL");
+  await Promise.all(running.splice(0).map(({ exited }) => exited));
+});
+
+/** Runs the scripts as groups of one process; what is known of it. */
+async function start(...scripts: string[]) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "watched.ts")], {
+    env: testEnvironment({ SCRIPTS: JSON.stringify(scripts) }),
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  running.push(child);
+  const reader = child.stdout.getReader();
+  const { value } = await reader.read();
+  const pids = new TextDecoder().decode(value).trim().split(" ").map(Number);
+  const watchdog = `claudikins-watchdog ${child.pid}`;
+  /** Resolves when nobody has its stdout any more. */
+  const ended = reader.closed;
+  return { child, pids, watchdog, ended };
+}
+
+/** Waits for so many processes with the mark; a shell that has it in its script is one. */
+async function runs(mark: string, count: number): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (processesWith(mark).length < count) {
+    if (performance.now() > deadline) throw new Error(`not ${count} with ${mark}`);
+    await Bun.sleep(10);
+  }
+}
+
+describe("killed by SIGKILL", () => {
+  test("every group is ended within two seconds: willing, deaf to SIGTERM, deaf with a leader that ends at once", async () => {
+    const [willing, deaf, orphan] = [someMark(), someMark(), someMark()];
+    const { child, watchdog } = await start(
+      `exec sleep ${willing}`,
+      `trap "" TERM HUP INT; sleep ${deaf} & sleep ${deaf}`,
+      `(trap "" TERM HUP INT; exec sleep ${orphan}) & cat`,
+    );
+    await Promise.all([runs(willing, 1), runs(deaf, 3), runs(orphan, 2)]);
+    expect(processesWith(watchdog)).toHaveLength(1);
+    const startedAt = performance.now();
+    child.kill("SIGKILL");
+    for (const mark of [willing, deaf, orphan, watchdog]) expect(await processesLeft(mark)).toEqual([]);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  test("signals of a terminal do not end the watchdog", async () => {
+    const mark = someMark();
+    const { child, watchdog } = await start(`exec sleep ${mark}`);
+    await runs(mark, 1);
+    const [pid = 0] = processesWith(watchdog);
+    for (const signal of ["SIGINT", "SIGHUP", "SIGTERM", "SIGQUIT"] as const) process.kill(pid, signal);
+    await Bun.sleep(50);
+    child.kill("SIGKILL");
+    for (const text of [mark, watchdog]) expect(await processesLeft(text)).toEqual([]);
+  });
+
+  test("a group that was told to be gone is not touched: its number may be another's", async () => {
+    const mark = someMark();
+    const { child, watchdog, pids } = await start(`#done\nexec sleep ${mark}`);
+    await runs(mark, 1);
+    child.kill("SIGKILL");
+    expect(await processesLeft(watchdog)).toEqual([]);
+    expect(processesWith(mark)).toEqual(pids);
+    process.kill(pids[0] ?? 0, "SIGKILL");
+    expect(await processesLeft(mark)).toEqual([]);
+  });
+});
+
+describe("otherwise", () => {
+  test("there is one for all groups, and it ends with us", async () => {
+    const [first, second] = [someMark(), someMark()];
+    const { child, watchdog } = await start(`exec sleep ${first}`, `exec sleep ${second}`);
+    expect(processesWith(watchdog)).toHaveLength(1);
+    child.stdin.end();
+    expect(await child.exited).toBe(0);
+    for (const text of [first, second, watchdog]) expect(await processesLeft(text, 500)).toEqual([]);
+  });
+
+  test("it holds none of our streams: their end is seen while it is still at work", async () => {
+    const mark = someMark();
+    const { child, watchdog, ended } = await start(`trap "" TERM; sleep ${mark} & sleep ${mark}`);
+    await runs(mark, 3);
+    child.kill("SIGKILL");
+    await ended;
+    expect(processesWith(watchdog)).not.toEqual([]);
+    for (const text of [mark, watchdog]) expect(await processesLeft(text)).toEqual([]);
+  });
+
+  test("without a group there is none", async () => {
+    const { child, watchdog } = await start();
+    expect(processesWith(watchdog)).toEqual([]);
+    child.stdin.end();
+    expect(await child.exited).toBe(0);
+  });
+
+  test("when somebody ends it, another one is started when there is something to tell, and knows all", async () => {
+    const [first, second] = [someMark(), someMark()];
+    const { child, watchdog, pids } = await start(`exec sleep ${first}`, `exec sleep ${second}`);
+    await Promise.all([runs(first, 1), runs(second, 1)]);
+    const [pid = 0] = processesWith(watchdog);
+    process.kill(pid, "SIGKILL");
+    expect(await processesLeft(watchdog)).toEqual([]);
+    process.kill(pids[1] ?? 0, "SIGKILL");
+    while (processesWith(watchdog).length === 0) await Bun.sleep(10);
+    child.kill("SIGKILL");
+    for (const text of [first, second, watchdog]) expect(await processesLeft(text)).toEqual([]);
+  });
+});

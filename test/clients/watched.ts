@@ -1,0 +1,17 @@
+/**
+ * Starts process groups as servers are started, and says `<pid> <pid> …` when they run. SCRIPTS is a list of shell
+ * scripts in JSON, so that they do not stand on this process's own command line. A script that begins with `#done` is told to the watchdog as gone, though it is not. Waits until it is killed, or until
+ * its stdin ends; then it ends the groups, and itself.
+ */
+import { ProcessGroup } from "../../src/clients/process-group.ts";
+import { unwatch } from "../../src/clients/watchdog.ts";
+
+const { PATH = "", SCRIPTS = "[]" } = process.env;
+const groups = (JSON.parse(SCRIPTS) as string[]).map((script) => {
+  const group = new ProcessGroup({ command: "sh", args: ["-c", script], cwd: "/", env: { PATH } });
+  if (script.startsWith("#done")) unwatch(group.pid);
+  return group;
+});
+console.log(groups.map(({ pid }) => pid).join(" "));
+await Bun.stdin.text();
+await Promise.all(groups.map((group) => group.stop()));
