@@ -1,4 +1,4 @@
-/** MCP over a child's stdin and stdout: newline-delimited JSON, of any length, harmed by nothing that is not JSON. */
+/** MCP over a child's stdin and stdout: newline-delimited JSON of nearly any length, harmed by nothing that is not JSON. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
@@ -11,6 +11,9 @@ const keptErrorBytes = 4_096;
  * sandbox are several times its size. The collector sees no reason to hurry; hence it is asked.
  */
 const largeMessage = 2_097_152;
+
+/** Bytes of one message: who sends more of it is broken, and would take our memory. */
+const maxMessageBytes = 256 * 1_048_576;
 
 /** How long to read on after the process has ended. */
 const drainGraceMs = 100;
@@ -28,8 +31,8 @@ export class StdioTransport implements Transport {
   #ended = "";
   readonly #closed = Promise.withResolvers<void>();
 
-  readonly #options: SpawnOptions;
-  constructor(options: SpawnOptions) {
+  readonly #options: SpawnOptions & { maxMessageBytes?: number };
+  constructor(options: SpawnOptions & { maxMessageBytes?: number }) {
     this.#options = options;
   }
 
@@ -37,10 +40,10 @@ export class StdioTransport implements Transport {
     const group = new ProcessGroup(this.#options);
     this.#group = group;
     const broken = (error: Error) => this.onerror?.(error);
-    const reading = this.#readMessages(group.stdout).catch(broken);
+    const reading = this.#readMessages(group).catch(broken);
     const draining = this.#keepErrorTail(group.stderr).catch(broken);
     void group.exited.then(async (how) => {
-      this.#ended = how;
+      this.#ended ||= how;
       // What was printed last explains most failures, but a surviving grandchild may hold the pipes open.
       await atMost(drainGraceMs, Promise.all([reading, draining]));
       this.#closed.resolve();
@@ -69,7 +72,7 @@ export class StdioTransport implements Transport {
     return this.#group?.pid;
   }
 
-  /** How the process ended ("exited with code 1"), empty while it runs. */
+  /** How the process ended ("exited with code 1"), or why it is being ended; empty while it runs. */
   get ended(): string {
     return this.#ended;
   }
@@ -79,18 +82,31 @@ export class StdioTransport implements Transport {
     return this.#errorTail.trimEnd().split("\n").filter(Boolean).slice(-count);
   }
 
-  async #readMessages(stream: ReadableStream<Uint8Array>): Promise<void> {
+  async #readMessages(group: ProcessGroup): Promise<void> {
+    const maxBytes = this.#options.maxMessageBytes ?? maxMessageBytes;
     let pending: Uint8Array[] = [];
-    for await (const chunk of stream) {
+    let pendingBytes = 0;
+    let isTooMuch = false;
+    for await (const chunk of group.stdout) {
+      // What comes after too much is read and dropped, or the server's last words would be of a broken pipe.
+      if (isTooMuch) continue;
       let start = 0;
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
         pending.push(chunk.subarray(start, end));
         const line = Buffer.concat(pending).toString("utf8");
         pending = [];
+        pendingBytes = 0;
         this.#receive(line);
         start = end + 1;
       }
       if (start < chunk.length) pending.push(chunk.subarray(start));
+      pendingBytes += chunk.length - start;
+      if (pendingBytes > maxBytes) {
+        this.#ended = `sent more than ${maxBytes / 1_048_576} MB without the end of a message`;
+        isTooMuch = true;
+        pending = [];
+        void group.stop();
+      }
     }
   }
 

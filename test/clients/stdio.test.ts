@@ -15,12 +15,13 @@ afterEach(async () => {
 });
 
 /** Starts a shell script; what it says, until it closes. */
-async function start(script: string) {
+async function start(script: string, maxMessageBytes?: number) {
   const transport = new StdioTransport({
     command: "sh",
     args: ["-c", script],
     cwd: "/",
     env: { PATH: process.env["PATH"] ?? "" },
+    ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
   });
   open.push(transport);
   const [closed, first] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -60,6 +61,37 @@ describe("what a server writes", () => {
     await closed;
     expect(transport.lastErrorLines()).toEqual(["2997", "2998", "2999", "3000", "last"]);
     expect(transport.ended).toBe("exited with code 3");
+  });
+});
+
+describe("a line without end", () => {
+  const most = 1_048_576;
+
+  test("ends the process, and that is what is told of it", async () => {
+    const { transport, heard, closed } = await start(
+      String.raw`printf '{"jsonrpc":"2.0","method":"a"}\n{"'; tr '\0' x </dev/zero`,
+      most,
+    );
+    await closed;
+    expect(heard).toEqual([{ jsonrpc: "2.0", method: "a" }]);
+    expect(transport.ended).toBe("sent more than 1 MB without the end of a message");
+  });
+
+  test("is each line's own: many large messages are no large one, and one byte of it is not too much", async () => {
+    // Three messages of half a megabyte, and rubbish of exactly as much as may be.
+    const { transport, heard, closed } = await start(
+      `for i in 1 2 3; do printf '{"jsonrpc":"2.0","method":"'; head -c ${most / 2} /dev/zero | tr '\\0' x; printf '"}\\n'; done
+      head -c ${most} /dev/zero | tr '\\0' x; printf '\\n{"jsonrpc":"2.0","method":"last"}\\n'`,
+      most,
+    );
+    await closed;
+    const large = { jsonrpc: "2.0", method: "x".repeat(most / 2) };
+    expect(heard).toEqual([
+      ...Array(3).fill(large),
+      `not a JSON-RPC message: ${"x".repeat(200)}`,
+      { jsonrpc: "2.0", method: "last" },
+    ]);
+    expect(transport.ended).toBe("exited with code 0");
   });
 });
 
