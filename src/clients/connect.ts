@@ -8,6 +8,7 @@ import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { childEnvironment } from "./child-environment.ts";
+import { ConnectionLost } from "./connection-lost.ts";
 import { StdioTransport } from "./stdio.ts";
 
 export interface Request {
@@ -44,7 +45,8 @@ export interface ConnectOptions {
   /** The working directory of servers that name none. */
   cwd: string;
   log: Log;
-  onClose: () => void;
+  /** Told how it ended: "its process exited with code 1". */
+  onClose: (how: string) => void;
 }
 
 /**
@@ -64,7 +66,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   const client = new Client({ name: "claudikins", version });
   client.onclose = () => {
     options.log.info(`${server.name} is gone: its process ${transport.ended || "was ended"}`);
-    options.onClose();
+    options.onClose(transport.ended ? `its process ${transport.ended}` : "the connection was closed");
   };
   client.onerror = (error) => options.log.debug(`${server.name}: ${error.message}`);
   try {
@@ -101,6 +103,7 @@ async function sendRequest(peer: Peer, request: Request, options: RequestOptions
   const abort = () => cancel.abort();
   if (signal?.aborted) abort();
   signal?.addEventListener("abort", abort, { once: true });
+  const sent = peer.transport.ended === "" && peer.client.transport !== undefined;
   try {
     return await peer.client.request(request, anyResult, { timeout: timeoutMs, signal: cancel.signal });
   } catch (cause) {
@@ -108,7 +111,7 @@ async function sendRequest(peer: Peer, request: Request, options: RequestOptions
     if (peer.closing.aborted) {
       throw new ClaudikinsError("CANCELLED", `${what} was cancelled: claudikins is closing`, { cause });
     }
-    throw requestError(peer, request, options, cause);
+    throw requestError(peer, request, options, cause, sent);
   } finally {
     signal?.removeEventListener("abort", abort);
   }
@@ -159,6 +162,7 @@ function requestError(
   { method }: Request,
   { what, timeoutMs }: RequestOptions,
   cause: unknown,
+  sent: boolean,
 ): ClaudikinsError {
   if (cause instanceof ClaudikinsError) return cause;
   if (cause instanceof McpError && cause.code === ErrorCode.RequestTimeout) {
@@ -169,14 +173,11 @@ function requestError(
   }
   if (!(cause instanceof McpError) || cause.code === ErrorCode.ConnectionClosed) {
     const how = transport.ended ? `its process ${transport.ended}` : messageOf(cause);
-    return new ClaudikinsError(
-      "SERVER_UNAVAILABLE",
-      `${what}: server "${server}" is gone, ${how}${lastWords(transport)}`,
-      {
-        cause,
-        hint: "The next call starts it again.",
-      },
-    );
+    return new ConnectionLost(`${what}: server "${server}" is gone, ${how}${lastWords(transport)}`, {
+      cause,
+      hint: "The next call starts it again.",
+      sent,
+    });
   }
   // A server's SDK and ours each put their own words before the server's.
   const message = cause.message.replace(/^(?:MCP error -?\d+: )+/, "");

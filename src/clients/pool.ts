@@ -4,12 +4,17 @@ import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
-import type { Connection, Offer } from "./connect.ts";
+import type { BackoffTimes } from "./backoff.ts";
+import type { Connection, Offer, Request } from "./connect.ts";
+import { Lifecycle } from "./lifecycle.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
+import type { ServerState } from "./state.ts";
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
+  /** Doing it twice does no harm: it is sent again, once, when the connection is lost in the middle. */
+  repeatable?: boolean | undefined;
 }
 
 /** Pages of `tools/list` that one server may send before we stop believing its cursors. */
@@ -20,17 +25,31 @@ export interface PoolOptions {
   /** The working directory of servers that name none. */
   cwd: string;
   log: Log;
+  backoff?: BackoffTimes | undefined;
 }
 
 export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
   readonly #options: PoolOptions;
-  readonly #connections = new Map<string, Promise<Connection>>();
+  readonly #lives = new Map<string, Lifecycle>();
   readonly #closing = new AbortController();
 
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
     this.servers = servers;
     this.#options = options;
+    for (const [name, server] of servers) {
+      this.#lives.set(name, new Lifecycle(server, (onClose) => this.#open(server, onClose), options.backoff));
+    }
+  }
+
+  /** What is known of a server now; nothing is started for it. Throws SERVER_NOT_FOUND. */
+  state(name: string): ServerState {
+    return this.#life(name).state;
+  }
+
+  /** Of every configured server, in the order of the config. */
+  states(): Map<string, ServerState> {
+    return new Map([...this.#lives].map(([name, life]) => [name, life.state]));
   }
 
   /** All tools of one server, every page. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
@@ -56,30 +75,28 @@ export class Pool implements AsyncDisposable {
   /** One resource: `{ contents }` as the server sent it. Throws PROTOCOL_ERROR when there is no such thing. */
   async readResource(server: string, uri: string, options: CallOptions = {}): Promise<JsonObject> {
     const what = `${server}: the resource ${uri}`;
-    await this.#offered(server, "resources", what, options);
-    return this.#request(server, { method: "resources/read", params: { uri } }, what, options);
+    return this.#offered(server, "resources", { method: "resources/read", params: { uri } }, what, options);
   }
 
   /** One prompt: `{ description?, messages }` as the server sent it. Throws PROTOCOL_ERROR when there is no such thing. */
   async getPrompt(server: string, name: string, args: object, options: CallOptions = {}): Promise<JsonObject> {
     const what = `${server}: the prompt ${name}`;
-    await this.#offered(server, "prompts", what, options);
-    return this.#request(server, { method: "prompts/get", params: { name, arguments: args } }, what, options);
+    const params = { name, arguments: args };
+    return this.#offered(server, "prompts", { method: "prompts/get", params }, what, options);
   }
 
   /** One tool call. The result is as the server sent it, `isError` included; throws when there is no result at all. */
   async callTool(server: string, tool: string, args: object, options: CallOptions = {}): Promise<ToolResult> {
     const params = { name: tool, arguments: args };
-    const result = await this.#request(server, { method: "tools/call", params }, `${server}.${tool}`, options);
+    const what = `${server}.${tool}`;
+    const result = await this.#use(server, what, options, (send) => send({ method: "tools/call", params }));
     return result as ToolResult;
   }
 
   /** Ends every server, those still starting included. The pool cannot be used afterwards. */
   async close(): Promise<void> {
     this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
-    const open = [...this.#connections.values()];
-    this.#connections.clear();
-    await Promise.all(open.map((connection) => connection.then((each) => each.close()).catch(() => {})));
+    await Promise.all([...this.#lives.values()].map((life) => life.close()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -89,14 +106,16 @@ export class Pool implements AsyncDisposable {
   /** Every page of a list; nothing where the server says that it has no such things. */
   async #list<T>(server: string, method: string, read: (page: JsonObject) => T[], options: CallOptions): Promise<T[]> {
     const what = `${method} of ${server}`;
-    const connection = await unlessAborted(this.#connection(server), options.signal, what);
-    if (!connection.offers(method.split("/")[0] as Offer)) return [];
+    const offer = method.split("/")[0] as Offer;
     const all: T[] = [];
     const seen = new Set<string>();
     let cursor: string | undefined;
     do {
       const params = cursor === undefined ? {} : { cursor };
-      const page = await this.#request(server, { method, params }, what, options);
+      const page = await this.#use(server, what, options, async (send, connection) =>
+        connection.offers(offer) ? send({ method, params }) : undefined,
+      );
+      if (!page) return [];
       all.push(...read(page));
       cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;
       if (cursor !== undefined && (seen.has(cursor) || seen.size >= maxPages)) {
@@ -107,26 +126,32 @@ export class Pool implements AsyncDisposable {
     return all;
   }
 
-  async #offered(server: string, offer: Offer, what: string, { signal }: CallOptions): Promise<void> {
-    const connection = await unlessAborted(this.#connection(server), signal, what);
-    if (!connection.offers(offer)) {
+  async #offered(server: string, offer: Offer, request: Request, what: string, options: CallOptions) {
+    return this.#use(server, what, options, async (send, connection) => {
+      if (connection.offers(offer)) return send(request);
       throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`);
-    }
+    });
   }
 
-  #connection(name: string): Promise<Connection> {
-    const existing = this.#connections.get(name);
-    if (existing) return existing;
-    const opening: Promise<Connection> = this.#open(name, () => this.#forget(name, opening));
-    this.#connections.set(name, opening);
-    // A failed start is forgotten, so that the next call tries again.
-    opening.catch(() => this.#forget(name, opening));
-    return opening;
+  async #use<T>(
+    server: string,
+    what: string,
+    { signal, repeatable, timeoutMs = this.servers.get(server)?.callTimeoutMs ?? 60_000 }: CallOptions,
+    work: (send: (request: Request) => Promise<JsonObject>, connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    return this.#life(server).use(
+      (connection) => work((request) => connection.request(request, { what, timeoutMs, signal }), connection),
+      { what, signal, repeatable },
+    );
   }
 
-  async #open(name: string, onClose: () => void): Promise<Connection> {
-    const server = this.servers.get(name);
-    if (!server) throw this.#unknown(name);
+  #life(name: string): Lifecycle {
+    const life = this.#lives.get(name);
+    if (!life) throw this.#unknown(name);
+    return life;
+  }
+
+  async #open(server: ServerConfig, onClose: (how: string) => void): Promise<Connection> {
     this.#closing.signal.throwIfAborted();
     // The SDK is loaded with the first server that is needed.
     const { connect } = await import("./connect.ts");
@@ -134,16 +159,13 @@ export class Pool implements AsyncDisposable {
     const startedAt = performance.now();
     try {
       const connection = await connect(server, { ...this.#options, onClose }, this.#closing.signal);
-      log.info(`${name} is ready after ${Math.round(performance.now() - startedAt)} ms (process ${connection.pid})`);
+      const process = connection.pid === undefined ? "" : ` (process ${connection.pid})`;
+      log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
       return connection;
     } catch (error) {
-      log.warn(`${name}: ${messageOf(error)}`);
+      log.warn(`${server.name}: ${messageOf(error)}`);
       throw error;
     }
-  }
-
-  #forget(name: string, connection: Promise<Connection>): void {
-    if (this.#connections.get(name) === connection) this.#connections.delete(name);
   }
 
   #unknown(name: string): ClaudikinsError {
@@ -152,30 +174,5 @@ export class Pool implements AsyncDisposable {
     return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${name}"`, {
       hint: [didYouMean(name, known), list].filter(Boolean).join(" "),
     });
-  }
-
-  async #request(
-    server: string,
-    request: { method: string; params: Record<string, unknown> },
-    what: string,
-    options: CallOptions,
-  ): Promise<Record<string, unknown>> {
-    const connection = await unlessAborted(this.#connection(server), options.signal, what);
-    const timeoutMs = options.timeoutMs ?? this.servers.get(server)?.callTimeoutMs ?? 60_000;
-    return connection.request(request, { what, timeoutMs, signal: options.signal });
-  }
-}
-
-/** Who gives up waiting for something shared does not end it: others may wait for the same. Throws CANCELLED. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined, what: string): Promise<T> {
-  if (!signal) return promise;
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(new ClaudikinsError("CANCELLED", `${what} was cancelled`));
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }

@@ -3,7 +3,16 @@
 /** Setting a limit higher than this is refused: an execution is not a place to live. */
 export const maxTimeoutMs = 600_000;
 
-export const defaultServerTimes = { startTimeoutMs: 30_000, callTimeoutMs: 60_000 };
+/** A server may be left running for a day at most without being called; `keepAlive` is for longer. */
+export const maxIdleTimeoutMs = 86_400_000;
+
+export const defaultServerTimes = {
+  startTimeoutMs: 30_000,
+  callTimeoutMs: 60_000,
+  idleTimeoutMs: 300_000,
+  keepAlive: false,
+  maxCallsInFlight: 100,
+};
 
 export const defaultLimits = {
   timeoutMs: 30_000,

@@ -1,6 +1,6 @@
 /** The shape of `claudikins.json`. Entries of `mcpServers` are what every MCP host uses, so that one can be pasted in. */
 import { z } from "zod";
-import { defaultLimits, defaultServerTimes, maxTimeoutMs } from "./defaults.ts";
+import { defaultLimits, defaultServerTimes, maxIdleTimeoutMs, maxTimeoutMs } from "./defaults.ts";
 
 const megabytes = z.number().min(0.001).max(512);
 
@@ -26,6 +26,12 @@ export const serverSchema = z.object({
   startTimeoutMs: timeoutMs.default(defaultServerTimes.startTimeoutMs),
   /** Time for one tool call. */
   callTimeoutMs: timeoutMs.default(defaultServerTimes.callTimeoutMs),
+  /** Time after the last call until the process is ended; the next call starts it again. */
+  idleTimeoutMs: z.int().min(1).max(maxIdleTimeoutMs).default(defaultServerTimes.idleTimeoutMs),
+  /** Never ended for want of calls. */
+  keepAlive: z.boolean().default(defaultServerTimes.keepAlive),
+  /** Of all executions together; more wait. */
+  maxCallsInFlight: z.int().min(1).max(1_000).default(defaultServerTimes.maxCallsInFlight),
 });
 
 /** What hosts write as the `type` of a server that is reached over the network. */

@@ -99,8 +99,16 @@ async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal
   if (namespace === "") return { json: JSON.stringify(await registryFunction(call.name, args, toolbox, signal)) };
   if (call.group !== "tools") return { json: JSON.stringify(await serverFunction(call, toolbox.pool, signal)) };
   const found = await wantedTool(toolbox, call, signal);
-  const result: ToolResult = await toolbox.pool.callTool(namespace, found.name, args, { signal });
+  const result: ToolResult = await toolbox.pool.callTool(namespace, found.name, args, {
+    signal,
+    repeatable: isRepeatable(found),
+  });
   return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);
+}
+
+/** What the server itself says of the tool: calling it a second time changes nothing. */
+function isRepeatable({ annotations }: RegistryTool): boolean {
+  return annotations?.["readOnlyHint"] === true || annotations?.["idempotentHint"] === true;
 }
 
 /** The tool that a call means, its arguments checked. What the registry refuses, the server is asked about first. */

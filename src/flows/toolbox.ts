@@ -1,7 +1,8 @@
 /** What every flow works with: one config, one pool, one sandbox, and what the registry knows of the servers' tools. */
 import { createHash } from "node:crypto";
-import { Pool, type PoolOptions, unlessAborted } from "../clients/pool.ts";
+import { Pool, type PoolOptions } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";
+import { unlessAborted } from "../clients/unless-aborted.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";

@@ -5,6 +5,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { Pool } from "../../src/clients/pool.ts";
 import { toolValue } from "../../src/clients/result.ts";
+import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { ServerConfig } from "../../src/config/load.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
@@ -34,7 +35,8 @@ type Entry = Partial<ServerConfig> & { command: string };
 
 /** Opens the pool of a test. */
 function open(entries: Record<string, Entry>, env: Record<string, string> = {}): Pool {
-  const defaults = { args: [], env: {}, disabled: false, startTimeoutMs: 20_000, callTimeoutMs: 20_000, needs: [] };
+  const times = { ...defaultServerTimes, startTimeoutMs: 20_000, callTimeoutMs: 20_000 };
+  const defaults = { args: [], env: {}, disabled: false, ...times, needs: [] };
   const servers = Object.entries(entries).map(([name, entry]) => [name, { ...defaults, ...entry, name }] as const);
   const { PATH = "" } = process.env;
   pool = new Pool(new Map(servers), { env: { PATH, HOME: mark, ...env }, cwd: folder.path, log: silentLog });

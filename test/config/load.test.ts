@@ -17,8 +17,9 @@ afterEach(() => folder[Symbol.dispose]());
 const load = (env: Record<string, string> = {}, flag?: string) =>
   loadConfig({ flag, cwd: folder.path, env: { HOME: join(folder.path, "home"), ...env } });
 
-const times = { startTimeoutMs: 30_000, callTimeoutMs: 60_000 };
-const defaults = { args: [], env: {}, disabled: false, ...times };
+const times = { startTimeoutMs: 30_000, callTimeoutMs: 60_000, idleTimeoutMs: 300_000 };
+const settings = { ...times, keepAlive: false, maxCallsInFlight: 100 };
+const defaults = { args: [], env: {}, disabled: false, ...settings };
 
 describe("servers", () => {
   test("a missing variable is the need of its server alone", async () => {

@@ -5,7 +5,8 @@ import { defaultLimits } from "../../src/config/defaults.ts";
 import { parseConfig } from "../../src/config/parse.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 
-const defaults = { args: [], env: {}, disabled: false, startTimeoutMs: 30_000, callTimeoutMs: 60_000 };
+const times = { startTimeoutMs: 30_000, callTimeoutMs: 60_000, idleTimeoutMs: 300_000 };
+const defaults = { args: [], env: {}, disabled: false, ...times, keepAlive: false, maxCallsInFlight: 100 };
 
 const parse = (config: string | object) =>
   parseConfig(typeof config === "string" ? config : JSON.stringify(config, null, 2), "c.json");
@@ -47,6 +48,9 @@ describe("accepted", () => {
       description: "Does it",
       startTimeoutMs: 1,
       callTimeoutMs: 600_000,
+      idleTimeoutMs: 86_400_000,
+      keepAlive: true,
+      maxCallsInFlight: 1_000,
     };
     const limits = {
       timeoutMs: 600_000,

@@ -1,0 +1,12 @@
+/** The failure of a request whose server went away, which says whether the server can have seen the request. */
+import { ClaudikinsError, type ErrorDetails } from "../errors.ts";
+
+export class ConnectionLost extends ClaudikinsError {
+  /** False where the connection was gone before anything of the request was written: it can be sent again. */
+  readonly sent: boolean;
+
+  constructor(message: string, details: ErrorDetails & { sent: boolean }) {
+    super("SERVER_UNAVAILABLE", message, details);
+    this.sent = details.sent;
+  }
+}

@@ -1,0 +1,199 @@
+/** One server's life: started with the first call, shared by all, left alone after failures, ended when nobody calls. */
+import type { ServerConfig } from "../config/load.ts";
+import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { type BackoffTimes, backoffMs, backoffTimes } from "./backoff.ts";
+import type { Connection } from "./connect.ts";
+import { ConnectionLost } from "./connection-lost.ts";
+import { type BrokenState, retryText, type ServerState } from "./state.ts";
+import { Turns } from "./turns.ts";
+import { unlessAborted } from "./unless-aborted.ts";
+
+/** Opens a connection; `onClose` is told how it ended, whoever ended it. */
+export type Open = (onClose: (how: string) => void) => Promise<Connection>;
+
+export interface UseOptions {
+  /** What is done, for error messages: `demo.get_order`. */
+  what: string;
+  signal?: AbortSignal | undefined;
+  /** Doing it twice does no harm: it is done again when the connection is lost in the middle. */
+  repeatable?: boolean | undefined;
+}
+
+export class Lifecycle {
+  readonly #config: ServerConfig;
+  readonly #open: Open;
+  readonly #times: BackoffTimes;
+  readonly #turns: Turns;
+  #state: ServerState = { state: "idle" };
+  #connection: Promise<Connection> | undefined;
+  /** What the last failure was, as long as nothing has gone well since. */
+  #failure: ClaudikinsError | undefined;
+  #failures = 0;
+  /** Calls that have their turn. */
+  #calls = 0;
+  #lastCallAt = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
+  /** The end of a process that nobody called any more: the next one is not started beside it. */
+  #ending: Promise<void> | undefined;
+
+  constructor(config: ServerConfig, open: Open, times: BackoffTimes = backoffTimes) {
+    this.#config = config;
+    this.#open = open;
+    this.#times = times;
+    this.#turns = new Turns(config.maxCallsInFlight);
+  }
+
+  get state(): ServerState {
+    const { needs, unsupported } = this.#config;
+    if (needs.length > 0) return { state: "needs", variables: [...needs] };
+    if (unsupported !== undefined) {
+      const why = `cannot be used: ${unsupported}`;
+      return { state: "broken", code: "SERVER_UNAVAILABLE", why, since: 0, failures: 0 };
+    }
+    return { ...this.#state };
+  }
+
+  /**
+   * Does something with the connection, which is opened when there is none. What provably never reached the server is
+   * done once more on a new connection, and so is what may be repeated. Throws what `work` throws, and as `connect`.
+   */
+  async use<T>(work: (connection: Connection) => Promise<T>, options: UseOptions): Promise<T> {
+    const { what, signal, repeatable = false } = options;
+    const turn = this.#turns.take(what, signal);
+    if (turn) await turn;
+    this.#calls += 1;
+    try {
+      return await this.#attempt(work, options);
+    } catch (error) {
+      if (!(error instanceof ConnectionLost) || (error.sent && !repeatable)) throw error;
+      return await this.#attempt(work, options);
+    } finally {
+      this.#calls -= 1;
+      this.#turns.give();
+      this.#lastCallAt = performance.now();
+      this.#endWhenIdle();
+    }
+  }
+
+  /** Resolves when the process has ended. A start that is under way must be cancelled by who opens connections. */
+  async close(): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    this.#end();
+    await this.#ending;
+  }
+
+  async #attempt<T>(work: (connection: Connection) => Promise<T>, { what, signal }: UseOptions): Promise<T> {
+    const opening = this.#connect();
+    const connection = await unlessAborted(opening, signal, what);
+    try {
+      const value = await work(connection);
+      this.#failures = 0;
+      return value;
+    } catch (error) {
+      if (error instanceof ConnectionLost) this.#lose(opening, error);
+      // An error that the server answered is an answer.
+      else if (!(error instanceof ClaudikinsError) || !unanswered.includes(error.code)) this.#failures = 0;
+      throw error;
+    }
+  }
+
+  #connect(): Promise<Connection> {
+    if (this.#connection) return this.#connection;
+    if (this.#failure && this.#state.state === "broken" && Number(this.#state.retryAt) > Date.now()) {
+      return Promise.reject(tooSoon(this.#failure, this.#state, this.#times));
+    }
+    const startedAt = performance.now();
+    const opening: Promise<Connection> = Promise.resolve(this.#ending).then(() =>
+      this.#open((how) =>
+        this.#lose(opening, new ClaudikinsError("SERVER_UNAVAILABLE", `Server "${this.#config.name}" is gone: ${how}`)),
+      ),
+    );
+    this.#connection = opening;
+    this.#state = { state: "starting", since: Date.now() };
+    opening.then(
+      ({ pid }) => {
+        if (this.#connection !== opening) return;
+        this.#state = { state: "ready", since: Date.now(), startMs: Math.round(performance.now() - startedAt), pid };
+        this.#lastCallAt = performance.now();
+        this.#endWhenIdle();
+      },
+      (error) => {
+        if (this.#connection !== opening) return;
+        this.#connection = undefined;
+        this.#fail(toClaudikinsError(error));
+      },
+    );
+    return opening;
+  }
+
+  /** A connection that is no more: the next call opens another one. Why a start failed is said by the start itself. */
+  #lose(opening: Promise<Connection>, error: ClaudikinsError): void {
+    if (this.#connection !== opening || this.#state.state !== "ready") return;
+    this.#connection = undefined;
+    this.#fail(error);
+  }
+
+  #fail(error: ClaudikinsError): void {
+    this.#state = { state: "idle" };
+    if (error.code === "CANCELLED" || error.code === "NEEDS_VARIABLE") return;
+    this.#failure = error;
+    this.#failures += 1;
+    this.#state = brokenState(error, this.#config.name, this.#failures, backoffMs(this.#failures, this.#times));
+  }
+
+  /** Looks again when the time has passed in which nobody may call; one timer at most, which keeps nothing alive. */
+  #endWhenIdle(): void {
+    const { keepAlive, idleTimeoutMs } = this.#config;
+    if (keepAlive || this.#calls > 0 || this.#idleTimer || this.#state.state !== "ready") return;
+    const restMs = this.#lastCallAt + idleTimeoutMs - performance.now();
+    if (restMs <= 0) {
+      this.#end();
+      return;
+    }
+    this.#idleTimer = setTimeout(() => {
+      this.#idleTimer = undefined;
+      this.#endWhenIdle();
+    }, restMs);
+    this.#idleTimer.unref();
+  }
+
+  #end(): void {
+    const connection = this.#connection;
+    if (!connection) return;
+    this.#connection = undefined;
+    this.#state = { state: "idle" };
+    const ending = connection
+      .then((each) => each.close())
+      .catch(() => {})
+      .then(() => {
+        if (this.#ending === ending) this.#ending = undefined;
+      });
+    this.#ending = ending;
+  }
+}
+
+/** Codes of failures in which the server itself said nothing. */
+const unanswered: readonly string[] = ["CANCELLED", "CALL_TIMEOUT", "SERVER_UNAVAILABLE"];
+
+function brokenState(error: ClaudikinsError, name: string, failures: number, waitMs: number): BrokenState {
+  const { code, message, hint } = error;
+  const since = Date.now();
+  return { state: "broken", code, why: whyOf(message, name), hint, since, failures, retryAt: since + waitMs };
+}
+
+/** Of the first line, since below it are the server's own last words, what stands after the server's name. */
+function whyOf(message: string, name: string): string {
+  const [line = ""] = message.split("\n");
+  const mark = `erver "${name}" `;
+  const at = line.indexOf(mark);
+  return (at === -1 ? line : line.slice(at + mark.length)).replace(/\p{Cc}+/gu, " ");
+}
+
+/** The same failure again, and when it is worth another try. */
+function tooSoon(failure: ClaudikinsError, state: BrokenState, { circuitAfter }: BackoffTimes): ClaudikinsError {
+  const { code, message, hint } = failure;
+  const row = state.failures >= circuitAfter ? `failed ${state.failures} times in a row, ` : "";
+  const [first = "", ...rest] = message.split("\n");
+  const text = [`${first} (${row}${retryText(state)})`, ...rest].join("\n");
+  return new ClaudikinsError(code, text, { hint, cause: failure });
+}

@@ -1,0 +1,50 @@
+/** What is known of a server at a moment: plain data, without secrets, that everybody who shows servers shows. */
+import type { ErrorCode } from "../errors.ts";
+
+/** Times are milliseconds since 1970. */
+export type ServerState =
+  /** Cannot be started until the environment has these variables. */
+  | { state: "needs"; variables: string[] }
+  /** Not started, or ended after a time without calls: the next call starts it. */
+  | { state: "idle" }
+  | { state: "starting"; since: number }
+  | { state: "ready"; since: number; startMs: number; pid?: number | undefined }
+  | BrokenState;
+
+export interface BrokenState {
+  state: "broken";
+  code: ErrorCode;
+  /** One line, as the end of a sentence that begins with the server's name. */
+  why: string;
+  hint?: string | undefined;
+  since: number;
+  /** In a row. */
+  failures: number;
+  /** Not before then; undefined where trying again does not help. */
+  retryAt?: number | undefined;
+}
+
+/** In a few words: `ready`, `needs GITHUB_TOKEN`, `broken: its process exited with code 1`. */
+export function stateText(state: ServerState): string {
+  switch (state.state) {
+    case "needs":
+      return `needs ${state.variables.join(", ")}`;
+    case "idle":
+      return "not started";
+    case "broken":
+      return `broken: ${state.why}`;
+    default:
+      return state.state;
+  }
+}
+
+/** When a broken server is tried again, as the end of a sentence; empty where it is not. */
+export function retryText({ retryAt }: BrokenState, now = Date.now()): string {
+  if (retryAt === undefined) return "";
+  return retryAt > now ? `tried again in ${secondsText(retryAt - now)}` : "tried again with the next call";
+}
+
+/** `0.3 s`, `12 s`; never zero. */
+export function secondsText(ms: number): string {
+  return `${ms < 1_000 ? Math.max(Math.ceil(ms / 100) / 10, 0.1) : Math.ceil(ms / 1_000)} s`;
+}

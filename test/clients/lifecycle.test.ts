@@ -1,0 +1,328 @@
+/** A server's life with real processes: its states, what follows a failure, when it ends, and what is sent twice. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { backoffMs, backoffTimes } from "../../src/clients/backoff.ts";
+import { type Connection, connect } from "../../src/clients/connect.ts";
+import { ConnectionLost } from "../../src/clients/connection-lost.ts";
+import { Lifecycle } from "../../src/clients/lifecycle.ts";
+import { Pool } from "../../src/clients/pool.ts";
+import { retryText, type ServerState, stateText } from "../../src/clients/state.ts";
+import { defaultServerTimes } from "../../src/config/defaults.ts";
+import type { ServerConfig } from "../../src/config/load.ts";
+import { ClaudikinsError } from "../../src/errors.ts";
+import { silentLog } from "../../src/log.ts";
+import { processesLeft, processesWith } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+/** Stands on the command line of every server of a test. */
+let mark: string;
+let pool: Pool;
+beforeEach(() => {
+  folder = temporaryFolder();
+  mark = folder.path;
+});
+afterEach(async () => {
+  await pool?.close();
+  expect(await processesLeft(mark)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+type Entry = Partial<ServerConfig> & { command: string };
+
+function configOf(name: string, entry: Entry): ServerConfig {
+  const defaults = { args: [], env: {}, disabled: false, ...defaultServerTimes, needs: [] };
+  return { ...defaults, ...entry, name };
+}
+
+const surroundings = () => ({ env: { PATH: process.env["PATH"] ?? "", HOME: mark }, cwd: mark, log: silentLog });
+
+function open(entries: Record<string, Entry>, backoff = backoffTimes): Pool {
+  const servers = Object.entries(entries).map(([name, entry]) => [name, configOf(name, entry)] as const);
+  pool = new Pool(new Map(servers), { ...surroundings(), backoff });
+  return pool;
+}
+
+const flaky = () => fixture("flaky", join(mark, "starts"));
+
+async function call(tool: string, options = {}): Promise<string> {
+  const result = (await pool.callTool("flaky", tool, {}, options)) as { content?: { text: string }[] };
+  return result.content?.[0]?.text ?? "";
+}
+
+async function failure(of: Promise<unknown>): Promise<ClaudikinsError> {
+  const error = await of.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ClaudikinsError) return error;
+  throw new Error(`no failure of ours: ${error}`);
+}
+
+async function until(name: string, state: ServerState["state"]): Promise<void> {
+  while (pool.state(name).state !== state) await Bun.sleep(1);
+}
+
+describe("states", () => {
+  test("not started, starting, ready, gone, and ready again", async () => {
+    open({ flaky: flaky() });
+    expect(pool.state("flaky")).toEqual({ state: "idle" });
+    const first = call("starts");
+    expect(pool.state("flaky")).toEqual({ state: "starting", since: expect.any(Number) });
+    await first;
+    const [pid] = processesWith(mark);
+    expect(pool.state("flaky")).toEqual({
+      state: "ready",
+      since: expect.any(Number),
+      startMs: expect.any(Number),
+      pid: pid as number,
+    });
+    process.kill(pid as number, "SIGKILL");
+    await until("flaky", "broken");
+    const state = pool.state("flaky");
+    expect(state).toMatchObject({
+      code: "SERVER_UNAVAILABLE",
+      why: "is gone: its process was ended by SIGKILL",
+      failures: 1,
+    });
+    expect(stateText(state)).toBe("broken: is gone: its process was ended by SIGKILL");
+    expect(await call("starts")).toBe("2");
+    expect(pool.state("flaky").state).toBe("ready");
+    await pool.close();
+    expect(pool.state("flaky")).toEqual({ state: "idle" });
+  });
+
+  test("of a server that does not start, that lacks a variable, and that this version cannot use", async () => {
+    open({
+      crashes: fixture("crash-on-start", mark),
+      needy: { command: "x", needs: ["A", "B"] },
+      far: { command: "", unsupported: "it is far" },
+    });
+    for (const name of pool.servers.keys()) await failure(pool.listTools(name));
+    const broken = { state: "broken", code: "SERVER_UNAVAILABLE", since: expect.any(Number) } as const;
+    expect(Object.fromEntries(pool.states())).toEqual({
+      crashes: {
+        ...broken,
+        why: "did not start: its process exited with code 3",
+        hint: "To see more, run its command from the config by hand.",
+        failures: 1,
+        retryAt: expect.any(Number),
+      },
+      needy: { state: "needs", variables: ["A", "B"] },
+      far: { ...broken, why: "cannot be used: it is far", failures: 0 },
+    });
+    expect([...pool.states().values()].map(stateText)).toEqual([
+      "broken: did not start: its process exited with code 3",
+      "needs A, B",
+      "broken: cannot be used: it is far",
+    ]);
+  });
+
+  test("of a server that is not in the config: none", () => {
+    open({});
+    expect(() => pool.state("__proto__")).toThrow('No server is called "__proto__"');
+  });
+
+  test("a start that the end of claudikins cancels is no failure", async () => {
+    open({ never: fixture("never-starts", mark) });
+    const waiting = failure(pool.listTools("never"));
+    while (processesWith(mark).length === 0) await Bun.sleep(1);
+    await pool.close();
+    expect((await waiting).code).toBe("CANCELLED");
+    expect(pool.state("never")).toEqual({ state: "idle" });
+  });
+});
+
+describe("after failures", () => {
+  test("the time until the next try: none, then doubled, longer with the circuit open, a minute at most", () => {
+    const waits = (random: number) =>
+      Array.from({ length: 9 }, (_, count) => backoffMs(count + 1, backoffTimes, random));
+    expect(waits(0.5)).toEqual([0, 250, 500, 1_000, 15_000, 30_000, 60_000, 60_000, 60_000]);
+    expect(waits(0).slice(0, 5)).toEqual([0, 200, 400, 800, 12_000]);
+    expect(waits(1).slice(0, 9)).toEqual([0, 300, 600, 1_200, 18_000, 36_000, 60_000, 60_000, 60_000]);
+    expect(backoffMs(5_000)).toBe(60_000);
+  });
+
+  test("the second try is free; then the same failure is said at once, with the time of the next try", async () => {
+    open({ crashes: fixture("crash-on-start", mark) }, { ...backoffTimes, firstMs: 20_000 });
+    const first = await failure(pool.listTools("crashes"));
+    const second = await failure(pool.listTools("crashes"));
+    expect([second.message, second.hint]).toEqual([first.message, first.hint]);
+    const [third, fourth] = await Promise.all([
+      failure(pool.listTools("crashes")),
+      failure(pool.callTool("crashes", "x", {})),
+    ]);
+    expect(third.message.replace(/\d+ s/, "N s")).toMatchInlineSnapshot(`
+      "Server "crashes" did not start: its process exited with code 3 (tried again in N s)
+        | warming up
+        | fatal: no database at db://nowhere"
+    `);
+    expect([third.code, third.hint, third.cause]).toEqual([first.code, first.hint, second]);
+    expect(fourth.cause).toBe(second);
+    // Nothing was tried.
+    expect(pool.state("crashes")).toMatchObject({ failures: 2 });
+  });
+
+  test("five in a row open the circuit, one try closes it again when the server is well", async () => {
+    const times = { firstMs: 1, maxMs: 60_000, circuitAfter: 5, circuitMs: 200 };
+    const file = join(mark, "tools.json");
+    open({ file: fixture("from-file", file) }, times);
+    const seen: ServerState[] = [];
+    while (seen.length < 5) {
+      await failure(pool.listTools("file"));
+      seen.push(pool.state("file"));
+      await Bun.sleep(seen.length < 5 ? 8 : 0);
+    }
+    expect(seen.map((state) => (state.state === "broken" ? state.failures : state.state))).toEqual([1, 2, 3, 4, 5]);
+    expect((await failure(pool.listTools("file"))).message).toMatch(
+      /^Server "file" did not start: .* \(failed 5 times in a row, tried again in 0\.\d s\)/,
+    );
+    folder.write("tools.json", "[]");
+    await Bun.sleep(250);
+    expect(await pool.listTools("file")).toEqual([]);
+    expect(pool.state("file").state).toBe("ready");
+  });
+
+  test("a server that starts and dies with each call is left alone as well; an answer ends the row", async () => {
+    open({ flaky: flaky() }, { ...backoffTimes, firstMs: 20_000 });
+    await failure(call("dies"));
+    await failure(call("dies"));
+    expect((await failure(call("starts"))).message).toMatch(
+      /^Server "flaky" is gone: its process was ended by SIGKILL \(tried again in \d+ s\)$/,
+    );
+    await pool.close();
+    open({ flaky: flaky() }, { ...backoffTimes, firstMs: 20_000 });
+    for (const _ of [1, 2, 3]) {
+      await failure(call("dies"));
+      expect(Number(await call("starts"))).toBeGreaterThan(0);
+    }
+  });
+
+  test("the time of the next try in words", () => {
+    const at = (retryAt: number | undefined) =>
+      retryText({ state: "broken", code: "SERVER_UNAVAILABLE", why: "", since: 0, failures: 1, retryAt }, 1_000);
+    expect([undefined, 500, 1_000, 1_001, 1_250, 2_000, 13_001].map(at)).toEqual([
+      "",
+      "tried again with the next call",
+      "tried again with the next call",
+      "tried again in 0.1 s",
+      "tried again in 0.3 s",
+      "tried again in 1 s",
+      "tried again in 13 s",
+    ]);
+  });
+});
+
+describe("idle", () => {
+  test("a server that nobody calls is ended, and started again by the next call", async () => {
+    open({ flaky: { ...flaky(), idleTimeoutMs: 50 } });
+    expect(await call("starts")).toBe("1");
+    await until("flaky", "idle");
+    expect(await processesLeft(mark)).toEqual([]);
+    expect(await call("starts")).toBe("2");
+  });
+
+  test("is not who is being called, and never who is kept alive", async () => {
+    open({
+      flaky: { ...flaky(), idleTimeoutMs: 1 },
+      odd: { ...fixture("odd", mark), idleTimeoutMs: 20 },
+      kept: { ...fixture("odd", mark), idleTimeoutMs: 1, keepAlive: true },
+    });
+    const hanging = failure(pool.callTool("odd", "hang", {}, { timeoutMs: 400 }));
+    await Promise.all([pool.callTool("kept", "get-thing", {}), call("starts")]);
+    expect((await hanging).code).toBe("CALL_TIMEOUT");
+    expect(pool.state("kept").state).toBe("ready");
+    await Promise.all([until("odd", "idle"), until("flaky", "idle")]);
+    expect(pool.state("kept").state).toBe("ready");
+  });
+
+  test("a call while the process ends waits for its end, and gets a new one", async () => {
+    open({ stubborn: { ...fixture("stubborn", mark), idleTimeoutMs: 10 } });
+    await pool.callTool("stubborn", "hello", {});
+    await until("stubborn", "idle");
+    const before = processesWith(mark);
+    // It does not end when it is asked to, and has a child.
+    expect(before).toHaveLength(2);
+    await pool.callTool("stubborn", "hello", {});
+    const after = processesWith(mark);
+    expect([after.length, after.filter((pid) => before.includes(pid))]).toEqual([2, []]);
+  });
+});
+
+describe("calls in flight", () => {
+  test("are as many as the config says; more wait", async () => {
+    open({ flaky: { ...flaky(), maxCallsInFlight: 3 } });
+    const most = await Promise.all(Array.from({ length: 12 }, () => call("together")));
+    expect(Math.max(...most.map(Number))).toBe(3);
+  });
+
+  test("in order, and who waits can give up, which holds up nobody", async () => {
+    open({ odd: { ...fixture("odd", mark), maxCallsInFlight: 1 } });
+    const done: string[] = [];
+    const one = (name: string, tool: string, options: object) =>
+      pool.callTool("odd", tool, {}, options).then(
+        () => done.push(name),
+        (error: Error) => done.push(`${name}: ${error.message}`),
+      );
+    const controller = new AbortController();
+    const all = [
+      one("first", "hang", { timeoutMs: 300 }),
+      one("second", "get-thing", {}),
+      one("third", "get-thing", { signal: controller.signal }),
+      one("fourth", "get-thing", {}),
+    ];
+    controller.abort();
+    await Promise.all(all);
+    expect(done).toEqual([
+      "third: odd.get-thing was cancelled",
+      "first: odd.hang did not answer within 0.3 s",
+      "second",
+      "fourth",
+    ]);
+  });
+});
+
+describe("sent again", () => {
+  test("is what may be repeated, once, when the connection is lost in the middle", async () => {
+    open({ flaky: flaky() }, { ...backoffTimes, firstMs: 0 });
+    expect(await call("reads", { repeatable: true })).toBe("2");
+    expect((await failure(call("dies", { repeatable: true }))).message).toStartWith(
+      'flaky.dies: server "flaky" is gone, its process was ended by SIGKILL',
+    );
+    expect(await call("starts")).toBe("4");
+  });
+
+  test("is nothing else that was written", async () => {
+    open({ flaky: flaky() });
+    expect(await failure(call("adds"))).toMatchObject({ code: "SERVER_UNAVAILABLE", sent: true });
+    expect(await call("starts")).toBe("2");
+  });
+
+  test("is what never reached the server", async () => {
+    const config = configOf("flaky", flaky());
+    const opened: Connection[] = [];
+    let closing = new AbortController();
+    const life = new Lifecycle(config, async () => {
+      closing = new AbortController();
+      // The end is noticed by the request alone, as when the process has ended a moment ago.
+      opened.push(await connect(config, { ...surroundings(), onClose: () => {} }, closing.signal));
+      return opened.at(-1) as Connection;
+    });
+    const request = { method: "tools/call", params: { name: "starts", arguments: {} } };
+    const ask = () => life.use((each) => each.request(request, { what: "x", timeoutMs: 10_000 }), { what: "x" });
+    expect(await ask()).toMatchObject({ content: [{ text: "1" }] });
+    await opened[0]?.close();
+    const lost = await failure(opened[0]?.request(request, { what: "x", timeoutMs: 1_000 }) ?? Promise.resolve());
+    expect(lost instanceof ConnectionLost && lost.sent).toBe(false);
+    expect(await ask()).toMatchObject({ content: [{ text: "2" }] });
+    // Once: a second loss is said.
+    const losing = life.use(() => Promise.reject(lost), { what: "x" });
+    expect(await failure(losing)).toBe(lost);
+    await life.close();
+    await Promise.all(opened.map((each) => each.close()));
+  });
+});
