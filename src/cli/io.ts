@@ -8,6 +8,8 @@ export interface Output {
   write(text: string): Promise<void>;
   /** Whether a person watches: only then colours and progress. */
   readonly isTerminal: boolean;
+  /** How many characters a line of the terminal has; undefined where there is none. */
+  readonly columns?: number | undefined;
 }
 
 export interface Io {
@@ -40,6 +42,9 @@ export function processIo(): Io {
 function outputOf(fd: 1 | 2): Output {
   return {
     isTerminal: isatty(fd),
+    get columns() {
+      return this.isTerminal ? (fd === 1 ? process.stdout : process.stderr).columns : undefined;
+    },
     async write(text) {
       const bytes = Buffer.from(text);
       for (let done = 0; done < bytes.length; ) {

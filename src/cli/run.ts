@@ -19,6 +19,10 @@ const commands: Record<string, { summary: string; load: () => Promise<{ default:
     load: () => import("./commands/exec.ts"),
   },
   search: { summary: "Find tools by what they do; starts no server", load: () => import("./commands/search.ts") },
+  list: {
+    summary: "Show the servers and what is known of them; --check starts them",
+    load: () => import("./commands/list.ts"),
+  },
   gen: { summary: "Ask every server for its tools and write the registry", load: () => import("./commands/gen.ts") },
   demo: {
     summary: "The built-in demo server: the back office of a small shop",

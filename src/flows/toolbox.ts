@@ -7,7 +7,7 @@ import type { Config, ServerConfig } from "../config/load.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
 import { assignNames, type Named, sandboxGlobals, toFolderName } from "../registry/names.ts";
-import { readIndex, removeServer, type Written, writeIndex, writeServer } from "../registry/store.ts";
+import { markAsked, readIndex, removeServer, type Written, writeIndex, writeServer } from "../registry/store.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { version } from "../version.ts";
 
@@ -100,6 +100,7 @@ export class Toolbox implements AsyncDisposable {
     const before = this.index.servers.find((known) => known.name === name);
     this.#remember(server);
     const files = writeServer(this.config.folders.registry, server, before);
+    markAsked(this.config.folders.registry, server);
     // Another process may have written the index since we read it: only our server's part is ours to change.
     const onDisk = this.#read();
     writeIndex(this.config.folders.registry, [...onDisk.servers.filter((other) => other.name !== name), server]);

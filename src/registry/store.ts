@@ -1,5 +1,5 @@
 /** The registry on disk: reading its index, and writing one server's files so that the old ones survive a failure. */
-import { rmdirSync } from "node:fs";
+import { rmdirSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
 import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
@@ -76,6 +76,21 @@ export function removeServer(folder: string, server: RegistryServer): number {
 export function writeIndex(folder: string, servers: Iterable<RegistryServer>): void {
   const index: RegistryIndex = { version: 1, servers: [...servers].sort((a, b) => (a.name < b.name ? -1 : 1)) };
   writeWhenChanged(join(folder, indexFileName), `${JSON.stringify(index, null, 1)}\n`);
+}
+
+/** Remembers that the server was asked just now: its files say nothing of times, but one of them has one. */
+export function markAsked(folder: string, server: RegistryServer): void {
+  const now = new Date();
+  try {
+    utimesSync(join(pathOf(folder, server), "index.ts"), now, now);
+  } catch {
+    // Then its tools look older than they are, which harms nobody.
+  }
+}
+
+/** When the server was last asked for its tools, in milliseconds since 1970; undefined where nobody knows. */
+export function askedAt(folder: string, server: RegistryServer): number | undefined {
+  return statSync(join(pathOf(folder, server), "index.ts"), { throwIfNoEntry: false })?.mtimeMs;
 }
 
 function pathOf(folder: string, server: RegistryServer): string {

@@ -8,6 +8,8 @@ export interface CliOptions {
   stdin?: string;
   /** Whether a person watches. */
   terminal?: boolean;
+  /** The width of their terminal. */
+  columns?: number;
   interrupted?: AbortSignal;
 }
 
@@ -19,10 +21,18 @@ export interface CliResult {
 
 /** Runs `claudikins <argv>`. HOME is the folder itself, so that nothing outside is read or written. */
 export async function cli(argv: string[], options: CliOptions = {}): Promise<CliResult> {
-  const { cwd = "/", env = {}, stdin = "", terminal = false, interrupted = new AbortController().signal } = options;
+  const {
+    cwd = "/",
+    env = {},
+    stdin = "",
+    terminal = false,
+    columns,
+    interrupted = new AbortController().signal,
+  } = options;
   const written = { stdout: "", stderr: "" };
   const output = (stream: keyof typeof written) => ({
     isTerminal: terminal,
+    columns,
     write: async (text: string) => {
       written[stream] += text;
     },

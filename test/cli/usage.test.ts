@@ -30,6 +30,7 @@ describe("help", () => {
         serve   Be an MCP server for your agent: search_tools and execute_code
         exec    Run TypeScript that calls tools; only what it returns comes out
         search  Find tools by what they do; starts no server
+        list    Show the servers and what is known of them; --check starts them
         gen     Ask every server for its tools and write the registry
         demo    The built-in demo server: the back office of a small shop
 
@@ -42,7 +43,7 @@ describe("help", () => {
     `);
   });
 
-  test.each([["exec"], ["search"], ["gen"], ["serve"], ["demo"]])("of %s", async (command) => {
+  test.each([["exec"], ["search"], ["list"], ["gen"], ["serve"], ["demo"]])("of %s", async (command) => {
     const help = await cli([command, "--help"]);
     expect(page([command, "--help"], help)).toMatchSnapshot();
     expect(help.stdout).not.toMatch(/ $/m);
@@ -65,7 +66,7 @@ describe("help", () => {
   test("reads no config: a broken one is no obstacle", async () => {
     using broken = temporaryFolder();
     broken.write("claudikins.json", "{");
-    for (const command of ["exec", "search", "gen", "serve"]) {
+    for (const command of ["exec", "search", "list", "gen", "serve"]) {
       expect(await cli([command, "--help"], { cwd: broken.path })).toMatchObject({ exitCode: 0, stderr: "" });
     }
   });

@@ -6,6 +6,7 @@ import { command, commonArgs } from "../command.ts";
 import { Progress } from "../progress.ts";
 import { errorJson } from "../report.ts";
 import { openToolbox } from "../session.ts";
+import { table } from "../table.ts";
 
 export default command({
   name: "gen",
@@ -27,7 +28,7 @@ export default command({
       else await io.stdout.write(`${JSON.stringify(report)}\n`);
       return failure?.exitCode ?? 0;
     }
-    await io.stderr.write(total > 0 ? table(report.servers) : "The config has no servers.\n");
+    await io.stderr.write(total > 0 ? reportTable(report.servers) : "The config has no servers.\n");
     for (const { problem } of report.servers) {
       if (problem)
         await io.stderr.write(`\nerror: ${problem.message}\n${problem.hint ? `hint: ${problem.hint}\n` : ""}`);
@@ -59,7 +60,7 @@ function failureOf({ servers }: GenerateReport): ClaudikinsError | undefined {
   return new ClaudikinsError(first.problem.code, `${failed.length} of ${servers.length} servers failed: ${names}`);
 }
 
-function table(servers: ServerReport[]): string {
+function reportTable(servers: ServerReport[]): string {
   const rows = servers.map(({ server, tools, durationMs, written, problem }) => [
     server,
     problem ? "-" : String(tools),
@@ -67,12 +68,5 @@ function table(servers: ServerReport[]): string {
     `${durationMs} ms`,
     problem ? problem.code : "ok",
   ]);
-  const head = ["server", "tools", "files written", "time", "state"];
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: string[]) =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd();
-  return `${[head, ...rows].map(line).join("\n")}\n`;
+  return table(["server", "tools", "files written", "time", "state"], rows);
 }

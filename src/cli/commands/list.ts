@@ -1,0 +1,107 @@
+/** `claudikins list`: the configured servers, what is known of them, and whether they work. */
+import { stateText } from "../../clients/state.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { type CheckedServer, checkServers, inventory } from "../../flows/inventory.ts";
+import { command, commonArgs } from "../command.ts";
+import { Progress } from "../progress.ts";
+import { errorJson, errorText } from "../report.ts";
+import { openToolbox } from "../session.ts";
+import { table } from "../table.ts";
+
+export default command({
+  name: "list",
+  description: "Show the configured servers: state, tools, description. Starts none, unless --check is given.",
+  args: {
+    check: { type: "boolean", description: "Start every server, ask it for its tools, and say which ones fail" },
+    ...commonArgs,
+  },
+  examples: ["claudikins list", "claudikins list --check", "claudikins list --check --json"],
+  async run(args, io) {
+    await using toolbox = await openToolbox(io, args.config);
+    const { origin } = toolbox.config;
+    const servers: CheckedServer[] = args.check ? await checked() : inventory(toolbox);
+    const failure = failureOf(servers);
+    if (args.json) {
+      const list = { config: origin.kind === "demo" ? null : origin.file, servers: servers.map(flat) };
+      if (failure) await io.stderr.write(errorJson(failure, { list }));
+      else await io.stdout.write(`${JSON.stringify(list)}\n`);
+      return failure?.exitCode ?? 0;
+    }
+    if (origin.kind === "demo") await io.stderr.write("No config file: this is the built-in demo.\n\n");
+    if (servers.length === 0) await io.stderr.write("The config has no servers.\n");
+    else await io.stdout.write(serverTable(servers, args.check === true, io.stdout.columns));
+    const colours = io.stderr.isTerminal && !io.env["NO_COLOR"];
+    for (const { problem } of servers) {
+      if (problem) await io.stderr.write(`\n${errorText(asError(problem), colours)}`);
+    }
+    return failure?.exitCode ?? 0;
+
+    async function checked(): Promise<CheckedServer[]> {
+      const progress = new Progress(args.json ? undefined : io.stderr, "servers", toolbox.config.servers.size);
+      const onServer = (name: string) => progress.advance(name);
+      const all = await checkServers(toolbox, { signal: io.interrupted, onServer });
+      progress.end();
+      return all;
+    }
+  },
+});
+
+function asError({ code, message, hint }: NonNullable<CheckedServer["problem"]>): ClaudikinsError {
+  return new ClaudikinsError(code, message, { hint });
+}
+
+/** What the command fails with: a server that cannot be reached counts more than one that waits for its variables. */
+function failureOf(servers: CheckedServer[]): ClaudikinsError | undefined {
+  const failed = servers.flatMap(({ server, problem }) => (problem ? [{ server, error: asError(problem) }] : []));
+  const worst = failed.find(({ error }) => error.exitCode === 4) ?? failed[0];
+  if (!worst) return undefined;
+  const names = failed.map(({ server }) => server).join(", ");
+  return new ClaudikinsError(worst.error.code, `${failed.length} of ${servers.length} servers failed: ${names}`);
+}
+
+/** For scripts: `"state": "ready"` and what belongs to the state beside it. */
+function flat({ state, ...facts }: CheckedServer): object {
+  return { ...facts, ...state };
+}
+
+function serverTable(servers: CheckedServer[], isChecked: boolean, width: number | undefined): string {
+  const head = ["server", "transport", "state", "tools", ...(isChecked ? ["pid", "memory"] : []), "description"];
+  const rows = servers.map((facts) => {
+    const { server, transport, program, state, description = "" } = facts;
+    const pid = state.state === "ready" ? state.pid : undefined;
+    return [
+      server,
+      [transport, program].filter(Boolean).join(" "),
+      isChecked ? checkedText(facts) : stateText(state),
+      toolsText(facts, isChecked),
+      ...(isChecked ? [String(pid ?? "-"), memoryText(facts.memoryBytes)] : []),
+      description,
+    ];
+  });
+  return table(head, rows, width);
+}
+
+/** Why it is broken stands below the table. */
+function checkedText({ state, problem }: CheckedServer): string {
+  if (state.state === "needs") return stateText(state);
+  if (problem) return "broken";
+  return state.state === "ready" ? `ready in ${state.startMs} ms` : stateText(state);
+}
+
+function toolsText({ tools, askedAt, problem }: CheckedServer, isChecked: boolean): string {
+  if (tools === undefined || problem) return "-";
+  return isChecked || askedAt === undefined ? String(tools) : `${tools} (${ageText(Date.now() - askedAt)})`;
+}
+
+function memoryText(bytes: number | undefined): string {
+  return bytes === undefined ? "-" : `${Math.round(bytes / 1_048_576)} MB`;
+}
+
+/** `just now`, `5 min ago`, `3 h ago`, `12 days ago`. */
+export function ageText(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
+  return `${Math.floor(minutes / 1_440)} days ago`;
+}

@@ -1,0 +1,32 @@
+/** Rows of text in columns, as wide as what stands in them, and no wider than the terminal. */
+
+/** Narrower than this no column gets, however narrow the terminal is. */
+const leastWidth = 8;
+
+/** One line a row, the head first. Where `width` is not enough, the widest columns are cut. */
+export function table(head: string[], rows: string[][], width = Number.POSITIVE_INFINITY): string {
+  const lines = [head, ...rows].map((row) => row.map((cell) => cell.replace(/[\p{Cc}\s]+/gu, " ").trim()));
+  const widths = head.map((_, column) => Math.max(...lines.map((row) => Bun.stringWidth(row[column] ?? ""))));
+  const whole = () => widths.reduce((sum, each) => sum + each, 2 * (widths.length - 1));
+  while (whole() > width) {
+    const widest = widths.lastIndexOf(Math.max(...widths));
+    if ((widths[widest] ?? 0) <= leastWidth) break;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+  }
+  const text = (row: string[]) =>
+    row
+      .map((cell, column) => padded(cell, widths[column] ?? 0))
+      .join("  ")
+      .trimEnd();
+  return `${lines.map(text).join("\n")}\n`;
+}
+
+function padded(cell: string, width: number): string {
+  let shown = cell;
+  if (Bun.stringWidth(shown) > width) {
+    const letters = [...cell];
+    while (Bun.stringWidth(letters.join("")) > width - 1) letters.pop();
+    shown = `${letters.join("")}…`;
+  }
+  return shown + " ".repeat(width - Bun.stringWidth(shown));
+}

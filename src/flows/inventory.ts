@@ -1,0 +1,81 @@
+/** list: what there is to know of every configured server, without starting any; and what shows when all are started. */
+import { basename } from "node:path";
+import { residentBytes } from "../clients/resident-memory.ts";
+import type { ServerState } from "../clients/state.ts";
+import type { ServerConfig } from "../config/load.ts";
+import { type ErrorCode, toClaudikinsError } from "../errors.ts";
+import { askedAt } from "../registry/store.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+/** Nothing secret: no arguments, no variables but the names of those that are missing. */
+export interface ServerFacts {
+  server: string;
+  transport: "stdio" | "http";
+  /** The last part of the command. */
+  program?: string;
+  description?: string;
+  state: ServerState;
+  /** As many as the registry knows; undefined where it knows none, or those of another entry. */
+  tools?: number;
+  /** When the server was last asked for them, in milliseconds since 1970. */
+  askedAt?: number;
+}
+
+export interface CheckedServer extends ServerFacts {
+  /** Of all its processes; where the system says so. */
+  memoryBytes?: number;
+  /** Why its tools cannot be called now. The message is one line. */
+  problem?: { code: ErrorCode; message: string; hint?: string };
+}
+
+/** In the order of the config. Starts nothing. */
+export function inventory(toolbox: Toolbox): ServerFacts[] {
+  return [...toolbox.config.servers.values()].map((config) => factsOf(config, toolbox));
+}
+
+/**
+ * Starts every server, all at once, and asks for its tools, which the registry then knows. None takes longer than its
+ * `startTimeoutMs` and its `callTimeoutMs`; one that fails is told of and stops no other.
+ */
+export async function checkServers(
+  toolbox: Toolbox,
+  options: { signal?: AbortSignal | undefined; onServer?: (name: string) => void } = {},
+): Promise<CheckedServer[]> {
+  const checked = await Promise.all(
+    [...toolbox.config.servers.values()].map(async (config) => {
+      const problem = await problemOf(config.name, toolbox, options.signal);
+      options.onServer?.(config.name);
+      return { ...factsOf(config, toolbox), ...(problem ? { problem } : {}) };
+    }),
+  );
+  const pids = checked.flatMap(({ state }) => (state.state === "ready" && state.pid ? [state.pid] : []));
+  const bytes = residentBytes(pids);
+  return checked.map((facts) => {
+    const memoryBytes = facts.state.state === "ready" ? bytes.get(facts.state.pid ?? 0) : undefined;
+    return { ...facts, ...(memoryBytes === undefined ? {} : { memoryBytes }) };
+  });
+}
+
+function factsOf(config: ServerConfig, toolbox: Toolbox): ServerFacts {
+  const { name, command, description } = config;
+  const known = toolbox.known(name);
+  const asked = known && askedAt(toolbox.config.folders.registry, known);
+  return {
+    server: name,
+    ...(command ? { transport: "stdio", program: basename(command) } : { transport: "http" }),
+    ...(description ? { description } : {}),
+    state: toolbox.pool.state(name),
+    ...(known ? { tools: known.tools.length } : {}),
+    ...(asked === undefined ? {} : { askedAt: asked }),
+  };
+}
+
+async function problemOf(name: string, toolbox: Toolbox, signal: AbortSignal | undefined) {
+  try {
+    await toolbox.learn(name, signal);
+    return undefined;
+  } catch (error) {
+    const { code, message, hint } = toClaudikinsError(error);
+    return { code, message: message.split("\n")[0] ?? "", ...(hint === undefined ? {} : { hint }) };
+  }
+}

@@ -1,0 +1,217 @@
+/** list as a person and a script use it: without starting anything, and with --check. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { utimesSync } from "node:fs";
+import { join } from "node:path";
+import { ageText } from "../../src/cli/commands/list.ts";
+import { table } from "../../src/cli/table.ts";
+import { processesWith } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliOptions, cli, page } from "./in-memory.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => {
+  expect(processesWith(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: folder.path, ...options });
+
+/** The page of one call; what differs from run to run as N, and columns of it as narrow as that. */
+async function shown(argv: string[], options: CliOptions = {}): Promise<string> {
+  const text = page(argv, await run(argv, options), folder.path);
+  return text
+    .replaceAll("bun.exe", "bun")
+    .replace(/ {3,}/g, "  ")
+    .replace(/\b\d+ {2}\d+ MB/g, "PID  N MB");
+}
+
+const secret = "s3cret-value";
+
+/** One of each kind. */
+function configure(): void {
+  folder.write("claudikins.json", {
+    mcpServers: {
+      odd: { ...fixture("odd", folder.path, secret), env: { TOKEN: secret }, description: "Odd\nthings" },
+      crashes: fixture("crash-on-start", folder.path, secret),
+      "needs a token": { command: "/opt/bin/needy", env: { A: `\${A_TOKEN}`, B: `\${B_TOKEN}` } },
+      off: { ...fixture("odd"), disabled: true },
+    },
+  });
+}
+
+describe("list", () => {
+  test("starts nothing, and says what is known before and after the servers were asked", async () => {
+    configure();
+    expect(await shown(["list"])).toMatchInlineSnapshot(`
+      "$ claudikins list
+      --- stdout
+      server  transport  state  tools  description
+      odd  stdio bun  not started  -  Odd things
+      crashes  stdio bun  not started  -
+      needs a token  stdio needy  needs A_TOKEN, B_TOKEN  -
+      --- exit code 0
+      "
+    `);
+    await run(["gen"]);
+    utimesSync(join(folder.path, ".claudikins/registry/other/odd/index.ts"), 0, Date.now() / 1_000 - 7_300);
+    expect(await shown(["list"])).toContain("odd  stdio bun  not started  14 (2 h ago)  Odd things\n");
+    // Asking again makes the answer new, although nothing is written.
+    await run(["gen"]);
+    expect(await shown(["list"])).toContain("14 (just now)");
+  });
+
+  test("as JSON", async () => {
+    configure();
+    const { stdout, ...rest } = await run(["list", "--json"]);
+    expect([rest, JSON.parse(stdout.replaceAll("bun.exe", "bun"))]).toEqual([
+      { exitCode: 0, stderr: "" },
+      {
+        config: join(folder.path, "claudikins.json"),
+        servers: [
+          { server: "odd", transport: "stdio", program: "bun", description: "Odd\nthings", state: "idle" },
+          { server: "crashes", transport: "stdio", program: "bun", state: "idle" },
+          {
+            server: "needs a token",
+            transport: "stdio",
+            program: "needy",
+            state: "needs",
+            variables: ["A_TOKEN", "B_TOKEN"],
+          },
+        ],
+      },
+    ]);
+  });
+
+  test("without a config it is the demo, and a config without servers has none", async () => {
+    expect(await shown(["list"])).toMatchInlineSnapshot(`
+      "$ claudikins list
+      --- stdout
+      server  transport  state  tools  description
+      demo  stdio bun  not started  -  the made-up back office of a small shop: orders, customers, stock, tickets
+      --- stderr
+      No config file: this is the built-in demo.
+
+      --- exit code 0
+      "
+    `);
+    expect(JSON.parse((await run(["list", "--json"])).stdout)).toMatchObject({
+      config: null,
+      servers: [{ server: "demo" }],
+    });
+    folder.write("claudikins.json", {});
+    expect(await run(["list"])).toEqual({ exitCode: 0, stdout: "", stderr: "The config has no servers.\n" });
+    expect(await run(["list", "--check"])).toMatchObject({ exitCode: 0, stdout: "" });
+  });
+
+  test("on a terminal lines are cut to its width, and there is no colour that is not asked for", async () => {
+    configure();
+    const { stdout } = await run(["list"], { terminal: true, columns: 50 });
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(50);
+    expect(stdout).toContain("needs A_…");
+    expect(stdout).toBe(Bun.stripANSI(stdout));
+  });
+});
+
+describe("list --check", () => {
+  test("starts every server and says what came of it", async () => {
+    configure();
+    expect(await shown(["list", "--check"])).toMatchInlineSnapshot(`
+      "$ claudikins list --check
+      --- stdout
+      server  transport  state  tools  pid  memory  description
+      odd  stdio bun  ready in N ms  14  PID  N MB  Odd things
+      crashes  stdio bun  broken  -  -  -
+      needs a token  stdio needy  needs A_TOKEN, B_TOKEN  -  -  -
+      --- stderr
+
+      error: Server "crashes" did not start: its process exited with code 3
+
+      hint: To see more, run its command from the config by hand.
+
+      error: Server "needs a token" needs A_TOKEN, B_TOKEN, which the environment does not have
+
+      hint: Set A_TOKEN, B_TOKEN before starting claudikins, or give a default in the config: \${A_TOKEN:-value}.
+      --- exit code 4
+      "
+    `);
+    // What it learned is known from now on.
+    expect(await shown(["list"])).toContain("14 (just now)");
+  });
+
+  test("as JSON: a failure leaves stdout empty", async () => {
+    configure();
+    const bad = await run(["list", "--check", "--json"]);
+    expect([bad.exitCode, bad.stdout, bad.stderr.trimEnd().includes("\n")]).toEqual([4, "", false]);
+    expect(JSON.parse(bad.stderr)).toMatchObject({
+      error: { code: "SERVER_UNAVAILABLE", message: "2 of 3 servers failed: crashes, needs a token" },
+      list: {
+        servers: [
+          { server: "odd", state: "ready", tools: 14, pid: expect.any(Number), startMs: expect.any(Number) },
+          {
+            state: "broken",
+            why: "did not start: its process exited with code 3",
+            problem: { hint: expect.any(String) },
+          },
+          { state: "needs", variables: ["A_TOKEN", "B_TOKEN"], problem: { code: "NEEDS_VARIABLE" } },
+        ],
+      },
+    });
+    expect(bad.stderr).not.toContain(secret);
+  });
+
+  test("ends with 0 when all is well, and with 2 when nothing but a variable is missing", async () => {
+    folder.write("claudikins.json", { mcpServers: { odd: fixture("odd") } });
+    const { exitCode, stdout, stderr } = await run(["list", "--check", "--json"]);
+    const { servers } = JSON.parse(stdout) as { servers: { memoryBytes: number }[] };
+    expect([exitCode, stderr, servers.length]).toEqual([0, "", 1]);
+    if (process.platform === "linux") expect(servers[0]?.memoryBytes).toBeGreaterThan(1_000_000);
+    folder.write("claudikins.json", { mcpServers: { needy: { command: "x", env: { A: `\${A_TOKEN}` } } } });
+    expect(await run(["list", "--check"])).toMatchObject({ exitCode: 2 });
+  });
+
+  test("a server that does not answer is waited for as long as its entry says", async () => {
+    const entry = { ...fixture("never-starts", folder.path), startTimeoutMs: 100 };
+    folder.write("claudikins.json", {
+      mcpServers: { never: entry, silent: { ...fixture("lists", "silent"), callTimeoutMs: 100 } },
+    });
+    const { exitCode, stderr } = await run(["list", "--check"]);
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain('error: Server "never" did not start: it did not answer within 0.1 s');
+    expect(stderr).toContain("error: tools/list of silent did not answer within 0.1 s");
+  });
+
+  test("interrupted, it ends what it started", async () => {
+    folder.write("claudikins.json", { mcpServers: { never: fixture("never-starts", folder.path) } });
+    expect((await run(["list", "--check"], { interrupted: AbortSignal.timeout(200) })).exitCode).toBe(130);
+  });
+});
+
+test("tables: wide characters count double, line breaks are spaces, the widest column is cut first", () => {
+  const rows = [
+    ["日本", "a long text that goes on"],
+    ["b\nc", ""],
+  ];
+  expect(table(["one", "two"], rows)).toBe("one   two\n日本  a long text that goes on\nb c\n");
+  expect(table(["one", "two"], rows, 20)).toBe("one   two\n日本  a long text t…\nb c\n");
+  expect(table(["one", "two"], rows, 1)).toBe("one   two\n日本  a long …\nb c\n");
+});
+
+test("ages", () => {
+  const minute = 60_000;
+  expect([0, 59_999, minute, 59 * minute, 60 * minute, 47 * 60 * minute, 48 * 60 * minute].map(ageText)).toEqual([
+    "just now",
+    "just now",
+    "1 min ago",
+    "59 min ago",
+    "1 h ago",
+    "47 h ago",
+    "2 days ago",
+  ]);
+});
