@@ -1,5 +1,6 @@
-/** The first question to servers whose tools nobody has asked for yet. */
-import { messageOf } from "../errors.ts";
+/** The first question to servers whose tools nobody has asked for yet, and why servers cannot be asked now. */
+import { retryText, type ServerState, stateText } from "../clients/state.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** How long it is waited for. */
@@ -17,7 +18,7 @@ export async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal
       await toolbox.learn(name, signal);
       problems.delete(name);
     } catch (error) {
-      problems.set(name, messageOf(error).split("\n")[0] ?? "");
+      problems.set(name, stateProblem(toolbox.pool.state(name)) ?? failureText(error));
     }
   });
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -25,4 +26,25 @@ export async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal
   await Promise.race([Promise.all(looks), promise]);
   clearTimeout(timer);
   return problems;
+}
+
+/** Why a server cannot be called now, when it is tried again, and what repairs it; undefined where nothing is known to be wrong. */
+export function stateProblem(state: ServerState): string | undefined {
+  switch (state.state) {
+    case "needs":
+      return `${stateText(state)}: to be set before claudikins is started`;
+    case "broken":
+      return sentences([state.why, retryText(state)].filter(Boolean).join("; "), state.hint);
+    default:
+      return undefined;
+  }
+}
+
+/** Of a server that runs and did not give its tools. */
+function failureText(error: unknown): string {
+  return sentences(messageOf(error).split("\n")[0] ?? "", error instanceof ClaudikinsError ? error.hint : undefined);
+}
+
+function sentences(text: string, hint: string | undefined): string {
+  return hint === undefined ? text : `${text}. ${hint}`;
 }

@@ -6,7 +6,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
-import { lookAtUnknownServers } from "./first-look.ts";
+import { lookAtUnknownServers, stateProblem } from "./first-look.ts";
 import { search } from "./search.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -89,11 +89,12 @@ function listServers(toolbox: Toolbox, problems: ReadonlyMap<string, string>): o
   const servers = toolbox.names.map(({ name }) => {
     const known = toolbox.known(name);
     const description = toolbox.config.servers.get(name)?.description;
+    const problem = problems.get(name) ?? stateProblem(toolbox.pool.state(name));
     return {
       server: name,
       ...(description ? { description } : {}),
       tools: known?.tools.map((tool) => tool.jsName ?? tool.name) ?? [],
-      ...(known ? {} : { problem: problems.get(name) ?? "its tools are not known" }),
+      ...(known && !problem ? {} : { problem: problem ?? "its tools are not known" }),
     };
   });
   if (skills.length === 0) return servers;

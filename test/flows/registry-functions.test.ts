@@ -1,6 +1,9 @@
 /** What code can ask about the tools there are. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { execute } from "../../src/flows/execute.ts";
+import { callSearchTools } from "../../src/server/tools/search-tools.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
@@ -86,5 +89,47 @@ test("servers that nobody has asked yet are asked now, and those that cannot ans
     logs: [{ level: "warn", text: expect.stringContaining("tools.search: broken is not searched: ") }],
   });
   const problem = (outcome as unknown as { value: [unknown, { problem: string }[]] }).value[1][2]?.problem;
-  expect(problem).toContain('Server "broken" did not start');
+  expect(problem).toMatch(
+    /^did not start: its process exited with code 3; tried again .*\. To see more, run its command/,
+  );
+});
+
+test("servers that are known and cannot be called now say why", async () => {
+  const entry = { ...folder.offering("my-shop", { "refund-order": {} }), env: { TOKEN: "t" } };
+  const gone = folder.offering("gone", { list: {} });
+  folder.configure({ "my-shop": entry, gone });
+  await using before = await folder.open();
+  await Promise.all([before.sync("my-shop"), before.sync("gone")]);
+
+  folder.configure({ "my-shop": { ...entry, env: { TOKEN: `\${NOT_SET}` } }, gone });
+  rmSync(join(folder.path, "tools", "gone.json"));
+  await using toolbox = await folder.open();
+  const look = await execute({ source: "await gone.list().catch(() => {}); return tools.list()" }, toolbox);
+  expect(look).toMatchObject({
+    value: [
+      { server: "my-shop", tools: ["refund_order"], problem: "needs NOT_SET: to be set before claudikins is started" },
+      { server: "gone", tools: ["list"], problem: expect.stringMatching(/^did not start: .*; tried again/) },
+    ],
+  });
+  const { content } = await callSearchTools({ query: "refund" }, toolbox, new AbortController().signal);
+  expect(content).toEqual([
+    {
+      type: "text",
+      text: `my_shop.refund_order(): Promise<unknown>
+Not callable now: my-shop (needs NOT_SET: to be set before claudikins is started)`,
+    },
+  ]);
+});
+
+test("what a server calls read-only or idempotent is sent again when the connection was lost, and nothing else", async () => {
+  folder.configure({
+    reads: fixture("flaky", join(folder.path, "reads")),
+    sets: fixture("flaky", join(folder.path, "sets")),
+    adds: fixture("flaky", join(folder.path, "adds")),
+  });
+  const source = `
+    const all = await Promise.allSettled([reads.reads(), sets.sets_to(), adds.adds()]);
+    return all.map(({ value, reason }) => value ?? reason.code)`;
+  await using toolbox = await folder.open();
+  expect(await execute({ source }, toolbox)).toMatchObject({ ok: true, value: [2, 2, "SERVER_UNAVAILABLE"] });
 });

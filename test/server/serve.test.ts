@@ -161,7 +161,7 @@ test("search_tools finds tools on the first call, names what cannot be searched,
   expect(await search({ query: "structured", limit: 1 })).toMatchInlineSnapshot(`
     "odd.structured(args?: { size?: number }): Promise<unknown>
       Tool structured */ \`\${x}\` $& ends
-    Not searched: broken (Server "broken" did not start: its process exited with code 3)"
+    Not searched: broken (did not start: its process exited with code 3; tried again with the next call. To see more, run its command from the config by hand.)"
   `);
   expect(await search({})).toMatchInlineSnapshot(
     `"search_tools needs "query": a few words, for example { "query": "list open issues" }"`,

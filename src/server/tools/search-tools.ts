@@ -1,6 +1,6 @@
 /** The MCP tool `search_tools`: words in, signatures out. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
-import { lookAtUnknownServers } from "../../flows/first-look.ts";
+import { lookAtUnknownServers, stateProblem } from "../../flows/first-look.ts";
 import { type SearchResult, search } from "../../flows/search.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 
@@ -36,16 +36,26 @@ export async function callSearchTools(
     return refusal(`"limit" must be a whole number from 1 to ${maxLimit}`);
   const problems = await lookAtUnknownServers(toolbox, signal);
   const result = search(query, Math.min(Number(limit), maxLimit), toolbox);
-  return { content: [{ type: "text", text: resultText(result, problems) }] };
+  return { content: [{ type: "text", text: resultText(result, problems, toolbox) }] };
 }
 
-function resultText({ tools, searched }: SearchResult, problems: ReadonlyMap<string, string>): string {
+function resultText(
+  { tools, searched }: SearchResult,
+  problems: ReadonlyMap<string, string>,
+  { pool }: Toolbox,
+): string {
   const found = tools.map(({ kind, signature, description, example }) =>
     [kind === "skill" ? `${signature} // ${example}` : signature, description].filter(Boolean).join("\n  "),
   );
   const lines = found.length > 0 ? found : [`No tool of ${searched} matches. Try other words for what it should do.`];
   const missing = [...problems].map(([name, problem]) => `Not searched: ${name} (${problem})`);
-  return [...lines, ...missing].join("\n");
+  // Their tools are known from before.
+  const callable = new Set(tools.filter(({ kind }) => kind === "tool").map(({ server }) => server));
+  const broken = [...callable].flatMap((name) => {
+    const problem = problems.has(name) ? undefined : stateProblem(pool.state(name));
+    return problem === undefined ? [] : [`Not callable now: ${name} (${problem})`];
+  });
+  return [...lines, ...broken, ...missing].join("\n");
 }
 
 function refusal(text: string): CallToolResult {
