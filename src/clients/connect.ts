@@ -7,9 +7,9 @@ import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { version } from "../version.ts";
-import { childEnvironment } from "./child-environment.ts";
 import { ConnectionLost } from "./connection-lost.ts";
-import { StdioTransport } from "./stdio.ts";
+import { NetworkFailure } from "./network-failure.ts";
+import { type Line, lineTo } from "./transport.ts";
 
 export interface Request {
   method: string;
@@ -31,12 +31,13 @@ export interface Connection {
   /** What the server says it has: asking it for anything else is an error. */
   offers(what: Offer): boolean;
   /**
-   * The result as it came. Throws CANCELLED, CALL_TIMEOUT or SERVER_UNAVAILABLE; and for an error that the server
+   * The result as it came. Throws CANCELLED, CALL_TIMEOUT, AUTH_REQUIRED or SERVER_UNAVAILABLE; and for an error that the server
    * answered INVALID_ARGUMENTS or TOOL_FAILED when a tool was called, else PROTOCOL_ERROR.
    */
   request(request: Request, options: RequestOptions): Promise<Record<string, unknown>>;
-  /** Resolves when the server's process has ended. */
+  /** Resolves when the server's process has ended, or its session. */
   close(): Promise<void>;
+  /** Of a server that is a program of this machine. */
   pid: number | undefined;
 }
 
@@ -50,49 +51,65 @@ export interface ConnectOptions {
 }
 
 /**
- * Starts the server and initializes it within its `startTimeoutMs`. Throws NEEDS_VARIABLE, SERVER_UNAVAILABLE, and
- * CANCELLED when `signal` is aborted meanwhile.
+ * Starts or reaches the server and initializes it within its `startTimeoutMs`. Throws NEEDS_VARIABLE, CONFIG_INVALID,
+ * AUTH_REQUIRED, SERVER_UNAVAILABLE, PROTOCOL_ERROR, and CANCELLED when `signal` is aborted meanwhile.
  */
 export async function connect(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
-  if (server.unsupported !== undefined) throw unsupported(server);
   if (server.needs.length > 0) throw needsVariable(server);
-  const transport = new StdioTransport({
-    command: server.command,
-    args: server.args,
-    cwd: server.cwd ?? options.cwd,
-    env: childEnvironment(options.env, server.env),
-    warn: (message) => options.log.warn(message),
-  });
+  let line: Line;
+  try {
+    line = await lineTo(server, options);
+  } catch (cause) {
+    throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
+  }
   const client = new Client({ name: "claudikins", version });
   client.onclose = () => {
-    options.log.info(`${server.name} is gone: its process ${transport.ended || "was ended"}`);
-    options.onClose(transport.ended ? `its process ${transport.ended}` : "the connection was closed");
+    options.log.info(`${server.name} is gone: ${line.ended() || "it was closed"}`);
+    options.onClose(line.ended() || "the connection was closed");
   };
   client.onerror = (error) => options.log.debug(`${server.name}: ${error.message}`);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), server.startTimeoutMs);
   try {
-    await client.connect(transport, { timeout: server.startTimeoutMs, signal });
+    const connecting = client.connect(line.transport, { timeout: server.startTimeoutMs, signal });
+    // The SDK's time is that of one request; a stream or a socket has to be opened before.
+    await (server.url === undefined ? connecting : unlessAborted(connecting, AbortSignal.any([late.signal, signal])));
     return {
       offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
       request: (request, requestOptions) =>
-        sendRequest({ server: server.name, client, transport, closing: signal }, request, requestOptions),
+        sendRequest({ server, client, line, closing: signal }, request, requestOptions),
       close: () => client.close(),
-      pid: transport.pid,
+      pid: line.pid(),
     };
   } catch (cause) {
     // Told apart here, since the SDK makes a timeout of whatever ended the wait.
-    const failure = signal.aborted ? cancelledStart(server, cause) : startFailure(server, transport, cause);
-    await transport.close();
+    const failure = signal.aborted
+      ? cancelledStart(server, cause)
+      : startFailure(server, line, late.signal.aborted, cause);
+    await line.transport.close();
     throw failure;
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener("abort", abort, { once: true });
+  // Whichever is later has nobody who hears of it.
+  promise.catch(() => {});
+  await Promise.race([promise, aborted.promise]).finally(() => signal.removeEventListener("abort", abort));
 }
 
 /** Results are not validated here: servers send odd ones, and whoever asked knows what to make of them. */
 const anyResult = z.looseObject({});
 
 interface Peer {
-  server: string;
+  server: ServerConfig;
   client: Client;
-  transport: StdioTransport;
+  line: Line;
   closing: AbortSignal;
 }
 
@@ -103,7 +120,7 @@ async function sendRequest(peer: Peer, request: Request, options: RequestOptions
   const abort = () => cancel.abort();
   if (signal?.aborted) abort();
   signal?.addEventListener("abort", abort, { once: true });
-  const sent = peer.transport.ended === "" && peer.client.transport !== undefined;
+  const sent = peer.line.ended() === "" && peer.client.transport !== undefined;
   try {
     return await peer.client.request(request, anyResult, { timeout: timeoutMs, signal: cancel.signal });
   } catch (cause) {
@@ -115,12 +132,6 @@ async function sendRequest(peer: Peer, request: Request, options: RequestOptions
   } finally {
     signal?.removeEventListener("abort", abort);
   }
-}
-
-function unsupported(server: ServerConfig): ClaudikinsError {
-  return new ClaudikinsError("SERVER_UNAVAILABLE", `Server "${server.name}" cannot be used: ${server.unsupported}`, {
-    hint: 'A bridge makes it one: "command": "npx", "args": ["-y", "mcp-remote", "<its url>"].',
-  });
 }
 
 function needsVariable(server: ServerConfig): ClaudikinsError {
@@ -138,18 +149,28 @@ function cancelledStart(server: ServerConfig, cause: unknown): ClaudikinsError {
   return new ClaudikinsError("CANCELLED", `Server "${server.name}" did not start: claudikins is closing`, { cause });
 }
 
-function startFailure(server: ServerConfig, transport: StdioTransport, cause: unknown): ClaudikinsError {
+function unreachable(server: ServerConfig, { code, message, hint }: NetworkFailure): ClaudikinsError {
+  return new ClaudikinsError(code, `Server "${server.name}" cannot be used: ${message}`, { hint });
+}
+
+function startFailure(server: ServerConfig, line: Line, isLate: boolean, cause: unknown): ClaudikinsError {
   if (cause instanceof ClaudikinsError) {
     return new ClaudikinsError(cause.code, `Server "${server.name}" did not start: ${cause.message}`, cause);
   }
-  const timedOut = cause instanceof McpError && cause.code === ErrorCode.RequestTimeout;
-  const what = timedOut
-    ? `it did not answer within ${server.startTimeoutMs / 1000} s`
-    : transport.ended
-      ? `its process ${transport.ended}`
-      : messageOf(cause);
-  const message = `Server "${server.name}" did not start: ${what}${lastWords(transport)}`;
-  return new ClaudikinsError("SERVER_UNAVAILABLE", message, {
+  const timedOut = isLate || (cause instanceof McpError && cause.code === ErrorCode.RequestTimeout);
+  const silence = `it did not answer within ${server.startTimeoutMs / 1000} s`;
+  if (server.url !== undefined) {
+    const failure = cause instanceof NetworkFailure ? cause : line.failure();
+    if (failure) return unreachable(server, failure);
+    const message = `Server "${server.name}" cannot be used: ${timedOut ? silence : messageOf(cause)}`;
+    return new ClaudikinsError("SERVER_UNAVAILABLE", message, {
+      hint: timedOut
+        ? `Raise "startTimeoutMs" of "${server.name}" in the config, or see what is under its "url".`
+        : 'See in the config whether "url" and "type" are right.',
+    });
+  }
+  const what = timedOut ? silence : line.ended() || messageOf(cause);
+  return new ClaudikinsError("SERVER_UNAVAILABLE", `Server "${server.name}" did not start: ${what}${lastWords(line)}`, {
     cause,
     hint: timedOut
       ? `Raise "startTimeoutMs" of "${server.name}" in the config, or see by hand what its command does.`
@@ -158,7 +179,7 @@ function startFailure(server: ServerConfig, transport: StdioTransport, cause: un
 }
 
 function requestError(
-  { server, transport }: Peer,
+  { server, line }: Peer,
   { method }: Request,
   { what, timeoutMs }: RequestOptions,
   cause: unknown,
@@ -168,20 +189,33 @@ function requestError(
   if (cause instanceof McpError && cause.code === ErrorCode.RequestTimeout) {
     return new ClaudikinsError("CALL_TIMEOUT", `${what} did not answer within ${timeoutMs / 1000} s`, {
       cause,
-      hint: `Raise "callTimeoutMs" of "${server}" in the config, or ask for less in one call.`,
+      hint: `Raise "callTimeoutMs" of "${server.name}" in the config, or ask for less in one call.`,
     });
+  }
+  const failure = cause instanceof NetworkFailure ? cause : line.failure();
+  if (failure) {
+    const { code, message, hint, isGone } = failure;
+    const whose = isGone ? `server "${server.name}" is gone, ${message}` : `server "${server.name}": ${message}`;
+    if (isGone && code === "SERVER_UNAVAILABLE") return new ConnectionLost(`${what}: ${whose}`, { hint, sent });
+    return new ClaudikinsError(code, `${what}: ${whose}`, { hint });
   }
   if (!(cause instanceof McpError) || cause.code === ErrorCode.ConnectionClosed) {
-    const how = transport.ended ? `its process ${transport.ended}` : messageOf(cause);
-    return new ConnectionLost(`${what}: server "${server}" is gone, ${how}${lastWords(transport)}`, {
+    const how = line.ended() || wordsOf(cause);
+    if (server.url === undefined) {
+      const message = `${what}: server "${server.name}" is gone, ${how}${lastWords(line)}`;
+      return new ConnectionLost(message, { cause, hint: "The next call starts it again.", sent });
+    }
+    return new ClaudikinsError("SERVER_UNAVAILABLE", `${what}: server "${server.name}": ${how}`, {
       cause,
-      hint: "The next call starts it again.",
-      sent,
+      hint: "Try again, and see what it logs.",
     });
   }
-  // A server's SDK and ours each put their own words before the server's.
-  const message = cause.message.replace(/^(?:MCP error -?\d+: )+/, "");
-  return new ClaudikinsError(answeredErrorCode(method, cause.code), `${what}: ${message}`, { cause });
+  return new ClaudikinsError(answeredErrorCode(method, cause.code), `${what}: ${wordsOf(cause)}`, { cause });
+}
+
+/** A server's SDK and ours each put their own words before the server's. */
+function wordsOf(cause: unknown): string {
+  return messageOf(cause).replace(/^(?:MCP error -?\d+: )+/, "");
 }
 
 function answeredErrorCode(method: string, code: number) {
@@ -190,7 +224,7 @@ function answeredErrorCode(method: string, code: number) {
 }
 
 /** The last lines of the server's stderr, under the message. */
-function lastWords(transport: StdioTransport): string {
-  const lines = transport.lastErrorLines();
-  return lines.length > 0 ? `\n${lines.map((line) => `  | ${line}`).join("\n")}` : "";
+function lastWords(line: Line): string {
+  const lines = line.lastWords();
+  return lines.length > 0 ? `\n${lines.map((each) => `  | ${each}`).join("\n")}` : "";
 }

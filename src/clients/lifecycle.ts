@@ -44,12 +44,8 @@ export class Lifecycle {
   }
 
   get state(): ServerState {
-    const { needs, unsupported } = this.#config;
+    const { needs } = this.#config;
     if (needs.length > 0) return { state: "needs", variables: [...needs] };
-    if (unsupported !== undefined) {
-      const why = `cannot be used: ${unsupported}`;
-      return { state: "broken", code: "SERVER_UNAVAILABLE", why, since: 0, failures: 0 };
-    }
     return { ...this.#state };
   }
 

@@ -2,23 +2,34 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
+import { transportOf } from "./address.ts";
 import { defaultLimits, defaultServerTimes } from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig } from "./discover.ts";
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { type Folders, foldersOf } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
-import type { Limits, ServerEntry } from "./schema.ts";
+import type { Limits, NetworkEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
 
-export interface ServerConfig extends Omit<ServerEntry, "cwd"> {
+interface Named {
   /** The key in `mcpServers`; what the server calls itself does not count. */
   name: string;
-  /** Absolute; undefined means the working directory of the call. */
-  cwd?: string | undefined;
   /** Variables that the entry refers to and that are not set: it cannot be started until they are. */
   needs: string[];
 }
+
+/** A program of this machine. */
+export interface StdioServer extends Named, Omit<StdioEntry, "cwd"> {
+  /** Absolute; undefined means the working directory of the call. */
+  cwd?: string | undefined;
+}
+
+/** A server over the network. Its `url` and `headers` hold secrets; once expanded the url may turn out to be none. */
+export interface NetworkServer extends Named, NetworkEntry {}
+
+/** The one has a `command`, the other a `url`. */
+export type ServerConfig = StdioServer | NetworkServer;
 
 export interface Config {
   origin: ConfigOrigin;
@@ -44,6 +55,12 @@ export async function loadConfig(options: {
   for (const [name, entry] of parsed.servers) {
     if (entry.disabled) continue;
     const { value, missing } = expand(entry, options.env);
+    if (value.url !== undefined) {
+      // Which it is may depend on a variable.
+      const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
+      servers.set(name, { ...value, transport, name, needs: missing });
+      continue;
+    }
     servers.set(name, {
       ...value,
       name,

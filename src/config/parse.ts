@@ -2,18 +2,9 @@
 import { findNodeAtLocation, type Node, type ParseError, parseTree } from "jsonc-parser";
 import type { z } from "zod";
 import { misspelling } from "../near-names.ts";
-import { defaultServerTimes } from "./defaults.ts";
+import { addressKeys, networkTypeOf } from "./address.ts";
 import { fail, issueText, type Problem, pathText, shorten, syntaxText } from "./problems.ts";
-import {
-  addressKeys,
-  configSchema,
-  foreignKeys,
-  knownKeys,
-  remoteSchema,
-  remoteTypes,
-  type ServerEntry,
-  serverSchema,
-} from "./schema.ts";
+import { configSchema, foreignKeys, knownKeys, networkSchema, type ServerEntry, stdioSchema } from "./schema.ts";
 
 export type ParsedConfig = Omit<z.infer<typeof configSchema>, "mcpServers"> & {
   /** In the order of the file. */
@@ -42,7 +33,8 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
       // Who is told of a misspelt key need not hear that the key is missing, nor what else is wrong with a wrong type.
       if ((!found && meant.has(name)) || seen.has(name)) continue;
       seen.add(name);
-      const shown = found ? `, found ${shorten(text.slice(found.offset, found.offset + found.length))}` : "";
+      const shown =
+        found && !isSecret(inside) ? `, found ${shorten(text.slice(found.offset, found.offset + found.length))}` : "";
       problems.push({ offset: where.offset, text: `${name}: ${issue.message}${shown}` });
     }
     return data;
@@ -53,27 +45,45 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
   for (const { name, node } of membersOf(findNodeAtLocation(root, ["mcpServers"]))) {
     const path = ["mcpServers", name];
     if (name === "") problems.push({ offset: node.offset, text: `${pathText(path)}: a server needs a name` });
-    const unsupported = remoteText(node);
-    if (unsupported === undefined) {
-      const entry = check(serverSchema, node, path);
-      if (entry) servers.set(name, entry);
-    } else {
-      const entry = check(remoteSchema, node, path);
-      if (entry) servers.set(name, { command: "", args: [], env: {}, ...defaultServerTimes, ...entry, unsupported });
-    }
+    const { type, problem, ...way } = wayTo(node);
+    const addressKey = way.addressKey ?? addressKeys.find((key) => meant.has(pathText([...path, key])));
+    if (problem) problems.push({ ...problem, text: `${pathText([...path, problem.key])}: ${problem.text}` });
+    const entry: ServerEntry | undefined =
+      addressKey === undefined ? check(stdioSchema, node, path) : check(networkSchema(addressKey, type), node, path);
+    if (entry) servers.set(name, entry);
   }
   if (!config || problems.length > 0) fail(file, text, problems);
   const { mcpServers: _, ...rest } = config;
   return { ...rest, servers };
 }
 
-/** Why a server that is reached over the network is not usable; undefined for one that has a command. */
-function remoteText(entry: Node): string | undefined {
+/** How a server is reached: by the address under `addressKey`, or by its command. A `type` decides where both stand. */
+function wayTo(entry: Node): { addressKey?: string; type?: unknown; problem?: Problem & { key: string } } {
   const type: unknown = findNodeAtLocation(entry, ["type"])?.value;
-  const address = addressKeys.find((key) => findNodeAtLocation(entry, [key]));
-  const without = address !== undefined && type === undefined && !findNodeAtLocation(entry, ["command"]);
-  if (!remoteTypes.includes(type) && !without) return undefined;
-  return `only stdio servers are supported by this version, and it has ${type === undefined ? `"${address}"` : `"type": "${type}"`}`;
+  const [addressKey, second] = addressKeys.filter((key) => findNodeAtLocation(entry, [key]));
+  const hasCommand = findNodeAtLocation(entry, ["command"]) !== undefined;
+  const isNetworkType = networkTypeOf(type) !== undefined;
+  if (addressKey === undefined) return isNetworkType ? { addressKey: "url", type } : {};
+  const odd = (key: string, text: string) => {
+    const { offset } = findNodeAtLocation(entry, [key])!;
+    return { key, offset, text };
+  };
+  if (type === undefined && hasCommand) {
+    return {
+      problem: odd(addressKey, 'the entry has a "command" as well: take one away, or say which counts with "type"'),
+    };
+  }
+  if (type === "stdio" || type === "local" || (hasCommand && !isNetworkType)) return {};
+  return {
+    addressKey,
+    type,
+    ...(second === undefined ? {} : { problem: odd(second, `the address stands in "${addressKey}" already`) }),
+  };
+}
+
+/** Whether a value may hold a token where whoever reads the problem need not see it. */
+function isSecret([key = ""]: readonly (string | number)[]): boolean {
+  return key === "headers" || addressKeys.includes(String(key));
 }
 
 /**

@@ -40,6 +40,8 @@ export function issueText(issue: z.core.$ZodRawIssue): string {
       return `must be at most ${issue.maximum}`;
     case "invalid_value":
       return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+    case "invalid_key":
+      return issue.issues[0]?.message ?? "not valid";
     default:
       return issue.message ?? "not valid";
   }

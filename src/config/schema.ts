@@ -1,19 +1,14 @@
 /** The shape of `claudikins.json`. Entries of `mcpServers` are what every MCP host uses, so that one can be pasted in. */
 import { z } from "zod";
+import { addressKeys, addressProblem, type NetworkTransport, networkTypes, transportOf } from "./address.ts";
 import { defaultLimits, defaultServerTimes, maxIdleTimeoutMs, maxTimeoutMs } from "./defaults.ts";
 
 const megabytes = z.number().min(0.001).max(512);
 
 const timeoutMs = z.int().min(1).max(maxTimeoutMs);
 
-export const serverSchema = z.object({
-  /** `local` is what some hosts write for it. */
-  type: z.enum(["stdio", "local"]).optional(),
-  command: z.string().min(1),
-  args: z.array(z.string()).default([]),
-  env: z.record(z.string(), z.string()).default({}),
-  /** Relative paths count from the config file. */
-  cwd: z.string().min(1).optional(),
+/** What every server may have, however it is reached. */
+const anyServer = {
   /** Not started and not shown, but kept in the file. */
   disabled: z.boolean().default(false),
   /** The folder of the registry that the server's tools are written to. */
@@ -26,22 +21,48 @@ export const serverSchema = z.object({
   startTimeoutMs: timeoutMs.default(defaultServerTimes.startTimeoutMs),
   /** Time for one tool call. */
   callTimeoutMs: timeoutMs.default(defaultServerTimes.callTimeoutMs),
-  /** Time after the last call until the process is ended; the next call starts it again. */
+  /** Time after the last call until the connection is ended; the next call opens it again. */
   idleTimeoutMs: z.int().min(1).max(maxIdleTimeoutMs).default(defaultServerTimes.idleTimeoutMs),
   /** Never ended for want of calls. */
   keepAlive: z.boolean().default(defaultServerTimes.keepAlive),
   /** Of all executions together; more wait. */
   maxCallsInFlight: z.int().min(1).max(1_000).default(defaultServerTimes.maxCallsInFlight),
+};
+
+/** A server that is a program of this machine. */
+export const stdioSchema = z.object({
+  /** `local` is what some hosts write for it. */
+  type: z.enum(["stdio", "local"]).optional(),
+  command: z.string().min(1),
+  args: z.array(z.string()).default([]),
+  env: z.record(z.string(), z.string()).default({}),
+  /** Relative paths count from the config file. */
+  cwd: z.string().min(1).optional(),
+  ...anyServer,
 });
 
-/** What hosts write as the `type` of a server that is reached over the network. */
-export const remoteTypes: readonly unknown[] = ["http", "sse", "streamable-http", "streamableHttp", "ws", "remote"];
+const headers = z.record(
+  z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, "no name that a header can have"),
+  z.string().regex(/^[^\0\r\n]*$/, "must be one line"),
+);
 
-/** Keys under which hosts write the address of such a server. */
-export const addressKeys = ["url", "serverUrl", "httpUrl"];
-
-/** Of such a server nothing but what it is called and where it belongs is looked at. */
-export const remoteSchema = serverSchema.pick({ disabled: true, category: true, description: true });
+/** A server that is reached over the network, by the address under `addressKey`; `type` is what the entry has as such. */
+export const networkSchema = (addressKey: string, type: unknown): z.ZodType<NetworkEntry> =>
+  z
+    .object({
+      ...anyServer,
+      type: z.enum(Object.keys(networkTypes)).optional(),
+      headers: headers.default({}),
+      [addressKey]: z.string().superRefine((url, context) => {
+        const message = addressProblem(url, transportOf(type, url));
+        if (message !== undefined) context.addIssue({ code: "custom", message });
+      }),
+    })
+    .transform((entry): NetworkEntry => {
+      const { type: _, [addressKey]: address, ...rest } = entry as typeof entry & Record<string, unknown>;
+      const url = String(address);
+      return { ...rest, url, transport: transportOf(type, url) } as NetworkEntry;
+    });
 
 export const limitsSchema = z.object({
   /** Wall-clock time of one execution. */
@@ -69,7 +90,7 @@ export const limitsSchema = z.object({
 });
 
 export const configSchema = z.object({
-  /** Each entry is checked by itself, by `serverSchema` or `remoteSchema`. */
+  /** Each entry is checked by itself, by `stdioSchema` or `networkSchema`. */
   mcpServers: z.looseObject({}).optional(),
   registry: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
@@ -78,16 +99,21 @@ export const configSchema = z.object({
   limits: limitsSchema.default(defaultLimits),
 });
 
-export type ServerEntry = z.infer<typeof serverSchema> & {
-  /** Why this version cannot start the server: as the end of a sentence. */
-  unsupported?: string;
+export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };
+export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
+  command?: undefined;
+  url: string;
+  headers: Record<string, string>;
+  transport: NetworkTransport;
 };
+/** The one has a `command`, the other a `url`. */
+export type ServerEntry = StdioEntry | NetworkEntry;
 export type Limits = z.infer<typeof limitsSchema>;
 
 /** The keys of each level, for telling a misspelt key from a foreign one. */
 export const knownKeys = {
   config: ["$schema", ...Object.keys(configSchema.shape)],
-  server: Object.keys(serverSchema.shape),
+  server: [...Object.keys(stdioSchema.shape), "headers", ...addressKeys],
   limits: Object.keys(limitsSchema.shape),
 };
 

@@ -194,10 +194,15 @@ function registryServer(
   };
 }
 
-/** Says whether two entries would give the same tools under the same names. Values of variables are secrets and not in it, names are. */
+/** Says whether two entries would give the same tools under the same names. Values of variables and headers are not in it, names are. */
 function fingerprintOf(config: ServerConfig, jsName: string | undefined): string {
-  const { command, args, cwd, env, category, description } = config;
-  const names = [jsName ?? null, category ?? null, description ?? null];
-  const parts = [version, command, args, cwd ?? null, Object.keys(env).sort(), ...names];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+  const names = [jsName ?? null, config.category ?? null, config.description ?? null];
+  const way =
+    config.url === undefined
+      ? [config.command, config.args, config.cwd ?? null, Object.keys(config.env).sort()]
+      : [config.transport, config.url, Object.keys(config.headers).sort()];
+  return createHash("sha256")
+    .update(JSON.stringify([version, ...way, ...names]))
+    .digest("hex")
+    .slice(0, 16);
 }

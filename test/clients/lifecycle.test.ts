@@ -96,11 +96,10 @@ describe("states", () => {
     expect(pool.state("flaky")).toEqual({ state: "idle" });
   });
 
-  test("of a server that does not start, that lacks a variable, and that this version cannot use", async () => {
+  test("of a server that does not start, and that lacks a variable", async () => {
     open({
       crashes: fixture("crash-on-start", mark),
       needy: { command: "x", needs: ["A", "B"] },
-      far: { command: "", unsupported: "it is far" },
     });
     for (const name of pool.servers.keys()) await failure(pool.listTools(name));
     const broken = { state: "broken", code: "SERVER_UNAVAILABLE", since: expect.any(Number) } as const;
@@ -113,12 +112,10 @@ describe("states", () => {
         retryAt: expect.any(Number),
       },
       needy: { state: "needs", variables: ["A", "B"] },
-      far: { ...broken, why: "cannot be used: it is far", failures: 0 },
     });
     expect([...pool.states().values()].map(stateText)).toEqual([
       "broken: did not start: its process exited with code 3",
       "needs A, B",
-      "broken: cannot be used: it is far",
     ]);
   });
 

@@ -1,6 +1,7 @@
 /** A server that writes what it should not: the right answers are found in it, and what is too much ends only itself. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { Pool } from "../../src/clients/pool.ts";
+import { defaultServerTimes } from "../../src/config/defaults.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
 import { processesLeft } from "../support/process.ts";
@@ -18,6 +19,7 @@ beforeEach(() => {
     ...fixture("noisy", folder.path),
     env: {},
     disabled: false,
+    ...defaultServerTimes,
     startTimeoutMs: 20_000,
     callTimeoutMs: 20_000,
     needs: [],

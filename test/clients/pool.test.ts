@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Pool } from "../../src/clients/pool.ts";
 import { toolValue } from "../../src/clients/result.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
-import type { ServerConfig } from "../../src/config/load.ts";
+import type { StdioServer } from "../../src/config/load.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";
 import { root } from "../support/claudikins.ts";
@@ -31,7 +31,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-type Entry = Partial<ServerConfig> & { command: string };
+type Entry = Partial<StdioServer> & { command: string };
 
 /** Opens the pool of a test. */
 function open(entries: Record<string, Entry>, env: Record<string, string> = {}): Pool {
@@ -281,7 +281,6 @@ describe("what does not start", () => {
       "no folder": { ...odd(), cwd: "/no/such/folder" },
       "ends well": { command: "true" },
       variable: { ...odd(), needs: ["A_TOKEN", "B_TOKEN"] },
-      remote: { command: "", unsupported: "only stdio servers are supported by this version" },
     });
     const texts = [...pool.servers.keys()].map((name) => failure(pool.callTool(name, "x", {})));
     expect((await Promise.all(texts)).join("\n\n")).toMatchInlineSnapshot(`
@@ -306,10 +305,7 @@ describe("what does not start", () => {
       hint: To see more, run its command from the config by hand.
 
       NEEDS_VARIABLE: Server "variable" needs A_TOKEN, B_TOKEN, which the environment does not have
-      hint: Set A_TOKEN, B_TOKEN before starting claudikins, or give a default in the config: \${A_TOKEN:-value}.
-
-      SERVER_UNAVAILABLE: Server "remote" cannot be used: only stdio servers are supported by this version
-      hint: A bridge makes it one: "command": "npx", "args": ["-y", "mcp-remote", "<its url>"]."
+      hint: Set A_TOKEN, B_TOKEN before starting claudikins, or give a default in the config: \${A_TOKEN:-value}."
     `);
   });
 

@@ -60,15 +60,35 @@ describe("servers", () => {
     expect([...(await load()).servers.keys()]).toEqual(["on"]);
   });
 
-  test("an unsupported one is kept with the reason", async () => {
-    folder.write("claudikins.json", { mcpServers: { far: { url: "https://${HOST}" }, near: { command: "x" } } });
-    const { servers } = await load();
-    expect([...servers.keys()]).toEqual(["far", "near"]);
-    expect(servers.get("far")).toMatchObject({
-      unsupported: 'only stdio servers are supported by this version, and it has "url"',
-      needs: [],
+  test("over the network: what it needs, and which way it is, comes with its variables", async () => {
+    folder.write("claudikins.json", {
+      mcpServers: {
+        far: { url: "https://${HOST}/mcp", headers: { Authorization: "Bearer ${TOKEN}" } },
+        sockets: { url: "${SOCKETS}" },
+        near: { command: "x" },
+      },
     });
-    expect(servers.get("near")?.unsupported).toBeUndefined();
+    const { servers } = await load({ TOKEN: "t", SOCKETS: "wss://example.com" });
+    const network = { disabled: false, ...settings };
+    expect(Object.fromEntries(servers)).toEqual({
+      far: {
+        name: "far",
+        url: "https://${HOST}/mcp",
+        headers: { Authorization: "Bearer t" },
+        transport: "auto",
+        ...network,
+        needs: ["HOST"],
+      },
+      sockets: {
+        name: "sockets",
+        url: "wss://example.com",
+        headers: {},
+        transport: "websocket",
+        ...network,
+        needs: [],
+      },
+      near: { name: "near", command: "x", ...defaults, cwd: undefined, needs: [] },
+    });
   });
 });
 
@@ -87,7 +107,7 @@ describe("folders", () => {
     });
     const { origin, servers, folders } = await load({}, "conf/mine.json");
     expect(origin).toEqual({ kind: "project", file });
-    expect([...servers.values()].map(({ cwd }) => cwd)).toEqual([
+    expect([...servers.values()].map((server) => server.url === undefined && server.cwd)).toEqual([
       join(folder.path, "conf", "sub"),
       join(folder.path, "other"),
       "/tmp",

@@ -132,43 +132,109 @@ describe("accepted", () => {
 });
 
 describe("servers that are reached over the network", () => {
+  const url = "https://example.com/mcp";
+  const network = { headers: {}, disabled: false, ...times, keepAlive: false, maxCallsInFlight: 100 };
+
   test.each([
-    [{ type: "http", url: "https://x" }, '"type": "http"'],
-    [{ type: "sse", url: "https://x", headers: { A: "${B}" } }, '"type": "sse"'],
-    [{ type: "streamable-http", url: "https://x" }, '"type": "streamable-http"'],
-    [{ type: "http", url: "https://x", command: "" }, '"type": "http"'],
-    [{ url: "https://x" }, '"url"'],
-    [{ serverUrl: "https://x" }, '"serverUrl"'],
-    [{ httpUrl: "https://x" }, '"httpUrl"'],
-  ])("%j is kept with a reason, the others work", (entry, what) => {
+    [{ url }, "auto"],
+    [{ serverUrl: url }, "auto"],
+    [{ httpUrl: url }, "auto"],
+    [{ type: "remote", url }, "auto"],
+    [{ type: "http", url }, "http"],
+    [{ type: "streamable-http", url }, "http"],
+    [{ type: "streamableHttp", serverUrl: url }, "http"],
+    [{ type: "streamable_http", url }, "http"],
+    [{ type: "sse", url }, "sse"],
+    // The type says what is meant where both are there.
+    [{ type: "http", url, command: "x" }, "http"],
+  ])("%j", (entry, transport) => {
     const { servers } = parse({ mcpServers: { far: { ...entry, description: "Far" }, near: { command: "x" } } });
     expect(servers).toEqual(
       new Map<string, object>([
-        [
-          "far",
-          {
-            command: "",
-            ...defaults,
-            description: "Far",
-            unsupported: `only stdio servers are supported by this version, and it has ${what}`,
-          },
-        ],
+        ["far", { ...network, url, transport, description: "Far" }],
         ["near", { command: "x", ...defaults }],
       ]) as never,
     );
   });
 
-  test("a server with a command and no type is one that we start, whatever address stands there", () => {
-    expect(parse({ mcpServers: { a: { command: "x", url: "https://x" } } }).servers.get("a")).toEqual({
+  test.each([
+    [{ url: "wss://example.com" }],
+    [{ type: "ws", url: "wss://example.com" }],
+    [{ type: "websocket", url: "wss://example.com" }],
+  ])("%j", (entry) => {
+    expect(parse({ mcpServers: { far: entry } }).servers.get("far")).toEqual({
+      ...network,
+      url: "wss://example.com",
+      transport: "websocket",
+    });
+  });
+
+  test("everything there is", () => {
+    const entry = {
+      headers: { Authorization: "Bearer ${TOKEN}", "X-Empty": "" },
+      disabled: true,
+      category: "dev-tools",
+      description: "Does it",
+      startTimeoutMs: 1,
+      callTimeoutMs: 600_000,
+      idleTimeoutMs: 1,
+      keepAlive: true,
+      maxCallsInFlight: 7,
+    };
+    // What other hosts write beside it, and addresses that are not known yet.
+    const { servers } = parse({
+      mcpServers: { a: { type: "http", url: "${BASE}/mcp", ...entry, timeout: 5, oauth: {}, env: {} } },
+    });
+    expect(servers.get("a")).toEqual({ url: "${BASE}/mcp", transport: "http", ...entry });
+  });
+
+  test("a type of a program decides as well", () => {
+    expect(parse({ mcpServers: { a: { type: "stdio", command: "x", url } } }).servers.get("a")).toEqual({
+      type: "stdio",
       command: "x",
       ...defaults,
     });
   });
 
-  test("what we use of such an entry is checked", () => {
-    expect(problems({ mcpServers: { a: { url: "https://x", disabled: "yes" } } })).toMatchInlineSnapshot(`
-      "The config has a problem:
-        c.json:5:19  mcpServers.a.disabled: expected true or false, found "yes""
+  test("every problem at once, and never what may hold a token", () => {
+    const text = `{
+  "mcpServers": {
+    "both": { "command": "x", "url": "https://u:secret@x/?key=secret" },
+    "twice": { "url": "https://x", "httpUrl": "https://secret" },
+    "no address": { "url": "secret", "disabled": "yes" },
+    "scheme": { "url": "ftp://u:secret@x" },
+    "not a socket": { "type": "ws", "url": "https://x/secret" },
+    "not http": { "type": "http", "url": "wss://x/secret" },
+    "type": { "type": "htpp", "url": "https://x" },
+    "none": { "type": "sse" },
+    "shapes": { "url": ["https://secret"], "headers": { "A": 1, "B": null, "C D": "secret", "E": "a\\nsecret" } },
+    "list": { "url": "https://x", "headers": ["secret"] },
+    "spelling": { "uri": "https://x", "header": {} },
+    "empty": { "url": "", "startTimeoutMs": 0, "category": "A B" }
+  }
+}`;
+    expect(problems(text)).toMatchInlineSnapshot(`
+      "The config has 20 problems:
+        c.json:3:38  mcpServers.both.url: the entry has a "command" as well: take one away, or say which counts with "type"
+        c.json:4:47  mcpServers.twice.httpUrl: the address stands in "url" already
+        c.json:5:28  mcpServers["no address"].url: expected an address that starts with http://, https://, ws:// or wss://
+        c.json:5:50  mcpServers["no address"].disabled: expected true or false, found "yes"
+        c.json:6:24  mcpServers.scheme.url: expected an address that starts with http://, https://, ws:// or wss://
+        c.json:7:44  mcpServers["not a socket"].url: expected an address that starts with ws:// or wss://
+        c.json:8:42  mcpServers["not http"].url: expected an address that starts with http:// or https://
+        c.json:9:23  mcpServers.type.type: expected "http" or "streamable-http" or "streamableHttp" or "streamable_http" or "sse" or "ws" or "websocket" or "remote", found "htpp"
+        c.json:10:13  mcpServers.none.url: missing, expected a string
+        c.json:11:24  mcpServers.shapes.url: expected a string
+        c.json:11:62  mcpServers.shapes.headers.A: expected a string
+        c.json:11:70  mcpServers.shapes.headers.B: expected a string
+        c.json:11:83  mcpServers.shapes.headers["C D"]: no name that a header can have
+        c.json:11:98  mcpServers.shapes.headers.E: must be one line
+        c.json:12:46  mcpServers.list.headers: expected an object
+        c.json:13:19  mcpServers.spelling.uri: unknown key, did you mean "url"?
+        c.json:13:39  mcpServers.spelling.header: unknown key, did you mean "headers"?
+        c.json:14:23  mcpServers.empty.url: expected an address that starts with http://, https://, ws:// or wss://
+        c.json:14:45  mcpServers.empty.startTimeoutMs: must be at least 1, found 0
+        c.json:14:60  mcpServers.empty.category: use lower-case letters, digits and dashes, found "A B""
     `);
   });
 });

@@ -40,7 +40,7 @@ test("every server is asked; those that fail are reported and hide nothing of th
     shop: { ...folder.offering("shop", { list: {}, "get-one": {} }), category: "business" },
     broken: fixture("crash-on-start"),
     needy: { command: "x", args: [`\${NOT_SET}`] },
-    far: { type: "http", url: "https://example.com" },
+    far: { type: "http", url: "http://127.0.0.1:1" },
     empty: fixture("lists", "none"),
     off: { command: "x", disabled: true },
   });
@@ -71,8 +71,7 @@ test("every server is asked; those that fail are reported and hide nothing of th
         ...nothing,
         problem: {
           code: "SERVER_UNAVAILABLE",
-          message:
-            'Server "far" cannot be used: only stdio servers are supported by this version, and it has "type": "http"',
+          message: 'Server "far" cannot be used: nothing listens at http://127.0.0.1:1',
           hint: expect.any(String),
         },
       },

@@ -190,7 +190,7 @@ describe("failures, as code sees them", () => {
       shop: folder.offering("shop", { list_orders: {}, get_order: {} }),
       large: folder.offering("large", Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`tool${i}`, {}]))),
       bare: folder.offering("bare", {}),
-      far: { url: "https://example.com" },
+      far: { url: "http://127.0.0.1:1" },
       needy: { command: "x", env: { A: `\${NOT_SET}` } },
       broken: fixture("crash-on-start"),
     });
@@ -239,8 +239,8 @@ describe("failures, as code sees them", () => {
         [
           "ToolError",
           "SERVER_UNAVAILABLE",
-          "Server "far" cannot be used: only stdio servers are supported by this version, and it has "url"",
-          "A bridge makes it one: "command": "npx", "args": ["-y", "mcp-remote", "<its url>"].",
+          "Server "far" cannot be used: nothing listens at http://127.0.0.1:1",
+          "Start it, or correct "url" in the config.",
         ],
         [
           "ToolError",

@@ -1,0 +1,49 @@
+/** Where a server on the network is and what it is sent along, taken from its config. */
+import { addressProblem } from "../config/address.ts";
+import type { NetworkServer } from "../config/load.ts";
+import { NetworkFailure } from "./network-failure.ts";
+
+export interface Endpoint {
+  /** Without userinfo: that has become a header. */
+  url: URL;
+  headers: Record<string, string>;
+  hasToken: boolean;
+}
+
+/** Throws NetworkFailure with CONFIG_INVALID for what turned out wrong when its variables were filled in. */
+export function endpointOf(server: NetworkServer): Endpoint {
+  const problem = addressProblem(server.url, server.transport);
+  // After expansion a reference that is left is one that was no reference.
+  if (problem !== undefined || !URL.canParse(server.url)) {
+    throw invalid(`its "url" is none: ${problem ?? "expected an address"}`);
+  }
+  const url = new URL(server.url);
+  const headers = checkedHeaders(server.headers);
+  if (url.username !== "" && !headers.has("authorization")) {
+    const userinfo = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers.set("authorization", `Basic ${Buffer.from(userinfo).toString("base64")}`);
+  }
+  url.username = "";
+  url.password = "";
+  url.hash = "";
+  return { url, headers: Object.fromEntries(headers), hasToken: [...headers].length > 0 || url.search !== "" };
+}
+
+function checkedHeaders(declared: Record<string, string>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(declared)) {
+    try {
+      headers.set(name, value);
+    } catch {
+      throw invalid(`the value of its header "${name}" has characters that no header can have`);
+    }
+  }
+  return headers;
+}
+
+function invalid(message: string): NetworkFailure {
+  return new NetworkFailure(message, {
+    code: "CONFIG_INVALID",
+    hint: "Look at the entry in the config, and at the variables in it.",
+  });
+}

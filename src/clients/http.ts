@@ -1,0 +1,263 @@
+/** MCP over HTTP: the SDK's transports, with failures told apart where they arise and answers that break off noticed. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { SSEClientTransport, SseError } from "@modelcontextprotocol/sdk/client/sse.js";
+import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { FetchLike, Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  ErrorCode,
+  isInitializeRequest,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  type RequestId,
+} from "@modelcontextprotocol/sdk/types.js";
+import { systemCodeOf } from "../errors.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { broken, NetworkFailure, noAnswer, notMcp, refusal, unreadable } from "./network-failure.ts";
+
+/** How long the server may take to be told that the session is over. */
+const goodbyeMs = 1_000;
+
+/** How long an answer may be on its way through the parsers after its stream has ended. */
+const drainGraceMs = 100;
+
+/** One request that waits for its answer. */
+interface Exchange {
+  id: RequestId;
+  abort: AbortController;
+  /** The server numbers its events: the SDK asks for the rest when the stream breaks. */
+  isResumable: boolean;
+}
+
+/** Which exchange a `fetch` of the SDK belongs to. */
+const exchanges = new AsyncLocalStorage<Exchange | undefined>();
+
+export class HttpTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** Why the connection is gone. */
+  failure: NetworkFailure | undefined;
+  readonly #endpoint: Endpoint;
+  readonly #kind: "auto" | "http" | "sse";
+  readonly #open = new Map<RequestId, Exchange>();
+  #inner: StreamableHTTPClientTransport | SSEClientTransport | undefined;
+  /** What the last `fetch` threw: EventSource makes a text of it. */
+  #lastFailure: NetworkFailure | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(endpoint: Endpoint, kind: "auto" | "http" | "sse") {
+    this.#endpoint = endpoint;
+    this.#kind = kind;
+  }
+
+  async start(): Promise<void> {
+    if (this.#kind === "sse") await this.#startSse();
+    else {
+      const { url, headers } = this.#endpoint;
+      this.#inner = this.#listen(
+        new StreamableHTTPClientTransport(url, { fetch: this.#fetch, requestInit: { headers } }),
+      );
+      await this.#inner.start();
+    }
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const exchange = isJSONRPCRequest(message) ? this.#begin(message.id) : undefined;
+    try {
+      await this.#sendAs(exchange, message);
+    } catch (error) {
+      // Nobody waits for it any more, and the connection is well.
+      if (exchange?.abort.signal.aborted) throw error;
+      const failure = this.#failureOf(error);
+      if (this.#isOlderServer(message, failure)) return this.#fallBack(message, failure);
+      if (exchange) this.#open.delete(exchange.id);
+      if (failure.isGone) this.#lose(failure);
+      throw failure;
+    }
+    // Who is not waited for need not go on sending either.
+    if ("method" in message && message.method === "notifications/cancelled") {
+      this.#end(message.params?.["requestId"] as RequestId);
+    }
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner?.setProtocolVersion(version);
+  }
+
+  /** Tells who waits, then the server, which has a second for it. Safe to call often. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    for (const id of [...this.#open.keys()]) this.#end(id);
+    this.onclose?.();
+    const inner = this.#inner;
+    if (inner instanceof StreamableHTTPClientTransport && inner.sessionId !== undefined && !this.failure) {
+      const late = Promise.withResolvers<void>();
+      const timer = setTimeout(late.resolve, goodbyeMs);
+      await Promise.race([inner.terminateSession().catch(() => {}), late.promise]);
+      clearTimeout(timer);
+    }
+    await inner?.close();
+  }
+
+  #begin(id: RequestId): Exchange {
+    const exchange: Exchange = { id, abort: new AbortController(), isResumable: false };
+    this.#open.set(id, exchange);
+    return exchange;
+  }
+
+  #end(id: RequestId): void {
+    this.#open.get(id)?.abort.abort();
+    this.#open.delete(id);
+  }
+
+  async #sendAs(exchange: Exchange | undefined, message: JSONRPCMessage): Promise<void> {
+    const onresumptiontoken = () => {
+      if (exchange) exchange.isResumable = true;
+    };
+    const inner = this.#inner;
+    if (!inner) throw new Error("not started");
+    await exchanges.run(exchange, () =>
+      inner instanceof SSEClientTransport ? inner.send(message) : inner.send(message, { onresumptiontoken }),
+    );
+  }
+
+  /** As the protocol says how to know a server that speaks only the older transport. */
+  #isOlderServer(message: JSONRPCMessage, { status }: NetworkFailure): boolean {
+    const isUntried = this.#kind === "auto" && this.#inner instanceof StreamableHTTPClientTransport;
+    return isUntried && isInitializeRequest(message) && [400, 404, 405].includes(status ?? 0);
+  }
+
+  async #fallBack(message: JSONRPCMessage, first: NetworkFailure): Promise<void> {
+    try {
+      await this.#inner?.close();
+      await this.#startSse();
+    } catch (error) {
+      // That it is no SSE either says less than what was wrong with the usual way.
+      throw error instanceof NetworkFailure && error.code === "AUTH_REQUIRED" ? error : first;
+    }
+    await this.#sendAs(undefined, message);
+  }
+
+  async #startSse(): Promise<void> {
+    const { url, headers } = this.#endpoint;
+    const sse = new SSEClientTransport(url, { fetch: this.#fetch, requestInit: { headers } });
+    this.#inner = sse;
+    sse.onerror = (error) => this.#report(error);
+    try {
+      await sse.start();
+    } catch (error) {
+      // It would go on trying.
+      await sse.close();
+      throw this.#lastFailure ?? this.#failureOf(error);
+    }
+    this.#listen(sse);
+    sse.onerror = (error) => {
+      // A new stream would be a new session that nobody has initialized.
+      if (error instanceof SseError) this.#lose(broken("its stream of events broke"));
+      else this.#report(error);
+    };
+  }
+
+  #listen<T extends Transport>(inner: T): T {
+    inner.onmessage = (message) => {
+      if (!("method" in message) && message.id !== undefined) this.#open.delete(message.id);
+      this.onmessage?.(message);
+    };
+    inner.onerror = (error) => this.#report(error);
+    return inner;
+  }
+
+  /** Only our own words: the SDK's have addresses in them, and what the server answered. */
+  #report(error: unknown): void {
+    this.onerror?.(this.#failureOf(error));
+  }
+
+  #failureOf(error: unknown): NetworkFailure {
+    if (error instanceof NetworkFailure) return error;
+    const { hasToken } = this.#endpoint;
+    if (error instanceof StreamableHTTPError && (error.code ?? 0) >= 300) return refusal(error.code ?? 0, { hasToken });
+    if (error instanceof SseError && (error.code ?? 0) >= 300) return refusal(error.code ?? 0, { hasToken });
+    return systemCodeOf(error) === undefined ? unreadable() : noAnswer(error, this.#endpoint.url);
+  }
+
+  #lose(failure: NetworkFailure): void {
+    if (this.#closing) return;
+    this.failure = failure;
+    void this.close();
+  }
+
+  readonly #fetch: FetchLike = async (url, init = {}) => {
+    const isPost = init.method === "POST";
+    const exchange = isPost ? exchanges.getStore() : undefined;
+    const signals = [init.signal, exchange?.abort.signal].filter((signal) => signal instanceof AbortSignal);
+    const signal = AbortSignal.any(signals);
+    let response: Response;
+    try {
+      // Calls have a time of their own, and a stream may be silent for long; Bun would end it after five minutes.
+      response = await fetch(url, { ...init, signal, timeout: false } as RequestInit);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.#lastFailure = noAnswer(error, this.#endpoint.url);
+      throw this.#lastFailure;
+    }
+    const isStream = !isPost && this.#inner instanceof SSEClientTransport;
+    const failure = isPost || isStream ? this.#refusalOf(response, exchange, isStream) : undefined;
+    if (failure) {
+      this.#lastFailure = failure;
+      await response.body?.cancel();
+      throw failure;
+    }
+    return exchange && response.body && isEventStream(response) ? this.#watched(response, exchange) : response;
+  };
+
+  /** A redirect is none: whether to follow is the SDK's decision. */
+  #refusalOf(response: Response, exchange: Exchange | undefined, isStream: boolean): NetworkFailure | undefined {
+    const { status } = response;
+    const { hasToken } = this.#endpoint;
+    const hasSession = this.#inner instanceof StreamableHTTPClientTransport && this.#inner.sessionId !== undefined;
+    if (status >= 400) return refusal(status, { hasToken, hasSession });
+    if (status >= 300 || isEventStream(response)) return undefined;
+    const isAnswer = exchange !== undefined && this.#inner instanceof StreamableHTTPClientTransport;
+    const isJson = mediaTypeOf(response) === "application/json";
+    return isStream || (isAnswer && !isJson && status !== 202)
+      ? notMcp(response.headers.get("content-type"))
+      : undefined;
+  }
+
+  /** The same response, whose stream is noticed when it ends before the answer came: the SDK would let the caller wait. */
+  #watched(response: Response, exchange: Exchange): Response {
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    const ended = () => setTimeout(() => this.#brokeOff(exchange), drainGraceMs);
+    const body = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          controller.close();
+        } catch (error) {
+          controller.error(error);
+        }
+        ended();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+    const { status, headers } = response;
+    return new Response(body, { status, headers });
+  }
+
+  #brokeOff(exchange: Exchange): void {
+    if (exchange.isResumable || this.#open.get(exchange.id) !== exchange) return;
+    this.#open.delete(exchange.id);
+    const error = { code: ErrorCode.ConnectionClosed, message: "its answer broke off" };
+    this.onmessage?.({ jsonrpc: "2.0", id: exchange.id, error });
+  }
+}
+
+const mediaTypeOf = (response: Response) =>
+  (response.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
+
+const isEventStream = (response: Response) => mediaTypeOf(response) === "text/event-stream";

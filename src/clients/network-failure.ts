@@ -1,0 +1,137 @@
+/** What goes wrong between us and a server on the network, in words without a secret: no path, query, userinfo or header. */
+import type { ErrorCode } from "../errors.ts";
+import { systemCodeOf } from "../errors.ts";
+
+export interface FailureDetails {
+  code?: ErrorCode;
+  hint: string;
+  /** The connection is of no use any more: the next call needs a new one. */
+  isGone?: boolean;
+  /** What the server answered, when it did. */
+  status?: number;
+}
+
+/** It has no cause on purpose: the errors of `fetch` and of the SDK carry addresses, and what the server answered. */
+export class NetworkFailure extends Error {
+  override readonly name = "NetworkFailure";
+  readonly code: ErrorCode;
+  readonly hint: string;
+  readonly isGone: boolean;
+  readonly status: number | undefined;
+
+  /** The message goes on after "Server x cannot be used: ". */
+  constructor(message: string, { code = "SERVER_UNAVAILABLE", hint, isGone = false, status }: FailureDetails) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+    this.isGone = isGone;
+    this.status = status;
+  }
+}
+
+const correctUrl = 'Correct "url" in the config';
+
+/** There was no answer. `error` is what `fetch` threw, told apart by its code. */
+export function noAnswer(error: unknown, url: URL): NetworkFailure {
+  const code = systemCodeOf(error) ?? "";
+  const gone = (message: string, hint: string) => new NetworkFailure(message, { hint, isGone: true });
+  switch (code) {
+    case "ECONNREFUSED":
+      return gone(`nothing listens at ${url.origin}`, 'Start it, or correct "url" in the config.');
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+    case "EAI_NONAME":
+      return gone(`there is no host ${url.hostname}`, `${correctUrl}, or see whether this machine has a network.`);
+    case "EPROTO":
+      return gone(
+        `what listens at ${url.origin} speaks no TLS`,
+        `Write ${plainScheme(url)} in "url", if that is meant.`,
+      );
+    case "ECONNRESET":
+      // Of this request; the server may be well.
+      return new NetworkFailure(`${url.origin} closed the connection instead of an answer`, {
+        hint: "Try again, and see what it logs.",
+      });
+    case "ETIMEDOUT":
+    case "EHOSTUNREACH":
+    case "ENETUNREACH":
+      return gone(
+        `there is no way to ${url.origin} (${code})`,
+        "See whether this machine's network, VPN or proxy works.",
+      );
+    case "Malformed_HTTP_Response":
+      return gone(`what listens at ${url.origin} speaks no HTTP`, `${correctUrl}: its port is that of something else.`);
+    default:
+      return /CERT|SELF_SIGNED|ISSUER|SIGNATURE|ALTNAME/.test(code)
+        ? gone(
+            `the certificate of ${url.origin} is not trusted (${code})`,
+            "For an authority of your own, set NODE_EXTRA_CA_CERTS to the file with its certificate.",
+          )
+        : gone(`no connection to ${url.origin}${code === "" ? "" : ` (${code})`}`, `${correctUrl}, or try again.`);
+  }
+}
+
+const plainScheme = (url: URL) => (url.protocol === "wss:" ? "ws://" : "http://");
+
+export interface Asked {
+  /** Whether we sent something to sign in with. */
+  hasToken: boolean;
+  /** Whether it was asked within a session. */
+  hasSession?: boolean;
+}
+
+/** It answered with a status that is none of success. */
+export function refusal(status: number, { hasToken, hasSession = false }: Asked): NetworkFailure {
+  const failed = (message: string, hint: string, more: Partial<FailureDetails> = {}) =>
+    new NetworkFailure(`${message} (${status})`, { hint, status, ...more });
+  if (status === 401 || status === 403) {
+    const hint = hasToken
+      ? 'What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed.'
+      : 'Give it a token in the config: "headers": { "Authorization": "Bearer ${TOKEN}" }.';
+    return failed(status === 401 ? "it wants a sign-in" : "it refuses us", hint, { code: "AUTH_REQUIRED" });
+  }
+  if (status === 404 && hasSession) {
+    return failed("its session has ended", "The next call opens a new one.", { isGone: true });
+  }
+  if (status === 404) return failed("it has nothing under this address", `${correctUrl}: most likely the path.`);
+  if (status === 405) {
+    return failed(
+      "it does not take MCP under this address",
+      `${correctUrl}; for an older server, write "type": "sse".`,
+    );
+  }
+  if (status === 429) return failed("it was asked too often", "Wait a little, or make fewer calls at once.");
+  if (status >= 500)
+    return failed("it is in trouble", "That is its own, or that of a proxy before it: try again later.");
+  if (status >= 300 && status < 400) {
+    return failed(
+      "it points to another host, where our headers are not sent",
+      `${correctUrl}: write the final address.`,
+    );
+  }
+  return failed("it refused the request", `${correctUrl}, "headers" or "type".`);
+}
+
+/** It answered, and not as MCP. `mediaType` is what it said it sends. */
+export function notMcp(mediaType: string | null): NetworkFailure {
+  const known = /^[\w.+-]+\/[\w.+-]+/.exec(mediaType ?? "")?.[0];
+  const what =
+    known === "text/html" ? "a web page" : known === "application/json" ? "JSON that is none" : (known ?? "nothing");
+  return new NetworkFailure(`it answered with ${what} where MCP was expected`, {
+    code: "PROTOCOL_ERROR",
+    hint: `${correctUrl}: most likely the path.`,
+  });
+}
+
+/** What it sent cannot be parsed. */
+export function unreadable(): NetworkFailure {
+  return new NetworkFailure("its answer is not MCP", {
+    code: "PROTOCOL_ERROR",
+    hint: 'See whether "url" in the config is the address of an MCP server.',
+  });
+}
+
+/** A stream or socket that was open is not any more. */
+export function broken(what: string): NetworkFailure {
+  return new NetworkFailure(what, { hint: "The next call connects again.", isGone: true });
+}

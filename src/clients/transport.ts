@@ -1,0 +1,66 @@
+/** A server's config → the way to it, and what there is to say of its end. */
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Environment } from "../config/environment.ts";
+import type { NetworkServer, ServerConfig, StdioServer } from "../config/load.ts";
+import type { Log } from "../log.ts";
+import { childEnvironment } from "./child-environment.ts";
+import type { NetworkFailure } from "./network-failure.ts";
+import { StdioTransport } from "./stdio.ts";
+
+export interface Line {
+  transport: Transport;
+  /** Of a server that is a program of this machine. */
+  pid(): number | undefined;
+  /** Why it is gone: "its process exited with code 1"; empty while it is not, or when we closed it. */
+  ended(): string;
+  /** The last lines that the server wrote to stderr. */
+  lastWords(): string[];
+  /** What the network said, where that was the reason. */
+  failure(): NetworkFailure | undefined;
+}
+
+export interface LineOptions {
+  env: Environment;
+  /** The working directory of servers that name none. */
+  cwd: string;
+  log: Log;
+}
+
+/** Nothing is started or connected yet. Throws NetworkFailure with CONFIG_INVALID for an address that is none. */
+export async function lineTo(server: ServerConfig, options: LineOptions): Promise<Line> {
+  return server.url === undefined ? stdioLine(server, options) : networkLine(server);
+}
+
+function stdioLine(server: StdioServer, { env, cwd, log }: LineOptions): Line {
+  const transport = new StdioTransport({
+    command: server.command,
+    args: server.args,
+    cwd: server.cwd ?? cwd,
+    env: childEnvironment(env, server.env),
+    warn: (message) => log.warn(message),
+  });
+  return {
+    transport,
+    pid: () => transport.pid,
+    ended: () => (transport.ended === "" ? "" : `its process ${transport.ended}`),
+    lastWords: () => transport.lastErrorLines(),
+    failure: () => undefined,
+  };
+}
+
+/** What speaks over the network is loaded only for a server that needs it. */
+async function networkLine(server: NetworkServer): Promise<Line> {
+  const { endpointOf } = await import("./endpoint.ts");
+  const endpoint = endpointOf(server);
+  const transport =
+    server.transport === "websocket"
+      ? new (await import("./websocket.ts")).WebSocketTransport(endpoint)
+      : new (await import("./http.ts")).HttpTransport(endpoint, server.transport);
+  return {
+    transport,
+    pid: () => undefined,
+    ended: () => transport.failure?.message ?? "",
+    lastWords: () => [],
+    failure: () => transport.failure,
+  };
+}

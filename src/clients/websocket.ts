@@ -1,0 +1,90 @@
+/** MCP over a WebSocket. The SDK's own transport can send no headers, and knows nothing of why there is no connection. */
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { Endpoint } from "./endpoint.ts";
+import { broken, NetworkFailure, noAnswer, refusal } from "./network-failure.ts";
+
+/** How long the other side may take to say goodbye, and how long to find out why there is no connection. */
+const goodbyeMs = 1_000;
+const inquiryMs = 3_000;
+
+export class WebSocketTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** Why the connection is gone. */
+  failure: NetworkFailure | undefined;
+  readonly #endpoint: Endpoint;
+  readonly #closed = Promise.withResolvers<void>();
+  #socket: WebSocket | undefined;
+  #isClosing = false;
+
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
+  }
+
+  async start(): Promise<void> {
+    const { url, headers } = this.#endpoint;
+    const socket = new WebSocket(url, { headers, protocols: ["mcp"] });
+    this.#socket = socket;
+    const opened = Promise.withResolvers<boolean>();
+    socket.onopen = () => opened.resolve(true);
+    socket.onmessage = ({ data }: { data: unknown }) => this.#receive(data);
+    socket.onclose = ({ code }) => {
+      opened.resolve(false);
+      if (!this.#isClosing) this.failure ??= broken(`its connection was closed (${code})`);
+      this.#closed.resolve();
+      this.onclose?.();
+    };
+    if (await opened.promise) return;
+    this.failure = await this.#inquire();
+    throw this.failure;
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#socket?.readyState !== WebSocket.OPEN) throw this.failure ?? broken("its connection is closed");
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  async close(): Promise<void> {
+    if (!this.#socket || this.#socket.readyState === WebSocket.CLOSED) return;
+    this.#isClosing = true;
+    this.#socket.close();
+    const timer = setTimeout(() => this.#socket?.terminate(), goodbyeMs);
+    await this.#closed.promise;
+    clearTimeout(timer);
+  }
+
+  #receive(data: unknown): void {
+    let message: JSONRPCMessage;
+    try {
+      message = JSONRPCMessageSchema.parse(
+        JSON.parse(typeof data === "string" ? data : Buffer.from(data as Buffer).toString()),
+      );
+    } catch {
+      this.onerror?.(new Error("not a JSON-RPC message"));
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  /** A WebSocket does not say why it was refused; a plain request to the same address does. */
+  async #inquire(): Promise<NetworkFailure> {
+    const { url, headers, hasToken } = this.#endpoint;
+    const plain = new URL(url.href.replace(/^ws/, "http"));
+    try {
+      const { status, body } = await fetch(plain, {
+        headers,
+        redirect: "manual",
+        signal: AbortSignal.timeout(inquiryMs),
+      });
+      await body?.cancel();
+      if ([401, 403, 404, 429].includes(status) || status >= 500) return refusal(status, { hasToken });
+    } catch (error) {
+      return noAnswer(error, url);
+    }
+    return new NetworkFailure("it takes no WebSocket under this address", {
+      hint: 'Correct "url" in the config; a server that speaks HTTP has one with https://.',
+    });
+  }
+}

@@ -1,0 +1,381 @@
+/** Servers over HTTP and WebSockets, with real sockets: every way to speak to one, what a failure says, and no secret in it. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createServer } from "node:net";
+import { Pool } from "../../src/clients/pool.ts";
+import { toolValue } from "../../src/clients/result.ts";
+import { defaultServerTimes } from "../../src/config/defaults.ts";
+import type { NetworkServer } from "../../src/config/load.ts";
+import { ClaudikinsError } from "../../src/errors.ts";
+import type { Log } from "../../src/log.ts";
+import { type NetworkFixture, networkFixture } from "../support/network.ts";
+
+setDefaultTimeout(30_000);
+
+let pool: Pool | undefined;
+let logged: string[] = [];
+const fixtures: NetworkFixture[] = [];
+afterEach(async () => {
+  await pool?.close();
+  await Promise.all(fixtures.splice(0).map((each) => each.kill()));
+  // Whatever a test did: what is secret in it is called so.
+  expect(logged.filter((line) => /secret/i.test(line))).toEqual([]);
+  logged = [];
+  pool = undefined;
+});
+
+async function start(mode: string): Promise<NetworkFixture> {
+  const started = await networkFixture(mode);
+  fixtures.push(started);
+  return started;
+}
+
+type Entry = Partial<NetworkServer> & { url: string };
+
+function open(entries: Record<string, Entry>): Pool {
+  const defaults = { transport: "auto" as const, headers: {}, disabled: false, needs: [] };
+  const times = { ...defaultServerTimes, startTimeoutMs: 20_000, callTimeoutMs: 20_000 };
+  const servers = Object.entries(entries).map(
+    ([name, entry]) => [name, { ...defaults, ...times, ...entry, name }] as const,
+  );
+  const write = (line: string) => void logged.push(line);
+  const log: Log = { debug: write, info: write, warn: write };
+  pool = new Pool(new Map(servers), { env: {}, cwd: "/", log });
+  return pool;
+}
+
+const httpAt = ({ port }: { port: number }, rest = "/mcp") => `http://127.0.0.1:${port}${rest}`;
+
+async function call(tool: string, args: object = {}, options = {}): Promise<unknown> {
+  const value = toolValue(await pool!.callTool("far", tool, args, options), tool);
+  if ("jsonOrText" in value) return value.jsonOrText;
+  return "json" in value ? JSON.parse(value.json) : "text" in value ? value.text : value.blocks;
+}
+
+/** A failure as a person reads it, with its causes; ports differ from run to run. */
+async function failure(of: Promise<unknown>): Promise<string> {
+  const error = await of.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ClaudikinsError)) throw new Error(`no failure of ours: ${error}`);
+  expect(Bun.inspect(error)).not.toMatch(/secret/i);
+  const text = `${error.code}: ${error.message}${error.hint === undefined ? "" : `\nhint: ${error.hint}`}`;
+  return text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
+}
+
+/** How often it was connected to: each connection listens with one GET. */
+const connections = ({ lines }: NetworkFixture) => lines.filter((line) => line.startsWith("GET ")).length;
+
+/** A port at which nothing listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe("every way to speak to a server", () => {
+  test.each([
+    ["http", "auto"],
+    ["http", "http"],
+    ["json", "http"],
+    ["stateless", "http"],
+    ["sse", "sse"],
+    ["sse", "auto"],
+  ] as const)("%s, asked as %s: lists, calls, calls side by side", async (mode, transport) => {
+    open({ far: { url: httpAt(await start(mode)), transport } });
+    expect((await pool!.listTools("far")).map(({ name }) => name)).toContain("echo");
+    const numbers = Array.from({ length: 20 }, (_, number) => ({ number }));
+    expect(await Promise.all(numbers.map((args) => call("echo", args)))).toEqual(numbers);
+    const size = 3 * 1_048_576;
+    expect(String(await call("large", { size })).length).toBeGreaterThanOrEqual(size);
+  });
+
+  test("a WebSocket", async () => {
+    const server = await start("websocket");
+    open({ far: { url: `ws://127.0.0.1:${server.port}/mcp`, transport: "websocket" } });
+    expect((await pool!.listTools("far")).length).toBe(7);
+    const numbers = Array.from({ length: 20 }, (_, number) => ({ number }));
+    expect(await Promise.all(numbers.map((args) => call("echo", args)))).toEqual(numbers);
+    await pool!.close();
+    await server.saw("closed");
+  });
+
+  test("headers are sent with each request, and a name and password of the address as one", async () => {
+    const server = await start("token");
+    open({ far: { url: httpAt(server), headers: { Authorization: "Bearer right" } } });
+    expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+    const requests = server.lines.filter((line) => !line.startsWith("called"));
+    expect(new Set(requests.map((line) => line.split(" ").slice(1).join(" ")))).toEqual(new Set(["Bearer right"]));
+
+    await pool!.close();
+    const other = await start("http");
+    open({ far: { url: `http://me:secret@127.0.0.1:${other.port}/mcp?key=secret` } });
+    await call("echo");
+    expect(other.lines[0]).toBe(`POST Basic ${btoa("me:secret")}`);
+
+    await pool!.close();
+    const socket = await start("websocket-token");
+    open({
+      far: { url: `ws://127.0.0.1:${socket.port}`, transport: "websocket", headers: { Authorization: "Bearer right" } },
+    });
+    expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+  });
+});
+
+describe("what cannot be reached", () => {
+  test("says the server, what happened and what to do, and no secret", async () => {
+    const modes = ["missing", "busy", "trouble", "elsewhere", "page", "nonsense", "reset", "silent", "slow-body"];
+    const secret = { headers: { "X-Key": "secret" } };
+    const servers = await Promise.all(modes.map(start));
+    const [token, forbidden, sse, closed] = await Promise.all([
+      start("token"),
+      start("forbidden"),
+      start("sse"),
+      freePort(),
+    ]);
+    const [socket, socketToken] = await Promise.all([start("websocket"), start("websocket-token")]);
+    const at = (server: { port: number }) => `http://me:secret@127.0.0.1:${server.port}/secret?key=secret#secret`;
+    const wsAt = (server: { port: number }) => at(server).replace("http", "ws");
+    open({
+      refused: { url: at({ port: closed }), ...secret },
+      "no host": { url: "http://me:secret@nowhere.invalid/secret?key=secret" },
+      "no TLS": { url: at(token).replace("http", "https") },
+      "no token": { url: `http://127.0.0.1:${token.port}/mcp` },
+      "wrong token": { url: at(token), headers: { Authorization: "Bearer secret" } },
+      forbidden: { url: at(forbidden), ...secret },
+      ...Object.fromEntries(
+        modes.map((mode, index) => [
+          mode,
+          { url: at(servers[index]!), ...secret, ...(/^s/.test(mode) ? { startTimeoutMs: 200 } : {}) },
+        ]),
+      ),
+      "an older one": { url: at(sse), transport: "http" },
+      "no SSE": { url: at(servers[4]!), transport: "sse" },
+      "SSE refused": { url: at({ port: closed }), transport: "sse" },
+      "SSE silent": { url: at(servers[7]!), transport: "sse", startTimeoutMs: 200 },
+      "SSE with no token": { url: at(token), transport: "sse" },
+      "socket refused": { url: wsAt({ port: closed }), transport: "websocket", ...secret },
+      "socket token": { url: wsAt(socketToken), transport: "websocket" },
+      "no socket": { url: wsAt(servers[4]!), transport: "websocket" },
+      "socket silent": { url: wsAt(servers[7]!), transport: "websocket", startTimeoutMs: 200 },
+      "a socket, asked over HTTP": { url: at(socket) },
+      needs: { url: "https://${HOST}", needs: ["HOST"] },
+      "no address": { url: "secret" },
+      "odd header": { url: at(token), headers: { "X-Key": "secret\nsecret" } },
+    });
+    const texts = [...pool!.servers.keys()].map((name) => failure(pool!.callTool(name, "x", {})));
+    expect((await Promise.all(texts)).join("\n\n")).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: Server "refused" cannot be used: nothing listens at http://HOST
+      hint: Start it, or correct "url" in the config.
+
+      SERVER_UNAVAILABLE: Server "no host" cannot be used: there is no host nowhere.invalid
+      hint: Correct "url" in the config, or see whether this machine has a network.
+
+      SERVER_UNAVAILABLE: Server "no TLS" cannot be used: what listens at https://HOST speaks no TLS
+      hint: Write http:// in "url", if that is meant.
+
+      AUTH_REQUIRED: Server "no token" cannot be used: it wants a sign-in (401)
+      hint: Give it a token in the config: "headers": { "Authorization": "Bearer \${TOKEN}" }.
+
+      AUTH_REQUIRED: Server "wrong token" cannot be used: it wants a sign-in (401)
+      hint: What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed.
+
+      AUTH_REQUIRED: Server "forbidden" cannot be used: it refuses us (403)
+      hint: What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed.
+
+      SERVER_UNAVAILABLE: Server "missing" cannot be used: it has nothing under this address (404)
+      hint: Correct "url" in the config: most likely the path.
+
+      SERVER_UNAVAILABLE: Server "busy" cannot be used: it was asked too often (429)
+      hint: Wait a little, or make fewer calls at once.
+
+      SERVER_UNAVAILABLE: Server "trouble" cannot be used: it is in trouble (502)
+      hint: That is its own, or that of a proxy before it: try again later.
+
+      SERVER_UNAVAILABLE: Server "elsewhere" cannot be used: it points to another host, where our headers are not sent (302)
+      hint: Correct "url" in the config: write the final address.
+
+      PROTOCOL_ERROR: Server "page" cannot be used: it answered with a web page where MCP was expected
+      hint: Correct "url" in the config: most likely the path.
+
+      PROTOCOL_ERROR: Server "nonsense" cannot be used: its answer is not MCP
+      hint: See whether "url" in the config is the address of an MCP server.
+
+      SERVER_UNAVAILABLE: Server "reset" cannot be used: http://HOST closed the connection instead of an answer
+      hint: Try again, and see what it logs.
+
+      SERVER_UNAVAILABLE: Server "silent" cannot be used: it did not answer within 0.2 s
+      hint: Raise "startTimeoutMs" of "silent" in the config, or see what is under its "url".
+
+      SERVER_UNAVAILABLE: Server "slow-body" cannot be used: it did not answer within 0.2 s
+      hint: Raise "startTimeoutMs" of "slow-body" in the config, or see what is under its "url".
+
+      SERVER_UNAVAILABLE: Server "an older one" cannot be used: it does not take MCP under this address (405)
+      hint: Correct "url" in the config; for an older server, write "type": "sse".
+
+      PROTOCOL_ERROR: Server "no SSE" cannot be used: it answered with a web page where MCP was expected
+      hint: Correct "url" in the config: most likely the path.
+
+      SERVER_UNAVAILABLE: Server "SSE refused" cannot be used: nothing listens at http://HOST
+      hint: Start it, or correct "url" in the config.
+
+      SERVER_UNAVAILABLE: Server "SSE silent" cannot be used: it did not answer within 0.2 s
+      hint: Raise "startTimeoutMs" of "SSE silent" in the config, or see what is under its "url".
+
+      AUTH_REQUIRED: Server "SSE with no token" cannot be used: it wants a sign-in (401)
+      hint: What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed.
+
+      SERVER_UNAVAILABLE: Server "socket refused" cannot be used: nothing listens at ws://HOST
+      hint: Start it, or correct "url" in the config.
+
+      AUTH_REQUIRED: Server "socket token" cannot be used: it wants a sign-in (401)
+      hint: What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed.
+
+      SERVER_UNAVAILABLE: Server "no socket" cannot be used: it takes no WebSocket under this address
+      hint: Correct "url" in the config; a server that speaks HTTP has one with https://.
+
+      SERVER_UNAVAILABLE: Server "socket silent" cannot be used: it did not answer within 0.2 s
+      hint: Raise "startTimeoutMs" of "socket silent" in the config, or see what is under its "url".
+
+      SERVER_UNAVAILABLE: Server "a socket, asked over HTTP" cannot be used: it refused the request (426)
+      hint: Correct "url" in the config, "headers" or "type".
+
+      NEEDS_VARIABLE: Server "needs" needs HOST, which the environment does not have
+      hint: Set HOST before starting claudikins, or give a default in the config: \${HOST:-value}.
+
+      CONFIG_INVALID: Server "no address" cannot be used: its "url" is none: expected an address that starts with http://, https://, ws:// or wss://
+      hint: Look at the entry in the config, and at the variables in it.
+
+      CONFIG_INVALID: Server "odd header" cannot be used: the value of its header "X-Key" has characters that no header can have
+      hint: Look at the entry in the config, and at the variables in it."
+    `);
+  });
+});
+
+describe("what goes wrong later", () => {
+  test("an answer that breaks off fails its call alone, at once", async () => {
+    const server = await start("http");
+    open({ far: { url: httpAt(server) } });
+    await call("echo");
+    const controller = new AbortController();
+    const beside = failure(call("hang", {}, { signal: controller.signal }));
+    await server.saw("called hang");
+    expect(await failure(call("break"))).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.break: server "far": http://HOST closed the connection instead of an answer
+      hint: Try again, and see what it logs."
+    `);
+    expect(await failure(call("break-off"))).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.break-off: server "far": its answer broke off
+      hint: Try again, and see what it logs."
+    `);
+    expect(await failure(call("end-early"))).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.end-early: server "far": its answer broke off
+      hint: Try again, and see what it logs."
+    `);
+    expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+    controller.abort();
+    expect(await beside).toBe("CANCELLED: far.hang was cancelled");
+    expect(connections(server)).toBe(1);
+  });
+
+  test.each(["sse", "websocket"])(
+    "%s: a connection that breaks fails its calls; the next call connects again",
+    async (mode) => {
+      const server = await start(mode);
+      const url = mode === "sse" ? httpAt(server) : `ws://127.0.0.1:${server.port}`;
+      open({ far: { url, transport: mode as "sse" | "websocket" } });
+      await call("echo");
+      const beside = failure(call("hang"));
+      const text = await failure(call("break"));
+      expect(text).toStartWith('SERVER_UNAVAILABLE: far.break: server "far" is gone, its ');
+      expect(text).toEndWith("hint: The next call connects again.");
+      expect(await beside).toStartWith('SERVER_UNAVAILABLE: far.hang: server "far" is gone, its ');
+      expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+    },
+  );
+
+  test("a session that has ended: the next call opens another", async () => {
+    const server = await start("expiring");
+    open({ far: { url: httpAt(server), transport: "http" } });
+    let text = "";
+    for (let count = 0; count < 10 && text === ""; count++) {
+      text = await call("echo").then(
+        () => "",
+        (error: unknown) => failure(Promise.reject(error)),
+      );
+    }
+    expect(text).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.echo: server "far" is gone, its session has ended (404)
+      hint: The next call opens a new one."
+    `);
+    expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+    // There is no goodbye to a session that is gone.
+    expect(server.lines.filter((line) => line.startsWith("DELETE"))).toEqual([]);
+  });
+
+  test("a server that is killed", async () => {
+    const server = await start("http");
+    open({ far: { url: httpAt(server) } });
+    await call("echo");
+    expect(await failure(call("end-process"))).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.end-process: server "far": http://HOST closed the connection instead of an answer
+      hint: Try again, and see what it logs."
+    `);
+    // A socket that was kept may be tried first.
+    const texts = [await failure(call("echo")), await failure(call("echo")), await failure(call("echo"))];
+    for (const text of texts) expect(text).toStartWith("SERVER_UNAVAILABLE: ");
+    expect(texts[2]).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: Server "far" cannot be used: nothing listens at http://HOST
+      hint: Start it, or correct "url" in the config."
+    `);
+  });
+
+  test("a call that is given up is cancelled at the server, and the connection goes on", async () => {
+    const server = await start("http");
+    open({ far: { url: httpAt(server) } });
+    expect(await failure(call("hang", {}, { timeoutMs: 100 }))).toMatchInlineSnapshot(`
+      "CALL_TIMEOUT: far.hang did not answer within 0.1 s
+      hint: Raise "callTimeoutMs" of "far" in the config, or ask for less in one call."
+    `);
+    await server.saw("cancelled");
+    const controller = new AbortController();
+    const hanging = failure(call("hang", {}, { signal: controller.signal }));
+    controller.abort();
+    expect(await hanging).toBe("CANCELLED: far.hang was cancelled");
+    expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(connections(server)).toBe(1);
+  });
+});
+
+describe("closing", () => {
+  test("tells the server that the session is over", async () => {
+    const server = await start("http");
+    open({ far: { url: httpAt(server) } });
+    await call("echo");
+    const hanging = failure(call("hang"));
+    await pool!.close();
+    expect(await hanging).toBe("CANCELLED: far.hang was cancelled: claudikins is closing");
+    expect(server.lines).toContain("DELETE -");
+  });
+
+  test("waits a second at most for a server that does not answer that", async () => {
+    const server = await start("no-goodbye");
+    open({ far: { url: httpAt(server) } });
+    await call("echo");
+    const startedAt = performance.now();
+    await pool!.close();
+    expect(performance.now() - startedAt).toBeWithin(900, 3_000);
+  });
+
+  test.each(["auto", "sse"] as const)("while it connects (%s) is at once", async (transport) => {
+    const server = await start("silent");
+    open({ far: { url: httpAt(server), transport } });
+    const waiting = failure(call("echo"));
+    await server.saw(transport === "sse" ? "GET -" : "POST -");
+    await pool!.close();
+    expect(await waiting).toBe('CANCELLED: Server "far" did not start: claudikins is closing');
+  });
+});
