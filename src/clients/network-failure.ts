@@ -93,6 +93,12 @@ export function refusal(status: number, { hasToken, hasSession = false }: Asked)
   if (status === 404 && hasSession) {
     return failed("its session has ended", "The next call opens a new one.", { isGone: true });
   }
+  if (status === 400 && hasSession) {
+    // Many servers say so of a session that they do not know.
+    return failed("it refused the request, perhaps since its session has ended", "The next call opens a new one.", {
+      isGone: true,
+    });
+  }
   if (status === 404) return failed("it has nothing under this address", `${correctUrl}: most likely the path.`);
   if (status === 405) {
     return failed(

@@ -194,7 +194,7 @@ function registryServer(
   };
 }
 
-/** Says whether two entries would give the same tools under the same names. Values of variables and headers are not in it, names are. */
+/** Says whether two entries would give the same tools under the same names. Of variables and headers only the names count. */
 function fingerprintOf(config: ServerConfig, jsName: string | undefined): string {
   const names = [jsName ?? null, config.category ?? null, config.description ?? null];
   const way =

@@ -297,8 +297,11 @@ describe("what goes wrong later", () => {
     },
   );
 
-  test("a session that has ended: the next call opens another", async () => {
-    const server = await start("expiring");
+  test.each([
+    ["expiring", "its session has ended (404)"],
+    ["forgetful", "it refused the request, perhaps since its session has ended (400)"],
+  ])("a session that has ended (%s): the next call opens another", async (mode, how) => {
+    const server = await start(mode);
     open({ far: { url: httpAt(server), transport: "http" } });
     let text = "";
     for (let count = 0; count < 10 && text === ""; count++) {
@@ -307,10 +310,9 @@ describe("what goes wrong later", () => {
         (error: unknown) => failure(Promise.reject(error)),
       );
     }
-    expect(text).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: far.echo: server "far" is gone, its session has ended (404)
-      hint: The next call opens a new one."
-    `);
+    expect(text).toBe(
+      `SERVER_UNAVAILABLE: far.echo: server "far" is gone, ${how}\nhint: The next call opens a new one.`,
+    );
     expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
     // There is no goodbye to a session that is gone.
     expect(server.lines.filter((line) => line.startsWith("DELETE"))).toEqual([]);
