@@ -26,7 +26,12 @@ interface Exchange {
   abort: AbortController;
   /** The server numbers its events: the SDK asks for the rest when the stream breaks. */
   isResumable: boolean;
+  /** How often that was in vain. */
+  failedResumptions: number;
 }
+
+/** As many as the SDK makes by default; it tells nobody when it gives up. */
+const maxResumptions = 2;
 
 /** Which exchange a `fetch` of the SDK belongs to. */
 const exchanges = new AsyncLocalStorage<Exchange | undefined>();
@@ -104,7 +109,7 @@ export class HttpTransport implements Transport {
   }
 
   #begin(id: RequestId): Exchange {
-    const exchange: Exchange = { id, abort: new AbortController(), isResumable: false };
+    const exchange: Exchange = { id, abort: new AbortController(), isResumable: false, failedResumptions: 0 };
     this.#open.set(id, exchange);
     return exchange;
   }
@@ -191,41 +196,49 @@ export class HttpTransport implements Transport {
   }
 
   readonly #fetch: FetchLike = async (url, init = {}) => {
-    const isPost = init.method === "POST";
-    const exchange = isPost ? exchanges.getStore() : undefined;
-    const signals = [init.signal, exchange?.abort.signal].filter((signal) => signal instanceof AbortSignal);
-    const signal = AbortSignal.any(signals);
-    let response: Response;
+    const exchange = exchanges.getStore();
     try {
-      // Calls have a time of their own, and a stream may be silent for long; Bun would end it after five minutes.
-      response = await fetch(url, { ...init, signal, timeout: false } as RequestInit);
+      const response = await this.#ask(url, init, exchange);
+      const isAnswer = init.method === "POST" && exchange && isEventStream(response);
+      return isAnswer ? this.#watched(response, exchange) : response;
     } catch (error) {
-      if (signal.aborted) throw error;
-      this.#lastFailure = noAnswer(error, this.#endpoint.url);
-      throw this.#lastFailure;
+      if (init.method === "GET" && exchange && ++exchange.failedResumptions === maxResumptions)
+        this.#brokeOff(exchange);
+      throw error;
     }
-    const isStream = !isPost && this.#inner instanceof SSEClientTransport;
-    const failure = isPost || isStream ? this.#refusalOf(response, exchange, isStream) : undefined;
-    if (failure) {
-      this.#lastFailure = failure;
-      await response.body?.cancel();
-      throw failure;
-    }
-    return exchange && response.body && isEventStream(response) ? this.#watched(response, exchange) : response;
   };
 
+  async #ask(url: string | URL, init: RequestInit, exchange: Exchange | undefined): Promise<Response> {
+    const signals = [init.signal, exchange?.abort.signal].filter((signal) => signal instanceof AbortSignal);
+    const signal = AbortSignal.any(signals);
+    try {
+      // Calls have a time of their own, and a stream may be silent for long; Bun would end it after five minutes.
+      const response = await fetch(url, { ...init, signal, timeout: false } as RequestInit);
+      const failure = this.#refusalOf(response, init.method, exchange);
+      if (!failure) return response;
+      await response.body?.cancel();
+      throw failure;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      this.#lastFailure = error instanceof NetworkFailure ? error : noAnswer(error, this.#endpoint.url);
+      throw this.#lastFailure;
+    }
+  }
+
   /** A redirect is none: whether to follow is the SDK's decision. */
-  #refusalOf(response: Response, exchange: Exchange | undefined, isStream: boolean): NetworkFailure | undefined {
+  #refusalOf(response: Response, method = "GET", exchange: Exchange | undefined): NetworkFailure | undefined {
     const { status } = response;
-    const { hasToken } = this.#endpoint;
-    const hasSession = this.#inner instanceof StreamableHTTPClientTransport && this.#inner.sessionId !== undefined;
-    if (status >= 400) return refusal(status, { hasToken, hasSession });
+    const isStreamable = this.#inner instanceof StreamableHTTPClientTransport;
+    // Servers need neither offer a stream beside the answers, nor take a goodbye.
+    if (method === "DELETE" || (status === 405 && method === "GET" && isStreamable)) return undefined;
+    const hasSession = isStreamable && (this.#inner as StreamableHTTPClientTransport).sessionId !== undefined;
+    if (status >= 400) return refusal(status, { hasToken: this.#endpoint.hasToken, hasSession });
     if (status >= 300 || isEventStream(response)) return undefined;
-    const isAnswer = exchange !== undefined && this.#inner instanceof StreamableHTTPClientTransport;
-    const isJson = mediaTypeOf(response) === "application/json";
-    return isStream || (isAnswer && !isJson && status !== 202)
-      ? notMcp(response.headers.get("content-type"))
-      : undefined;
+    // The older transport answers on its stream alone, the other one also with JSON.
+    const expectsStream = method === "GET" && !isStreamable;
+    const expectsAnswer = method === "POST" && isStreamable && exchange !== undefined && status !== 202;
+    const isMcp = !expectsStream && (!expectsAnswer || mediaTypeOf(response) === "application/json");
+    return isMcp ? undefined : notMcp(response.headers.get("content-type"));
   }
 
   /** The same response, whose stream is noticed when it ends before the answer came: the SDK would let the caller wait. */
@@ -250,7 +263,8 @@ export class HttpTransport implements Transport {
   }
 
   #brokeOff(exchange: Exchange): void {
-    if (exchange.isResumable || this.#open.get(exchange.id) !== exchange) return;
+    const isResumed = exchange.isResumable && exchange.failedResumptions < maxResumptions;
+    if (isResumed || this.#open.get(exchange.id) !== exchange) return;
     this.#open.delete(exchange.id);
     const error = { code: ErrorCode.ConnectionClosed, message: "its answer broke off" };
     this.onmessage?.({ jsonrpc: "2.0", id: exchange.id, error });

@@ -96,7 +96,7 @@ describe("every way to speak to a server", () => {
   test("a WebSocket", async () => {
     const server = await start("websocket");
     open({ far: { url: `ws://127.0.0.1:${server.port}/mcp`, transport: "websocket" } });
-    expect((await pool!.listTools("far")).length).toBe(7);
+    expect((await pool!.listTools("far")).length).toBe(8);
     const numbers = Array.from({ length: 20 }, (_, number) => ({ number }));
     expect(await Promise.all(numbers.map((args) => call("echo", args)))).toEqual(numbers);
     await pool!.close();
@@ -318,6 +318,16 @@ describe("what goes wrong later", () => {
     expect(server.lines.filter((line) => line.startsWith("DELETE"))).toEqual([]);
   });
 
+  test("a stream whose events are numbered is taken up again where it broke", async () => {
+    const server = await start("resumable");
+    open({ far: { url: httpAt(server) } });
+    expect(await call("break-and-answer", { a: 1 })).toEqual({ a: 1 });
+    // It is there no more, and two attempts are enough to know.
+    expect(await failure(call("end-process"))).toStartWith(
+      'SERVER_UNAVAILABLE: far.end-process: server "far": its answer broke off',
+    );
+  });
+
   test("a server that is killed", async () => {
     const server = await start("http");
     open({ far: { url: httpAt(server) } });
@@ -335,21 +345,24 @@ describe("what goes wrong later", () => {
     `);
   });
 
-  test("a call that is given up is cancelled at the server, and the connection goes on", async () => {
-    const server = await start("http");
-    open({ far: { url: httpAt(server) } });
-    expect(await failure(call("hang", {}, { timeoutMs: 100 }))).toMatchInlineSnapshot(`
+  test.each(["http", "json"])(
+    "%s: a call that is given up is cancelled at the server, and the connection goes on",
+    async (mode) => {
+      const server = await start(mode);
+      open({ far: { url: httpAt(server) } });
+      expect(await failure(call("hang", {}, { timeoutMs: 100 }))).toMatchInlineSnapshot(`
       "CALL_TIMEOUT: far.hang did not answer within 0.1 s
       hint: Raise "callTimeoutMs" of "far" in the config, or ask for less in one call."
     `);
-    await server.saw("cancelled");
-    const controller = new AbortController();
-    const hanging = failure(call("hang", {}, { signal: controller.signal }));
-    controller.abort();
-    expect(await hanging).toBe("CANCELLED: far.hang was cancelled");
-    expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
-    expect(connections(server)).toBe(1);
-  });
+      await server.saw("cancelled");
+      const controller = new AbortController();
+      const hanging = failure(call("hang", {}, { signal: controller.signal }));
+      controller.abort();
+      expect(await hanging).toBe("CANCELLED: far.hang was cancelled");
+      expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+      expect(connections(server)).toBe(1);
+    },
+  );
 });
 
 describe("closing", () => {
