@@ -1,7 +1,7 @@
 /** One child process with a process group of its own, and the promise that nothing of the group outlives us. */
 import { existsSync } from "node:fs";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
-import { prepareWatchdog, unwatch, watch } from "./watchdog.ts";
+import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
 
 /** How long a group may take to end after its stdin was closed, and again after SIGTERM, before SIGKILL. */
 const eofGraceMs = 300;
@@ -35,17 +35,18 @@ export class ProcessGroup implements AsyncDisposable {
 
   /** Throws SERVER_UNAVAILABLE when the command cannot be started. */
   constructor(options: SpawnOptions) {
-    prepareWatchdog(options.warn);
+    const mark = beforeStart(options.warn);
     try {
       this.#child = Bun.spawn([options.command, ...options.args], {
         cwd: options.cwd,
-        env: options.env,
+        env: { ...options.env, ...mark },
         stdin: "pipe",
         stdout: "pipe",
         stderr: "pipe",
         detached: true,
       });
     } catch (cause) {
+      notStarted();
       throw startError(options, cause);
     }
     watch(this.#child.pid);

@@ -2,25 +2,31 @@
 import { closeSync, writeSync } from "node:fs";
 import { messageOf } from "../errors.ts";
 
+/** The variable of a server by which it is found when we are killed in the very moment of its start. */
+const markName = "CLAUDIKINS_START";
+
 /**
- * Reads `+ <id>` and `- <id>`, a group that is there or gone, and when its input ends, because we did, sends SIGTERM to
- * the groups that are still there and SIGKILL a second later. POSIX, and nothing but builtins until then: it takes about
- * a megabyte and no time. A number that belongs to somebody else by now is left alone: /proc, where there is one, says
- * when a group's leader was born, and a number is not used anew while any of its group is there.
+ * Reads `? <number>`, a group is about to be started (or none is), and then `+ <id>` and `- <id>`, a group is there or gone. When its
+ * input ends, because we did, it sends SIGTERM to the groups that are still there, and SIGKILL a second later. POSIX, and
+ * nothing but builtins until then: it takes about a megabyte and no time. An id that belongs to somebody else by now is
+ * left alone: /proc, where there is one, says when a group's leader was born, and no id is used anew while any of its
+ * group is there. Who was started in our last moment, before we could tell its id, has a mark in its environment.
  */
 const script = `# ends what claudikins leaves behind when it is killed
 trap "" HUP INT QUIT TERM
-birth() {
-  born=
+look() {
+  born= its=
   if read -r line < /proc/$1/stat; then
     set -- \${line##*) }
-    born=\${20}
+    its=$3 born=\${20}
   fi
 }
-groups=
+mark=$1.$2
+groups= starting=
 while read -r sign id; do
   case $sign in
-    +) birth $id; groups="$groups $id:$born" ;;
+    "?") starting=$id ;;
+    +) look $id; groups="$groups $id:$born"; starting= ;;
     -) kept=
       for group in $groups; do [ "\${group%:*}" = "$id" ] || kept="$kept $group"; done
       groups=$kept ;;
@@ -28,7 +34,7 @@ while read -r sign id; do
 done <&3
 left=
 for group in $groups; do
-  birth \${group%:*}
+  look \${group%:*}
   was=\${group#*:}
   if [ "$born" = "$was" ] || [ -z "$born" ] || [ -z "$was" ]; then left="$left \${group%:*}"; fi
 done
@@ -37,7 +43,12 @@ for tenth in 1 2 3 4 5 6 7 8 9 10; do
   there=
   for id in $left; do kill -0 -$id && there="$there $id"; done
   left=$there
-  [ -z "$left" ] || sleep 0.1
+  [ -z "$starting" ] || for file in $(grep -Fls "${markName}=$mark.$starting." /proc/[0-9]*/environ); do
+    file=\${file#/proc/}
+    look \${file%/*}
+    case "$left " in *" $its "*) ;; *) [ -z "$its" ] || { kill -TERM -$its && left="$left $its"; } ;; esac
+  done
+  [ -z "$left$starting" ] || sleep 0.1
 done
 for id in $left; do kill -KILL -$id; done
 `;
@@ -48,16 +59,24 @@ const groups = new Set<number>();
 /** The shell and our end of its input. The child is kept only so that nothing closes that end but our own end. */
 let watchdog: { child: Bun.Subprocess; input: number } | undefined;
 let isUnavailable = false;
+let starts = 0;
+const loadedAt = Date.now();
 
 /**
- * Starts the watchdog where there is none yet. To be called before a group is started, so that hardly any time passes
- * between the group's start and `watch`. Without a shell we go on unwatched, and `warn` is told so once.
+ * To be called before a group is started, with the environment that its leader has to have. Starts the watchdog where
+ * there is none yet. Without a shell we go on unwatched, and `warn` is told so once.
  */
-export function prepareWatchdog(warn?: (message: string) => void): void {
+export function beforeStart(warn?: (message: string) => void): Record<string, string> {
+  startWatchdog(warn);
+  tell(`? ${++starts}\n`);
+  return { [markName]: `${process.pid}.${loadedAt}.${starts}.` };
+}
+
+function startWatchdog(warn?: (message: string) => void): void {
   // Windows has neither a shell nor groups.
   if (watchdog || isUnavailable || process.platform === "win32") return;
   try {
-    const child = Bun.spawn(["/bin/sh", "-c", script, "claudikins-watchdog", String(process.pid)], {
+    const child = Bun.spawn(["/bin/sh", "-c", script, "claudikins-watchdog", `${process.pid}`, `${loadedAt}`], {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin:/run/current-system/sw/bin" },
       // Its input is a pipe that is written to without waiting and that no server inherits; our output is not its own.
@@ -71,6 +90,11 @@ export function prepareWatchdog(warn?: (message: string) => void): void {
     isUnavailable = true;
     warn?.(`should claudikins be killed, servers may stay: the shell that would end them: ${messageOf(cause)}`);
   }
+}
+
+/** Nothing came of it: there is no group to look for. */
+export function notStarted(): void {
+  tell("?\n");
 }
 
 /** From now on the group is ended when we are gone. */
@@ -90,7 +114,7 @@ function tell(line: string): void {
   // Somebody ended it. Another one is told everything.
   closeSync(watchdog.input);
   watchdog = undefined;
-  prepareWatchdog();
+  startWatchdog();
   write([...groups].map((group) => `+ ${group}\n`).join(""));
 }
 

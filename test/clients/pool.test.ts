@@ -78,13 +78,14 @@ describe("starting", () => {
   test("a server gets the safe variables, what its entry declares, and its working directory", async () => {
     const entry = { ...odd(), env: { DECLARED: "yes", LANG: "xx" } };
     open({ odd: entry }, { SECRET_TOKEN: "s", USER: "me", LANG: "C", NODE_OPTIONS: "--x" });
-    // The shell and Bun add nothing of their own.
+    // The shell and Bun add nothing of their own, and we a mark to find it by.
     expect(await call("environment")).toEqual({
       PATH: process.env["PATH"] ?? "",
       HOME: mark,
       USER: "me",
       LANG: "xx",
       DECLARED: "yes",
+      CLAUDIKINS_START: expect.stringMatching(/^[\d.]+$/),
     });
   });
 

@@ -59,6 +59,21 @@ describe("killed by SIGKILL", () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
 
+  // Only Linux shows the environment of a process in a file.
+  test.if(process.platform === "linux")(
+    "a group that was just being started is found, its leader gone or not",
+    async () => {
+      const [other, leader, orphan] = [someMark(), someMark(), someMark()];
+      const leading = await start(`exec sleep ${other}`, `#untold\ntrap "" TERM; sleep ${leader} & sleep ${leader}`);
+      const leaving = await start(`#untold\n(trap "" TERM HUP INT; exec sleep ${orphan}) & cat`);
+      await Promise.all([runs(other, 1), runs(leader, 3), runs(orphan, 2)]);
+      for (const { child } of [leading, leaving]) child.kill("SIGKILL");
+      for (const text of [other, leader, orphan, leading.watchdog, leaving.watchdog]) {
+        expect(await processesLeft(text)).toEqual([]);
+      }
+    },
+  );
+
   test("signals of a terminal do not end the watchdog", async () => {
     const mark = someMark();
     const { child, watchdog } = await start(`exec sleep ${mark}`);
@@ -102,11 +117,12 @@ describe("otherwise", () => {
     for (const text of [mark, watchdog]) expect(await processesLeft(text)).toEqual([]);
   });
 
-  test("without a group there is none", async () => {
+  test("after a group that could not be started it waits for nothing", async () => {
     const { child, watchdog } = await start();
-    expect(processesWith(watchdog)).toEqual([]);
+    expect(processesWith(watchdog)).toHaveLength(1);
     child.stdin.end();
     expect(await child.exited).toBe(0);
+    expect(await processesLeft(watchdog, 500)).toEqual([]);
   });
 
   test("when somebody ends it, another one is started when there is something to tell, and knows all", async () => {

@@ -1,17 +1,29 @@
 /**
  * Starts process groups as servers are started, and says `<pid> <pid> …` when they run. SCRIPTS is a list of shell
- * scripts in JSON, so that they do not stand on this process's own command line. A script that begins with `#done` is told to the watchdog as gone, though it is not. Waits until it is killed, or until
+ * scripts in JSON, so that they do not stand on this process's own command line. A script that begins with `#done` is told to the watchdog as gone, though it is not; one that begins with `#untold` is started, and
+ * that is all that the watchdog is told. Waits until it is killed, or until
  * its stdin ends; then it ends the groups, and itself.
  */
 import { ProcessGroup } from "../../src/clients/process-group.ts";
-import { unwatch } from "../../src/clients/watchdog.ts";
+import { beforeStart, unwatch } from "../../src/clients/watchdog.ts";
 
 const { PATH = "", SCRIPTS = "[]" } = process.env;
+// One that cannot be started is nobody to wait for.
+if (SCRIPTS === "[]") {
+  try {
+    new ProcessGroup({ command: "/nowhere", args: [], cwd: "/", env: { PATH } });
+  } catch {}
+}
 const groups = (JSON.parse(SCRIPTS) as string[]).map((script) => {
+  if (script.startsWith("#untold")) {
+    const mark = beforeStart();
+    const stdio = ["pipe", "ignore", "ignore"] as const;
+    return Bun.spawn(["sh", "-c", script], { env: { PATH, ...mark }, stdio: [...stdio], detached: true });
+  }
   const group = new ProcessGroup({ command: "sh", args: ["-c", script], cwd: "/", env: { PATH } });
   if (script.startsWith("#done")) unwatch(group.pid);
   return group;
 });
 console.log(groups.map(({ pid }) => pid).join(" "));
 await Bun.stdin.text();
-await Promise.all(groups.map((group) => group.stop()));
+await Promise.all(groups.map((group) => (group instanceof ProcessGroup ? group.stop() : group.kill())));

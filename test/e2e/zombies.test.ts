@@ -1,5 +1,8 @@
 /** A few rounds of `bun run zombies`: every way to die twice, and nothing is left after any. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { executable } from "../support/claudikins.ts";
+import { processesWith, testEnvironment } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { planOf, zombieRound } from "./zombies.ts";
 
 // A round takes one or two seconds, the build before the first one some more.
@@ -15,3 +18,16 @@ test.each(rounds.map((plan) => [plan.command, plan.death, plan.work, plan] as co
     expect(had).toBeGreaterThan(0);
   },
 );
+
+test("code that calls no server starts neither a server nor the watchdog", async () => {
+  using folder = temporaryFolder();
+  const child = Bun.spawn([executable(), "exec", "-e", "while (true) {}"], {
+    cwd: folder.path,
+    env: testEnvironment(),
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  await Bun.sleep(500);
+  expect(processesWith(`claudikins-watchdog ${child.pid}`)).toEqual([]);
+  child.kill("SIGKILL");
+  await child.exited;
+});
