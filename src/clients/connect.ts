@@ -120,8 +120,11 @@ async function sendRequest(peer: Peer, request: Request, options: RequestOptions
   const abort = () => cancel.abort();
   if (signal?.aborted) abort();
   signal?.addEventListener("abort", abort, { once: true });
-  const sent = peer.line.ended() === "" && peer.client.transport !== undefined;
+  // Of a process that has just ended the connection closes a little later: nothing is written to it meanwhile.
+  const hasEnded = peer.server.url === undefined && peer.line.ended() !== "";
+  const sent = !hasEnded && peer.client.transport !== undefined;
   try {
+    if (!sent) throw new Error("not connected");
     return await peer.client.request(request, anyResult, { timeout: timeoutMs, signal: cancel.signal });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });

@@ -33,7 +33,7 @@ export class Lifecycle {
   #calls = 0;
   #lastCallAt = 0;
   #idleTimer: NodeJS.Timeout | undefined;
-  /** The end of a process that nobody called any more: the next one is not started beside it. */
+  /** The end of a process that nobody calls any more: the next one is not started beside it. */
   #ending: Promise<void> | undefined;
 
   constructor(config: ServerConfig, open: Open, times: BackoffTimes = backoffTimes) {
@@ -95,15 +95,19 @@ export class Lifecycle {
 
   #connect(): Promise<Connection> {
     if (this.#connection) return this.#connection;
-    if (this.#failure && this.#state.state === "broken" && Number(this.#state.retryAt) > Date.now()) {
+    const { name, needs, unsupported } = this.#config;
+    // It says so itself, and no time will change it.
+    if (needs.length > 0 || unsupported !== undefined) return this.#open(() => {});
+    if (this.#failure && this.#state.state === "broken" && this.#isTooSoon(this.#state)) {
       return Promise.reject(tooSoon(this.#failure, this.#state, this.#times));
     }
-    const startedAt = performance.now();
-    const opening: Promise<Connection> = Promise.resolve(this.#ending).then(() =>
-      this.#open((how) =>
-        this.#lose(opening, new ClaudikinsError("SERVER_UNAVAILABLE", `Server "${this.#config.name}" is gone: ${how}`)),
-      ),
-    );
+    let startedAt = 0;
+    const onClose = (how: string) =>
+      this.#lose(opening, new ClaudikinsError("SERVER_UNAVAILABLE", `Server "${name}" is gone: ${how}`));
+    const opening: Promise<Connection> = Promise.resolve(this.#ending).then(() => {
+      startedAt = performance.now();
+      return this.#open(onClose);
+    });
     this.#connection = opening;
     this.#state = { state: "starting", since: Date.now() };
     opening.then(
@@ -125,13 +129,20 @@ export class Lifecycle {
   /** A connection that is no more: the next call opens another one. Why a start failed is said by the start itself. */
   #lose(opening: Promise<Connection>, error: ClaudikinsError): void {
     if (this.#connection !== opening || this.#state.state !== "ready") return;
-    this.#connection = undefined;
+    // Where only a write failed, the process may still be there.
+    this.#end();
     this.#fail(error);
+  }
+
+  /** A clock that was set back makes nobody wait for hours. */
+  #isTooSoon({ retryAt = 0 }: BrokenState): boolean {
+    const restMs = retryAt - Date.now();
+    return restMs > 0 && restMs <= this.#times.maxMs;
   }
 
   #fail(error: ClaudikinsError): void {
     this.#state = { state: "idle" };
-    if (error.code === "CANCELLED" || error.code === "NEEDS_VARIABLE") return;
+    if (error.code === "CANCELLED") return;
     this.#failure = error;
     this.#failures += 1;
     this.#state = brokenState(error, this.#config.name, this.#failures, backoffMs(this.#failures, this.#times));

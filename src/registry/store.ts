@@ -90,7 +90,11 @@ export function markAsked(folder: string, server: RegistryServer): void {
 
 /** When the server was last asked for its tools, in milliseconds since 1970; undefined where nobody knows. */
 export function askedAt(folder: string, server: RegistryServer): number | undefined {
-  return statSync(join(pathOf(folder, server), "index.ts"), { throwIfNoEntry: false })?.mtimeMs;
+  try {
+    return statSync(join(pathOf(folder, server), "index.ts")).mtimeMs;
+  } catch {
+    return undefined;
+  }
 }
 
 function pathOf(folder: string, server: RegistryServer): string {
