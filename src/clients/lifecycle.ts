@@ -95,9 +95,9 @@ export class Lifecycle {
 
   #connect(): Promise<Connection> {
     if (this.#connection) return this.#connection;
-    const { name, needs, unsupported } = this.#config;
+    const { name, needs } = this.#config;
     // It says so itself, and no time will change it.
-    if (needs.length > 0 || unsupported !== undefined) return this.#open(() => {});
+    if (needs.length > 0) return this.#open(() => {});
     if (this.#failure && this.#state.state === "broken" && this.#isTooSoon(this.#state)) {
       return Promise.reject(tooSoon(this.#failure, this.#state, this.#times));
     }
