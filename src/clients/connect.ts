@@ -73,7 +73,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   try {
     const connecting = client.connect(line.transport, { timeout: server.startTimeoutMs, signal });
     // The SDK's time is that of one request; a stream or a socket has to be opened before.
-    await (server.url === undefined ? connecting : unlessAborted(connecting, AbortSignal.any([late.signal, signal])));
+    await (server.url === undefined ? connecting : untilAborted(connecting, AbortSignal.any([late.signal, signal])));
     return {
       offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
       request: (request, requestOptions) =>
@@ -93,7 +93,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   }
 }
 
-async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+async function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);
   if (signal.aborted) abort();

@@ -190,9 +190,10 @@ export class HttpTransport implements Transport {
   }
 
   #lose(failure: NetworkFailure): void {
-    if (this.#closing) return;
+    if (this.#closing || this.failure) return;
     this.failure = failure;
-    void this.close();
+    // EventSource sets the time of its next attempt after it has told of the error.
+    queueMicrotask(() => void this.close());
   }
 
   readonly #fetch: FetchLike = async (url, init = {}) => {

@@ -37,6 +37,7 @@ export class WebSocketTransport implements Transport {
       this.onclose?.();
     };
     if (await opened.promise) return;
+    if (this.#isClosing) throw broken("its connection was closed");
     this.failure = await this.#inquire();
     throw this.failure;
   }
@@ -49,7 +50,8 @@ export class WebSocketTransport implements Transport {
   async close(): Promise<void> {
     if (!this.#socket || this.#socket.readyState === WebSocket.CLOSED) return;
     this.#isClosing = true;
-    this.#socket.close();
+    if (this.#socket.readyState === WebSocket.CONNECTING) this.#socket.terminate();
+    else this.#socket.close();
     const timer = setTimeout(() => this.#socket?.terminate(), goodbyeMs);
     await this.#closed.promise;
     clearTimeout(timer);

@@ -55,6 +55,24 @@ test("one over each transport, in one execution, and no secret in the log", asyn
   expect(http.lines).toContain("DELETE Bearer right");
 });
 
+test.each(["http", "sse", "websocket"])("%s: a server that dies keeps nobody waiting at the end", async (mode) => {
+  await using server = await networkFixture(mode);
+  const url = `${mode === "websocket" ? "ws" : "http"}://127.0.0.1:${server.port}/mcp`;
+  const startedAt = performance.now();
+  const { exitCode } = await exec({ far: { url } }, 'return far["end-process"]({})');
+  expect(exitCode).toBe(4);
+  // The next attempt of an EventSource would be after three seconds.
+  expect(performance.now() - startedAt).toBeLessThan(2_900);
+});
+
+test.each(["http", "ws"])("%s: nor does one that never answers", async (scheme) => {
+  await using server = await networkFixture("silent");
+  const startedAt = performance.now();
+  const far = { url: `${scheme}://127.0.0.1:${server.port}`, startTimeoutMs: 100 };
+  expect((await exec({ far }, "return far.echo({})")).exitCode).toBe(4);
+  expect(performance.now() - startedAt).toBeLessThan(2_900);
+});
+
 test("a sign-in that is wanted is exit code 3", async () => {
   await using server = await networkFixture("token");
   const url = `http://127.0.0.1:${server.port}/mcp`;
