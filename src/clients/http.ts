@@ -12,10 +12,14 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { systemCodeOf } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { isEventStream, mediaTypeOf, watched } from "./http-response.ts";
 import { broken, NetworkFailure, noAnswer, notMcp, refusal, unreadable } from "./network-failure.ts";
 
 /** How long the server may take to be told that the session is over. */
 const goodbyeMs = 1_000;
+
+/** How long the server may take to accept what needs no answer: each takes one of the sockets that there are. */
+const noticeMs = 10_000;
 
 /** How long an answer may be on its way through the parsers after its stream has ended. */
 const drainGraceMs = 100;
@@ -67,6 +71,10 @@ export class HttpTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
+    // Who is not waited for need not go on sending either.
+    if ("method" in message && message.method === "notifications/cancelled") {
+      this.#end(message.params?.["requestId"] as RequestId);
+    }
     const exchange = isJSONRPCRequest(message) ? this.#begin(message.id) : undefined;
     try {
       await this.#sendAs(exchange, message);
@@ -78,10 +86,6 @@ export class HttpTransport implements Transport {
       if (exchange) this.#open.delete(exchange.id);
       if (failure.isGone) this.#lose(failure);
       throw failure;
-    }
-    // Who is not waited for need not go on sending either.
-    if ("method" in message && message.method === "notifications/cancelled") {
-      this.#end(message.params?.["requestId"] as RequestId);
     }
   }
 
@@ -148,6 +152,8 @@ export class HttpTransport implements Transport {
   }
 
   async #startSse(): Promise<void> {
+    // Between the two ways it may have been closed.
+    if (this.#closing) throw broken("its connection was closed");
     const { url, headers } = this.#endpoint;
     const sse = new SSEClientTransport(url, { fetch: this.#fetch, requestInit: { headers } });
     this.#inner = sse;
@@ -201,7 +207,7 @@ export class HttpTransport implements Transport {
     try {
       const response = await this.#ask(url, init, exchange);
       const isAnswer = init.method === "POST" && exchange && isEventStream(response);
-      return isAnswer ? this.#watched(response, exchange) : response;
+      return isAnswer ? watched(response, () => setTimeout(() => this.#brokeOff(exchange), drainGraceMs)) : response;
     } catch (error) {
       if (init.method === "GET" && exchange && ++exchange.failedResumptions === maxResumptions)
         this.#brokeOff(exchange);
@@ -210,8 +216,8 @@ export class HttpTransport implements Transport {
   };
 
   async #ask(url: string | URL, init: RequestInit, exchange: Exchange | undefined): Promise<Response> {
-    const signals = [init.signal, exchange?.abort.signal].filter((signal) => signal instanceof AbortSignal);
-    const signal = AbortSignal.any(signals);
+    const limit = exchange?.abort.signal ?? (init.method === "POST" ? AbortSignal.timeout(noticeMs) : undefined);
+    const signal = AbortSignal.any([init.signal, limit].filter((each) => each instanceof AbortSignal));
     try {
       // Calls have a time of their own, and a stream may be silent for long; Bun would end it after five minutes.
       const response = await fetch(url, { ...init, signal, timeout: false } as RequestInit);
@@ -242,27 +248,7 @@ export class HttpTransport implements Transport {
     return isMcp ? undefined : notMcp(response.headers.get("content-type"));
   }
 
-  /** The same response, whose stream is noticed when it ends before the answer came: the SDK would let the caller wait. */
-  #watched(response: Response, exchange: Exchange): Response {
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-    const ended = () => setTimeout(() => this.#brokeOff(exchange), drainGraceMs);
-    const body = new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        try {
-          const { done, value } = await reader.read();
-          if (!done) return controller.enqueue(value);
-          controller.close();
-        } catch (error) {
-          controller.error(error);
-        }
-        ended();
-      },
-      cancel: (reason) => reader.cancel(reason),
-    });
-    const { status, headers } = response;
-    return new Response(body, { status, headers });
-  }
-
+  /** The SDK would let the caller wait for an answer whose stream has ended. */
   #brokeOff(exchange: Exchange): void {
     const isResumed = exchange.isResumable && exchange.failedResumptions < maxResumptions;
     if (isResumed || this.#open.get(exchange.id) !== exchange) return;
@@ -271,8 +257,3 @@ export class HttpTransport implements Transport {
     this.onmessage?.({ jsonrpc: "2.0", id: exchange.id, error });
   }
 }
-
-const mediaTypeOf = (response: Response) =>
-  (response.headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
-
-const isEventStream = (response: Response) => mediaTypeOf(response) === "text/event-stream";

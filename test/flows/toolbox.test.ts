@@ -6,6 +6,7 @@ import { generate } from "../../src/flows/generate.ts";
 import { search } from "../../src/flows/search.ts";
 import type { Toolbox } from "../../src/flows/toolbox.ts";
 import { sandboxGlobals } from "../../src/registry/names.ts";
+import { networkFixture } from "../support/network.ts";
 import { fixture } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
 
@@ -181,6 +182,26 @@ describe("asking a server", () => {
     expect(await known({ env: { TOKEN: "a" }, cwd: "/" })).toBe(false);
     expect(await known({ env: { TOKEN: "a" }, category: "other-tools" })).toBe(false);
     expect(await known({ env: { TOKEN: "a" }, args: ["x"] })).toBe(false);
+  });
+
+  test("so it is with a server over the network; values of headers are no part of it", async () => {
+    await using server = await networkFixture("http");
+    const entry = { url: `http://127.0.0.1:${server.port}/mcp`, headers: { "X-Token": "a" } };
+    folder.configure({ far: entry });
+    {
+      await using toolbox = await folder.open();
+      await toolbox.sync("far");
+    }
+    const known = async (more: object) => {
+      folder.configure({ far: { ...entry, ...more } });
+      await using toolbox = await folder.open();
+      return toolbox.known("far") !== undefined;
+    };
+    expect(await known({ headers: { "X-Token": "b" } })).toBe(true);
+    expect(await known({ startTimeoutMs: 5 })).toBe(true);
+    expect(await known({ headers: {} })).toBe(false);
+    expect(await known({ url: `${entry.url}?features=docs` })).toBe(false);
+    expect(await known({ type: "sse" })).toBe(false);
   });
 });
 

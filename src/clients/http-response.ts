@@ -1,0 +1,30 @@
+/** What a response of a server is, and when its stream ends. */
+
+export function mediaTypeOf(response: Response): string | undefined {
+  return response.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+}
+
+export function isEventStream(response: Response): boolean {
+  return mediaTypeOf(response) === "text/event-stream";
+}
+
+/** The same response; `ended` is called when all of its body has been read, or no more of it will come. */
+export function watched(response: Response, ended: () => void): Response {
+  if (!response.body) return response;
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      ended();
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  const { status, headers } = response;
+  return new Response(body, { status, headers });
+}
