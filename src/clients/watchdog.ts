@@ -6,11 +6,13 @@ import { messageOf } from "../errors.ts";
 const markName = "CLAUDIKINS_START";
 
 /**
- * Reads `? <number>`, a group is about to be started (or none is), and then `+ <id>` and `- <id>`, a group is there or gone. When its
- * input ends, because we did, it sends SIGTERM to the groups that are still there, and SIGKILL a second later. POSIX, and
- * nothing but builtins until then: it takes about a megabyte and no time. An id that belongs to somebody else by now is
- * left alone: /proc, where there is one, says when a group's leader was born, and no id is used anew while any of its
- * group is there. Who was started in our last moment, before we could tell its id, has a mark in its environment.
+ * Reads `? <number>`, a group is about to be started (without a number: it was not), and then `+ <id>` and `- <id>`, a
+ * group is there or gone. When its input ends, because we did, it sends SIGTERM to the groups that are still there, and
+ * SIGKILL a second later. POSIX, and nothing but builtins until then: it takes about a megabyte and no time.
+ *
+ * An id that belongs to somebody else by now is left alone: /proc, where there is one, says when a group's leader was
+ * born, and no id is used anew while any of its group is there. Who was started in our last moment, before we could tell
+ * its id, has a mark in its environment, which is looked for until it has become the program that it is to be.
  */
 const script = `# ends what claudikins leaves behind when it is killed
 trap "" HUP INT QUIT TERM
@@ -115,7 +117,7 @@ function tell(line: string): void {
   closeSync(watchdog.input);
   watchdog = undefined;
   startWatchdog();
-  write([...groups].map((group) => `+ ${group}\n`).join(""));
+  write([...groups].map((group) => `+ ${group}\n`).join("") + line);
 }
 
 function write(text: string): boolean {
