@@ -1,11 +1,11 @@
 /** One server's life: started with the first call, shared by all, left alone after failures, ended when nobody calls. */
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { Turns } from "../turns.ts";
 import { type BackoffTimes, backoffMs, backoffTimes } from "./backoff.ts";
 import type { Connection } from "./connect.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
-import { Turns } from "./turns.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
 /** Opens a connection; `onClose` is told how it ended, whoever ended it. */
@@ -55,8 +55,8 @@ export class Lifecycle {
    */
   async use<T>(work: (connection: Connection) => Promise<T>, options: UseOptions): Promise<T> {
     const { what, signal, repeatable = false } = options;
-    const turn = this.#turns.take(what, signal);
-    if (turn) await turn;
+    const turn = this.#turns.take(signal);
+    if (turn && !(await turn)) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`);
     this.#calls += 1;
     try {
       return await this.#attempt(work, options);
@@ -65,7 +65,7 @@ export class Lifecycle {
       return await this.#attempt(work, options);
     } finally {
       this.#calls -= 1;
-      this.#turns.give();
+      this.#turns.giveBack();
       this.#lastCallAt = performance.now();
       this.#endWhenIdle();
     }

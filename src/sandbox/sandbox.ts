@@ -1,4 +1,5 @@
 /** Runs code: each execution in a worker of its own for its time, stopped for certain, answered with an Outcome. */
+import { Turns } from "../turns.ts";
 import { CheckError, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
 import type { Bindings, CheckMode, Limits, Mounts, Namespace, Outcome } from "./contract.ts";
@@ -7,7 +8,6 @@ import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
 import { isSuspicious } from "./suspicion.ts";
-import { Turns } from "./turns.ts";
 
 /** How long a worker that was told to stop may take to say so, before it is ended from outside. */
 const stopGraceMs = 250;
@@ -89,7 +89,7 @@ export class Sandbox implements Disposable {
 
   /** The time of the code begins with its turn. */
   async #runInTurn(code: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
-    if (!(await this.#turns.take(options.signal))) return lost("cancelled");
+    if ((await this.#turns.take(options.signal)) === false) return lost("cancelled");
     try {
       return await this.#run(code, options, recorder);
     } finally {

@@ -1,0 +1,46 @@
+/** So many at once and no more; the others wait in the order in which they came, and may give up waiting. */
+export class Turns {
+  #free: number;
+  readonly #waiting = new Set<(mine: boolean) => void>();
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Undefined when it is one's turn at once, else a promise of it; false when the wait was broken off. To be given back. */
+  take(signal: AbortSignal | undefined): Promise<boolean> | undefined {
+    if (signal?.aborted) return Promise.resolve(false);
+    if (this.#free === 0) return this.#wait(signal);
+    this.#free -= 1;
+    return undefined;
+  }
+
+  async #wait(signal: AbortSignal | undefined): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const abort = () => {
+      // Whose turn has come in the same moment has it.
+      if (this.#waiting.delete(resolve)) resolve(false);
+    };
+    this.#waiting.add(resolve);
+    signal?.addEventListener("abort", abort, { once: true });
+    const mine = await promise;
+    signal?.removeEventListener("abort", abort);
+    return mine;
+  }
+
+  giveBack(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#free += 1;
+      return;
+    }
+    this.#waiting.delete(next);
+    next(true);
+  }
+
+  /** Nobody's turn comes any more. */
+  end(): void {
+    for (const resolve of this.#waiting) resolve(false);
+    this.#waiting.clear();
+  }
+}
