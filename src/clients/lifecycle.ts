@@ -145,7 +145,9 @@ export class Lifecycle {
     if (error.code === "CANCELLED") return;
     this.#failure = error;
     this.#failures += 1;
-    this.#state = brokenState(error, this.#config.name, this.#failures, backoffMs(this.#failures, this.#times));
+    // Who has just signed in shall not wait.
+    const waitMs = error.code === "AUTH_REQUIRED" ? 0 : backoffMs(this.#failures, this.#times);
+    this.#state = brokenState(error, this.#config.name, this.#failures, waitMs);
   }
 
   /** Looks again when the time has passed in which nobody may call; one timer at most, which keeps nothing alive. */

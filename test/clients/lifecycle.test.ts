@@ -203,6 +203,15 @@ describe("after failures", () => {
     }
   });
 
+  test("who has to sign in does not wait", async () => {
+    let tries = 0;
+    const life = new Lifecycle(configOf("far", { command: "x" }), async () => {
+      throw new ClaudikinsError("AUTH_REQUIRED", `sign in, please (${++tries})`);
+    });
+    for (const _ of [1, 2, 3, 4, 5]) await failure(life.use(async () => {}, { what: "x" }));
+    expect([tries, life.state]).toMatchObject([5, { state: "broken", code: "AUTH_REQUIRED", failures: 5 }]);
+  });
+
   test("the time of the next try in words", () => {
     const at = (retryAt: number | undefined) =>
       retryText({ state: "broken", code: "SERVER_UNAVAILABLE", why: "", since: 0, failures: 1, retryAt }, 1_000);
