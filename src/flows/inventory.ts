@@ -10,9 +10,11 @@ import type { Toolbox } from "./toolbox.ts";
 /** Nothing secret: no arguments, no variables but the names of those that are missing. */
 export interface ServerFacts {
   server: string;
-  transport: "stdio" | "http";
+  transport: "stdio" | "http" | "sse" | "websocket";
   /** The last part of the command. */
   program?: string;
+  /** Where a server on the network is: its host and port. */
+  host?: string;
   description?: string;
   state: ServerState;
   /** As many as the registry knows; undefined where it knows none, or those of another entry. */
@@ -57,17 +59,24 @@ export async function checkServers(
 }
 
 function factsOf(config: ServerConfig, toolbox: Toolbox): ServerFacts {
-  const { name, command, description } = config;
+  const { name, description } = config;
   const known = toolbox.known(name);
   const asked = known && askedAt(toolbox.config.folders.registry, known);
   return {
     server: name,
-    ...(command ? { transport: "stdio", program: basename(command) } : { transport: "http" }),
+    ...wayTo(config),
     ...(description ? { description } : {}),
     state: toolbox.pool.state(name),
     ...(known ? { tools: known.tools.length } : {}),
     ...(asked === undefined ? {} : { askedAt: asked }),
   };
+}
+
+function wayTo(config: ServerConfig): Pick<ServerFacts, "transport" | "program" | "host"> {
+  if (config.url === undefined) return { transport: "stdio", program: basename(config.command) };
+  const transport = config.transport === "auto" ? "http" : config.transport;
+  // Of an address that lacks a variable nothing is known yet; userinfo, path and query may hold a token.
+  return { transport, ...(URL.canParse(config.url) ? { host: new URL(config.url).host } : {}) };
 }
 
 async function problemOf(name: string, toolbox: Toolbox, signal: AbortSignal | undefined) {

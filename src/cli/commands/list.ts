@@ -67,11 +67,11 @@ function flat({ state, ...facts }: CheckedServer): object {
 function serverTable(servers: CheckedServer[], isChecked: boolean, width: number | undefined): string {
   const head = ["server", "transport", "state", "tools", ...(isChecked ? ["pid", "memory"] : []), "description"];
   const rows = servers.map((facts) => {
-    const { server, transport, program, state, description = "" } = facts;
+    const { server, transport, program, host, state, description = "" } = facts;
     const pid = state.state === "ready" ? state.pid : undefined;
     return [
       server,
-      [transport, program].filter(Boolean).join(" "),
+      [transport, program ?? host].filter(Boolean).join(" "),
       isChecked ? checkedText(facts) : stateText(state),
       toolsText(facts, isChecked),
       ...(isChecked ? [String(pid ?? "-"), memoryText(facts.memoryBytes)] : []),
