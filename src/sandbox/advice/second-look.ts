@@ -23,7 +23,7 @@ export function warn(
   bindings: Bindings,
 ): LogEntry[] {
   const failures = calls.flatMap(({ tool, calls: made, failures: failed, failure }) =>
-    failure ? [{ tool, calls: made, failures: failed, message: failure.message, hint: failure.hint }] : [],
+    failure ? [{ tool, calls: made, failures: failed, ...failure }] : [],
   );
   const result = {
     program: plain.program,

@@ -30,8 +30,9 @@ export interface FirstFailure {
   tool: string;
   calls: number;
   failures: number;
+  code?: string | undefined;
   message: string;
-  hint: string | undefined;
+  hint?: string | undefined;
 }
 
 const maxWarnings = 5;
