@@ -10,6 +10,7 @@ import { version } from "../version.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type Line, lineTo } from "./transport.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 export interface Request {
   method: string;
@@ -73,7 +74,8 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   try {
     const connecting = client.connect(line.transport, { timeout: server.startTimeoutMs, signal });
     // The SDK's time is that of one request; a stream or a socket has to be opened before.
-    await (server.url === undefined ? connecting : untilAborted(connecting, AbortSignal.any([late.signal, signal])));
+    const patience = AbortSignal.any([late.signal, signal]);
+    await (server.url === undefined ? connecting : unlessAborted(connecting, patience, `the start of ${server.name}`));
     return {
       offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
       request: (request, requestOptions) =>
@@ -91,16 +93,6 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   } finally {
     clearTimeout(timer);
   }
-}
-
-async function untilAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener("abort", abort, { once: true });
-  // Whichever is later has nobody who hears of it.
-  promise.catch(() => {});
-  await Promise.race([promise, aborted.promise]).finally(() => signal.removeEventListener("abort", abort));
 }
 
 /** Results are not validated here: servers send odd ones, and whoever asked knows what to make of them. */
@@ -157,7 +149,7 @@ function unreachable(server: ServerConfig, { code, message, hint }: NetworkFailu
 }
 
 function startFailure(server: ServerConfig, line: Line, isLate: boolean, cause: unknown): ClaudikinsError {
-  if (cause instanceof ClaudikinsError) {
+  if (cause instanceof ClaudikinsError && !isLate) {
     return new ClaudikinsError(cause.code, `Server "${server.name}" did not start: ${cause.message}`, cause);
   }
   const timedOut = isLate || (cause instanceof McpError && cause.code === ErrorCode.RequestTimeout);

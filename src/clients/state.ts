@@ -45,6 +45,6 @@ export function retryText({ retryAt }: BrokenState, now = Date.now()): string {
 }
 
 /** `0.3 s`, `12 s`; never zero. */
-export function secondsText(ms: number): string {
+function secondsText(ms: number): string {
   return `${ms < 1_000 ? Math.max(Math.ceil(ms / 100) / 10, 0.1) : Math.ceil(ms / 1_000)} s`;
 }

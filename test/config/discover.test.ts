@@ -14,7 +14,7 @@ let cwd: string;
 beforeEach(() => {
   folder = temporaryFolder();
   home = join(folder.path, "home");
-  cwd = join(home, "work", "project");
+  cwd = join(home, "code", "project");
   mkdirSync(cwd, { recursive: true });
 });
 afterEach(() => folder[Symbol.dispose]());
@@ -41,9 +41,9 @@ describe("not named", () => {
   test("the nearest file upwards wins over those above it and over the user's", () => {
     folder.write("claudikins.json", {});
     folder.write("home/.config/claudikins/claudikins.json", {});
-    const above = folder.write("home/work/claudikins.json", {});
+    const above = folder.write("home/code/claudikins.json", {});
     expect(discover()).toEqual({ kind: "project", file: above });
-    const nearest = folder.write("home/work/project/claudikins.json", {});
+    const nearest = folder.write("home/code/project/claudikins.json", {});
     expect(discover()).toEqual({ kind: "project", file: nearest });
   });
 
@@ -69,7 +69,7 @@ describe("not named", () => {
 
   test("a folder of that name, and a link to nowhere or to itself, are passed by", () => {
     mkdirSync(join(cwd, "claudikins.json"));
-    symlinkSync(join(home, "work", "claudikins.json"), join(home, "work", "claudikins.json"));
+    symlinkSync(join(home, "code", "claudikins.json"), join(home, "code", "claudikins.json"));
     symlinkSync(join(home, "nothing"), join(home, "claudikins.json"));
     expect(discover()).toEqual({ kind: "demo" });
   });
@@ -82,12 +82,12 @@ describe("not named", () => {
 
 describe("named", () => {
   beforeEach(() => {
-    folder.write("home/work/project/claudikins.json", {});
+    folder.write("home/code/project/claudikins.json", {});
   });
 
   test("--config, then CLAUDIKINS_CONFIG, both relative to the working directory; empty means not set", () => {
-    const flagged = folder.write("home/work/project/a.json", {});
-    const set = folder.write("home/work/b.json", {});
+    const flagged = folder.write("home/code/project/a.json", {});
+    const set = folder.write("home/code/b.json", {});
     expect(discover({ CLAUDIKINS_CONFIG: "../b.json" }, "a.json")).toEqual({ kind: "project", file: flagged });
     expect(discover({ CLAUDIKINS_CONFIG: "../b.json" })).toEqual({ kind: "project", file: set });
     expect(discover({ CLAUDIKINS_CONFIG: set })).toEqual({ kind: "project", file: set });
@@ -102,7 +102,7 @@ describe("named", () => {
   test("one that does not exist is an error, whatever else there is", () => {
     expect(refusal(() => discover({}, "nope.json"))).toEqual({
       code: "CONFIG_NOT_FOUND",
-      message: "No config file at TMP/home/work/project/nope.json",
+      message: "No config file at TMP/home/code/project/nope.json",
       hint: "--config names it: create the file or leave the setting out.",
     });
     expect(refusal(() => discover({ CLAUDIKINS_CONFIG: "/nope/x.json" }))).toEqual({

@@ -50,7 +50,7 @@ function listOf({ of, index }: Source & { kind: "parameter" }, tree: Tree): Node
 }
 
 /** `orders.map(async (o) => …)`: a list of promises, also with an await before it, which waits for nothing. */
-export function promiseList(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
+function promiseList(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
   const value = bare(node);
   if (value.type === "AwaitExpression") return promiseList((value as Node & { argument: Node }).argument, tree, scope);
   if (value.type === "Identifier") {

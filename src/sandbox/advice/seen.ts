@@ -30,7 +30,7 @@ export function joined(all: (Seen | undefined)[]): Seen | undefined {
       );
 }
 
-export function sourceOf(all: (Seen | undefined)[]): Pick<Seen, "call" | "tool"> {
+function sourceOf(all: (Seen | undefined)[]): Pick<Seen, "call" | "tool"> {
   const named = all.find((each) => each?.tool !== undefined);
   return { call: named?.call, tool: named?.tool };
 }

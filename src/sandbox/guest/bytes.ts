@@ -25,7 +25,7 @@ export function base64Of(bytes: Uint8Array): string {
 }
 
 /** Its own ArrayBuffer, of exactly that length. */
-export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
+function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(base64, "base64"));
 }
 

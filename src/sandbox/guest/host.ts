@@ -21,6 +21,29 @@ export interface Host {
   file(operation: string, argsJson: string): string;
 }
 
+export type FileKind = "file" | "folder" | "link" | "other";
+
+/** What is told of a file: nothing of the host's users, devices and numbers. */
+export interface FileStats {
+  kind: FileKind;
+  size: number;
+  links: number;
+  accessedMs: number;
+  modifiedMs: number;
+  changedMs: number;
+  bornMs: number;
+}
+
+/** Why an operation on files was not done. Paths are the code's own. */
+export interface FileFault {
+  code: string;
+  message: string;
+  syscall: string;
+  path?: string;
+  dest?: string;
+  hint?: string;
+}
+
 /** What the worker may call in the guest. */
 export interface Guest {
   /** Defines the namespaces, then runs the program. Settings are `{ namespaces, seed: four 32-bit numbers, timeoutMs }`. */

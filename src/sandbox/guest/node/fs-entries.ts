@@ -1,10 +1,10 @@
 /** What is told of files and of the entries of folders. */
 
-export type Kind = "file" | "folder" | "link" | "other";
+import type { FileKind, FileStats } from "../host.ts";
 
 class Entry {
-  readonly #kind: Kind;
-  constructor(kind: Kind) {
+  readonly #kind: FileKind;
+  constructor(kind: FileKind) {
     this.#kind = kind;
   }
   isFile(): boolean {
@@ -33,7 +33,7 @@ class Entry {
 export class Dirent extends Entry {
   readonly name: string;
   readonly parentPath: string;
-  constructor(name: string, parentPath: string, kind: Kind) {
+  constructor(name: string, parentPath: string, kind: FileKind) {
     super(kind);
     this.name = name;
     this.parentPath = parentPath;
@@ -41,16 +41,6 @@ export class Dirent extends Entry {
   get path(): string {
     return this.parentPath;
   }
-}
-
-export interface StatsShape {
-  kind: Kind;
-  size: number;
-  links: number;
-  accessedMs: number;
-  modifiedMs: number;
-  changedMs: number;
-  bornMs: number;
 }
 
 const modes = { file: 0o100644, folder: 0o040755, link: 0o120777, other: 0o010644 };
@@ -75,7 +65,7 @@ export class Stats extends Entry {
   readonly mtime: Date;
   readonly ctime: Date;
   readonly birthtime: Date;
-  constructor(shape: StatsShape) {
+  constructor(shape: FileStats) {
     super(shape.kind);
     this.mode = modes[shape.kind];
     this.nlink = shape.links;

@@ -1,20 +1,11 @@
 /** Asks the host for an operation on files; its refusals become errors like Node's. */
-import { host } from "../host.ts";
+import { type FileFault, host } from "../host.ts";
 
 const { parse, stringify } = JSON;
 
-interface Refusal {
-  code: string;
-  message: string;
-  syscall: string;
-  path?: string;
-  dest?: string;
-  hint?: string;
-}
-
 /** The answer's value. Throws an Error with `code`, `syscall`, `path`, `dest` and `hint`. */
 export function ask(operation: string, args: Record<string, unknown>): unknown {
-  const answer: { value?: unknown; error?: Refusal } = parse(host.file(operation, stringify(args)));
+  const answer: { value?: unknown; error?: FileFault } = parse(host.file(operation, stringify(args)));
   if (!answer.error) return answer.value;
   const { message, ...details } = answer.error;
   throw Object.assign(new Error(message), details);

@@ -1,6 +1,8 @@
 /** Every operation on files, under Node's name and with Node's arguments; the answer is there when it returns. */
+
+import type { FileKind, FileStats } from "../host.ts";
 import { encodingOf, incoming, outgoing } from "./fs-data.ts";
-import { Dirent, type Kind, Stats, type StatsShape } from "./fs-entries.ts";
+import { Dirent, Stats } from "./fs-entries.ts";
 import { ask, pathText } from "./fs-host.ts";
 
 export const constants = { F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1, COPYFILE_EXCL: 1, COPYFILE_FICLONE: 2 };
@@ -29,7 +31,7 @@ export function readdir(path: unknown, options?: unknown): string[] | Dirent[] {
   const folder = pathText(path);
   const { recursive, withFileTypes } = optionsOf(options);
   const answer = ask("readdir", { path: folder, recursive: Boolean(recursive) });
-  const entries = answer as { name: string; parent: string; kind: Kind }[];
+  const entries = answer as { name: string; parent: string; kind: FileKind }[];
   if (!withFileTypes) return entries.map(({ name, parent }) => joined(parent, name));
   return entries.map(({ name, parent, kind }) => new Dirent(name, joined(folder, parent), kind));
 }
@@ -49,7 +51,7 @@ export function lstat(path: unknown, options?: unknown): Stats | undefined {
 
 function statWith(operation: string, path: unknown, options: unknown): Stats | undefined {
   try {
-    return new Stats(ask(operation, { path: pathText(path) }) as StatsShape);
+    return new Stats(ask(operation, { path: pathText(path) }) as FileStats);
   } catch (error) {
     if (optionsOf(options)["throwIfNoEntry"] === false && (error as { code?: string }).code === "ENOENT")
       return undefined;

@@ -1,9 +1,10 @@
 /** The two mounts as one small file system: what each operation does, on paths as the code writes them. */
 import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import type { Mounts } from "../../contract.ts";
+import type { FileKind } from "../../guest/host.ts";
 import { appendBytes, checkFile, createFile, readBytes, replaceFile } from "./content.ts";
 import { Fault } from "./fault.ts";
-import { type Kind, kindOf, linkFault } from "./folder.ts";
+import { kindOf, linkFault } from "./folder.ts";
 import { Mounted, type Names, namesToChange, readOnly } from "./mounted.ts";
 import { type MountName, parsePath } from "./path.ts";
 import { Quota, type Quotas } from "./quota.ts";
@@ -165,7 +166,7 @@ export class Disk {
   #makeOne(names: Names, otherwise?: "EEXIST" | "ENOTDIR"): boolean {
     using place = this.#mounted.target(names);
     const found = place.find();
-    const kind: Kind | undefined = found && kindOf(found);
+    const kind: FileKind | undefined = found && kindOf(found);
     if (kind === "link") throw linkFault();
     if (kind === "folder" && otherwise) return false;
     if (kind) throw new Fault(otherwise ?? "EEXIST");

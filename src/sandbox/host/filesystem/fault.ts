@@ -1,4 +1,5 @@
 /** What goes wrong with files, as Node names it, and as the code is told: in its own paths, never in the host's. */
+import type { FileFault } from "../../guest/host.ts";
 
 const texts = {
   EACCES: "permission denied",
@@ -20,7 +21,7 @@ const texts = {
   EROFS: "read-only file system",
 } as const;
 
-export type FaultCode = keyof typeof texts;
+type FaultCode = keyof typeof texts;
 
 /** A refusal. `why` says more than the code does, `hint` what to do instead. */
 export class Fault extends Error {
@@ -36,17 +37,8 @@ export class Fault extends Error {
   }
 }
 
-export interface FaultShape {
-  code: string;
-  message: string;
-  syscall: string;
-  path?: string;
-  dest?: string;
-  hint?: string;
-}
-
 /** Anything thrown while an operation ran. Of a system error only the code is kept: its text has paths of the host. */
-export function describeFault(thrown: unknown, syscall: string, paths: readonly string[]): FaultShape {
+export function describeFault(thrown: unknown, syscall: string, paths: readonly string[]): FileFault {
   const known = codeOf(thrown);
   const code = known in texts ? (known as FaultCode) : "EIO";
   const fault = thrown instanceof Fault ? thrown : undefined;

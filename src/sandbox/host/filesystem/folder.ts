@@ -11,6 +11,7 @@
  */
 import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, realpathSync, type Stats } from "node:fs";
 import { sep } from "node:path";
+import type { FileKind } from "../../guest/host.ts";
 import { codeOf, Fault } from "./fault.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
@@ -20,9 +21,7 @@ export const noFollow = process.platform === "darwin" ? 0x2000_0000 : O_NOFOLLOW
 
 export const descriptorsHaveNames = process.platform === "linux" && existsSync("/proc/self/fd");
 
-export type Kind = "file" | "folder" | "link" | "other";
-
-export function kindOf(entry: Pick<Stats, "isFile" | "isDirectory" | "isSymbolicLink">): Kind {
+export function kindOf(entry: Pick<Stats, "isFile" | "isDirectory" | "isSymbolicLink">): FileKind {
   if (entry.isFile()) return "file";
   if (entry.isDirectory()) return "folder";
   return entry.isSymbolicLink() ? "link" : "other";

@@ -1,19 +1,10 @@
-/** What is told of a file: nothing of the host's users, devices and numbers. */
+/** Of the system's facts about a file, those that the code is told. */
 import type { Stats } from "node:fs";
-import { type Kind, kindOf } from "./folder.ts";
-
-export interface StatsShape {
-  kind: Kind;
-  size: number;
-  links: number;
-  accessedMs: number;
-  modifiedMs: number;
-  changedMs: number;
-  bornMs: number;
-}
+import type { FileStats } from "../../guest/host.ts";
+import { kindOf } from "./folder.ts";
 
 /** Undefined is a folder that exists for the code alone. */
-export function describeStats(stats: Stats | undefined): StatsShape {
+export function describeStats(stats: Stats | undefined): FileStats {
   if (!stats) return { kind: "folder", size: 0, links: 1, accessedMs: 0, modifiedMs: 0, changedMs: 0, bornMs: 0 };
   return {
     kind: kindOf(stats),

@@ -1,14 +1,15 @@
 /** Folders with all that is in them: listed, counted, removed. Links are entries of their own and lead nowhere. */
 import { readdirSync, rmdirSync, unlinkSync } from "node:fs";
+import type { FileKind } from "../../guest/host.ts";
 import { Fault } from "./fault.ts";
-import { type Folder, type Kind, kindOf, Place } from "./folder.ts";
+import { type Folder, kindOf, Place } from "./folder.ts";
 import { isTemporaryName } from "./path.ts";
 
 export interface Entry {
   name: string;
   /** Names of the folders between, joined by `/`; empty at the top. */
   parent: string;
-  kind: Kind;
+  kind: FileKind;
 }
 
 export interface Amount {
