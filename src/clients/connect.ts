@@ -9,6 +9,7 @@ import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import { NetworkFailure } from "./network-failure.ts";
+import { ServerBusy } from "./server-busy.ts";
 import { type Line, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -144,8 +145,10 @@ function cancelledStart(server: ServerConfig, cause: unknown): ClaudikinsError {
   return new ClaudikinsError("CANCELLED", `Server "${server.name}" did not start: claudikins is closing`, { cause });
 }
 
-function unreachable(server: ServerConfig, { code, message, hint }: NetworkFailure): ClaudikinsError {
-  return new ClaudikinsError(code, `Server "${server.name}" cannot be used: ${message}`, { hint });
+function unreachable(server: ServerConfig, { code, message, hint, retryAfterMs }: NetworkFailure): ClaudikinsError {
+  const text = `Server "${server.name}" cannot be used: ${message}`;
+  if (retryAfterMs !== undefined) return new ServerBusy(text, { hint, retryAfterMs });
+  return new ClaudikinsError(code, text, { hint });
 }
 
 function startFailure(server: ServerConfig, line: Line, isLate: boolean, cause: unknown): ClaudikinsError {

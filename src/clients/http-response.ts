@@ -8,6 +8,16 @@ export function isEventStream(response: Response): boolean {
   return mediaTypeOf(response) === "text/event-stream";
 }
 
+/** Who says more is not taken at its word. */
+const longestRetryAfterMs = 24 * 3_600_000;
+
+/** How long the server wants to be left alone, from seconds or a date; undefined where it does not say. */
+export function retryAfterOf({ headers }: Response, now = Date.now()): number | undefined {
+  const text = headers.get("retry-after")?.trim() ?? "";
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), longestRetryAfterMs);
+}
+
 /** The same response; `ended` is called when all of its body has been read, or no more of it will come. */
 export function watched(response: Response, ended: () => void): Response {
   if (!response.body) return response;

@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { systemCodeOf } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { isEventStream, mediaTypeOf, watched } from "./http-response.ts";
+import { isEventStream, mediaTypeOf, retryAfterOf, watched } from "./http-response.ts";
 import { broken, NetworkFailure, noAnswer, notMcp, refusal, unreadable } from "./network-failure.ts";
 
 /** How long the server may take to be told that the session is over. */
@@ -239,7 +239,10 @@ export class HttpTransport implements Transport {
     // Servers need neither offer a stream beside the answers, nor take a goodbye.
     if (method === "DELETE" || (status === 405 && method === "GET" && isStreamable)) return undefined;
     const hasSession = isStreamable && (this.#inner as StreamableHTTPClientTransport).sessionId !== undefined;
-    if (status >= 400) return refusal(status, { hasToken: this.#endpoint.hasToken, hasSession });
+    if (status >= 400) {
+      const { hasToken } = this.#endpoint;
+      return refusal(status, { hasToken, hasSession, retryAfterMs: retryAfterOf(response) });
+    }
     if (status >= 300 || isEventStream(response)) return undefined;
     // The older transport answers on its stream alone, the other one also with JSON.
     const expectsStream = method === "GET" && !isStreamable;

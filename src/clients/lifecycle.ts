@@ -5,6 +5,7 @@ import { Turns } from "../turns.ts";
 import { type BackoffTimes, backoffMs, backoffTimes } from "./backoff.ts";
 import type { Connection } from "./connect.ts";
 import { ConnectionLost } from "./connection-lost.ts";
+import { ServerBusy } from "./server-busy.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -29,6 +30,8 @@ export class Lifecycle {
   /** What the last failure was, as long as nothing has gone well since. */
   #failure: ClaudikinsError | undefined;
   #failures = 0;
+  /** How long it is left alone after that failure. */
+  #waitMs = 0;
   /** Calls that have their turn. */
   #calls = 0;
   #lastCallAt = 0;
@@ -137,7 +140,7 @@ export class Lifecycle {
   /** A clock that was set back makes nobody wait for hours. */
   #isTooSoon({ retryAt = 0 }: BrokenState): boolean {
     const restMs = retryAt - Date.now();
-    return restMs > 0 && restMs <= this.#times.maxMs;
+    return restMs > 0 && restMs <= this.#waitMs;
   }
 
   #fail(error: ClaudikinsError): void {
@@ -146,8 +149,9 @@ export class Lifecycle {
     this.#failure = error;
     this.#failures += 1;
     // Who has just signed in shall not wait.
-    const waitMs = error.code === "AUTH_REQUIRED" ? 0 : backoffMs(this.#failures, this.#times);
-    this.#state = brokenState(error, this.#config.name, this.#failures, waitMs);
+    this.#waitMs = error.code === "AUTH_REQUIRED" ? 0 : backoffMs(this.#failures, this.#times);
+    if (error instanceof ServerBusy) this.#waitMs = Math.max(this.#waitMs, Math.min(error.retryAfterMs, longestBusyMs));
+    this.#state = brokenState(error, this.#config.name, this.#failures, this.#waitMs);
   }
 
   /** Looks again when the time has passed in which nobody may call; one timer at most, which keeps nothing alive. */
@@ -180,6 +184,9 @@ export class Lifecycle {
     this.#ending = ending;
   }
 }
+
+/** Whatever a server says: people who know that it is well again would not understand why it is not tried. */
+const longestBusyMs = 600_000;
 
 /** Codes of failures in which the server itself said nothing. */
 const unanswered: readonly string[] = ["CANCELLED", "CALL_TIMEOUT", "SERVER_UNAVAILABLE"];

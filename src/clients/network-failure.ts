@@ -1,6 +1,7 @@
 /** What goes wrong between us and a server on the network, in words without a secret: no path, query, userinfo or header. */
 import type { ErrorCode } from "../errors.ts";
 import { systemCodeOf } from "../errors.ts";
+import { durationText } from "./state.ts";
 
 export interface FailureDetails {
   code?: ErrorCode;
@@ -9,6 +10,8 @@ export interface FailureDetails {
   isGone?: boolean;
   /** What the server answered, when it did. */
   status?: number;
+  /** How long the server wants to be left alone. */
+  retryAfterMs?: number | undefined;
 }
 
 /** It has no cause on purpose: the errors of `fetch` and of the SDK carry addresses, and what the server answered. */
@@ -18,14 +21,16 @@ export class NetworkFailure extends Error {
   readonly hint: string;
   readonly isGone: boolean;
   readonly status: number | undefined;
+  readonly retryAfterMs: number | undefined;
 
   /** The message goes on after "Server x cannot be used: ". */
-  constructor(message: string, { code = "SERVER_UNAVAILABLE", hint, isGone = false, status }: FailureDetails) {
+  constructor(message: string, { code = "SERVER_UNAVAILABLE", hint, isGone = false, ...more }: FailureDetails) {
     super(message);
     this.code = code;
     this.hint = hint;
     this.isGone = isGone;
-    this.status = status;
+    this.status = more.status;
+    this.retryAfterMs = more.retryAfterMs;
   }
 }
 
@@ -78,10 +83,12 @@ export interface Asked {
   hasToken: boolean;
   /** Whether it was asked within a session. */
   hasSession?: boolean;
+  /** As its header said it. */
+  retryAfterMs?: number | undefined;
 }
 
 /** It answered with a status that is none of success. */
-export function refusal(status: number, { hasToken, hasSession = false }: Asked): NetworkFailure {
+export function refusal(status: number, { hasToken, hasSession = false, retryAfterMs }: Asked): NetworkFailure {
   const failed = (message: string, hint: string, more: Partial<FailureDetails> = {}) =>
     new NetworkFailure(`${message} (${status})`, { hint, status, ...more });
   if (status === 401 || status === 403) {
@@ -106,7 +113,12 @@ export function refusal(status: number, { hasToken, hasSession = false }: Asked)
       `${correctUrl}; for an older server, write "type": "sse".`,
     );
   }
-  if (status === 429) return failed("it was asked too often", "Wait a little, or make fewer calls at once.");
+  if (status === 429 || status === 503) {
+    const what = status === 429 ? "it was asked too often" : "it takes no requests now";
+    const when = retryAfterMs === undefined ? "" : `, and wants to be left alone for ${durationText(retryAfterMs)}`;
+    const hint = `Wait ${when === "" ? "a little" : "that long"}${status === 429 ? ", and make fewer calls at once" : ""}.`;
+    return new NetworkFailure(`${what} (${status})${when}`, { hint, status, retryAfterMs });
+  }
   if (status >= 500)
     return failed("it is in trouble", "That is its own, or that of a proxy before it: try again later.");
   if (status >= 300 && status < 400) {

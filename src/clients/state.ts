@@ -41,10 +41,13 @@ export function stateText(state: ServerState): string {
 /** When a broken server is tried again, as the end of a sentence; empty where it is not. */
 export function retryText({ retryAt }: BrokenState, now = Date.now()): string {
   if (retryAt === undefined) return "";
-  return retryAt > now ? `tried again in ${secondsText(retryAt - now)}` : "tried again with the next call";
+  return retryAt > now ? `tried again in ${durationText(retryAt - now)}` : "tried again with the next call";
 }
 
-/** `0.3 s`, `12 s`; never zero. */
-function secondsText(ms: number): string {
-  return `${ms < 1_000 ? Math.max(Math.ceil(ms / 100) / 10, 0.1) : Math.ceil(ms / 1_000)} s`;
+/** `0.3 s`, `12 s`, `5 min`, `3 h`; rounded up, never zero. */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.max(Math.ceil(ms / 100) / 10, 0.1)} s`;
+  const seconds = Math.ceil(ms / 1_000);
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3_600)} h`;
 }

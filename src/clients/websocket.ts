@@ -2,6 +2,7 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { Endpoint } from "./endpoint.ts";
+import { retryAfterOf } from "./http-response.ts";
 import { broken, NetworkFailure, noAnswer, refusal } from "./network-failure.ts";
 
 /** How long the other side may take to say goodbye, and how long to find out why there is no connection. */
@@ -75,13 +76,16 @@ export class WebSocketTransport implements Transport {
     const { url, headers, hasToken } = this.#endpoint;
     const plain = new URL(url.href.replace(/^ws/, "http"));
     try {
-      const { status, body } = await fetch(plain, {
+      const response = await fetch(plain, {
         headers,
         redirect: "manual",
         signal: AbortSignal.timeout(inquiryMs),
       });
-      await body?.cancel();
-      if ([401, 403, 404, 429].includes(status) || status >= 500) return refusal(status, { hasToken });
+      const { status } = response;
+      await response.body?.cancel();
+      if ([401, 403, 404, 429].includes(status) || status >= 500) {
+        return refusal(status, { hasToken, retryAfterMs: retryAfterOf(response) });
+      }
     } catch (error) {
       return noAnswer(error, url);
     }

@@ -2,6 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createServer } from "node:net";
+import { retryAfterOf } from "../../src/clients/http-response.ts";
 import { Pool } from "../../src/clients/pool.ts";
 import { toolValue } from "../../src/clients/result.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
@@ -190,7 +191,7 @@ describe("what cannot be reached", () => {
       hint: Correct "url" in the config: most likely the path.
 
       SERVER_UNAVAILABLE: Server "busy" cannot be used: it was asked too often (429)
-      hint: Wait a little, or make fewer calls at once.
+      hint: Wait a little, and make fewer calls at once.
 
       SERVER_UNAVAILABLE: Server "trouble" cannot be used: it is in trouble (502)
       hint: That is its own, or that of a proxy before it: try again later.
@@ -252,6 +253,54 @@ describe("what cannot be reached", () => {
       CONFIG_INVALID: Server "odd header" cannot be used: the value of its header "X-Key" has characters that no header can have
       hint: Look at the entry in the config, and at the variables in it."
     `);
+  });
+});
+
+describe("a server that wants to be left alone", () => {
+  test("is, as long as it says; who calls meanwhile hears for how long", async () => {
+    const [busy, closed] = await Promise.all([start("busy-for-long"), start("closed")]);
+    open({ busy: { url: httpAt(busy) }, closed: { url: httpAt(closed) } });
+    expect(await failure(pool!.listTools("busy"))).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it was asked too often (429), and wants to be left alone for 2 h
+      hint: Wait that long, and make fewer calls at once."
+    `);
+    expect(await failure(pool!.listTools("busy"))).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it was asked too often (429), and wants to be left alone for 2 h (tried again in 10 min)
+      hint: Wait that long, and make fewer calls at once."
+    `);
+    expect((await failure(pool!.listTools("closed"))).replace(/\d+ s/, "N s")).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: Server "closed" cannot be used: it takes no requests now (503), and wants to be left alone for N s
+      hint: Wait that long."
+    `);
+    await failure(pool!.listTools("closed"));
+    await Promise.all([busy.saw("POST -"), closed.saw("POST -")]);
+    expect([busy.lines.length, closed.lines.length]).toEqual([1, 1]);
+  });
+
+  test("during a call: it is not repeated, the connection stays, and other calls are tried", async () => {
+    const server = await start("busy-at-calls");
+    open({ far: { url: httpAt(server), transport: "http" } });
+    await pool!.listTools("far");
+    expect(await failure(call("echo", {}, { repeatable: true }))).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.echo: server "far": it was asked too often (429), and wants to be left alone for 90 s
+      hint: Wait that long, and make fewer calls at once."
+    `);
+    await failure(call("echo"));
+    expect(pool!.state("far").state).toBe("ready");
+    await server.saw("POST -", 5);
+    expect(server.lines.filter((line) => line.startsWith("POST"))).toHaveLength(5);
+  });
+
+  test.each([
+    ["30", 30_000],
+    ["0", 0],
+    ["99999999999", 24 * 3_600_000],
+    ["Thu, 01 Jan 1970 00:01:00 GMT", 59_000],
+    ["Thu, 01 Jan 1970 00:00:00 GMT", 0],
+    ["soon", undefined],
+    ["", undefined],
+  ])("Retry-After: %s", (text, ms) => {
+    expect(retryAfterOf(new Response(null, { headers: { "retry-after": text } }), 1_000)).toBe(ms as number);
   });
 });
 
