@@ -193,8 +193,11 @@ function requestError(
   const failure = cause instanceof NetworkFailure ? cause : line.failure();
   if (failure) {
     const { code, message, hint, isGone } = failure;
+    const isUnsent = !sent || (cause instanceof NetworkFailure && cause.isUnsent);
     const whose = isGone ? `server "${server.name}" is gone, ${message}` : `server "${server.name}": ${message}`;
-    if (isGone && code === "SERVER_UNAVAILABLE") return new ConnectionLost(`${what}: ${whose}`, { hint, sent });
+    if (isGone && code === "SERVER_UNAVAILABLE") {
+      return new ConnectionLost(`${what}: ${whose}`, { hint, sent: !isUnsent });
+    }
     return new ClaudikinsError(code, `${what}: ${whose}`, { hint });
   }
   if (!(cause instanceof McpError) || cause.code === ErrorCode.ConnectionClosed) {

@@ -2,7 +2,7 @@
 import { ClaudikinsError, type ErrorDetails } from "../errors.ts";
 
 export class ConnectionLost extends ClaudikinsError {
-  /** False where the connection was gone before anything of the request was written: it can be sent again. */
+  /** False where nothing of the request was written, or it was refused unread: it can be sent again. */
   readonly sent: boolean;
 
   constructor(message: string, details: ErrorDetails & { sent: boolean }) {

@@ -12,11 +12,14 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { systemCodeOf } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { isEventStream, mediaTypeOf, retryAfterOf, watched } from "./http-response.ts";
-import { broken, NetworkFailure, noAnswer, notMcp, refusal, unreadable } from "./network-failure.ts";
+import { answerIn, isEventStream, mediaTypeOf, retryAfterOf, watched } from "./http-response.ts";
+import { broken, NetworkFailure, noAnswer, notMcp, refusal, sessionEnded, unreadable } from "./network-failure.ts";
 
 /** How long the server may take to be told that the session is over. */
 const goodbyeMs = 1_000;
+
+/** How long the other requests of a session that has ended may take until it is known whether they were refused. */
+const verdictMs = 1_000;
 
 /** How long the server may take to accept what needs no answer: each takes one of the sockets that there are. */
 const noticeMs = 10_000;
@@ -32,10 +35,15 @@ interface Exchange {
   isResumable: boolean;
   /** How often that was in vain. */
   failedResumptions: number;
+  /** Resolves when it is known whether the server takes it. */
+  received: PromiseWithResolvers<void>;
 }
 
 /** As many as the SDK makes by default; it tells nobody when it gives up. */
 const maxResumptions = 2;
+
+/** The SDK counts its own. */
+const pingId = "claudikins-ping";
 
 /** Which exchange a `fetch` of the SDK belongs to. */
 const exchanges = new AsyncLocalStorage<Exchange | undefined>();
@@ -53,6 +61,8 @@ export class HttpTransport implements Transport {
   /** What the last `fetch` threw: EventSource makes a text of it. */
   #lastFailure: NetworkFailure | undefined;
   #closing: Promise<void> | undefined;
+  /** Being asked, by the first request that makes it doubtful, for all. */
+  #knowsSession: Promise<boolean> | undefined;
 
   constructor(endpoint: Endpoint, kind: "auto" | "http" | "sse") {
     this.#endpoint = endpoint;
@@ -100,10 +110,11 @@ export class HttpTransport implements Transport {
   }
 
   async #close(): Promise<void> {
+    if (this.failure?.isUnsent) await this.#verdicts();
     for (const id of [...this.#open.keys()]) this.#end(id);
     this.onclose?.();
     const inner = this.#inner;
-    if (inner instanceof StreamableHTTPClientTransport && inner.sessionId !== undefined && !this.failure) {
+    if (inner instanceof StreamableHTTPClientTransport && this.#session !== undefined && !this.failure) {
       const late = Promise.withResolvers<void>();
       const timer = setTimeout(late.resolve, goodbyeMs);
       await Promise.race([inner.terminateSession().catch(() => {}), late.promise]);
@@ -112,8 +123,19 @@ export class HttpTransport implements Transport {
     await inner?.close();
   }
 
+  /** Of a session that is no more: what was sent beside the request that showed it may be refused as well. */
+  async #verdicts(): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, verdictMs);
+    await Promise.race([Promise.all([...this.#open.values()].map(({ received }) => received.promise)), late.promise]);
+    clearTimeout(timer);
+    // Until who waits for them has heard.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
   #begin(id: RequestId): Exchange {
-    const exchange: Exchange = { id, abort: new AbortController(), isResumable: false, failedResumptions: 0 };
+    const received = Promise.withResolvers<void>();
+    const exchange = { id, abort: new AbortController(), isResumable: false, failedResumptions: 0, received };
     this.#open.set(id, exchange);
     return exchange;
   }
@@ -175,6 +197,7 @@ export class HttpTransport implements Transport {
 
   #listen<T extends Transport>(inner: T): T {
     inner.onmessage = (message) => {
+      if (!("method" in message) && message.id === pingId) return;
       if (!("method" in message) && message.id !== undefined) this.#open.delete(message.id);
       this.onmessage?.(message);
     };
@@ -212,6 +235,8 @@ export class HttpTransport implements Transport {
       if (init.method === "GET" && exchange && ++exchange.failedResumptions === maxResumptions)
         this.#brokeOff(exchange);
       throw error;
+    } finally {
+      exchange?.received.resolve();
     }
   };
 
@@ -223,6 +248,9 @@ export class HttpTransport implements Transport {
       const response = await fetch(url, { ...init, signal, timeout: false } as RequestInit);
       const failure = this.#refusalOf(response, init.method, exchange);
       if (!failure) return response;
+      if (failure.status === 400 && exchange && this.#session !== undefined) {
+        return await this.#refused(response, exchange, failure);
+      }
       await response.body?.cancel();
       throw failure;
     } catch (error) {
@@ -232,13 +260,39 @@ export class HttpTransport implements Transport {
     }
   }
 
+  /** Servers say 400 of a session that they do not know, and of one request alone: how they take another one tells. */
+  async #refused(response: Response, exchange: Exchange, failure: NetworkFailure): Promise<Response> {
+    const answer = await answerIn(response, exchange.id);
+    this.#knowsSession ??= this.#ping().finally(() => {
+      this.#knowsSession = undefined;
+    });
+    // Who answers it by its id has read it, and may have done it.
+    if (!(await this.#knowsSession)) throw sessionEnded(400, { isUnsent: answer === undefined });
+    if (answer === undefined) throw failure;
+    return new Response(answer, { headers: { "content-type": "application/json" } });
+  }
+
+  async #ping(): Promise<boolean> {
+    try {
+      await this.#sendAs(undefined, { jsonrpc: "2.0", id: pingId, method: "ping" });
+      return true;
+    } catch (error) {
+      const { status } = this.#failureOf(error);
+      return status !== 400 && status !== 404;
+    }
+  }
+
+  get #session(): string | undefined {
+    return this.#inner instanceof StreamableHTTPClientTransport ? this.#inner.sessionId : undefined;
+  }
+
   /** A redirect is none: whether to follow is the SDK's decision. */
   #refusalOf(response: Response, method = "GET", exchange: Exchange | undefined): NetworkFailure | undefined {
     const { status } = response;
     const isStreamable = this.#inner instanceof StreamableHTTPClientTransport;
     // Servers need neither offer a stream beside the answers, nor take a goodbye.
     if (method === "DELETE" || (status === 405 && method === "GET" && isStreamable)) return undefined;
-    const hasSession = isStreamable && (this.#inner as StreamableHTTPClientTransport).sessionId !== undefined;
+    const hasSession = this.#session !== undefined;
     if (status >= 400) {
       const { hasToken } = this.#endpoint;
       return refusal(status, { hasToken, hasSession, retryAfterMs: retryAfterOf(response) });

@@ -8,6 +8,8 @@ export interface FailureDetails {
   hint: string;
   /** The connection is of no use any more: the next call needs a new one. */
   isGone?: boolean;
+  /** The request was refused before anybody looked at what it asks: it can be sent again. */
+  isUnsent?: boolean;
   /** What the server answered, when it did. */
   status?: number;
   /** How long the server wants to be left alone. */
@@ -20,15 +22,20 @@ export class NetworkFailure extends Error {
   readonly code: ErrorCode;
   readonly hint: string;
   readonly isGone: boolean;
+  readonly isUnsent: boolean;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
 
   /** The message goes on after "Server x cannot be used: ". */
-  constructor(message: string, { code = "SERVER_UNAVAILABLE", hint, isGone = false, ...more }: FailureDetails) {
+  constructor(
+    message: string,
+    { code = "SERVER_UNAVAILABLE", hint, isGone = false, isUnsent = false, ...more }: FailureDetails,
+  ) {
     super(message);
     this.code = code;
     this.hint = hint;
     this.isGone = isGone;
+    this.isUnsent = isUnsent;
     this.status = more.status;
     this.retryAfterMs = more.retryAfterMs;
   }
@@ -97,15 +104,8 @@ export function refusal(status: number, { hasToken, hasSession = false, retryAft
       : 'Give it a token in the config: "headers": { "Authorization": "Bearer ${TOKEN}" }.';
     return failed(status === 401 ? "it wants a sign-in" : "it refuses us", hint, { code: "AUTH_REQUIRED" });
   }
-  if (status === 404 && hasSession) {
-    return failed("its session has ended", "The next call opens a new one.", { isGone: true });
-  }
-  if (status === 400 && hasSession) {
-    // Many servers say so of a session that they do not know.
-    return failed("it refused the request, perhaps since its session has ended", "The next call opens a new one.", {
-      isGone: true,
-    });
-  }
+  if (status === 404 && hasSession) return sessionEnded(status, { isUnsent: true });
+  if (status === 400 && hasSession) return failed("it refused the request", "See what it logs.");
   if (status === 404) return failed("it has nothing under this address", `${correctUrl}: most likely the path.`);
   if (status === 405) {
     return failed(
@@ -128,6 +128,12 @@ export function refusal(status: number, { hasToken, hasSession = false, retryAft
     );
   }
   return failed("it refused the request", `${correctUrl}, "headers" or "type".`);
+}
+
+/** It does not know the session any more. */
+export function sessionEnded(status: number, { isUnsent }: { isUnsent: boolean }): NetworkFailure {
+  const hint = "The next call opens a new one.";
+  return new NetworkFailure(`its session has ended (${status})`, { hint, status, isGone: true, isUnsent });
 }
 
 /** It answered, and not as MCP. `mediaType` is what it said it sends. */

@@ -97,7 +97,7 @@ describe("every way to speak to a server", () => {
   test("a WebSocket", async () => {
     const server = await start("websocket");
     open({ far: { url: `ws://127.0.0.1:${server.port}/mcp`, transport: "websocket" } });
-    expect((await pool!.listTools("far")).length).toBe(8);
+    expect((await pool!.listTools("far")).length).toBe(9);
     const numbers = Array.from({ length: 20 }, (_, number) => ({ number }));
     expect(await Promise.all(numbers.map((args) => call("echo", args)))).toEqual(numbers);
     await pool!.close();
@@ -346,25 +346,67 @@ describe("what goes wrong later", () => {
     },
   );
 
-  test.each([
-    ["expiring", "its session has ended (404)"],
-    ["forgetful", "it refused the request, perhaps since its session has ended (400)"],
-  ])("a session that has ended (%s): the next call opens another", async (mode, how) => {
-    const server = await start(mode);
+  test.each(["http", "json", "expiring", "forgetful"])(
+    "a session that has ended (%s): what was refused for it is sent again in another one, once",
+    async (mode) => {
+      const server = await start(mode);
+      open({ far: { url: httpAt(server), transport: "http" } });
+      for (let a = 0; a < 10; a++) expect(await call("echo", { a })).toEqual({ a });
+      await server.saw("called echo", 10);
+      if (mode === "expiring") return;
+      await call("forget");
+      const numbers = Array.from({ length: 20 }, (_, number) => ({ number }));
+      expect(await Promise.all(numbers.map((args) => call("echo", args)))).toEqual(numbers);
+      await server.saw("called echo", 30);
+      expect(server.lines.filter((line) => line === "called echo")).toHaveLength(30);
+      // There is no goodbye to a session that is gone.
+      expect(server.lines.filter((line) => line.startsWith("DELETE"))).toEqual([]);
+    },
+  );
+
+  test("a session that has ended costs the calls that the server has already begun", async () => {
+    const server = await start("http");
     open({ far: { url: httpAt(server), transport: "http" } });
-    let text = "";
-    for (let count = 0; count < 10 && text === ""; count++) {
-      text = await call("echo").then(
-        () => "",
-        (error: unknown) => failure(Promise.reject(error)),
-      );
-    }
-    expect(text).toBe(
-      `SERVER_UNAVAILABLE: far.echo: server "far" is gone, ${how}\nhint: The next call opens a new one.`,
+    await call("echo");
+    const beside = failure(call("hang"));
+    await server.saw("called hang");
+    await call("forget");
+    expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(await beside).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.hang: server "far" is gone, its session has ended (404)
+      hint: The next call opens a new one."
+    `);
+  });
+
+  test("a request that is refused (400) in a session that is well fails alone", async () => {
+    const server = await start("picky");
+    open({ far: { url: httpAt(server), transport: "http" } });
+    await call("echo");
+    const controller = new AbortController();
+    const beside = failure(call("hang", {}, { signal: controller.signal }));
+    await server.saw("called hang");
+    expect(await failure(call("echo", { refused: "unread" }))).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.echo: server "far": it refused the request (400)
+      hint: See what it logs."
+    `);
+    expect(await failure(call("echo", { refused: "in-words" }))).toMatchInlineSnapshot(
+      `"INVALID_ARGUMENTS: far.echo: an odd argument"`,
     );
     expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
-    // There is no goodbye to a session that is gone.
-    expect(server.lines.filter((line) => line.startsWith("DELETE"))).toEqual([]);
+    controller.abort();
+    expect(await beside).toBe("CANCELLED: far.hang was cancelled");
+    expect(connections(server)).toBe(1);
+  });
+
+  test("a request that the server may have read is not sent again, whatever its session", async () => {
+    const server = await start("answers-all-with-400");
+    open({ far: { url: httpAt(server), transport: "http" } });
+    expect(await failure(call("echo", { refused: "in-words" }))).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.echo: server "far" is gone, its session has ended (400)
+      hint: The next call opens a new one."
+    `);
+    expect(server.lines.filter((line) => line === "refused tools/call")).toHaveLength(1);
+    expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
   });
 
   test("a stream whose events are numbered is taken up again where it broke", async () => {
