@@ -10,6 +10,7 @@ import { version } from "../version.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { ServerBusy } from "./server-busy.ts";
+import { NotWritten } from "./stdio.ts";
 import { type Line, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -204,7 +205,8 @@ function requestError(
     const how = line.ended() || wordsOf(cause);
     if (server.url === undefined) {
       const message = `${what}: server "${server.name}" is gone, ${how}${lastWords(line)}`;
-      return new ConnectionLost(message, { cause, hint: "The next call starts it again.", sent });
+      const hint = "The next call starts it again.";
+      return new ConnectionLost(message, { cause, hint, sent: sent && !(cause instanceof NotWritten) });
     }
     return new ClaudikinsError("SERVER_UNAVAILABLE", `${what}: server "${server.name}": ${how}`, {
       cause,

@@ -1,6 +1,7 @@
 /** MCP over a child's stdin and stdout: newline-delimited JSON of nearly any length, harmed by nothing that is not JSON. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import { messageOf } from "../errors.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
 
 const newline = 0x0a;
@@ -21,6 +22,11 @@ const drainGraceMs = 100;
 /** How long to wait for the end of a process that takes no more messages. */
 const endGraceMs = 1_000;
 
+/** A message that the process has certainly not read. */
+export class NotWritten extends Error {
+  override readonly name = "NotWritten";
+}
+
 /** The SDK's own client drops a connection at 10 MiB and joins its buffer anew for each chunk; hence this one. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -30,6 +36,8 @@ export class StdioTransport implements Transport {
   #errorTail = "";
   #ended = "";
   readonly #closed = Promise.withResolvers<void>();
+  /** Of what was sent last. */
+  #written: Promise<void> = Promise.resolve();
 
   readonly #options: SpawnOptions & { maxMessageBytes?: number };
   constructor(options: SpawnOptions & { maxMessageBytes?: number }) {
@@ -47,16 +55,20 @@ export class StdioTransport implements Transport {
       // What was printed last explains most failures, but a surviving grandchild may hold the pipes open.
       await atMost(drainGraceMs, Promise.all([reading, draining]));
       this.#closed.resolve();
-      this.onclose?.();
+      // Who could not write hears of that first.
+      setImmediate(() => this.onclose?.());
     });
   }
 
+  /** Throws NotWritten when the process took no more, or not all of it: nobody reads half a message. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (!this.#group) throw new Error("not started");
     const { stdin } = this.#group;
+    // One after the other: a pipe that breaks fails all that is on its way, also what was read.
+    const written = this.#written.then(() => writeTo(stdin, `${JSON.stringify(message)}\n`));
+    this.#written = written.catch(() => {});
     try {
-      await stdin.write(`${JSON.stringify(message)}\n`);
-      await stdin.flush();
+      await written;
     } catch (error) {
       // Most likely the process is ending, and how it ended says more than a broken pipe.
       await atMost(endGraceMs, this.#closed.promise);
@@ -130,6 +142,17 @@ export class StdioTransport implements Transport {
     for await (const chunk of stream) {
       this.#errorTail = (this.#errorTail + decoder.decode(chunk, { stream: true })).slice(-keptErrorBytes);
     }
+  }
+}
+
+async function writeTo(stdin: ProcessGroup["stdin"], text: string): Promise<void> {
+  try {
+    // Bun says `true` instead of a number when the pipe is closed already.
+    const count: unknown = await stdin.write(text);
+    await stdin.flush();
+    if (typeof count !== "number") throw new Error("its input is closed");
+  } catch (cause) {
+    throw new NotWritten(messageOf(cause), { cause });
   }
 }
 

@@ -312,6 +312,16 @@ describe("sent again", () => {
     expect(await call("starts")).toBe("2");
   });
 
+  test("is what a process took no more, or not all of it", async () => {
+    open({ flaky: flaky() });
+    await call("deaf");
+    expect(await call("starts")).toBe("2");
+    await call("deaf");
+    const large = { text: "x".repeat(3_000_000) };
+    const answers = await Promise.all([large, {}, {}].map((args) => pool.callTool("flaky", "starts", args)));
+    expect(answers).toEqual(Array(3).fill({ content: [{ type: "text", text: "3" }] }));
+  });
+
   test("is what was to be written to a connection that is gone", async () => {
     const config = configOf("flaky", flaky());
     const opened: Connection[] = [];

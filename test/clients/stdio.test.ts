@@ -1,6 +1,6 @@
 /** The transport by itself: lines in and out, and what is known of a process that ended. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { StdioTransport } from "../../src/clients/stdio.ts";
+import { NotWritten, StdioTransport } from "../../src/clients/stdio.ts";
 import { processesLeft } from "../support/process.ts";
 
 // Processes take their time to start on a small machine.
@@ -106,8 +106,21 @@ describe("what is sent", () => {
   test("to a process that takes nothing any more fails when it has ended, so that its end can be told", async () => {
     const { transport, first } = await start("exec 0<&-; echo ready; sleep 0.2; echo 'last words' >&2; exit 9");
     await first;
-    await expect(transport.send(ping)).rejects.toThrow();
+    await expect(transport.send(ping)).rejects.toThrow(NotWritten);
+    await expect(transport.send(ping)).rejects.toThrow(NotWritten);
     expect([transport.ended, transport.lastErrorLines()]).toEqual(["exited with code 9", ["last words"]]);
+  });
+
+  test("is known to be read or not, message for message, when the process goes while several are on their way", async () => {
+    const { transport } = await start(`exec head -n 2`);
+    const large = { ...ping, params: { text: "x".repeat(3_000_000) } };
+    const all = await Promise.allSettled([ping, ping, large, ping].map((each) => transport.send(each)));
+    expect(all.map((each) => (each.status === "rejected" ? each.reason.name : "written"))).toEqual([
+      "written",
+      "written",
+      "NotWritten",
+      "NotWritten",
+    ]);
   });
 
   test("before the start is an error", async () => {
