@@ -5,12 +5,17 @@ import { backoffMs, backoffTimes } from "../../src/clients/backoff.ts";
 import { type Connection, connect } from "../../src/clients/connect.ts";
 import { ConnectionLost } from "../../src/clients/connection-lost.ts";
 import { Lifecycle } from "../../src/clients/lifecycle.ts";
-import { Pool } from "../../src/clients/pool.ts";
+import type { Pool } from "../../src/clients/pool.ts";
 import { retryText, type ServerState, stateText } from "../../src/clients/state.ts";
-import { defaultServerTimes } from "../../src/config/defaults.ts";
-import type { ServerConfig } from "../../src/config/load.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
-import { silentLog } from "../../src/log.ts";
+import {
+  failureOf as failure,
+  openPool,
+  plainValue,
+  type ServerEntry,
+  serverConfig,
+  surroundings,
+} from "../support/pool.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -32,36 +37,14 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-type Entry = Partial<ServerConfig> & { command: string };
-
-function configOf(name: string, entry: Entry): ServerConfig {
-  const defaults = { args: [], env: {}, disabled: false, ...defaultServerTimes, needs: [] };
-  return { ...defaults, ...entry, name };
-}
-
-const surroundings = () => ({ env: { PATH: process.env["PATH"] ?? "", HOME: mark }, cwd: mark, log: silentLog });
-
-function open(entries: Record<string, Entry>, backoff = backoffTimes): Pool {
-  const servers = Object.entries(entries).map(([name, entry]) => [name, configOf(name, entry)] as const);
-  pool = new Pool(new Map(servers), { ...surroundings(), backoff });
+function open(entries: Record<string, ServerEntry>, backoff = backoffTimes): Pool {
+  pool = openPool(entries, { ...surroundings(mark), backoff });
   return pool;
 }
 
 const flaky = () => fixture("flaky", join(mark, "starts"));
 
-async function call(tool: string, options = {}): Promise<string> {
-  const result = (await pool.callTool("flaky", tool, {}, options)) as { content?: { text: string }[] };
-  return result.content?.[0]?.text ?? "";
-}
-
-async function failure(of: Promise<unknown>): Promise<ClaudikinsError> {
-  const error = await of.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof ClaudikinsError) return error;
-  throw new Error(`no failure of ours: ${error}`);
-}
+const call = async (tool: string, options = {}) => String(plainValue(await pool.callTool("flaky", tool, {}, options)));
 
 async function until(name: string, state: ServerState["state"]): Promise<void> {
   while (pool.state(name).state !== state) await Bun.sleep(1);
@@ -205,7 +188,7 @@ describe("after failures", () => {
 
   test("who has to sign in does not wait", async () => {
     let tries = 0;
-    const life = new Lifecycle(configOf("far", { command: "x" }), async () => {
+    const life = new Lifecycle(serverConfig("far", { command: "x" }), async () => {
       throw new ClaudikinsError("AUTH_REQUIRED", `sign in, please (${++tries})`);
     });
     for (const _ of [1, 2, 3, 4, 5]) await failure(life.use(async () => {}, { what: "x" }));
@@ -323,13 +306,13 @@ describe("sent again", () => {
   });
 
   test("is what was to be written to a connection that is gone", async () => {
-    const config = configOf("flaky", flaky());
+    const config = serverConfig("flaky", flaky());
     const opened: Connection[] = [];
     let closing = new AbortController();
     const life = new Lifecycle(config, async () => {
       closing = new AbortController();
       // The end is noticed by the request alone, as when the process has ended a moment ago.
-      opened.push(await connect(config, { ...surroundings(), onClose: () => {} }, closing.signal));
+      opened.push(await connect(config, { ...surroundings(mark), onClose: () => {} }, closing.signal));
       return opened.at(-1) as Connection;
     });
     const request = { method: "tools/call", params: { name: "starts", arguments: {} } };

@@ -3,13 +3,9 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createServer } from "node:net";
 import { retryAfterOf } from "../../src/clients/http-response.ts";
-import { Pool } from "../../src/clients/pool.ts";
-import { toolValue } from "../../src/clients/result.ts";
-import { defaultServerTimes } from "../../src/config/defaults.ts";
-import type { NetworkServer } from "../../src/config/load.ts";
-import { ClaudikinsError } from "../../src/errors.ts";
-import type { Log } from "../../src/log.ts";
+import type { Pool } from "../../src/clients/pool.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
+import { failureOf, failureText, openPool, plainValue, type ServerEntry } from "../support/pool.ts";
 
 setDefaultTimeout(30_000);
 
@@ -31,38 +27,22 @@ async function start(mode: string): Promise<NetworkFixture> {
   return started;
 }
 
-type Entry = Partial<NetworkServer> & { url: string };
-
-function open(entries: Record<string, Entry>): Pool {
-  const defaults = { transport: "auto" as const, headers: {}, disabled: false, needs: [] };
-  const times = { ...defaultServerTimes, startTimeoutMs: 20_000, callTimeoutMs: 20_000 };
-  const servers = Object.entries(entries).map(
-    ([name, entry]) => [name, { ...defaults, ...times, ...entry, name }] as const,
-  );
+function open(entries: Record<string, ServerEntry>): Pool {
   const write = (line: string) => void logged.push(line);
-  const log: Log = { debug: write, info: write, warn: write };
-  pool = new Pool(new Map(servers), { env: {}, cwd: "/", log });
-  return pool;
+  const opened = openPool(entries, { env: {}, cwd: "/", log: { debug: write, info: write, warn: write } });
+  pool = opened;
+  return opened;
 }
 
 const httpAt = ({ port }: { port: number }, rest = "/mcp") => `http://127.0.0.1:${port}${rest}`;
 
-async function call(tool: string, args: object = {}, options = {}): Promise<unknown> {
-  const value = toolValue(await pool!.callTool("far", tool, args, options), tool);
-  if ("jsonOrText" in value) return value.jsonOrText;
-  return "json" in value ? JSON.parse(value.json) : "text" in value ? value.text : value.blocks;
-}
+const call = async (tool: string, args: object = {}, options = {}) =>
+  plainValue(await pool!.callTool("far", tool, args, options));
 
-/** A failure as a person reads it, with its causes; ports differ from run to run. */
 async function failure(of: Promise<unknown>): Promise<string> {
-  const error = await of.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof ClaudikinsError)) throw new Error(`no failure of ours: ${error}`);
+  const error = await failureOf(of);
   expect(Bun.inspect(error)).not.toMatch(/secret/i);
-  const text = `${error.code}: ${error.message}${error.hint === undefined ? "" : `\nhint: ${error.hint}`}`;
-  return text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
+  return failureText(error);
 }
 
 /** How often it was connected to: each connection listens with one GET. */

@@ -1,9 +1,7 @@
 /** A server that writes what it should not: the right answers are found in it, and what is too much ends only itself. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { Pool } from "../../src/clients/pool.ts";
-import { defaultServerTimes } from "../../src/config/defaults.ts";
-import { ClaudikinsError } from "../../src/errors.ts";
-import { silentLog } from "../../src/log.ts";
+import type { Pool } from "../../src/clients/pool.ts";
+import { failureOf, failureText, openPool, surroundings } from "../support/pool.ts";
 import { processesLeft } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -15,18 +13,8 @@ let folder: TemporaryFolder;
 let pool: Pool;
 beforeEach(() => {
   folder = temporaryFolder();
-  const entry = {
-    ...fixture("noisy", folder.path),
-    env: {},
-    disabled: false,
-    ...defaultServerTimes,
-    startTimeoutMs: 20_000,
-    callTimeoutMs: 20_000,
-    needs: [],
-  };
-  const servers = ["noisy", "other"].map((name) => [name, { ...entry, name }] as const);
-  const { PATH = "" } = process.env;
-  pool = new Pool(new Map(servers), { env: { PATH, HOME: folder.path }, cwd: folder.path, log: silentLog });
+  const noisy = fixture("noisy", folder.path);
+  pool = openPool({ noisy, other: noisy }, surroundings(folder.path));
 });
 afterEach(async () => {
   await pool.close();
@@ -47,11 +35,9 @@ test("log lines, broken JSON, strange messages and wrong ids are passed over", a
 test("a line without end costs its server, and our memory no more than the most of a message", async () => {
   await pool.callTool("other", "right", {});
   const before = process.memoryUsage.rss();
-  const failure = pool.callTool("noisy", "endless", {}).catch((error: unknown) => error);
+  const failure = failureOf(pool.callTool("noisy", "endless", {}));
   expect(await pool.callTool("other", "right", {})).toEqual(right);
-  const error = await failure;
-  if (!(error instanceof ClaudikinsError)) throw error;
-  expect(`${error.code}: ${error.message}\nhint: ${error.hint}`).toBe(
+  expect(failureText(await failure)).toBe(
     'SERVER_UNAVAILABLE: noisy.endless: server "noisy" is gone, its process sent more than 256 MB without the end of a message\nhint: The next call starts it again.',
   );
   expect(process.memoryUsage.rss() - before).toBeLessThan(600 * 1_048_576);

@@ -3,13 +3,8 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { getEventListeners } from "node:events";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { Pool } from "../../src/clients/pool.ts";
-import { toolValue } from "../../src/clients/result.ts";
-import { defaultServerTimes } from "../../src/config/defaults.ts";
-import type { StdioServer } from "../../src/config/load.ts";
-import { ClaudikinsError } from "../../src/errors.ts";
-import { silentLog } from "../../src/log.ts";
-import { root } from "../support/claudikins.ts";
+import type { Pool } from "../../src/clients/pool.ts";
+import { failureOf, failureText, openPool, plainValue, type ServerEntry, surroundings } from "../support/pool.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -31,38 +26,20 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-type Entry = Partial<StdioServer> & { command: string };
-
 /** Opens the pool of a test. */
-function open(entries: Record<string, Entry>, env: Record<string, string> = {}): Pool {
-  const times = { ...defaultServerTimes, startTimeoutMs: 20_000, callTimeoutMs: 20_000 };
-  const defaults = { args: [], env: {}, disabled: false, ...times, needs: [] };
-  const servers = Object.entries(entries).map(([name, entry]) => [name, { ...defaults, ...entry, name }] as const);
-  const { PATH = "" } = process.env;
-  pool = new Pool(new Map(servers), { env: { PATH, HOME: mark, ...env }, cwd: folder.path, log: silentLog });
+function open(entries: Record<string, ServerEntry>, env: Record<string, string> = {}): Pool {
+  const options = surroundings(mark);
+  pool = openPool(entries, { ...options, env: { ...options.env, ...env } });
   return pool;
 }
 
 const odd = () => fixture("odd", mark);
 const lists = (mode: string) => fixture("lists", mode, mark);
 
-async function call(tool: string, args: object = {}, options = {}): Promise<unknown> {
-  const value = toolValue(await pool.callTool("odd", tool, args, options), tool);
-  if ("blocks" in value) return JSON.parse(value.blocks);
-  if ("jsonOrText" in value) throw new Error("no tool of this server gives such a value");
-  return "json" in value ? JSON.parse(value.json) : value.text;
-}
+const call = async (tool: string, args: object = {}, options = {}) =>
+  plainValue(await pool.callTool("odd", tool, args, options));
 
-/** A failure as a person reads it: code, message and hint, without the paths of this machine. */
-async function failure(of: Promise<unknown>): Promise<string> {
-  const error = await of.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof ClaudikinsError)) throw new Error(`no failure of ours: ${error}`);
-  const text = `${error.code}: ${error.message}${error.hint === undefined ? "" : `\nhint: ${error.hint}`}`;
-  return text.replaceAll(process.execPath, "BUN").replaceAll(root, "ROOT").replaceAll(mark, "MARK");
-}
+const failure = async (of: Promise<unknown>) => failureText(await failureOf(of), mark);
 
 describe("starting", () => {
   test("nothing is started before the first call, and ten together share one process", async () => {

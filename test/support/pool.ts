@@ -1,0 +1,54 @@
+/** Pools for tests, of servers that are described in a few words, and what went wrong with them as a person reads it. */
+import { Pool, type PoolOptions } from "../../src/clients/pool.ts";
+import { type ToolResult, toolValue } from "../../src/clients/result.ts";
+import { defaultServerTimes } from "../../src/config/defaults.ts";
+import type { NetworkServer, ServerConfig, StdioServer } from "../../src/config/load.ts";
+import { ClaudikinsError } from "../../src/errors.ts";
+import { silentLog } from "../../src/log.ts";
+import { root } from "./claudikins.ts";
+
+export type ServerEntry = (Partial<StdioServer> & { command: string }) | (Partial<NetworkServer> & { url: string });
+
+/** What the config would say of it, with times that are long enough on a small machine. */
+export function serverConfig(name: string, entry: ServerEntry): ServerConfig {
+  const times = { ...defaultServerTimes, startTimeoutMs: 20_000, callTimeoutMs: 20_000 };
+  const defaults = { name, disabled: false, needs: [], ...times };
+  if (entry.url !== undefined) return { ...defaults, transport: "auto", headers: {}, ...entry };
+  return { ...defaults, args: [], env: {}, ...entry };
+}
+
+/** What a pool of a test works in: servers find their programs, and a folder that is also their home. */
+export function surroundings(folder: string): PoolOptions {
+  return { env: { PATH: process.env["PATH"] ?? "", HOME: folder }, cwd: folder, log: silentLog };
+}
+
+export function openPool(entries: Record<string, ServerEntry>, options: PoolOptions): Pool {
+  return new Pool(new Map(Object.entries(entries).map(([name, entry]) => [name, serverConfig(name, entry)])), options);
+}
+
+/** The value that code gets of a result. */
+export function plainValue(result: ToolResult): unknown {
+  const value = toolValue(result, "the tool");
+  if ("jsonOrText" in value) return value.jsonOrText;
+  if ("text" in value) return value.text;
+  return JSON.parse("json" in value ? value.json : value.blocks);
+}
+
+/** The error that something fails with, which has to be one of ours. */
+export async function failureOf(of: Promise<unknown>): Promise<ClaudikinsError> {
+  const error = await of.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ClaudikinsError) return error;
+  throw new Error(`no failure of ours: ${Bun.inspect(error)}`);
+}
+
+/** A failure as a person reads it: code, message and hint, without what differs from run to run and machine to machine. */
+export function failureText({ code, message, hint }: ClaudikinsError, folder?: string): string {
+  const text = `${code}: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`
+    .replaceAll(process.execPath, "BUN")
+    .replaceAll(root, "ROOT")
+    .replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
+  return folder === undefined ? text : text.replaceAll(folder, "MARK");
+}
