@@ -22,6 +22,18 @@ const drainGraceMs = 100;
 /** How long to wait for the end of a process that takes no more messages. */
 const endGraceMs = 1_000;
 
+/** Characters that are written together. */
+const writeSize = 65_536;
+
+/** Bytes that a pipe takes all or none of, as POSIX has it (PIPE_BUF). */
+const atomicBytes = process.platform === "linux" ? 4_096 : 512;
+
+interface Outgoing {
+  text: string;
+  resolve: () => void;
+  reject: (error: unknown) => void;
+}
+
 /** A message that the process has certainly not read. */
 export class NotWritten extends Error {
   override readonly name = "NotWritten";
@@ -36,8 +48,8 @@ export class StdioTransport implements Transport {
   #errorTail = "";
   #ended = "";
   readonly #closed = Promise.withResolvers<void>();
-  /** Of what was sent last. */
-  #written: Promise<void> = Promise.resolve();
+  readonly #outgoing: Outgoing[] = [];
+  #isWriting = false;
 
   readonly #options: SpawnOptions & { maxMessageBytes?: number };
   constructor(options: SpawnOptions & { maxMessageBytes?: number }) {
@@ -60,20 +72,28 @@ export class StdioTransport implements Transport {
     });
   }
 
-  /** Throws NotWritten when the process took no more, or not all of it: nobody reads half a message. */
+  /** Throws NotWritten when the process has certainly not read it. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (!this.#group) throw new Error("not started");
-    const { stdin } = this.#group;
-    // One after the other: a pipe that breaks fails all that is on its way, also what was read.
-    const written = this.#written.then(() => writeTo(stdin, `${JSON.stringify(message)}\n`));
-    this.#written = written.catch(() => {});
+    const { promise, ...settle } = Promise.withResolvers<void>();
+    this.#outgoing.push({ text: `${JSON.stringify(message)}\n`, ...settle });
+    if (this.#outgoing.length === 1 && !this.#isWriting) void this.#write(this.#group);
     try {
-      await written;
+      await promise;
     } catch (error) {
       // Most likely the process is ending, and how it ended says more than a broken pipe.
       await atMost(endGraceMs, this.#closed.promise);
       throw error;
     }
+  }
+
+  /** Messages of one moment in one write, and one write after the other: what fails is only what was in it. */
+  async #write({ stdin }: ProcessGroup): Promise<void> {
+    this.#isWriting = true;
+    // Who else sends in this moment gets in.
+    await null;
+    while (this.#outgoing.length > 0) await writeTogether(stdin, taken(this.#outgoing));
+    this.#isWriting = false;
   }
 
   async close(): Promise<void> {
@@ -145,14 +165,33 @@ export class StdioTransport implements Transport {
   }
 }
 
-async function writeTo(stdin: ProcessGroup["stdin"], text: string): Promise<void> {
+/** As many as make a write of a size that costs little, and one at least. */
+function taken(outgoing: Outgoing[]): Outgoing[] {
+  let length = 0;
+  const end = outgoing.findIndex(({ text }, index) => {
+    length += text.length;
+    return index > 0 && length > writeSize;
+  });
+  return outgoing.splice(0, end === -1 ? outgoing.length : end);
+}
+
+/** Of a write that fails the end was not read, which the last message needs; of a small one, nothing. */
+async function writeTogether(stdin: ProcessGroup["stdin"], messages: Outgoing[]): Promise<void> {
+  const text = messages.map((message) => message.text).join("");
+  let isClosed = false;
   try {
     // Bun says `true` instead of a number when the pipe is closed already.
     const count: unknown = await stdin.write(text);
     await stdin.flush();
-    if (typeof count !== "number") throw new Error("its input is closed");
+    isClosed = typeof count !== "number";
+    if (isClosed) throw new Error("its input is closed");
+    for (const { resolve } of messages) resolve();
   } catch (cause) {
-    throw new NotWritten(messageOf(cause), { cause });
+    const isWhole = isClosed || Buffer.byteLength(text) <= atomicBytes;
+    const last = messages.length - 1;
+    messages.forEach(({ reject }, at) => {
+      reject(isWhole || at === last ? new NotWritten(messageOf(cause), { cause }) : cause);
+    });
   }
 }
 

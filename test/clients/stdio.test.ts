@@ -115,12 +115,21 @@ describe("what is sent", () => {
     const { transport } = await start(`exec head -n 2`);
     const large = { ...ping, params: { text: "x".repeat(3_000_000) } };
     const all = await Promise.allSettled([ping, ping, large, ping].map((each) => transport.send(each)));
-    expect(all.map((each) => (each.status === "rejected" ? each.reason.name : "written"))).toEqual([
-      "written",
-      "written",
-      "NotWritten",
-      "NotWritten",
-    ]);
+    const said = (each: PromiseSettledResult<void>) => (each.status === "rejected" ? each.reason.name : "written");
+    expect(all.map(said)).toEqual(["written", "written", "NotWritten", "NotWritten"]);
+  });
+
+  test("together with others may have been read before the process went, and is not called unread", async () => {
+    // The pipe is full before they are written, and takes some of them when the process has read for a moment.
+    const { transport, first } = await start("echo ready; sleep 0.2; head -c 3100000 >/dev/null");
+    await first;
+    const sized = (size: number) => ({ ...ping, params: { text: "x".repeat(size) } });
+    const sending = [sized(3_000_000), ...Array(12).fill(sized(30_000))].map((each) => transport.send(each));
+    const names = (await Promise.allSettled(sending)).map((each) =>
+      each.status === "rejected" ? each.reason.name : "written",
+    );
+    // Of the write that broke the last message is known to be unread, and so is all that came after it.
+    expect(names.map((name) => name[0]).join("")).toMatch(/^w+E*N+$/);
   });
 
   test("before the start is an error", async () => {
