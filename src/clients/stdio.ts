@@ -1,11 +1,24 @@
 /** MCP over a child's stdin and stdout: newline-delimited JSON of nearly any length, harmed by nothing that is not JSON. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../errors.ts";
+import { readMessage } from "./json-rpc.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
 
 const newline = 0x0a;
-const keptErrorBytes = 4_096;
+const space = 0x20;
+const brace = 0x7b;
+const keptErrorBytes = 16_384;
+
+/** Last words: so many lines, of so many characters. */
+const keptLines = 5;
+const maxLineLength = 300;
+
+/** Lines that are no messages: so many are told of. */
+const maxReportedLines = 100;
+
+/** How long what one server writes is read without a look at anything else. */
+const turnMs = 10;
 
 /**
  * Characters of a message that leaves much behind: its bytes, its text, the parts of it, and the copies on their way into the
@@ -46,6 +59,9 @@ export class StdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   #group: ProcessGroup | undefined;
   #errorTail = "";
+  readonly #strayLines: string[] = [];
+  #strays = 0;
+  #hasSpoken = false;
   #ended = "";
   readonly #closed = Promise.withResolvers<void>();
   readonly #outgoing: Outgoing[] = [];
@@ -109,9 +125,11 @@ export class StdioTransport implements Transport {
     return this.#ended;
   }
 
-  /** The last lines that the server wrote to stderr, for error messages. */
-  lastErrorLines(count = 5): string[] {
-    return this.#errorTail.trimEnd().split("\n").filter(Boolean).slice(-count);
+  /** The last lines that the server wrote to stderr, for error messages; to stdout, where it wrote nothing else there. */
+  lastLines(): string[] {
+    const lines = this.#errorTail.split("\n").map(tidy).filter(Boolean);
+    const stray = this.#hasSpoken ? [] : this.#strayLines.map(tidy).filter(Boolean);
+    return (lines.length > 0 ? lines : stray).slice(-keptLines);
   }
 
   async #readMessages(group: ProcessGroup): Promise<void> {
@@ -119,16 +137,16 @@ export class StdioTransport implements Transport {
     let pending: Uint8Array[] = [];
     let pendingBytes = 0;
     let isTooMuch = false;
+    let turnStart = performance.now();
     for await (const chunk of group.stdout) {
       // What comes after too much is read and dropped, or the server's last words would be of a broken pipe.
       if (isTooMuch) continue;
       let start = 0;
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
         pending.push(chunk.subarray(start, end));
-        const line = Buffer.concat(pending).toString("utf8");
+        this.#receive(pending.length === 1 ? pending[0]! : Buffer.concat(pending));
         pending = [];
         pendingBytes = 0;
-        this.#receive(line);
         start = end + 1;
       }
       if (start < chunk.length) pending.push(chunk.subarray(start));
@@ -139,22 +157,36 @@ export class StdioTransport implements Transport {
         pending = [];
         void group.stop();
       }
+      // Who writes without a pause keeps nobody else waiting, not even for the end of their time.
+      if (performance.now() - turnStart < turnMs) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      turnStart = performance.now();
     }
   }
 
-  #receive(line: string): void {
-    if (line.trim() === "") return;
+  #receive(line: Uint8Array): void {
+    const first = line.find((byte) => byte > space);
+    if (first === undefined) return;
     const isLarge = line.length > largeMessage;
     if (isLarge) Bun.gc(true);
-    let message: JSONRPCMessage;
-    try {
-      message = JSONRPCMessageSchema.parse(JSON.parse(line));
-    } catch {
-      this.onerror?.(new Error(`not a JSON-RPC message: ${line.slice(0, 200)}`));
+    const message =
+      first === brace ? readMessage(Buffer.from(line.buffer, line.byteOffset, line.length).toString()) : undefined;
+    if (!message) {
+      this.#stray(line);
       return;
     }
+    this.#hasSpoken = true;
     this.onmessage?.(message);
     if (isLarge) collectSoon();
+  }
+
+  /** What is no message: before the first one it may be the last words of a server that does not start. */
+  #stray(line: Uint8Array): void {
+    const text = new TextDecoder().decode(line.subarray(0, maxLineLength));
+    if (!this.#hasSpoken) this.#strayLines.push(text);
+    if (this.#strayLines.length > keptLines) this.#strayLines.shift();
+    if (++this.#strays <= maxReportedLines) this.onerror?.(new Error(`not a JSON-RPC message: ${text.slice(0, 200)}`));
+    if (this.#strays === maxReportedLines) this.onerror?.(new Error("more of these are not told of"));
   }
 
   async #keepErrorTail(stream: ReadableStream<Uint8Array>): Promise<void> {
@@ -163,6 +195,15 @@ export class StdioTransport implements Transport {
       this.#errorTail = (this.#errorTail + decoder.decode(chunk, { stream: true })).slice(-keptErrorBytes);
     }
   }
+}
+
+/** A line as a terminal would show it in the end, without colours and overwritten text; of a long one the beginning. */
+function tidy(line: string): string {
+  const shown = line.trimEnd().split("\r").at(-1) ?? "";
+  const text = Bun.stripANSI(shown)
+    .replace(/\p{Cc}+/gu, " ")
+    .trimEnd();
+  return text.length > maxLineLength ? `${text.slice(0, maxLineLength)}…` : text;
 }
 
 /** As many as make a write of a size that costs little, and one at least. */

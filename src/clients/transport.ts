@@ -43,7 +43,7 @@ function stdioLine(server: StdioServer, { env, cwd, log }: LineOptions): Line {
     transport,
     pid: () => transport.pid,
     ended: () => (transport.ended === "" ? "" : `its process ${transport.ended}`),
-    lastWords: () => transport.lastErrorLines(),
+    lastWords: () => transport.lastLines(),
     failure: () => undefined,
   };
 }

@@ -1,8 +1,9 @@
 /** MCP over a WebSocket. The SDK's own transport can send no headers, and knows nothing of why there is no connection. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { Endpoint } from "./endpoint.ts";
 import { retryAfterOf } from "./http-response.ts";
+import { readMessage } from "./json-rpc.ts";
 import { broken, NetworkFailure, noAnswer, refusal } from "./network-failure.ts";
 
 /** How long the other side may take to say goodbye, and how long to find out why there is no connection. */
@@ -59,16 +60,9 @@ export class WebSocketTransport implements Transport {
   }
 
   #receive(data: unknown): void {
-    let message: JSONRPCMessage;
-    try {
-      message = JSONRPCMessageSchema.parse(
-        JSON.parse(typeof data === "string" ? data : Buffer.from(data as Buffer).toString()),
-      );
-    } catch {
-      this.onerror?.(new Error("not a JSON-RPC message"));
-      return;
-    }
-    this.onmessage?.(message);
+    const message = readMessage(typeof data === "string" ? data : Buffer.from(data as Buffer).toString());
+    if (message) this.onmessage?.(message);
+    else this.onerror?.(new Error("not a JSON-RPC message"));
   }
 
   /** A WebSocket does not say why it was refused; a plain request to the same address does. */

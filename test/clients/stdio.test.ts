@@ -59,9 +59,49 @@ describe("what a server writes", () => {
     const { transport, closed } = await start("seq 1 3000 >&2; printf '\\n\\nlast\\n\\n' >&2; exit 3");
     expect(transport.ended).toBe("");
     await closed;
-    expect(transport.lastErrorLines()).toEqual(["2997", "2998", "2999", "3000", "last"]);
+    expect(transport.lastLines()).toEqual(["2997", "2998", "2999", "3000", "last"]);
     expect(transport.ended).toBe("exited with code 3");
   });
+});
+
+describe("last words", () => {
+  test("are those on stdout where there are none on stderr, and it never spoke MCP", async () => {
+    const silent = await start("echo 'usage: x'; echo; echo 'error: no port'; exit 2");
+    const spoken = await start(`echo 'usage: x'; echo '${JSON.stringify(ping)}'; echo 'data'; exit 2`);
+    await Promise.all([silent.closed, spoken.closed]);
+    expect([silent.transport.lastLines(), spoken.transport.lastLines()]).toEqual([["usage: x", "error: no port"], []]);
+  });
+
+  test("are as a terminal shows them, without colours, and of a long line the beginning", async () => {
+    const { transport, closed } = await start(
+      String.raw`printf '10%%\r100%%\r\n\033[31mred\033[0m\a\n' >&2; head -c 9000 /dev/zero | tr '\0' x >&2`,
+    );
+    await closed;
+    expect(transport.lastLines()).toEqual(["100%", "red", `${"x".repeat(300)}…`]);
+  });
+});
+
+test("who writes without a pause keeps nobody else waiting, and is told of a hundred times", async () => {
+  const { heard, first, transport } = await start("yes");
+  await first;
+  for (const _ of [1, 2, 3]) await new Promise((resolve) => setTimeout(resolve, 1));
+  await transport.close();
+  expect(heard).toHaveLength(101);
+  expect(heard.at(-1)).toBe("more of these are not told of");
+});
+
+test("an answer that cannot be understood is a failure of its request", async () => {
+  const answers = ['"result":null', '"result":"x"', '"x":1', '"error":{}', '"error":"x"', '"result":{}'];
+  const lines = answers.map((answer, id) => `{"jsonrpc":"2.0","id":${id},${answer}}`);
+  const text = [...lines, '{"jsonrpc":"2.0","id":null,"result":{}}'].join("\n");
+  const { heard, closed } = await start(`cat <<'END'\n${text}\nEND`);
+  await closed;
+  const error = { code: -32_700, message: "its answer is not MCP: neither a result nor an error" };
+  expect(heard).toEqual([
+    ...[0, 1, 2, 3, 4].map((id) => ({ jsonrpc: "2.0", id, error })),
+    { jsonrpc: "2.0", id: 5, result: {} },
+    'not a JSON-RPC message: {"jsonrpc":"2.0","id":null,"result":{}}',
+  ]);
 });
 
 describe("a line without end", () => {
@@ -108,7 +148,7 @@ describe("what is sent", () => {
     await first;
     await expect(transport.send(ping)).rejects.toThrow(NotWritten);
     await expect(transport.send(ping)).rejects.toThrow(NotWritten);
-    expect([transport.ended, transport.lastErrorLines()]).toEqual(["exited with code 9", ["last words"]]);
+    expect([transport.ended, transport.lastLines()]).toEqual(["exited with code 9", ["last words"]]);
   });
 
   test("is known to be read or not, message for message, when the process goes while several are on their way", async () => {
@@ -146,7 +186,7 @@ describe("the end", () => {
     const { transport, closed } = await start(`${child} & echo 'going' >&2; exit 4`);
     await closed;
     expect(await processesLeft(child)).toEqual([]);
-    expect([transport.ended, transport.lastErrorLines()]).toEqual(["exited with code 4", ["going"]]);
+    expect([transport.ended, transport.lastLines()]).toEqual(["exited with code 4", ["going"]]);
   });
 
   test("by a signal has the signal's name", async () => {
