@@ -1,14 +1,14 @@
 /** One server's config → a connected MCP client, or an error that says what the server did instead. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
+import { ErrorCode as McpCode, McpError } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
-import { ClaudikinsError, messageOf } from "../errors.ts";
+import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { ConnectionLost } from "./connection-lost.ts";
-import { NetworkFailure } from "./network-failure.ts";
+import { brokeOff, NetworkFailure } from "./network-failure.ts";
 import { ServerBusy } from "./server-busy.ts";
 import { NotWritten } from "./stdio.ts";
 import { type Line, lineTo } from "./transport.ts";
@@ -156,36 +156,54 @@ function startFailure(server: ServerConfig, line: Line, isLate: boolean, cause: 
   if (cause instanceof ClaudikinsError && !isLate) {
     return new ClaudikinsError(cause.code, `Server "${server.name}" did not start: ${cause.message}`, cause);
   }
-  const timedOut = isLate || (cause instanceof McpError && cause.code === ErrorCode.RequestTimeout);
+  const timedOut = isLate || (cause instanceof McpError && cause.code === McpCode.RequestTimeout);
   const silence = `it did not answer within ${server.startTimeoutMs / 1000} s`;
   if (server.url !== undefined) {
     const failure = cause instanceof NetworkFailure ? cause : line.failure();
     if (failure) return unreachable(server, failure);
-    const message = `Server "${server.name}" cannot be used: ${timedOut ? silence : messageOf(cause)}`;
-    return new ClaudikinsError("SERVER_UNAVAILABLE", message, {
+    const { code, words } = timedOut ? { code: unavailable, words: silence } : firstAnswer(cause);
+    return new ClaudikinsError(code, `Server "${server.name}" cannot be used: ${words}`, {
       hint: timedOut
         ? `Raise "startTimeoutMs" of "${server.name}" in the config, or see what is under its "url".`
         : 'See in the config whether "url" and "type" are right.',
     });
   }
-  const what = timedOut ? silence : line.ended() || messageOf(cause);
-  return new ClaudikinsError("SERVER_UNAVAILABLE", `Server "${server.name}" did not start: ${what}${lastWords(line)}`, {
-    cause,
-    hint: timedOut
-      ? `Raise "startTimeoutMs" of "${server.name}" in the config, or see by hand what its command does.`
-      : "To see more, run its command from the config by hand.",
-  });
+  const ended = line.ended() && `${line.ended()}${line.lastWords().length === 0 ? ", and said nothing" : ""}`;
+  const { code, words, hint } = timedOut
+    ? {
+        code: unavailable,
+        words: silence,
+        hint: `Raise "startTimeoutMs" of "${server.name}" in the config, or see by hand what its command does.`,
+      }
+    : ended
+      ? { code: unavailable, words: ended, hint: "To see more, run its command from the config by hand." }
+      : firstAnswer(cause);
+  const text = `Server "${server.name}" did not start: ${words}${lastWords(line)}`;
+  return new ClaudikinsError(code, text, { cause, hint });
+}
+
+const unavailable = "SERVER_UNAVAILABLE" as const;
+
+/** What was wrong with the answer to `initialize`. */
+function firstAnswer(cause: unknown): { code: ErrorCode; words: string; hint: string } {
+  const hint = "Run its command from the config by hand, and see whether it is an MCP server.";
+  if (cause instanceof z.core.$ZodError) return { code: "PROTOCOL_ERROR", words: "its first answer is not MCP", hint };
+  if (cause instanceof McpError) {
+    return { code: unavailable, words: `its first answer is an error: ${wordsOf(cause)}`, hint };
+  }
+  // What the SDK itself objects to is the version.
+  return { code: "PROTOCOL_ERROR", words: messageOf(cause), hint: otherVersion };
 }
 
 function requestError(
-  { server, line }: Peer,
+  { server, line, client }: Peer,
   { method }: Request,
   { what, timeoutMs }: RequestOptions,
   cause: unknown,
   sent: boolean,
 ): ClaudikinsError {
   if (cause instanceof ClaudikinsError) return cause;
-  if (cause instanceof McpError && cause.code === ErrorCode.RequestTimeout) {
+  if (cause instanceof McpError && isOurTimeout(cause, timeoutMs)) {
     return new ClaudikinsError("CALL_TIMEOUT", `${what} did not answer within ${timeoutMs / 1000} s`, {
       cause,
       hint: `Raise "callTimeoutMs" of "${server.name}" in the config, or ask for less in one call.`,
@@ -201,7 +219,9 @@ function requestError(
     }
     return new ClaudikinsError(code, `${what}: ${whose}`, { hint });
   }
-  if (!(cause instanceof McpError) || cause.code === ErrorCode.ConnectionClosed) {
+  // The SDK's own code for it is one that many servers use for any error.
+  const isClosed = client.transport === undefined || (cause instanceof McpError && cause.data === brokeOff);
+  if (!(cause instanceof McpError) || (cause.code === McpCode.ConnectionClosed && isClosed)) {
     const how = line.ended() || wordsOf(cause);
     if (server.url === undefined) {
       const message = `${what}: server "${server.name}" is gone, ${how}${lastWords(line)}`;
@@ -213,7 +233,17 @@ function requestError(
       hint: "Try again, and see what it logs.",
     });
   }
-  return new ClaudikinsError(answeredErrorCode(method, cause.code), `${what}: ${wordsOf(cause)}`, { cause });
+  const code = answeredErrorCode(method, cause.code);
+  const hint = cause.code === McpCode.ParseError ? otherVersion : code === "PROTOCOL_ERROR" ? serversOwn : undefined;
+  return new ClaudikinsError(code, `${what}: ${wordsOf(cause)}`, { cause, hint });
+}
+
+const serversOwn = "It is the server's own error: see what it logs, or its documentation.";
+const otherVersion = "See whether there is another version of the server, or of claudikins.";
+
+/** Servers may answer with the SDK's code for it as well. */
+function isOurTimeout({ code, data }: McpError, timeoutMs: number): boolean {
+  return code === McpCode.RequestTimeout && (data as { timeout?: unknown } | undefined)?.timeout === timeoutMs;
 }
 
 /** A server's SDK and ours each put their own words before the server's. */
@@ -222,8 +252,8 @@ function wordsOf(cause: unknown): string {
 }
 
 function answeredErrorCode(method: string, code: number) {
-  if (method !== "tools/call") return "PROTOCOL_ERROR";
-  return code === ErrorCode.InvalidParams ? "INVALID_ARGUMENTS" : "TOOL_FAILED";
+  if (method !== "tools/call" || code === McpCode.ParseError) return "PROTOCOL_ERROR";
+  return code === McpCode.InvalidParams ? "INVALID_ARGUMENTS" : "TOOL_FAILED";
 }
 
 /** The last lines of the server's stderr, under the message. */

@@ -13,7 +13,16 @@ import {
 import { systemCodeOf } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { answerIn, isEventStream, mediaTypeOf, retryAfterOf, watched } from "./http-response.ts";
-import { broken, NetworkFailure, noAnswer, notMcp, refusal, sessionEnded, unreadable } from "./network-failure.ts";
+import {
+  broken,
+  brokeOff,
+  NetworkFailure,
+  noAnswer,
+  notMcp,
+  refusal,
+  sessionEnded,
+  unreadable,
+} from "./network-failure.ts";
 
 /** How long the server may take to be told that the session is over. */
 const goodbyeMs = 1_000;
@@ -310,7 +319,7 @@ export class HttpTransport implements Transport {
     const isResumed = exchange.isResumable && exchange.failedResumptions < maxResumptions;
     if (isResumed || this.#open.get(exchange.id) !== exchange) return;
     this.#open.delete(exchange.id);
-    const error = { code: ErrorCode.ConnectionClosed, message: "its answer broke off" };
+    const error = { code: ErrorCode.ConnectionClosed, message: "its answer broke off", data: brokeOff };
     this.onmessage?.({ jsonrpc: "2.0", id: exchange.id, error });
   }
 }

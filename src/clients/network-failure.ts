@@ -155,6 +155,9 @@ export function unreadable(): NetworkFailure {
   });
 }
 
+/** Marks the failure of an answer of which only a part came, among those that servers answer. */
+export const brokeOff = Symbol("its answer broke off");
+
 /** A stream or socket that was open is not any more. */
 export function broken(what: string): NetworkFailure {
   return new NetworkFailure(what, { hint: "The next call connects again.", isGone: true });

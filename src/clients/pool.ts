@@ -119,7 +119,9 @@ export class Pool implements AsyncDisposable {
       all.push(...read(page));
       cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;
       if (cursor !== undefined && (seen.has(cursor) || seen.size >= maxPages)) {
-        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" sends pages of its ${method} without end`);
+        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" sends pages of its ${method} without end`, {
+          hint: "Ask who makes the server to correct this, or see whether there is another version of it.",
+        });
       }
       if (cursor !== undefined) seen.add(cursor);
     } while (cursor !== undefined);
@@ -129,7 +131,9 @@ export class Pool implements AsyncDisposable {
   async #offered(server: string, offer: Offer, request: Request, what: string, options: CallOptions) {
     return this.#use(server, what, options, async (send, connection) => {
       if (connection.offers(offer)) return send(request);
-      throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`);
+      throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`, {
+        hint: "It announced none when it was started: its tools are what it has.",
+      });
     });
   }
 

@@ -19,7 +19,9 @@ export type ToolResult = JsonObject;
 export function readTools(page: JsonObject, server: string): ListedTool[] {
   const list = page["tools"];
   if (!Array.isArray(list)) {
-    throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" answered tools/list without a list of tools`);
+    throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" answered tools/list without a list of tools`, {
+      hint: "Ask who makes the server to correct this, or see whether there is another version of it.",
+    });
   }
   return list.flatMap((entry: unknown): ListedTool[] => {
     if (!isObject(entry) || typeof entry["name"] !== "string" || entry["name"] === "") return [];

@@ -66,6 +66,8 @@ export class StdioTransport implements Transport {
   readonly #closed = Promise.withResolvers<void>();
   readonly #outgoing: Outgoing[] = [];
   #isWriting = false;
+  /** A write has failed: the process reads nothing any more. */
+  #isBroken = false;
 
   readonly #options: SpawnOptions & { maxMessageBytes?: number };
   constructor(options: SpawnOptions & { maxMessageBytes?: number }) {
@@ -108,7 +110,10 @@ export class StdioTransport implements Transport {
     this.#isWriting = true;
     // Who else sends in this moment gets in.
     await null;
-    while (this.#outgoing.length > 0) await writeTogether(stdin, taken(this.#outgoing));
+    while (this.#outgoing.length > 0) {
+      const isWritten = await writeTogether(stdin, taken(this.#outgoing), this.#isBroken);
+      this.#isBroken ||= !isWritten;
+    }
     this.#isWriting = false;
   }
 
@@ -127,7 +132,10 @@ export class StdioTransport implements Transport {
 
   /** The last lines that the server wrote to stderr, for error messages; to stdout, where it wrote nothing else there. */
   lastLines(): string[] {
-    const lines = this.#errorTail.split("\n").map(tidy).filter(Boolean);
+    const written = this.#errorTail.split("\n");
+    // Of the first line of a tail that is full only the end may be left.
+    if (this.#errorTail.length === keptErrorBytes && written.length > 1) written.shift();
+    const lines = written.map(tidy).filter((line) => line !== "" && !isFrame(line));
     const stray = this.#hasSpoken ? [] : this.#strayLines.map(tidy).filter(Boolean);
     return (lines.length > 0 ? lines : stray).slice(-keptLines);
   }
@@ -206,6 +214,11 @@ function tidy(line: string): string {
   return text.length > maxLineLength ? `${text.slice(0, maxLineLength)}…` : text;
 }
 
+/** Where in its code it was: of a failure in JavaScript these lines come last, and would hide what it was. */
+function isFrame(line: string): boolean {
+  return /^\s+at .*[:\d)>]$|^(?:Node\.js|Bun) v\d/.test(line);
+}
+
 /** As many as make a write of a size that costs little, and one at least. */
 function taken(outgoing: Outgoing[]): Outgoing[] {
   let length = 0;
@@ -216,23 +229,26 @@ function taken(outgoing: Outgoing[]): Outgoing[] {
   return outgoing.splice(0, end === -1 ? outgoing.length : end);
 }
 
-/** Of a write that fails the end was not read, which the last message needs; of a small one, nothing. */
-async function writeTogether(stdin: ProcessGroup["stdin"], messages: Outgoing[]): Promise<void> {
+/** False when it failed: then its end was not read, which the last message needs; and of a small one nothing. */
+async function writeTogether(stdin: ProcessGroup["stdin"], messages: Outgoing[], isBroken: boolean): Promise<boolean> {
   const text = messages.map((message) => message.text).join("");
-  let isClosed = false;
+  let isClosed = isBroken;
   try {
+    if (isBroken) throw new Error("its input is closed");
     // Bun says `true` instead of a number when the pipe is closed already.
     const count: unknown = await stdin.write(text);
     await stdin.flush();
     isClosed = typeof count !== "number";
     if (isClosed) throw new Error("its input is closed");
     for (const { resolve } of messages) resolve();
+    return true;
   } catch (cause) {
     const isWhole = isClosed || Buffer.byteLength(text) <= atomicBytes;
     const last = messages.length - 1;
     messages.forEach(({ reject }, at) => {
       reject(isWhole || at === last ? new NotWritten(messageOf(cause), { cause }) : cause);
     });
+    return false;
   }
 }
 

@@ -118,14 +118,19 @@ describe("listing", () => {
     );
     expect((await Promise.all(texts)).join("\n\n")).toMatchInlineSnapshot(`
       "endless → PROTOCOL_ERROR: Server "endless" sends pages of its tools/list without end
+      hint: Ask who makes the server to correct this, or see whether there is another version of it.
 
       repeating → PROTOCOL_ERROR: Server "repeating" sends pages of its tools/list without end
+      hint: Ask who makes the server to correct this, or see whether there is another version of it.
 
       error → PROTOCOL_ERROR: tools/list of error: no database
+      hint: It is the server's own error: see what it logs, or its documentation.
 
       refuses → PROTOCOL_ERROR: tools/list of refuses: no such cursor
+      hint: It is the server's own error: see what it logs, or its documentation.
 
       shapeless → PROTOCOL_ERROR: Server "shapeless" answered tools/list without a list of tools
+      hint: Ask who makes the server to correct this, or see whether there is another version of it.
 
       dies → SERVER_UNAVAILABLE: tools/list of dies: server "dies" is gone, its process exited with code 7
         | cannot list: out of paper
@@ -279,7 +284,7 @@ describe("what does not start", () => {
       SERVER_UNAVAILABLE: Server "no folder" did not start: its working directory /no/such/folder does not exist
       hint: Create the folder, or correct "cwd" in the config.
 
-      SERVER_UNAVAILABLE: Server "ends well" did not start: its process exited with code 0
+      SERVER_UNAVAILABLE: Server "ends well" did not start: its process exited with code 0, and said nothing
       hint: To see more, run its command from the config by hand.
 
       NEEDS_VARIABLE: Server "variable" needs A_TOKEN, B_TOKEN, which the environment does not have

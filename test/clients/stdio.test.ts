@@ -72,6 +72,17 @@ describe("last words", () => {
     expect([silent.transport.lastLines(), spoken.transport.lastLines()]).toEqual([["usage: x", "error: no port"], []]);
   });
 
+  test("leave out where in its code it was", async () => {
+    const script = "console.error('warming up'); null.x";
+    for (const program of ["node", "bun"]) {
+      const { transport, closed } = await start(`exec ${program} -e "${script}"`);
+      await closed;
+      const lines = transport.lastLines();
+      expect(lines.join("\n")).toMatch(/^TypeError: .*null/m);
+      expect(lines.filter((line) => /^\s+at /.test(line))).toEqual([]);
+    }
+  });
+
   test("are as a terminal shows them, without colours, and of a long line the beginning", async () => {
     const { transport, closed } = await start(
       String.raw`printf '10%%\r100%%\r\n\033[31mred\033[0m\a\n' >&2; head -c 9000 /dev/zero | tr '\0' x >&2`,
