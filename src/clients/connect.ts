@@ -192,7 +192,7 @@ function firstAnswer(cause: unknown): { code: ErrorCode; words: string; hint: st
     return { code: unavailable, words: `its first answer is an error: ${wordsOf(cause)}`, hint };
   }
   // What the SDK itself objects to is the version.
-  return { code: "PROTOCOL_ERROR", words: messageOf(cause), hint: otherVersion };
+  return { code: "PROTOCOL_ERROR", words: messageOf(cause).replace(/^Server's /, "its "), hint: otherVersion };
 }
 
 function requestError(
@@ -234,11 +234,20 @@ function requestError(
     });
   }
   const code = answeredErrorCode(method, cause.code);
-  const hint = cause.code === McpCode.ParseError ? otherVersion : code === "PROTOCOL_ERROR" ? serversOwn : undefined;
-  return new ClaudikinsError(code, `${what}: ${wordsOf(cause)}`, { cause, hint });
+  if (cause.code === McpCode.ParseError) {
+    return new ClaudikinsError(code, `${what}: ${wordsOf(cause)}`, { cause, hint: otherVersion });
+  }
+  const own = method.endsWith("/list") ? "the server answered with an error: " : "";
+  return new ClaudikinsError(code, `${what}: ${own}${wordsOf(cause)}`, { cause, hint: answeredHint(method) });
 }
 
-const serversOwn = "It is the server's own error: see what it logs, or its documentation.";
+/** What a tool says is for whoever called it; it knows best. */
+function answeredHint(method: string): string | undefined {
+  if (method === "tools/call") return undefined;
+  if (method.endsWith("/list")) return "It is the server's own error: see what it logs, or its documentation.";
+  return `${method.split("/")[0]}.list() of the server shows what there is.`;
+}
+
 const otherVersion = "See whether there is another version of the server, or of claudikins.";
 
 /** Servers may answer with the SDK's code for it as well. */

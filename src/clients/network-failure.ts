@@ -73,6 +73,13 @@ export function noAnswer(error: unknown, url: URL): NetworkFailure {
       );
     case "Malformed_HTTP_Response":
       return gone(`what listens at ${url.origin} speaks no HTTP`, `${correctUrl}: its port is that of something else.`);
+    case "ZlibError":
+    case "BrotliDecompressionError":
+    case "ZstdDecompressionError":
+      return new NetworkFailure(`what ${url.origin} sends cannot be unpacked (${code})`, {
+        code: "PROTOCOL_ERROR",
+        hint: "See whether a proxy on the way changes it, or tell who runs the server.",
+      });
     default:
       return /CERT|SELF_SIGNED|ISSUER|SIGNATURE|ALTNAME/.test(code)
         ? gone(

@@ -99,11 +99,17 @@ async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal
   if (namespace === "") return { json: JSON.stringify(await registryFunction(call.name, args, toolbox, signal)) };
   if (call.group !== "tools") return { json: JSON.stringify(await serverFunction(call, toolbox.pool, signal)) };
   const found = await wantedTool(toolbox, call, signal);
-  const result: ToolResult = await toolbox.pool.callTool(namespace, found.name, args, {
-    signal,
-    repeatable: isRepeatable(found),
-  });
+  const options = { signal, repeatable: isRepeatable(found) };
+  const result: ToolResult = await toolbox.pool
+    .callTool(namespace, found.name, args, options)
+    .catch((error: unknown) => Promise.reject(withSignature(error, toolbox.known(namespace), found)));
   return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);
+}
+
+/** What the server refuses shows what it takes, as what we refuse does. */
+function withSignature(error: unknown, server: RegistryServer | undefined, tool: RegistryTool): unknown {
+  if (!(error instanceof ClaudikinsError) || error.code !== "INVALID_ARGUMENTS" || !server) return error;
+  return new ClaudikinsError(error.code, error.message, { hint: signature(server, tool), cause: error });
 }
 
 /** What the server itself says of the tool: calling it a second time changes nothing. */

@@ -1,10 +1,9 @@
 /** Servers over HTTP and WebSockets, with real sockets: every way to speak to one, what a failure says, and no secret in it. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createServer } from "node:net";
 import { retryAfterOf } from "../../src/clients/http-response.ts";
 import type { Pool } from "../../src/clients/pool.ts";
-import { type NetworkFixture, networkFixture } from "../support/network.ts";
+import { freePort, type NetworkFixture, networkFixture } from "../support/network.ts";
 import { failureOf, failureText, openPool, plainValue, type ServerEntry } from "../support/pool.ts";
 
 setDefaultTimeout(30_000);
@@ -47,15 +46,6 @@ async function failure(of: Promise<unknown>): Promise<string> {
 
 /** How often it was connected to: each connection listens with one GET. */
 const connections = ({ lines }: NetworkFixture) => lines.filter((line) => line.startsWith("GET ")).length;
-
-/** A port at which nothing listens. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe("every way to speak to a server", () => {
   test.each([

@@ -123,10 +123,10 @@ describe("listing", () => {
       repeating → PROTOCOL_ERROR: Server "repeating" sends pages of its tools/list without end
       hint: Ask who makes the server to correct this, or see whether there is another version of it.
 
-      error → PROTOCOL_ERROR: tools/list of error: no database
+      error → PROTOCOL_ERROR: tools/list of error: the server answered with an error: no database
       hint: It is the server's own error: see what it logs, or its documentation.
 
-      refuses → PROTOCOL_ERROR: tools/list of refuses: no such cursor
+      refuses → PROTOCOL_ERROR: tools/list of refuses: the server answered with an error: no such cursor
       hint: It is the server's own error: see what it logs, or its documentation.
 
       shapeless → PROTOCOL_ERROR: Server "shapeless" answered tools/list without a list of tools

@@ -1,4 +1,5 @@
 /** Servers on 127.0.0.1 for tests: test/fixtures/servers/network.ts as a process, until its `using` block ends. */
+import { createServer } from "node:net";
 import { fixture } from "./servers.ts";
 
 export interface NetworkFixture extends AsyncDisposable {
@@ -57,4 +58,13 @@ export async function networkFixture(mode: string, options: { args?: string[]; e
     [Symbol.asyncDispose]: kill,
   };
   return started;
+}
+
+/** A port at which nothing listens. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }

@@ -1,0 +1,290 @@
+/** Every way in which a server fails, with real processes and sockets, in the words that people read; and what they must have. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import type { Pool } from "../../src/clients/pool.ts";
+import type { ToolResult } from "../../src/clients/result.ts";
+import type { ClaudikinsError } from "../../src/errors.ts";
+import { root } from "../support/claudikins.ts";
+import { freePort, type NetworkFixture, networkFixture } from "../support/network.ts";
+import { failureOf, failureText, openPool, type ServerEntry, surroundings } from "../support/pool.ts";
+import { processesLeft } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeAll(() => {
+  folder = temporaryFolder();
+});
+afterAll(async () => {
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+const secret = "s3cret";
+
+/** A failure in the server's name, which must say whose it is, what happened and what to do next, and nothing else. */
+async function wordsOf(name: string, entry: ServerEntry, use: (pool: Pool) => Promise<unknown>): Promise<string> {
+  const pool = openPool({ [name]: entry }, surroundings(folder.path));
+  try {
+    const error = await failureOf(use(pool));
+    expectClear(error, name);
+    return failureText(error, folder.path);
+  } finally {
+    await pool.close();
+  }
+}
+
+function expectClear({ code, message, hint = "" }: ClaudikinsError, name: string): void {
+  const [first = "", ...words] = message.split("\n");
+  expect(first).toContain(name);
+  // What happened, apart from the name.
+  expect(first.replaceAll(name, "").length).toBeGreaterThan(20);
+  expect(words.filter((line) => !/^ {2}\| ./.test(line))).toEqual([]);
+  // A tool's own error says what is to be done itself.
+  if (code !== "TOOL_FAILED" && code !== "INVALID_ARGUMENTS") expect(hint).toMatch(/^[^\n]{10,}\.$/);
+  for (const text of [message, hint]) {
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(root);
+    expect(text).not.toContain(process.execPath);
+    expect(text).not.toMatch(/^\s*\|?\s*at .*:\d+/m);
+    expect(text).not.toMatch(/undefined|\[object/);
+  }
+}
+
+const byHand = (what: string, more: Partial<ServerEntry> = {}): ServerEntry =>
+  ({ ...fixture("by-hand", what, folder.path, secret), env: { TOKEN: secret }, ...more }) as ServerEntry;
+
+describe("a program that does not start", () => {
+  const impatient = { startTimeoutMs: 700 };
+  const entries: [string, () => ServerEntry][] = [
+    ["not there", () => ({ command: "no-such-command-anywhere", args: [secret] })],
+    ["not executable", () => ({ command: folder.write("no-program", "text") })],
+    ["a folder that is not there", () => ({ ...byHand(""), cwd: "/no/such/folder" }) as ServerEntry],
+    ["a variable that is not set", () => byHand("", { needs: ["A_TOKEN"] })],
+    ["not found by its shell", () => ({ command: "sh", args: ["-c", "echo 'sh: x: not found' >&2; exit 127"] })],
+    ["crash with last words", () => fixture("crash-on-start", folder.path, secret)],
+    ["crash with a stack", () => byHand("stack")],
+    ["crash with very many words", () => byHand("many-words")],
+    ["crash without words", () => byHand("silent")],
+    ["crash with words on stdout", () => byHand("words-on-stdout")],
+    ["exit 0 on a missing key", () => byHand("missing-key")],
+    ["crash at initialize", () => byHand("dies-when-asked")],
+    ["killed", () => ({ command: "sh", args: ["-c", "kill -9 $$"] })],
+    ["never answers", () => ({ ...fixture("never-starts", folder.path), ...impatient })],
+    ["never answers, and says what it does", () => byHand("hangs", impatient)],
+    ["an error to initialize", () => byHand("refuses")],
+    ["an answer to initialize that is none", () => byHand("shapeless")],
+    ["an unknown protocol version", () => byHand("of-the-future")],
+    ["no MCP server: an echo", () => ({ command: "cat" })],
+    ["no MCP server: text without end", () => ({ command: "yes", ...impatient })],
+  ];
+  test.each(entries)("%s", async (name, entry) => {
+    expect(await wordsOf(name, entry(), (pool) => pool.listTools(name))).toMatchSnapshot();
+  });
+});
+
+describe("a program that started", () => {
+  test.each(["cannot-list", "dies-between", "dies-at-once"])("tools/list: %s", async (what) => {
+    expect(await wordsOf("by hand", byHand(what), (pool) => pool.listTools("by hand"))).toMatchSnapshot();
+  });
+
+  test.each(["endless", "repeating", "error", "refuses", "shapeless", "dies", "silent"])(
+    "tools/list of the server of lists: %s",
+    async (what) => {
+      const options = what === "silent" ? { timeoutMs: 300 } : {};
+      const entry = fixture("lists", what, folder.path);
+      expect(await wordsOf("lists", entry, (pool) => pool.listTools("lists", options))).toMatchSnapshot();
+    },
+  );
+
+  test.each(["listResources", "listPrompts"] as const)("%s of a server that declares it and fails", async (list) => {
+    expect(await wordsOf("by hand", byHand("promises"), (pool) => pool[list]("by hand"))).toMatchSnapshot();
+  });
+
+  test("a resource of a server that has none", async () => {
+    const read = (pool: Pool) => pool.readResource("by hand", "file:///x");
+    expect(await wordsOf("by hand", byHand(""), read)).toMatchSnapshot();
+  });
+
+  test("a resource and a prompt that are not there", async () => {
+    const read = (pool: Pool) => pool.readResource("by hand", "file:///x");
+    const get = (pool: Pool) => pool.getPrompt("by hand", "x", {});
+    expect(await wordsOf("by hand", byHand("promises"), read)).toMatchSnapshot();
+    expect(await wordsOf("by hand", byHand("promises"), get)).toMatchSnapshot();
+  });
+
+  test.each([
+    "answers with an error",
+    "answers with the code of a timeout",
+    "has no such tool",
+    "refuses the arguments",
+    "answers null",
+    "answers text",
+    "answers nothing",
+    "hangs",
+    "dies",
+    "dies without words",
+  ])("a call that %s", async (tool) => {
+    const timeoutMs = tool === "hangs" ? 300 : 20_000;
+    const call = (pool: Pool) => pool.callTool("by hand", tool, {}, { timeoutMs });
+    expect(await wordsOf("by hand", byHand(""), call)).toMatchSnapshot();
+  });
+
+  test("a line without end", async () => {
+    const entry = fixture("noisy", folder.path);
+    expect(await wordsOf("noisy", entry, (pool) => pool.callTool("noisy", "endless", {}))).toMatchSnapshot();
+  });
+});
+
+describe("a server on the network", () => {
+  const secrets = { headers: { "X-Key": secret } };
+  const addressOf = ({ port }: { port: number }, scheme = "http") =>
+    `${scheme}://me:${secret}@127.0.0.1:${port}/${secret}?key=${secret}`;
+
+  async function withServer(mode: string, use: (server: NetworkFixture) => Promise<void>): Promise<void> {
+    await using server = await networkFixture(mode);
+    await use(server);
+  }
+
+  test.each([
+    ["missing", {}],
+    ["busy", {}],
+    ["busy-for-long", {}],
+    ["trouble", {}],
+    ["trouble-once", {}],
+    ["elsewhere", {}],
+    ["forbidden", {}],
+    ["token", {}],
+    ["page", {}],
+    ["nonsense", {}],
+    ["reset", {}],
+    ["half-body", {}],
+    ["length-too-small", {}],
+    ["length-too-large", {}],
+    ["gzip-garbage", {}],
+    ["silent", { startTimeoutMs: 300 }],
+    ["slow-body", { startTimeoutMs: 300 }],
+    ["sse", { transport: "http" }],
+    ["page", { transport: "sse" }],
+    ["silent", { transport: "sse", startTimeoutMs: 300 }],
+    ["reset", { transport: "sse" }],
+    ["token", { transport: "websocket" }],
+    ["page", { transport: "websocket" }],
+    ["busy", { transport: "websocket" }],
+    ["reset", { transport: "websocket" }],
+  ] as const)("that is not reached: %s %j", async (mode, more) => {
+    await withServer(mode, async (server) => {
+      const scheme = "transport" in more && more.transport === "websocket" ? "ws" : "http";
+      const entry = { url: addressOf(server, scheme), ...secrets, ...more };
+      expect(await wordsOf("far", entry, (pool) => pool.listTools("far"))).toMatchSnapshot();
+    });
+  });
+
+  test.each([
+    ["nothing listens", "http", {}],
+    ["nothing listens", "ws", { transport: "websocket" }],
+    ["no TLS", "https", {}],
+  ] as const)("that is not there: %s (%s)", async (what, scheme, more) => {
+    await withServer("http", async (server) => {
+      const port = what === "no TLS" ? server.port : await freePort();
+      const entry = { url: addressOf({ port }, scheme), ...secrets, ...more };
+      expect(await wordsOf("far", entry, (pool) => pool.listTools("far"))).toMatchSnapshot();
+    });
+  });
+
+  test.each([
+    ["no host", { url: `http://me:${secret}@nowhere.invalid/${secret}` }],
+    ["no address", { url: secret }],
+    ["a header that none can be", { url: "http://127.0.0.1:1", headers: { "X-Key": `${secret}\n${secret}` } }],
+    ["a variable that is not set", { url: "http://HOST", needs: ["HOST"] }],
+  ])("with a config that is wrong: %s", async (_, entry) => {
+    expect(await wordsOf("far", entry, (pool) => pool.listTools("far"))).toMatchSnapshot();
+  });
+
+  test.each([
+    ["http", "break"],
+    ["http", "break-off"],
+    ["http", "end-early"],
+    ["http", "end-process"],
+    ["sse", "break"],
+    ["websocket", "break"],
+    ["busy-at-calls", "echo"],
+    ["picky", "echo"],
+    ["answers-all-with-400", "echo"],
+    ["http", "hang"],
+  ])("during a call: %s, %s", async (mode, tool) => {
+    await withServer(mode, async (server) => {
+      const way = mode === "websocket" || mode === "sse" ? { transport: mode } : {};
+      const entry = { url: addressOf(server, mode === "websocket" ? "ws" : "http"), ...secrets, ...way } as ServerEntry;
+      const args = mode === "answers-all-with-400" ? { refused: "in-words" } : { refused: "unread" };
+      const timeoutMs = tool === "hang" ? 300 : 20_000;
+      const call = async (pool: Pool) => {
+        await pool.listTools("far");
+        return pool.callTool("far", tool, args, { timeoutMs });
+      };
+      // How a WebSocket is told that it broke differs.
+      const words = await wordsOf("far", entry, call);
+      expect(words.replace(/closed \(\d+\)/, "closed (N)")).toMatchSnapshot();
+    });
+  });
+});
+
+describe("what is odd, and no failure", () => {
+  const call = async (what: string, tool = "hello") => {
+    await using pool = openPool({ odd: byHand(what) }, surroundings(folder.path));
+    await pool.listTools("odd");
+    return await pool.callTool("odd", tool, {});
+  };
+  const hello = { content: [{ type: "text", text: "hello" }] };
+
+  test("a start that takes its time, and tells of it", async () => {
+    expect(await call("slow")).toEqual(hello);
+  });
+
+  test("sixteen log notifications before the answer to initialize", async () => {
+    expect(await call("logs")).toEqual(hello);
+  });
+
+  test("a server that asks before it is initialized is answered", async () => {
+    expect(await call("asks", "what it heard")).toEqual({ content: [{ type: "text", text: "ping, roots/list" }] });
+  });
+
+  test.each<[string, ToolResult]>([
+    ["legacy result", { toolResult: { old: true } }],
+    ["empty", { content: [] }],
+    ["no content", {}],
+    ["structured", { content: [], structuredContent: { unannounced: true } }],
+    ["fails quietly", { content: [{ type: "text", text: "Error: no such order" }] }],
+    ["fails without words", { content: [], isError: true }],
+  ])("a result: %s", async (tool, result) => {
+    expect(await call("", tool)).toEqual(result);
+  });
+
+  test("answers under ids that nobody has, and twice, are nobody's", async () => {
+    await using pool = openPool({ odd: byHand("") }, surroundings(folder.path));
+    const wrong = failureOf(pool.callTool("odd", "answers somebody else", {}, { timeoutMs: 1_000 }));
+    const all = ["answers twice", "hello", "answers twice", "hello"].map((tool) => pool.callTool("odd", tool, {}));
+    expect(await Promise.all(all)).toEqual(Array(4).fill(hello));
+    expect((await wrong).code).toBe("CALL_TIMEOUT");
+  });
+
+  test("resources and prompts that cannot be listed leave the tools as they are", async () => {
+    await using pool = openPool({ odd: byHand("promises") }, surroundings(folder.path));
+    await Promise.all([failureOf(pool.listResources("odd")), failureOf(pool.listPrompts("odd"))]);
+    expect(await pool.callTool("odd", "hello", {})).toEqual(hello);
+    expect(pool.state("odd").state).toBe("ready");
+  });
+
+  test("an error with a code that means something else to us ends no process, and is not sent again", async () => {
+    const file = join(folder.path, "calls");
+    await using pool = openPool({ odd: byHand("", { env: { CALLS: file } } as never) }, surroundings(folder.path));
+    for (const tool of ["answers with an error", "answers with the code of a timeout"]) {
+      await failureOf(pool.callTool("odd", tool, {}, { repeatable: true }));
+    }
+    expect(pool.state("odd").state).toBe("ready");
+    expect((await Bun.file(file).text()).trim().split("\n")).toHaveLength(2);
+  });
+});
