@@ -36,6 +36,8 @@ async function compile(schema: JsonObject, validateSchema: boolean): Promise<Val
     strict: false,
     allErrors: true,
     verbose: true,
+    // Or an argument called "constructor" would always be there.
+    ownProperties: true,
     validateFormats: false,
     validateSchema,
     logger: false as const,

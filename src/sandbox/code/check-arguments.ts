@@ -30,7 +30,7 @@ export function checkArguments(call: CallExpression, known: KnownFunction, shown
   }
   const { given, open } = givenArguments(first);
   const absent = open ? [] : missing([...given.keys()], schema);
-  const unknown = schema.closed ? [...given.keys()].filter((name) => schema.properties[name] === undefined) : [];
+  const unknown = [...given.keys()].filter((name) => isUnknown(name, schema));
   const meant = meantNames(unknown, absent, given, schema);
   const named = [...meant.values()];
   const isPlain =
@@ -41,7 +41,7 @@ export function checkArguments(call: CallExpression, known: KnownFunction, shown
   for (const [name, value] of given) {
     const property = schema.properties[name];
     if (property === undefined) {
-      if (!schema.closed) continue;
+      if (!isUnknown(name, schema)) continue;
       const instead = insteadOf(name, meant.get(name), absent, schema);
       findings.push(problem(value.start, `there is no argument "${name}". ${instead}`, write));
     } else {
@@ -52,6 +52,11 @@ export function checkArguments(call: CallExpression, known: KnownFunction, shown
     }
   }
   return findings;
+}
+
+/** Names that are required and not described are meant as well. */
+function isUnknown(name: string, { closed, properties, required }: ObjectSchema): boolean {
+  return closed && properties[name] === undefined && !required.includes(name);
 }
 
 /** Of the arguments that are not known, the ones that were meant: the same in other words, else the only one missing. */
