@@ -59,6 +59,7 @@ export function outcomeError(outcome: Extract<Outcome, { ok: false }>): Claudiki
   const codes: Record<string, ErrorCode> = {
     AUTH_REQUIRED: "AUTH_REQUIRED",
     SERVER_UNAVAILABLE: "SERVER_UNAVAILABLE",
+    PROTOCOL_ERROR: "PROTOCOL_ERROR",
     NEEDS_VARIABLE: "NEEDS_VARIABLE",
     CALL_TIMEOUT: "CALL_TIMEOUT",
     TOOL_FAILED: "TOOL_FAILED",
