@@ -132,6 +132,8 @@ describe("list --check", () => {
       --- stderr
 
       error: Server "crashes" did not start: its process exited with code 3
+        | warming up
+        | fatal: no database at db://nowhere
 
       hint: To see more, run its command from the config by hand.
 

@@ -263,6 +263,13 @@ describe("what is odd, and no failure", () => {
     expect(await call("", tool)).toEqual(result);
   });
 
+  test("a gateway in trouble that is well with the next call", async () => {
+    await using server = await networkFixture("trouble-once");
+    await using pool = openPool({ odd: { url: `http://127.0.0.1:${server.port}/mcp` } }, surroundings(folder.path));
+    expect((await failureOf(pool.listTools("odd"))).message).toContain("(502)");
+    expect((await pool.listTools("odd")).map(({ name }) => name)).toContain("echo");
+  });
+
   test("answers under ids that nobody has, and twice, are nobody's", async () => {
     await using pool = openPool({ odd: byHand("") }, surroundings(folder.path));
     const wrong = failureOf(pool.callTool("odd", "answers somebody else", {}, { timeoutMs: 1_000 }));

@@ -1,0 +1,91 @@
+/** What people see of a server that fails, from the executable: after exec, in execute_code's answer, and in list --check. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { executable } from "../support/claudikins.ts";
+import { freePort, type NetworkFixture, networkFixture } from "../support/network.ts";
+import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+// The first test builds the executable.
+setDefaultTimeout(120_000);
+
+const secret = "s3cret";
+
+let folder: TemporaryFolder;
+let busy: NetworkFixture;
+beforeAll(async () => {
+  folder = temporaryFolder();
+  busy = await networkFixture("busy-for-long");
+  const byHand = (what: string) => ({ ...fixture("by-hand", what, folder.path, secret), env: { TOKEN: secret } });
+  folder.write("claudikins.json", {
+    mcpServers: {
+      crashes: byHand("missing-key"),
+      hangs: { ...byHand("hangs"), startTimeoutMs: 800 },
+      refuses: byHand("refuses"),
+      cannotList: byHand("cannot-list"),
+      notThere: { command: "no-such-command-anywhere", args: [secret] },
+      needy: { command: "x", env: { TOKEN: `\${NO_SUCH_VARIABLE}` } },
+      gone: { url: `http://me:${secret}@127.0.0.1:${await freePort()}/${secret}` },
+      busy: { url: `http://127.0.0.1:${busy.port}/mcp?key=${secret}` },
+    },
+  });
+});
+afterAll(async () => {
+  await busy.kill();
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+/** What differs from run to run, and spaces that a table fills up with. */
+const plain = (text: string) =>
+  text
+    .replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
+    .replaceAll(/ · \d+ ms/g, " · N ms")
+    .replaceAll(/tried again in \d+ (min|s)/g, "tried again in N $1")
+    .replaceAll(/\b\d+ +\d+ MB/g, "PID  N MB")
+    .replaceAll("bun.exe", "bun")
+    .replaceAll(/ {2,}(?=\S)/g, "  ");
+
+const names = ["crashes", "hangs", "refuses", "cannotList", "notThere", "needy", "gone", "busy"];
+
+test("exec: what failed, where in the code, and what to do", async () => {
+  const runs = names.slice(0, -1).map(async (name) => {
+    const { stdout, stderr, exitCode } = await runProgram([executable(), "exec", "-e", `return await ${name}.go()`], {
+      cwd: folder.path,
+    });
+    expect({ stdout, name, exitCode }).toEqual({ stdout: "", name, exitCode: name === "needy" ? 2 : 4 });
+    return stderr;
+  });
+  const text = (await Promise.all(runs)).join("\n");
+  expect(text).not.toContain(secret);
+  expect(plain(text)).toMatchSnapshot();
+});
+
+test("execute_code: the same, for a model", async () => {
+  const [command, args] = [executable(), ["serve"]];
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(
+    new StdioClientTransport({ command, args, cwd: folder.path, env: testEnvironment(), stderr: "pipe" }),
+  );
+  const texts: string[] = [];
+  for (const name of names.slice(0, -1)) {
+    const code = `return await ${name}.go()`;
+    const { content, isError } = await client.callTool({ name: "execute_code", arguments: { code } });
+    expect(isError).toBe(true);
+    texts.push((content as { text: string }[]).map(({ text }) => text).join("\n"));
+  }
+  await client.close();
+  const text = texts.join("\n\n");
+  expect(text).not.toContain(secret);
+  expect(text).not.toContain(folder.path);
+  expect(plain(text)).toMatchSnapshot();
+});
+
+test("list --check: every server, and below it why each cannot be used", async () => {
+  const { stdout, stderr, exitCode } = await runProgram([executable(), "list", "--check"], { cwd: folder.path });
+  expect(exitCode).toBe(4);
+  expect(stdout + stderr).not.toContain(secret);
+  expect(plain(`${stdout}\n${stderr}`)).toMatchSnapshot();
+});
