@@ -156,7 +156,7 @@ function startFailure(server: ServerConfig, line: Line, isLate: boolean, cause: 
   if (cause instanceof ClaudikinsError && !isLate) {
     return new ClaudikinsError(cause.code, `Server "${server.name}" did not start: ${cause.message}`, cause);
   }
-  const timedOut = isLate || (cause instanceof McpError && cause.code === McpCode.RequestTimeout);
+  const timedOut = isLate || (cause instanceof McpError && isOurTimeout(cause, server.startTimeoutMs));
   const silence = `it did not answer within ${server.startTimeoutMs / 1000} s`;
   if (server.url !== undefined) {
     const failure = cause instanceof NetworkFailure ? cause : line.failure();

@@ -190,6 +190,7 @@ export class StdioTransport implements Transport {
 
   /** What is no message: before the first one it may be the last words of a server that does not start. */
   #stray(line: Uint8Array): void {
+    if (this.#hasSpoken && this.#strays >= maxReportedLines) return;
     const text = new TextDecoder().decode(line.subarray(0, maxLineLength));
     if (!this.#hasSpoken) this.#strayLines.push(text);
     if (this.#strayLines.length > keptLines) this.#strayLines.shift();

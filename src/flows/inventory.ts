@@ -26,8 +26,8 @@ export interface ServerFacts {
 export interface CheckedServer extends ServerFacts {
   /** Of all its processes; where the system says so. */
   memoryBytes?: number;
-  /** Why its tools cannot be called now. The message is one line; the last ones that its program wrote stand apart. */
-  problem?: { code: ErrorCode; message: string; lastWords?: string[]; hint?: string };
+  /** Why its tools cannot be called now; under the first line of the message the server's last words. */
+  problem?: { code: ErrorCode; message: string; hint?: string };
 }
 
 /** In the order of the config. Starts nothing. */
@@ -85,13 +85,6 @@ async function problemOf(name: string, toolbox: Toolbox, signal: AbortSignal | u
     return undefined;
   } catch (error) {
     const { code, message, hint } = toClaudikinsError(error);
-    const [first = "", ...more] = message.split("\n");
-    const lastWords = more.map((line) => line.replace(/^ *\| /, ""));
-    return {
-      code,
-      message: first,
-      ...(lastWords.length === 0 ? {} : { lastWords }),
-      ...(hint === undefined ? {} : { hint }),
-    };
+    return { code, message, ...(hint === undefined ? {} : { hint }) };
   }
 }

@@ -76,6 +76,7 @@ describe("a program that does not start", () => {
     ["never answers", () => ({ ...fixture("never-starts", folder.path), ...impatient })],
     ["never answers, and says what it does", () => byHand("hangs", impatient)],
     ["an error to initialize", () => byHand("refuses")],
+    ["an error to initialize with the code of a timeout", () => byHand("refuses-as-if-late")],
     ["an answer to initialize that is none", () => byHand("shapeless")],
     ["an unknown protocol version", () => byHand("of-the-future")],
     ["no MCP server: an echo", () => ({ command: "cat" })],

@@ -46,8 +46,8 @@ export default command({
   },
 });
 
-function asError({ code, message, hint, lastWords = [] }: NonNullable<CheckedServer["problem"]>): ClaudikinsError {
-  return new ClaudikinsError(code, [message, ...lastWords.map((line) => `  | ${line}`)].join("\n"), { hint });
+function asError({ code, message, hint }: NonNullable<CheckedServer["problem"]>): ClaudikinsError {
+  return new ClaudikinsError(code, message, { hint });
 }
 
 /** What the command fails with: a server that cannot be reached counts more than one that waits for its variables. */
