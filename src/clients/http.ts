@@ -12,6 +12,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { systemCodeOf } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { allReceived, type Exchange, newExchange } from "./exchange.ts";
 import { answerIn, isEventStream, mediaTypeOf, retryAfterOf, watched } from "./http-response.ts";
 import {
   broken,
@@ -35,18 +36,6 @@ const noticeMs = 10_000;
 
 /** How long an answer may be on its way through the parsers after its stream has ended. */
 const drainGraceMs = 100;
-
-/** One request that waits for its answer. */
-interface Exchange {
-  id: RequestId;
-  abort: AbortController;
-  /** The server numbers its events: the SDK asks for the rest when the stream breaks. */
-  isResumable: boolean;
-  /** How often that was in vain. */
-  failedResumptions: number;
-  /** Resolves when it is known whether the server takes it. */
-  received: PromiseWithResolvers<void>;
-}
 
 /** As many as the SDK makes by default; it tells nobody when it gives up. */
 const maxResumptions = 2;
@@ -134,17 +123,13 @@ export class HttpTransport implements Transport {
 
   /** Of a session that is no more: what was sent beside the request that showed it may be refused as well. */
   async #verdicts(): Promise<void> {
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, verdictMs);
-    await Promise.race([Promise.all([...this.#open.values()].map(({ received }) => received.promise)), late.promise]);
-    clearTimeout(timer);
+    await allReceived(this.#open.values(), verdictMs);
     // Until who waits for them has heard.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
   #begin(id: RequestId): Exchange {
-    const received = Promise.withResolvers<void>();
-    const exchange = { id, abort: new AbortController(), isResumable: false, failedResumptions: 0, received };
+    const exchange = newExchange(id);
     this.#open.set(id, exchange);
     return exchange;
   }
