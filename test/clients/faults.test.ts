@@ -241,6 +241,10 @@ describe("what is odd, and no failure", () => {
   };
   const hello = { content: [{ type: "text", text: "hello" }] };
 
+  test.each(["2024-11-05", "2025-06-18"])("a server that speaks the protocol of %s", async (revision) => {
+    expect(await call(revision)).toEqual(hello);
+  });
+
   test("a start that takes its time, and tells of it", async () => {
     expect(await call("slow")).toEqual(hello);
   });
