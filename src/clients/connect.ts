@@ -9,6 +9,7 @@ import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import { brokeOff, NetworkFailure } from "./network-failure.ts";
+import { onAbort } from "./on-abort.ts";
 import { ServerBusy } from "./server-busy.ts";
 import { NotWritten } from "./stdio.ts";
 import { type Line, lineTo } from "./transport.ts";
@@ -111,9 +112,7 @@ async function sendRequest(peer: Peer, request: Request, options: RequestOptions
   const { what, timeoutMs, signal } = options;
   // The SDK never takes its listener off a signal: each request has one of its own, or those of a thousand calls stay.
   const cancel = new AbortController();
-  const abort = () => cancel.abort();
-  if (signal?.aborted) abort();
-  signal?.addEventListener("abort", abort, { once: true });
+  const stopListening = onAbort(signal, () => cancel.abort());
   // Of a process that has just ended the connection closes a little later: nothing is written to it meanwhile.
   const hasEnded = peer.server.url === undefined && peer.line.ended() !== "";
   const sent = !hasEnded && peer.client.transport !== undefined;
@@ -127,7 +126,7 @@ async function sendRequest(peer: Peer, request: Request, options: RequestOptions
     }
     throw requestError(peer, request, options, cause, sent);
   } finally {
-    signal?.removeEventListener("abort", abort);
+    stopListening();
   }
 }
 

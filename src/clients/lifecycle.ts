@@ -83,7 +83,8 @@ export class Lifecycle {
 
   async #attempt<T>(work: (connection: Connection) => Promise<T>, { what, signal }: UseOptions): Promise<T> {
     const opening = this.#connect();
-    const connection = await unlessAborted(opening, signal, what);
+    const isOpen = this.#state.state === "ready";
+    const connection = await (isOpen ? opening : unlessAborted(opening, signal, what));
     try {
       const value = await work(connection);
       this.#failures = 0;
