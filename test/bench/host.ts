@@ -32,15 +32,15 @@ export async function startHost(binary: string, folder: string): Promise<Host> {
 }
 
 export interface RawClient extends AsyncDisposable {
-  call(tool: string, args: Record<string, unknown>): Promise<Record<string, unknown>>;
+  call(tool: string, args: Record<string, unknown>, signal?: AbortSignal): Promise<Record<string, unknown>>;
 }
 
 /** The client of the SDK on the same server, in this process. */
 export async function startRawClient(entry: Entry): Promise<RawClient> {
   const { client } = await connected(entry);
   return {
-    async call(tool, args) {
-      const result = await client.callTool({ name: tool, arguments: args });
+    async call(tool, args, signal) {
+      const result = await client.callTool({ name: tool, arguments: args }, undefined, signal ? { signal } : undefined);
       if (result.isError) throw new Error(`${tool} failed: ${JSON.stringify(result.content)}`);
       return result;
     },

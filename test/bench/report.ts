@@ -72,6 +72,12 @@ export function within(row: Row, name: string, limit: number): Row {
   return { ...row, target: { text: `within ${limit}x of ${name}`, met: other.ratio <= limit } };
 }
 
+/** A target that is a share of the throughput of one of the others of the row, which did the same. */
+export function atLeast(row: Row, name: string, share: number): Row {
+  const bounded = within(row, name, 1 / share);
+  return { ...bounded, target: { ...bounded.target!, text: `at least ${share}x the throughput of ${name}` } };
+}
+
 /** All that ever stands beside ours, in the order of the columns. */
 const order = ["node -e 0", "raw client", "node:vm", "deno"];
 

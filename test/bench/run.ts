@@ -14,6 +14,7 @@ import { measureGrowthAlone } from "./growth.ts";
 import { measureLargeResult } from "./large-result.ts";
 import { measureMemory } from "./memory.ts";
 import { type Deno, findDeno } from "./peers/deno.ts";
+import { measurePool } from "./pool.ts";
 import { type Section, table, thisMachine } from "./report.ts";
 import type { Bench, Measure } from "./section.ts";
 import { measureStartup } from "./startup.ts";
@@ -23,6 +24,7 @@ const measures: Record<string, Measure> = {
   startup: measureStartup,
   warm: measureWarm,
   calls: measureCalls,
+  pool: measurePool,
   "large-result": measureLargeResult,
   compute: measureCompute,
   memory: measureMemory,
@@ -51,7 +53,7 @@ try {
   // Everything else of the environment stays as it is, for all: it is the user's, and some of it costs one of them time.
   process.env["HOME"] = home;
   for (const name of Object.keys(process.env)) if (name.startsWith("XDG_")) delete process.env[name];
-  const bench: Bench = { binary: executable(), runs, deno, folder: (servers) => newFolder(servers) };
+  const bench: Bench = { binary: executable(), runs, deno, folder: newFolder };
   const machine = thisMachine();
   const sections: Section[] = [];
   for (const name of names) {
@@ -66,8 +68,8 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-function newFolder(servers?: Parameters<Bench["folder"]>[0]): string {
+function newFolder(...[servers, more]: Parameters<Bench["folder"]>): string {
   const folder = mkdtempSync(join(home, "folder-"));
-  if (servers) writeFileSync(join(folder, "claudikins.json"), JSON.stringify({ mcpServers: servers }));
+  if (servers) writeFileSync(join(folder, "claudikins.json"), JSON.stringify({ mcpServers: servers, ...more }));
   return folder;
 }

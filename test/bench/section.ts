@@ -11,8 +11,8 @@ export interface Bench {
   /** How many rounds where a round is cheap; sections with dear ones take fewer. */
   runs: number;
   deno: Deno;
-  /** A new folder, with a config of these servers. */
-  folder(servers?: PeerServers): string;
+  /** A new folder, with a config of these servers, and what else is to stand in it. */
+  folder(servers?: PeerServers, more?: object): string;
 }
 
 export type Measure = (bench: Bench) => Promise<{ rows: Row[]; notes?: string[] }>;

@@ -1,0 +1,64 @@
+/** 1,000 calls at once over eight servers, of which one hangs and one crashes: the others do not notice. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { processesLeft, runProgram } from "../support/process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import type { Called } from "./many-calls.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+let called: Called[];
+let mostMb: number;
+beforeAll(async () => {
+  folder = temporaryFolder();
+  const program = join(import.meta.dir, "many-calls.ts");
+  const { exitCode, stdout, stderr } = await runProgram([process.execPath, program, folder.path]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  ({ called, mostMb } = JSON.parse(stdout));
+});
+afterAll(() => folder[Symbol.dispose]());
+
+const well = ["one", "two", "three", "four", "five", "six"];
+const of = (...servers: string[]) => called.filter(({ server }) => servers.includes(server));
+
+/** What the server said of a call: the arguments again, and its own counting. */
+const answerOf = ({ text = "{}" }: Called) =>
+  JSON.parse(text) as { number: number; payload: string; nth: number; most: number };
+
+const isRight = (one: Called) => answerOf(one).number === one.number && answerOf(one).payload === one.payload;
+
+test("who is well answers each call, with what belongs to it", () => {
+  expect(of(...well)).toHaveLength(750);
+  expect(of(...well).filter((one) => !isRight(one))).toEqual([]);
+});
+
+test("calls reach a server in the order in which they were made, and no more at once than its limit", () => {
+  for (const server of well) {
+    expect(of(server).map((one) => answerOf(one).nth)).toEqual(of(server).map(({ index }) => index));
+  }
+  expect(Math.max(...of("one").map((one) => answerOf(one).most))).toBe(10);
+});
+
+test("who hangs fails by its time limit, each call", () => {
+  const errors = new Set(of("hangs").map(({ error }) => error));
+  expect([...errors]).toEqual(["CALL_TIMEOUT: hangs.echo did not answer within 0.5 s"]);
+});
+
+test("who crashes loses what was sent to it; what was waiting is answered after its restart", () => {
+  const lost = of("crashes").filter(({ error }) => error !== undefined);
+  const errors = new Set(lost.map(({ error }) => error));
+  expect([...errors]).toEqual([
+    'SERVER_UNAVAILABLE: crashes.echo: server "crashes" is gone, its process was ended by SIGKILL',
+  ]);
+  // It dies with every 60th call, of which 125 are made, and no more than 20 are under way.
+  expect(lost.length).toBeLessThanOrEqual(40);
+  const answered = of("crashes").filter(({ error }) => error === undefined);
+  expect(answered.filter((one) => !isRight(one))).toEqual([]);
+});
+
+test("the process stays small, and nothing is left running", async () => {
+  expect(mostMb).toBeGreaterThan(10);
+  expect(mostMb).toBeLessThan(400);
+  expect(await processesLeft(folder.path)).toEqual([]);
+});
