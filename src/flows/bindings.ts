@@ -6,13 +6,11 @@ import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import { argumentProblems } from "../registry/validate-arguments.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
+import { firstAnswer } from "./first-look.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { search } from "./search.ts";
 import { serverFunction } from "./server-functions.ts";
 import type { Toolbox } from "./toolbox.ts";
-
-/** How long code waits for servers that it names and that nobody has asked for their tools yet. */
-const firstLookMs = 10_000;
 
 /**
  * Bindings for one piece of code. A server that the code names and the registry does not know is asked for its tools
@@ -51,9 +49,7 @@ function mentionedServers(source: string, { names }: Toolbox): string[] {
 }
 
 async function learnAll(names: string[], toolbox: Toolbox, signal: AbortSignal | undefined): Promise<void> {
-  if (names.length === 0) return;
-  const patience = AbortSignal.any([AbortSignal.timeout(firstLookMs), ...(signal ? [signal] : [])]);
-  await Promise.all(names.map((name) => toolbox.learn(name, patience).catch(() => {})));
+  await Promise.all(names.map((name) => firstAnswer(name, toolbox, signal)));
 }
 
 /** True when the text has the name as a whole word; also in strings and comments, which costs a question too many at most. */

@@ -3,7 +3,7 @@ import { retryText, type ServerState, stateText } from "../clients/state.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Toolbox } from "./toolbox.ts";
 
-/** How long it is waited for. */
+/** How long anybody waits for the first answer of a server, from the moment in which it was asked. */
 const firstLookMs = 10_000;
 
 /**
@@ -11,21 +11,33 @@ const firstLookMs = 10_000;
  * waited for. Why those that are still not known are not, by their names.
  */
 export async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal): Promise<Map<string, string>> {
+  const looks = toolbox
+    .unknownServers()
+    .map(async (name): Promise<[string, string | undefined]> => [name, await firstAnswer(name, toolbox, signal)]);
   const problems = new Map<string, string>();
-  const looks = toolbox.unknownServers().map(async (name) => {
-    problems.set(name, "still starting");
-    try {
-      await toolbox.learn(name, signal);
-      problems.delete(name);
-    } catch (error) {
-      problems.set(name, stateProblem(toolbox.pool.state(name)) ?? failureText(error));
-    }
-  });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, firstLookMs);
-  await Promise.race([Promise.all(looks), promise]);
-  clearTimeout(timer);
+  for (const [name, problem] of await Promise.all(looks)) if (problem !== undefined) problems.set(name, problem);
   return problems;
+}
+
+/**
+ * Asks a server for its tools; undefined when it has answered, else why not. Who comes when others wait already waits
+ * for the rest of their time: a server that never answers holds up one of many searches.
+ */
+export async function firstAnswer(
+  name: string,
+  toolbox: Toolbox,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const late = AbortSignal.timeout(Math.max(0, firstLookMs - toolbox.askedForMs(name)));
+  try {
+    await toolbox.learn(name, signal ? AbortSignal.any([late, signal]) : late);
+    return undefined;
+  } catch (error) {
+    const problem = stateProblem(toolbox.pool.state(name));
+    if (problem !== undefined || !late.aborted) return problem ?? failureText(error);
+    const seconds = Math.round(toolbox.askedForMs(name) / 1_000);
+    return sentences(`no answer for ${seconds} s`, "It may come later; to see why not: claudikins list --check");
+  }
 }
 
 /** Why a server cannot be called now, when it is tried again, and what repairs it; undefined where nothing is known to be wrong. */

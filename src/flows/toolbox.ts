@@ -31,7 +31,7 @@ export class Toolbox implements AsyncDisposable {
   #indexProblem: ClaudikinsError | undefined;
   readonly #asked = new Set<string>();
   readonly #fingerprints = new Map<string, string>();
-  readonly #syncing = new Map<string, Promise<SyncResult>>();
+  readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
 
   constructor(config: Config, sandbox: Sandbox, options: PoolOptions) {
     this.config = config;
@@ -75,10 +75,17 @@ export class Toolbox implements AsyncDisposable {
   async sync(name: string, signal?: AbortSignal): Promise<SyncResult> {
     let running = this.#syncing.get(name);
     if (!running) {
-      running = this.#sync(name).finally(() => this.#syncing.delete(name));
+      const result = this.#sync(name).finally(() => this.#syncing.delete(name));
+      running = { since: performance.now(), result };
       this.#syncing.set(name, running);
     }
-    return unlessAborted(running, signal, `tools/list of ${name}`);
+    return unlessAborted(running.result, signal, `tools/list of ${name}`);
+  }
+
+  /** For how long the server's answer has been awaited by now; 0 when none is. */
+  askedForMs(name: string): number {
+    const running = this.#syncing.get(name);
+    return running ? performance.now() - running.since : 0;
   }
 
   /** `sync` for those who want to know the tools, and to whom it is all the same whether they can be written down. */
