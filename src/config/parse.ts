@@ -23,7 +23,7 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
   const { problems, meant } = oddKeys(root);
 
   const check = <T>(schema: z.ZodType<T>, node: Node, path: string[]): T | undefined => {
-    const { data, error } = schema.safeParse(plainValue(node), { error: issueText });
+    const { data, error } = schema.safeParse(plainValue(node), { error: issueText, jitless: true });
     const seen = new Set<string>();
     for (const issue of error?.issues ?? []) {
       const inside = issue.path.filter((part) => typeof part !== "symbol");

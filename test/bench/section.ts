@@ -12,7 +12,7 @@ export interface Bench {
   runs: number;
   deno: Deno;
   /** A new folder, with a config of these servers, and what else is to stand in it. */
-  folder(servers?: PeerServers, more?: object): string;
+  folder(servers?: Record<string, object>, more?: object): string;
 }
 
 export type Measure = (bench: Bench) => Promise<{ rows: Row[]; notes?: string[] }>;

@@ -1,16 +1,19 @@
 /** Whole processes: `exec` from start to exit, and `serve` until it answers its first messages. */
+
+import { fixture } from "../support/servers.ts";
 import { inTurn, processMs } from "./measure.ts";
 import { startDeno } from "./peers/deno.ts";
 import { linesOf } from "./peers/lines.ts";
 import { startNodeVm } from "./peers/node-vm.ts";
 import type { Peer } from "./peers/peer.ts";
-import { rowOf } from "./report.ts";
+import { rowOf, within } from "./report.ts";
 import type { Measure } from "./section.ts";
 
 const initialize = {
   method: "initialize",
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1" } },
 };
+const listTools = { method: "tools/list" };
 const execute = { method: "tools/call", params: { name: "execute_code", arguments: { code: "return 1" } } };
 
 export const measureStartup: Measure = async ({ binary, runs, deno, folder }) => {
@@ -26,15 +29,34 @@ export const measureStartup: Measure = async ({ binary, runs, deno, folder }) =>
     "node:vm": () => firstOf(() => startNodeVm()),
     ...("missing" in deno ? {} : { deno: () => firstOf(() => startDeno(deno)) }),
   });
+  const [withMany, withNone] = [folder(twentyServers()), folder({})];
+  const many = await inTurn(runs, {
+    ours: () => answeredMs(binary, withMany, [initialize, listTools]),
+    "no servers": () => answeredMs(binary, withNone, [initialize, listTools]),
+  });
   return {
     rows: [
       rowOf("exec -e 'return 1', start to exit", exec),
       rowOf("serve, start to initialize answered", serve),
       rowOf("serve, start to first 'return 1' answered", cold, "missing" in deno ? { deno: { none: "not here" } } : {}),
+      within(rowOf("serve, 20 servers, 5 of them broken: start to tools/list answered", many), "no servers", 1.1),
     ],
     notes: ["This is the first execution in a cold process; node:vm and deno: a process of theirs, start to value."],
   };
 };
+
+/** What is broken is: a command that there is not, one that ends, one that says nothing, a variable and a server that are missing. */
+function twentyServers(): Record<string, object> {
+  const well = Array.from({ length: 15 }, (_, index) => [`well${index}`, fixture("echo", "well")]);
+  return {
+    ...Object.fromEntries(well),
+    missing: { command: "no-such-mcp-server", args: [] },
+    exits: fixture("crash-on-start"),
+    silent: fixture("never-starts"),
+    needy: { ...fixture("echo", "well"), env: { TOKEN: "${NO_SUCH_TOKEN}" } },
+    closed: { url: "http://127.0.0.1:9/mcp" },
+  };
+}
 
 /** From the start of `serve` until the last of these requests, one after the other, is answered. */
 async function answeredMs(binary: string, cwd: string, requests: object[]): Promise<number> {

@@ -1,0 +1,110 @@
+/** Twenty servers of which five are broken: `serve` waits for none of them, and a search names each broken one with what to do. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { executable } from "../support/claudikins.ts";
+import { processesLeft, processesWith, runProgram, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+const well = Array.from({ length: 15 }, (_, index) => `well${index + 1}`);
+
+function configure(): void {
+  const mark = folder.path;
+  // Nothing listens there any more.
+  using gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const mcpServers = {
+    ...Object.fromEntries(well.map((name) => [name, fixture("echo", "well", mark)])),
+    missing: { command: "no-such-mcp-server", args: ["--stdio"] },
+    exits: fixture("crash-on-start", mark),
+    silent: { ...fixture("never-starts", mark), startTimeoutMs: 2_000 },
+    needy: { ...fixture("echo", "well", mark), env: { TOKEN: "${NO_SUCH_TOKEN}" } },
+    closed: { url: `http://127.0.0.1:${gone.port}/mcp` },
+  };
+  folder.write("claudikins.json", { mcpServers });
+}
+
+const surroundings = () => ({
+  cwd: folder.path,
+  env: testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` }),
+});
+
+/** What differs from run to run. */
+const steady = (text: string) =>
+  text.replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT").replace(/ in [\d.]+ s/g, " in N s");
+
+test("nothing is started for initialize and tools/list; a search finds the tools of the fifteen, and names the five", async () => {
+  configure();
+  const client = new Client({ name: "test", version: "1" });
+  await using _ = { [Symbol.asyncDispose]: () => client.close() };
+  const serve = { command: executable(), args: ["serve"], ...surroundings() };
+  await client.connect(new StdioClientTransport({ ...serve, stderr: "pipe" }));
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["search_tools", "execute_code"]);
+  expect(processesWith(folder.path)).toEqual([]);
+  const searched = await client.callTool({ name: "search_tools", arguments: { query: "echo", limit: 50 } });
+  const [{ text }] = searched.content as [{ text: string }];
+  const lines = text.split("\n");
+  expect(lines.filter((line) => line.includes(".echo(")).sort()).toEqual(
+    well.map((name) => `${name}.echo(): Promise<unknown>`).sort(),
+  );
+  expect(steady(lines.filter((line) => !line.includes(".echo(")).join("\n"))).toMatchInlineSnapshot(`
+    "Not searched: missing (did not start: command not found: no-such-mcp-server; tried again with the next call. Install no-such-mcp-server, or give its full path as "command" in the config.)
+    Not searched: exits (did not start: its process exited with code 3; tried again with the next call. To see more, run its command from the config by hand.)
+    Not searched: silent (did not start: it did not answer within 2 s; tried again with the next call. Raise "startTimeoutMs" of "silent" in the config, or see by hand what its command does.)
+    Not searched: needy (needs NO_SUCH_TOKEN: to be set before claudikins is started)
+    Not searched: closed (cannot be used: nothing listens at http://127.0.0.1:PORT; tried again with the next call. Start it, or correct "url" in the config.)"
+  `);
+});
+
+test("list --check says the same of the five, with the last words of who has some, and shows that the fifteen work", async () => {
+  configure();
+  const { exitCode, stdout, stderr } = await runProgram([executable(), "list", "--check"], surroundings());
+  expect(exitCode).toBe(4);
+  const states = stdout
+    .split("\n")
+    .flatMap((line) => /^(\w+) .*?(ready|broken|needs NO_SUCH_TOKEN)/.exec(line)?.slice(1).join(" ") ?? []);
+  expect(states).toEqual([
+    ...well.map((name) => `${name} ready`),
+    "missing broken",
+    "exits broken",
+    "silent broken",
+    "needy needs NO_SUCH_TOKEN",
+    "closed broken",
+  ]);
+  expect(steady(stderr)).toMatchInlineSnapshot(`
+    "
+    error: Server "missing" did not start: command not found: no-such-mcp-server
+
+    hint: Install no-such-mcp-server, or give its full path as "command" in the config.
+
+    error: Server "exits" did not start: its process exited with code 3
+      | warming up
+      | fatal: no database at db://nowhere
+
+    hint: To see more, run its command from the config by hand.
+
+    error: Server "silent" did not start: it did not answer within 2 s
+
+    hint: Raise "startTimeoutMs" of "silent" in the config, or see by hand what its command does.
+
+    error: Server "needy" needs NO_SUCH_TOKEN, which the environment does not have
+
+    hint: Set NO_SUCH_TOKEN before starting claudikins, or give a default in the config: \${NO_SUCH_TOKEN:-value}.
+
+    error: Server "closed" cannot be used: nothing listens at http://127.0.0.1:PORT
+
+    hint: Start it, or correct "url" in the config.
+    "
+  `);
+});
