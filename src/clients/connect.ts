@@ -50,6 +50,8 @@ export interface ConnectOptions {
   /** The working directory of servers that name none. */
   cwd: string;
   log: Log;
+  /** Takes the server's secrets out of what is cut, where half of one would not be known again. */
+  redact?: (text: string) => string;
   /** Told how it ended: "its process exited with code 1". */
   onClose: (how: string) => void;
 }

@@ -8,6 +8,7 @@ import type { BackoffTimes } from "./backoff.ts";
 import type { Connection, Offer, Request } from "./connect.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
+import { type Redact, redactError, redactLog, redactorOf, redactTexts } from "./secrets.ts";
 import type { ServerState } from "./state.ts";
 
 export interface CallOptions {
@@ -32,6 +33,7 @@ export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
   readonly #options: PoolOptions;
   readonly #lives = new Map<string, Lifecycle>();
+  readonly #redactors = new Map<string, Redact>();
   readonly #closing = new AbortController();
 
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
@@ -54,7 +56,10 @@ export class Pool implements AsyncDisposable {
 
   /** All tools of one server, every page. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
   async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
-    return this.#list(server, "tools/list", (page) => readTools(page, server), options);
+    const tools = await this.#list(server, "tools/list", (page) => readTools(page, server), options);
+    // They are written into files. A name is what it is, or it could not be called.
+    const redact = this.#redactorOf(server);
+    return tools.map((tool) => ({ ...redactTexts(tool, redact), name: tool.name }));
   }
 
   /** All resources, as the server describes them. Throws as `listTools` does. */
@@ -159,17 +164,31 @@ export class Pool implements AsyncDisposable {
     this.#closing.signal.throwIfAborted();
     // The SDK is loaded with the first server that is needed.
     const { connect } = await import("./connect.ts");
-    const { log } = this.#options;
+    // All that is said of a server comes by here, and its secrets stay here.
+    const redact = this.#redactorOf(server.name);
+    const log = redactLog(this.#options.log, redact);
+    const options = { ...this.#options, log, redact, onClose: (how: string) => onClose(redact(how)) };
     const startedAt = performance.now();
     try {
-      const connection = await connect(server, { ...this.#options, onClose }, this.#closing.signal);
+      const connection = await connect(server, options, this.#closing.signal);
       const process = connection.pid === undefined ? "" : ` (process ${connection.pid})`;
       log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
-      return connection;
+      const request: Connection["request"] = (...asked) =>
+        connection.request(...asked).catch((error: unknown) => {
+          throw redactError(error, redact);
+        });
+      return { ...connection, request };
     } catch (error) {
       log.warn(`${server.name}: ${messageOf(error)}`);
-      throw error;
+      throw redactError(error, redact);
     }
+  }
+
+  #redactorOf(name: string): Redact {
+    const server = this.servers.get(name);
+    const redact = this.#redactors.get(name) ?? (server ? redactorOf(server) : (text) => text);
+    this.#redactors.set(name, redact);
+    return redact;
   }
 
   #unknown(name: string): ClaudikinsError {

@@ -47,6 +47,12 @@ interface Outgoing {
   reject: (error: unknown) => void;
 }
 
+export interface StdioOptions extends SpawnOptions {
+  maxMessageBytes?: number;
+  /** For texts of the server that end up in errors. */
+  redact?: (text: string) => string;
+}
+
 /** A message that the process has certainly not read. */
 export class NotWritten extends Error {
   override readonly name = "NotWritten";
@@ -69,8 +75,8 @@ export class StdioTransport implements Transport {
   /** A write has failed: the process reads nothing any more. */
   #isBroken = false;
 
-  readonly #options: SpawnOptions & { maxMessageBytes?: number };
-  constructor(options: SpawnOptions & { maxMessageBytes?: number }) {
+  readonly #options: StdioOptions;
+  constructor(options: StdioOptions) {
     this.#options = options;
   }
 
@@ -132,9 +138,11 @@ export class StdioTransport implements Transport {
 
   /** The last lines that the server wrote to stderr, for error messages; to stdout, where it wrote nothing else there. */
   lastLines(): string[] {
-    const written = this.#errorTail.split("\n");
+    // Cut afterwards: of a secret that is cut in two nothing would be known again.
+    const tail = this.#redact(this.#errorTail).slice(-keptErrorBytes);
+    const written = tail.split("\n");
     // Of the first line of a tail that is full only the end may be left.
-    if (this.#errorTail.length === keptErrorBytes && written.length > 1) written.shift();
+    if (tail.length === keptErrorBytes && written.length > 1) written.shift();
     const lines = written.map(tidy).filter((line) => line !== "" && !isFrame(line));
     const stray = this.#hasSpoken ? [] : this.#strayLines.map(tidy).filter(Boolean);
     return (lines.length > 0 ? lines : stray).slice(-keptLines);
@@ -191,17 +199,21 @@ export class StdioTransport implements Transport {
   /** What is no message: before the first one it may be the last words of a server that does not start. */
   #stray(line: Uint8Array): void {
     if (this.#hasSpoken && this.#strays >= maxReportedLines) return;
-    const text = new TextDecoder().decode(line.subarray(0, maxLineLength));
+    const text = this.#redact(new TextDecoder().decode(line.subarray(0, keptErrorBytes))).slice(0, maxLineLength);
     if (!this.#hasSpoken) this.#strayLines.push(text);
     if (this.#strayLines.length > keptLines) this.#strayLines.shift();
     if (++this.#strays <= maxReportedLines) this.onerror?.(new Error(`not a JSON-RPC message: ${text.slice(0, 200)}`));
     if (this.#strays === maxReportedLines) this.onerror?.(new Error("more of these are not told of"));
   }
 
+  #redact(text: string): string {
+    return this.#options.redact?.(text) ?? text;
+  }
+
   async #keepErrorTail(stream: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
-      this.#errorTail = (this.#errorTail + decoder.decode(chunk, { stream: true })).slice(-keptErrorBytes);
+      this.#errorTail = (this.#errorTail + decoder.decode(chunk, { stream: true })).slice(-2 * keptErrorBytes);
     }
   }
 }

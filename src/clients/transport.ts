@@ -24,6 +24,8 @@ export interface LineOptions {
   /** The working directory of servers that name none. */
   cwd: string;
   log: Log;
+  /** Takes the server's secrets out of what is cut, where half of one would not be known again. */
+  redact?: (text: string) => string;
 }
 
 /** Nothing is started or connected yet. Throws NetworkFailure with CONFIG_INVALID for an address that is none. */
@@ -31,13 +33,14 @@ export async function lineTo(server: ServerConfig, options: LineOptions): Promis
   return server.url === undefined ? stdioLine(server, options) : networkLine(server);
 }
 
-function stdioLine(server: StdioServer, { env, cwd, log }: LineOptions): Line {
+function stdioLine(server: StdioServer, { env, cwd, log, redact }: LineOptions): Line {
   const transport = new StdioTransport({
     command: server.command,
     args: server.args,
     cwd: server.cwd ?? cwd,
     env: childEnvironment(env, server.env),
     warn: (message) => log.warn(message),
+    ...(redact ? { redact } : {}),
   });
   return {
     transport,

@@ -7,6 +7,13 @@ export interface Expanded<T> {
   value: T;
   /** Variables that are not set and have no default, sorted, each once. Their references are left as they were. */
   missing: string[];
+  /** What variables were filled in with, by their names. */
+  used: Record<string, string>;
+}
+
+interface Seen {
+  missing: Set<string>;
+  used: Record<string, string>;
 }
 
 /**
@@ -14,27 +21,28 @@ export interface Expanded<T> {
  * own. A `$` without braces stays as it is, and so does whatever a variable's value contains.
  */
 export function expand<T>(value: T, env: Environment): Expanded<T> {
-  const missing = new Set<string>();
+  const seen: Seen = { missing: new Set(), used: {} };
   const visit = (node: unknown): unknown => {
-    if (typeof node === "string") return expandText(node, env, missing);
+    if (typeof node === "string") return expandText(node, env, seen);
     if (Array.isArray(node)) return node.map(visit);
     if (node !== null && typeof node === "object") {
       return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, visit(child)]));
     }
     return node;
   };
-  return { value: visit(value) as T, missing: [...missing].sort() };
+  return { value: visit(value) as T, missing: [...seen.missing].sort(), used: seen.used };
 }
 
-function expandText(text: string, env: Environment, missing: Set<string>): string {
+function expandText(text: string, env: Environment, seen: Seen): string {
   let expanded = "";
   let done = 0;
   for (let at = text.indexOf("${"); at !== -1; at = text.indexOf("${", done)) {
     const { name, fallback, end } = referenceAt(text, at);
     const found = name !== undefined && Object.hasOwn(env, name) ? env[name] : undefined;
     const whole = text.slice(at, end);
-    if (name !== undefined && fallback === undefined && found === undefined) missing.add(name);
-    const value = fallback === undefined ? (found ?? whole) : found || expandText(fallback, env, missing);
+    if (name !== undefined && fallback === undefined && found === undefined) seen.missing.add(name);
+    if (name !== undefined && found) seen.used[name] = found;
+    const value = fallback === undefined ? (found ?? whole) : found || expandText(fallback, env, seen);
     expanded += text.slice(done, at) + value;
     done = end;
   }

@@ -17,6 +17,8 @@ interface Named {
   name: string;
   /** Variables that the entry refers to and that are not set: it cannot be started until they are. */
   needs: string[];
+  /** What was filled in for variables, by their names: secrets, perhaps. */
+  variables?: Record<string, string>;
 }
 
 /** A program of this machine. */
@@ -54,11 +56,11 @@ export async function loadConfig(options: {
   const servers = new Map<string, ServerConfig>();
   for (const [name, entry] of parsed.servers) {
     if (entry.disabled) continue;
-    const { value, missing } = expand(entry, options.env);
+    const { value, missing, used: variables } = expand(entry, options.env);
     if (value.url !== undefined) {
       // Which it is may depend on a variable.
       const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
-      servers.set(name, { ...value, transport, name, needs: missing });
+      servers.set(name, { ...value, transport, name, needs: missing, variables });
       continue;
     }
     servers.set(name, {
@@ -66,6 +68,7 @@ export async function loadConfig(options: {
       name,
       cwd: value.cwd === undefined ? undefined : resolve(dirname(origin.file), value.cwd),
       needs: missing,
+      variables,
     });
   }
   const chosen = chosenFolders(parsed, origin.file, options.env);

@@ -1,6 +1,7 @@
 /** list: what there is to know of every configured server, without starting any; and what shows when all are started. */
 import { basename } from "node:path";
 import { residentBytes } from "../clients/resident-memory.ts";
+import { redactorOf } from "../clients/secrets.ts";
 import type { ServerState } from "../clients/state.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { type ErrorCode, toClaudikinsError } from "../errors.ts";
@@ -73,7 +74,7 @@ function factsOf(config: ServerConfig, toolbox: Toolbox): ServerFacts {
 }
 
 function wayTo(config: ServerConfig): Pick<ServerFacts, "transport" | "program" | "host"> {
-  if (config.url === undefined) return { transport: "stdio", program: basename(config.command) };
+  if (config.url === undefined) return { transport: "stdio", program: basename(redactorOf(config)(config.command)) };
   const transport = config.transport === "auto" ? "http" : config.transport;
   // Of an address that lacks a variable nothing is known yet; userinfo, path and query may hold a token.
   return { transport, ...(URL.canParse(config.url) ? { host: new URL(config.url).host } : {}) };

@@ -40,6 +40,7 @@ describe("servers", () => {
         env: { TOKEN: "${GITHUB_TOKEN}" },
         cwd: undefined,
         needs: ["GITHUB_TOKEN"],
+        variables: {},
       },
       several: {
         name: "several",
@@ -48,8 +49,17 @@ describe("servers", () => {
         env: { X: "${A}" },
         cwd: folder.path,
         needs: ["A", "B"],
+        variables: {},
       },
-      fine: { name: "fine", command: "x", ...defaults, env: { TOKEN: "s" }, cwd: undefined, needs: [] },
+      fine: {
+        name: "fine",
+        command: "x",
+        ...defaults,
+        env: { TOKEN: "s" },
+        cwd: undefined,
+        needs: [],
+        variables: { SET: "s" },
+      },
     });
   });
 
@@ -78,6 +88,7 @@ describe("servers", () => {
         transport: "auto",
         ...network,
         needs: ["HOST"],
+        variables: { TOKEN: "t" },
       },
       sockets: {
         name: "sockets",
@@ -86,8 +97,9 @@ describe("servers", () => {
         transport: "websocket",
         ...network,
         needs: [],
+        variables: { SOCKETS: "wss://example.com" },
       },
-      near: { name: "near", command: "x", ...defaults, cwd: undefined, needs: [] },
+      near: { name: "near", command: "x", ...defaults, cwd: undefined, needs: [], variables: {} },
     });
   });
 });

@@ -1,0 +1,156 @@
+/**
+ * The secrets of a server's entry, and what takes them out of texts of our own: errors, states, logs and generated files.
+ * A tool's results are the tool's, and stay as they are.
+ *
+ * What counts as a secret: what filled a `${VARIABLE}`, the values of `env` and `headers`, the userinfo and the values in the
+ * query of an address wherever it stands, and of `args` what follows a flag, or a `NAME=` or `Name:`, that speaks of
+ * a token, a key or a password. Left alone is what has fewer than six characters and, where its name speaks of no secret,
+ * what has the shape of words, of a number, of a path or of an address without userinfo and query: `us-east-1`, `8080`.
+ */
+import type { ServerConfig } from "../config/load.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { ConnectionLost } from "./connection-lost.ts";
+
+export type Redact = (text: string) => string;
+
+const shortest = 6;
+
+const secretName =
+  /token|secret|pass(?:word|wd|phrase)?|pwd|auth|credential|cookie|session|signature|bearer|jwt|dsn|api-?key|(?:^|[_-])(?:key|pat|sig|pin)(?:$|[_-])|[a-z](?:Key|KEY)$/i;
+const nameOfPlace = /(?:file|path|dir|home|folder)$/i;
+
+const separator = "[ ._:,;@/+-]{1,2}";
+const words = new RegExp(`^[A-Za-z]{1,20}(?:${separator}[A-Za-z]{1,20}|(?:${separator})?\\d{1,5}(?!\\d))*$`);
+const plainNumber = /^[\d.,:+-]+$/;
+const path = /^(?:(?:~|\.{1,2})?\/|[A-Za-z]:\\)[^:?#]*$/;
+const knownToken = /^(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)/;
+
+/** In the place of each secret stands the variable that it came from, where it is known, or `***`. */
+export function redactorOf(server: ServerConfig): Redact {
+  const shownAs = new Map<string, string>();
+  const add = (secret: string, shown = "***") => {
+    for (const form of [secret, ...secret.split(/\r?\n/)].flatMap(formsOf)) {
+      if (form.length >= shortest && !shownAs.has(form)) shownAs.set(form, shown);
+    }
+  };
+  for (const [name, value] of Object.entries(server.variables ?? {})) addValue(name, value, add, `\${${name}}`);
+  if (server.url === undefined) {
+    for (const [name, value] of Object.entries(server.env)) addValue(name, value, add);
+    addArguments(server.args, add);
+  } else {
+    for (const [name, value] of Object.entries(server.headers)) addValue(name, value, add);
+    addAddress(server.url, add);
+  }
+  if (shownAs.size === 0) return (text) => text;
+  // Where one secret is the beginning of another, the longer one counts.
+  const longestFirst = [...shownAs.keys()].sort((a, b) => b.length - a.length);
+  const any = new RegExp(longestFirst.map((secret) => RegExp.escape(secret)).join("|"), "g");
+  return (text) => text.replace(any, (found) => shownAs.get(found) ?? "***");
+}
+
+type Add = (secret: string, shown?: string) => void;
+
+function addValue(name: string, value: string, add: Add, shown?: string): void {
+  // A scheme before the token is none of it: `Bearer …`.
+  const [, scheme, credentials = value] = /^(Bearer|Basic|Token|ApiKey|Digest) +(.+)$/is.exec(value) ?? [];
+  if (scheme?.toLowerCase() === "basic") addUserinfo(Buffer.from(credentials, "base64").toString("utf8"), add);
+  if (addAddress(value, add) && !secretName.test(name)) return;
+  if (isSecret(name, credentials)) add(credentials, shown);
+}
+
+function isSecret(name: string, value: string): boolean {
+  if (value.length < shortest || /^(?:true|false|null|none|undefined)$/i.test(value)) return false;
+  if (path.test(value) && (nameOfPlace.test(name) || !secretName.test(name))) return false;
+  return secretName.test(name) || !(words.test(value) || plainNumber.test(value));
+}
+
+function addArguments(args: readonly string[], add: Add): void {
+  for (const [index, text] of args.entries()) {
+    addAddress(text, add);
+    if (knownToken.test(text) && text.length >= 16) add(text);
+    const [, name = "", value = ""] = /^-{0,2}([\w-]+)\s*[=:]\s*(.+)$/s.exec(text) ?? [];
+    if (secretName.test(name)) addValue(name, value, add);
+    const flag = /^--?([\w-]+)$/.exec(args[index - 1] ?? "")?.[1];
+    if (flag !== undefined && secretName.test(flag) && !text.startsWith("-")) addValue(flag, text, add);
+  }
+}
+
+/** False for what is no address. A long part of its path that looks like no words is one as well. */
+function addAddress(text: string, add: Add): boolean {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const { username, password, searchParams, search, pathname } = new URL(text);
+  if (username !== "" || password !== "") {
+    addUserinfo(`${username}:${password}`, add);
+    addUserinfo(`${decoded(username)}:${decoded(password)}`, add);
+  }
+  for (const [name, value] of searchParams) if (isSecret(name, value)) add(value);
+  // As it was written, where that is neither the decoded value nor our own encoding of it.
+  for (const [, name = "", value = ""] of search.matchAll(/[?&]([^=&]*)=([^&]*)/g))
+    if (isSecret(name, value)) add(value);
+  for (const part of pathname.split("/")) if (part.length >= 20 && /\d/.test(part) && !words.test(part)) add(part);
+  return true;
+}
+
+/** A password may be short, but not together with its user; a token may stand in the place of either. */
+function addUserinfo(userinfo: string, add: Add): void {
+  const [user = "", ...rest] = userinfo.split(":");
+  const password = rest.join(":");
+  add(`${userinfo}@`, "***@");
+  add(userinfo);
+  add(Buffer.from(userinfo).toString("base64"));
+  add(password);
+  if (password === "" || !words.test(user)) add(user);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** How a text may stand in another one: as it is, in JSON, in an address. */
+function formsOf(secret: string): string[] {
+  const inAddress = encodeURIComponent(secret.toWellFormed());
+  const lowerCase = inAddress.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase());
+  return [secret, JSON.stringify(secret).slice(1, -1), inAddress, lowerCase, inAddress.replaceAll("%20", "+")];
+}
+
+/** The same error without the secrets; the very same where it has none. */
+export function redactError(error: unknown, redact: Redact): unknown {
+  if (!hasSecret(error, redact)) return error;
+  if (!(error instanceof ClaudikinsError)) return new Error(redact(messageOf(error)));
+  const message = redact(error.message);
+  const hint = error.hint === undefined ? undefined : redact(error.hint);
+  // Its cause is left out: who prints that would print the secret.
+  if (error instanceof ConnectionLost) return new ConnectionLost(message, { hint, sent: error.sent });
+  return new ClaudikinsError(error.code, message, { hint });
+}
+
+function hasSecret(error: unknown, redact: Redact): boolean {
+  if (error === undefined || error === null) return false;
+  const texts = error instanceof Error ? [error.message, (error as { hint?: string }).hint ?? ""] : [String(error)];
+  if (texts.some((text) => redact(text) !== text)) return true;
+  return error instanceof Error && hasSecret(error.cause, redact);
+}
+
+export function redactLog(log: Log, redact: Redact): Log {
+  return {
+    debug: (message) => log.debug(redact(message)),
+    info: (message) => log.info(redact(message)),
+    warn: (message) => log.warn(redact(message)),
+  };
+}
+
+/** Every text in a value, but for the names of its fields. */
+export function redactTexts<T>(value: T, redact: Redact): T {
+  const visit = (node: unknown): unknown => {
+    if (typeof node === "string") return redact(node);
+    if (Array.isArray(node)) return node.map(visit);
+    if (node === null || typeof node !== "object") return node;
+    return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, visit(child)]));
+  };
+  return visit(value) as T;
+}

@@ -1,0 +1,120 @@
+/** What counts as a secret of an entry, in which forms it is known again, and what is left alone. */
+import { describe, expect, test } from "bun:test";
+import { ConnectionLost } from "../../src/clients/connection-lost.ts";
+import { redactError, redactorOf, redactTexts } from "../../src/clients/secrets.ts";
+import { defaultServerTimes } from "../../src/config/defaults.ts";
+import type { ServerConfig } from "../../src/config/load.ts";
+import { ClaudikinsError } from "../../src/errors.ts";
+
+const base = { name: "s", disabled: false, needs: [], ...defaultServerTimes };
+
+const redact = (entry: object, text: string) =>
+  redactorOf({ ...base, command: "x", args: [], env: {}, ...entry } as ServerConfig)(text);
+
+const redactUrl = (url: string, text: string, headers = {}) =>
+  redactorOf({ ...base, url, headers, transport: "http" } as ServerConfig)(text);
+
+describe("is a secret", () => {
+  test.each([
+    ["what filled a variable", { variables: { MY_TOKEN: "q7w8e9r0" } }, "a q7w8e9r0 b", "a ${MY_TOKEN} b"],
+    ["a value of env", { env: { A: "q7w8e9r0" } }, "a q7w8e9r0 b", "a *** b"],
+    ["a word, where its name says so", { env: { DB_PASSWORD: "sunshine" } }, "sunshine", "***"],
+    ["a number, where its name says so", { env: { PIN: "123456" } }, "123456", "***"],
+    ["a name in camel case", { env: { apiKey: "sunshine" } }, "sunshine", "***"],
+    ["what follows a flag", { args: ["--token", "sunshine"] }, "sunshine", "***"],
+    ["what belongs to a flag", { args: ["--api-key=sunshine"] }, "sunshine", "***"],
+    ["what docker is told", { args: ["run", "-e", "GITHUB_TOKEN=sunshine"] }, "sunshine", "***"],
+    ["a header among arguments", { args: ["--header", "Authorization: Bearer sunshine"] }, "sunshine", "***"],
+    ["a token that is known by its beginning", { args: ["ghp_0123456789abcdef"] }, "ghp_0123456789abcdef", "***"],
+    ["a password in an address", { env: { DB: "pg://me:pa55@h/db" } }, "pg://me:pa55@h/db", "pg://***@h/db"],
+    ["of two the longer one", { env: { A: "q7w8e9r0", B: "q7w8e9r0t1" } }, "q7w8e9r0t1 q7w8e9r0", "*** ***"],
+    ["text with signs of regular expressions", { env: { A: "(a+)+$[x" } }, "(a+)+$[x", "***"],
+    [
+      "each line of many",
+      { env: { KEY: "-----BEGIN-----\nabcdef1\nabcdef2" } },
+      "| abcdef1\n| abcdef2",
+      "| ***\n| ***",
+    ],
+  ])("%s", (_, entry, text, expected) => expect(redact(entry, text)).toBe(expected));
+
+  test("in an address, of a header, and in every form", () => {
+    const url = "https://me:p%C3%A4ss%20word@host/a1b2c3d4e5f6a7b8c9d0/mcp?key=a%20b%2Bc%2F1&page=2&token=sunshine";
+    const forms = ["me:päss word", "päss word", "p%C3%A4ss%20word", "p%c3%a4ss%20word", "p%C3%A4ss+word"];
+    for (const form of [
+      ...forms,
+      Buffer.from("me:päss word").toString("base64"),
+      "a b+c/1",
+      "a%20b%2Bc%2F1",
+      "a+b%2Bc%2F1",
+    ]) {
+      expect([form, redactUrl(url, `<${form}>`)]).toEqual([form, "<***>"]);
+    }
+    expect(redactUrl(url, url)).toBe("https://***@host/***/mcp?key=***&page=2&token=***");
+    const headers = { Authorization: "Bearer sunshine", "X-Org": "acme-corp", Accept: "application/json, text/html" };
+    expect(redactUrl("http://h/", "Bearer sunshine; sunshine; acme-corp; application/json", headers)).toBe(
+      "Bearer ***; ***; acme-corp; application/json",
+    );
+    const basic = { Authorization: `Basic ${Buffer.from("me:sunshine").toString("base64")}` };
+    expect(redactUrl("http://h/", `${basic.Authorization} sunshine`, basic)).toBe("Basic *** ***");
+  });
+
+  test("in JSON", () =>
+    expect(redact({ env: { A: 'q"7\\w8e9' } }, JSON.stringify({ a: 'q"7\\w8e9' }))).toBe('{"a":"***"}'));
+});
+
+describe("is none", () => {
+  test.each([
+    ["", "x"],
+    ["LEVEL", "debug"],
+    ["MODE", "production"],
+    ["TOKEN", "true"],
+    ["TOKEN", "short"],
+    ["PORT", "808080"],
+    ["REGION", "us-east-1"],
+    ["HOST", "db.example.com:5432"],
+    ["NAME", "Ada Lovelace"],
+    ["ROOT", "/home/me/projects/x"],
+    ["TOKEN_FILE", "/run/secrets/token1"],
+    ["WINDOWS", "C:\\Users\\me"],
+    ["BASE_URL", "https://api.example.com/v1"],
+  ])("%s=%s", (name, value) => {
+    expect(redact({ env: { [name]: value }, variables: { [name]: value } }, `a ${value} b`)).toBe(`a ${value} b`);
+  });
+
+  test("an argument that no flag calls one", () => {
+    const args = ["-y", "@scope/server-memory@1.2.3", "--root", "/data/1", "--name", "q7w8e9r0", "https://h/mcp"];
+    expect(redact({ args }, args.join(" "))).toBe(args.join(" "));
+  });
+
+  test("a long one is looked at as quickly as a short one", () => {
+    const long = `${"a1".repeat(5_000)}${"1".repeat(50_000)}!`;
+    expect(redact({ env: { A: long } }, long)).toBe("***");
+  });
+});
+
+describe("errors", () => {
+  const hide = (text: string) => text.replaceAll("secret", "***");
+
+  test("keep their kind, and lose a cause that tells", () => {
+    const cause = new Error("the secret");
+    const lost = redactError(new ConnectionLost("a secret", { hint: "no secret", cause, sent: false }), hide);
+    expect(lost).toMatchObject({ message: "a ***", hint: "no ***", sent: false });
+    expect((lost as Error).cause).toBeUndefined();
+    expect(lost).toBeInstanceOf(ConnectionLost);
+    const ours = redactError(new ClaudikinsError("PROTOCOL_ERROR", "fine", { cause }), hide);
+    expect(ours).toMatchObject({ code: "PROTOCOL_ERROR", message: "fine" });
+    expect((ours as Error).cause).toBeUndefined();
+    expect(redactError(cause, hide)).toMatchObject({ message: "the ***" });
+  });
+
+  test("without one are the same", () => {
+    const error = new ClaudikinsError("CANCELLED", "stopped", { cause: new Error("why") });
+    expect(redactError(error, hide)).toBe(error);
+  });
+});
+
+test("of a value all texts, and no name of a field", () => {
+  const hide = (text: string) => text.replaceAll("secret", "***");
+  const value = { secret: ["a secret", { b: "secret", c: 1, d: null, e: true }] };
+  expect(redactTexts(value, hide)).toEqual({ secret: ["a ***", { b: "***", c: 1, d: null, e: true }] });
+});
