@@ -1,6 +1,8 @@
 /** One child process with a process group of its own, and the promise that nothing of the group outlives us. */
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
+import { resolveCommand } from "./command.ts";
 import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
 
 /** How long a group may take to end after its stdin was closed, and again after SIGTERM, before SIGKILL. */
@@ -15,6 +17,8 @@ export interface SpawnOptions {
   /** Told when nothing could end the group, were we killed. */
   warn?: (message: string) => void;
 }
+
+const isWindows = process.platform === "win32";
 
 const alive = new Set<ProcessGroup>();
 
@@ -33,17 +37,26 @@ export class ProcessGroup implements AsyncDisposable {
   readonly #child: Child;
   #stopping: Promise<void> | undefined;
 
-  /** Throws SERVER_UNAVAILABLE when the command cannot be started. */
+  /** Throws SERVER_UNAVAILABLE when the command cannot be started, CONFIG_INVALID when its arguments cannot be passed on. */
   constructor(options: SpawnOptions) {
+    const { env, cwd } = options;
+    const { file, args, ...how } = resolveCommand(options.command, options.args, {
+      env,
+      cwd,
+      platform: process.platform,
+    });
     const mark = beforeStart(options.warn);
     try {
-      this.#child = Bun.spawn([options.command, ...options.args], {
-        cwd: options.cwd,
-        env: { ...options.env, ...mark },
+      this.#child = Bun.spawn([file, ...args], {
+        ...how,
+        cwd,
+        env: { ...env, ...mark },
         stdin: "pipe",
         stdout: "pipe",
         stderr: "pipe",
-        detached: true,
+        // There it would be a window of its own.
+        detached: !isWindows,
+        windowsHide: true,
       });
     } catch (cause) {
       notStarted();
@@ -78,8 +91,16 @@ export class ProcessGroup implements AsyncDisposable {
     );
   }
 
-  /** Sends a signal to every process of the group; a group that is gone is fine. */
+  /**
+   * Sends a signal to every process of the group; a group that is gone is fine. Windows has neither groups nor signals: there
+   * SIGKILL ends the process and its descendants, as long as it is there itself, and nothing else does anything. A server
+   * whose parent was killed sees that by the end of its stdin.
+   */
   signal(name: NodeJS.Signals): void {
+    if (isWindows) {
+      if (name === "SIGKILL" && this.#child.exitCode === null) endTree(this.#child.pid);
+      return;
+    }
     try {
       process.kill(-this.#child.pid, name);
     } catch (error) {
@@ -119,18 +140,58 @@ export class ProcessGroup implements AsyncDisposable {
   }
 }
 
+function endTree(pid: number): void {
+  try {
+    Bun.spawnSync(["taskkill", "/pid", String(pid), "/T", "/F"], { stdio: ["ignore", "ignore", "ignore"] });
+  } catch {
+    process.kill(pid, "SIGKILL");
+  }
+}
+
 function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
   const { command, cwd } = options;
   const say = (message: string, hint?: string) => new ClaudikinsError("SERVER_UNAVAILABLE", message, { cause, hint });
   switch (systemCodeOf(cause)) {
     case "ENOENT":
       // The system says the same of a missing folder as of a missing command.
-      return existsSync(cwd)
-        ? say(`command not found: ${command}`, `Install ${command}, or give its full path as "command" in the config.`)
-        : say(`its working directory ${cwd} does not exist`, 'Create the folder, or correct "cwd" in the config.');
+      if (!existsSync(cwd)) {
+        return say(`its working directory ${cwd} does not exist`, 'Create the folder, or correct "cwd" in the config.');
+      }
+      // And of a script whose interpreter is missing.
+      return existsSync(resolve(cwd, command)) && isPath(command)
+        ? say(`the program that the first line of ${command} names is not there`, "Install it, or correct that line.")
+        : say(`command not found: ${command}`, missingHint(command));
     case "EACCES":
       return say(`not allowed to run ${command}`, "It must be a program, and executable: chmod +x makes a script so.");
     default:
-      return say(messageOf(cause));
+      return say(`${command}: ${messageOf(cause)}`);
   }
+}
+
+const isPath = (command: string) => /[\\/]/.test(command);
+
+/** Of the commands that most servers are started with: what has to be installed, and where it is to be had. */
+const origins: Record<string, string> = {
+  npx: "Node.js (https://nodejs.org)",
+  npm: "Node.js (https://nodejs.org)",
+  node: "Node.js (https://nodejs.org)",
+  uvx: "uv (https://docs.astral.sh/uv)",
+  uv: "uv (https://docs.astral.sh/uv)",
+  bunx: "Bun (https://bun.sh)",
+  bun: "Bun (https://bun.sh)",
+  deno: "Deno (https://deno.com)",
+  python: "Python (https://www.python.org)",
+  python3: "Python (https://www.python.org)",
+  pipx: "pipx (https://pipx.pypa.io)",
+  docker: "Docker (https://docs.docker.com/get-docker)",
+};
+
+function missingHint(command: string): string {
+  if (/\s/.test(command)) return '"command" is the program alone: its arguments belong into "args".';
+  if (isPath(command)) return 'There is no such file: correct "command" in the config.';
+  if (/^cmd(?:\.exe)?$/i.test(command))
+    return 'That is Windows: take "cmd" and "/c" away, and let "command" be what follows.';
+  const origin = Object.hasOwn(origins, command) ? origins[command] : command;
+  const full = `its full path (${isWindows ? "where" : "which"} ${command})`;
+  return `Install ${origin}. If it is installed, it is not in the PATH of claudikins: give ${full} as "command" in the config.`;
 }

@@ -75,7 +75,7 @@ export function beforeStart(warn?: (message: string) => void): Record<string, st
 }
 
 function startWatchdog(warn?: (message: string) => void): void {
-  // Windows has neither a shell nor groups.
+  // Windows has neither this shell nor groups. There the end of their stdin is all that servers hear of when we are killed.
   if (watchdog || isUnavailable || process.platform === "win32") return;
   try {
     const child = Bun.spawn(["/bin/sh", "-c", script, "claudikins-watchdog", `${process.pid}`, `${loadedAt}`], {

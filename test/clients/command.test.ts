@@ -1,0 +1,180 @@
+/** What Windows is asked to start, tried on a made-up machine; and what is said of commands that are not there. */
+import { describe, expect, test } from "bun:test";
+import { resolveCommand } from "../../src/clients/command.ts";
+import { ProcessGroup } from "../../src/clients/process-group.ts";
+import { ClaudikinsError } from "../../src/errors.ts";
+import { root } from "../support/claudikins.ts";
+import { runProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+
+const machine: Record<string, string> = {
+  "C:\\Program Files\\nodejs\\npx.cmd": "",
+  "C:\\Program Files\\nodejs\\npx": "#!/usr/bin/env bash\n",
+  "C:\\Program Files\\nodejs\\node.exe": "",
+  "C:\\bin\\uvx.exe": "",
+  "C:\\bin\\bash.exe": "",
+  "C:\\bin\\100%PATH%\\odd.bat": "",
+  "C:\\Windows\\System32\\cmd.exe": "",
+  "D:\\project\\npx.cmd": "",
+  "D:\\project\\node_modules\\.bin\\server.cmd": "",
+  "D:\\project\\script": "#!/usr/bin/env -S node --quiet\r\n",
+  "D:\\project\\server.mjs": "#! /usr/local/bin/node\n",
+  "D:\\project\\shell": "#!/usr/bin/env npx\n",
+  "D:\\project\\text.txt": "text",
+};
+
+const surroundings = {
+  env: {
+    Path: '"C:\\Program Files\\nodejs";;C:\\bin;C:\\Windows\\System32',
+    PATHEXT: ".COM;.EXE;.BAT;.CMD",
+    ComSpec: "C:\\Windows\\System32\\cmd.exe",
+  },
+  cwd: "D:\\project",
+  platform: "win32",
+  files: { isFile: (path: string) => path in machine, beginning: (path: string) => machine[path] ?? "" },
+} as const;
+
+const started = (command: string, ...args: string[]) => {
+  const { file, args: given, windowsVerbatimArguments } = resolveCommand(command, args, surroundings);
+  return windowsVerbatimArguments ? `${file} ${given.join(" ")}` : [file, ...given];
+};
+
+const cmd = (line: string) => `C:\\Windows\\System32\\cmd.exe /d /e:ON /v:OFF /s /c "${line}"`;
+const npx = '"C:\\Program Files\\nodejs\\npx.cmd"';
+
+describe("on Windows", () => {
+  test.each([
+    ["a batch file of the PATH, through cmd.exe", ["npx", "-y", "pkg"], cmd(`${npx} "-y" "pkg"`)],
+    ["with its ending", ["npx.cmd"], cmd(npx)],
+    ["never one of the working directory, where nobody says so", ["npx"], cmd(npx)],
+    ["where one says so", [".\\npx", "a"], cmd('"D:\\project\\npx.cmd" "a"')],
+    ["with slashes", ["./node_modules/.bin/server"], cmd('"D:\\project\\node_modules\\.bin\\server.cmd"')],
+    ["a program, as it is", ["uvx", "a & b", "%PATH%"], ["C:\\bin\\uvx.exe", "a & b", "%PATH%"]],
+    ["by its path", ["C:/Program Files/nodejs/node", "x"], ["C:\\Program Files\\nodejs\\node.exe", "x"]],
+    [
+      "what people write for other hosts",
+      ["cmd", "/c", "npx", "-y", "pkg@latest"],
+      ["C:\\Windows\\System32\\cmd.exe", "/c", "npx", "-y", "pkg@latest"],
+    ],
+    [
+      "a script that names its interpreter",
+      ["./script", "x"],
+      ["C:\\Program Files\\nodejs\\node.exe", "--quiet", "D:\\project\\script", "x"],
+    ],
+    [
+      "by a path of another world",
+      ["./server.mjs"],
+      ["C:\\Program Files\\nodejs\\node.exe", "D:\\project\\server.mjs"],
+    ],
+    ["whose interpreter is a batch file", ["./shell", "x"], cmd(`${npx} "D:\\project\\shell" "x"`)],
+    ["what is neither", ["./text.txt"], ["D:\\project\\text.txt"]],
+    ["what is not there", ["no-such", "x"], ["no-such", "x"]],
+  ] as [string, [string, ...string[]], string | string[]][])("%s", (_, asked, expected) => {
+    expect(started(...asked)).toEqual(expected);
+  });
+
+  test.each([
+    ["a b", '"a b"'],
+    ["", '""'],
+    ["a&calc", '"a&calc"'],
+    ["a|b>c<d^e(f)", '"a|b>c<d^e(f)"'],
+    ["%PATH%", '"%%cd:~,%PATH%%cd:~,%"'],
+    ["!PATH!", '"!PATH!"'],
+    ['"&calc&"', '"""&calc&"""'],
+    ['\\"&calc', '"\\\\""&calc"'],
+    ["C:\\dir\\", '"C:\\dir\\\\"'],
+    ["C:\\a\\b", '"C:\\a\\b"'],
+    ['{"a":"b & c"}', '"{""a"":""b & c""}"'],
+  ])("an argument stays one, and no command: %s", (argument, expected) => {
+    const line = started("npx", argument);
+    expect(line).toBe(cmd(`${npx} ${expected}`));
+    // Whatever is outside of quotes would be cmd.exe's to understand.
+    expect(expected.replace(/"[^"]*"/g, "")).toBe("");
+  });
+
+  test("a folder may have any name", () => {
+    expect(started("C:\\bin\\100%PATH%\\odd")).toBe(cmd('"C:\\bin\\100%%cd:~,%PATH%%cd:~,%\\odd.bat"'));
+  });
+
+  test.each(["a\nb", "a\rb", "a\0b"])("a line break cannot be passed on, and is refused: %j", (argument) => {
+    expect(() => started("npx", "-y", argument)).toThrow(
+      "argument 2 has a line break, which no batch file can be given",
+    );
+    expect(started("uvx", argument)).toEqual(["C:\\bin\\uvx.exe", argument]);
+  });
+
+  test("without PATHEXT and ComSpec the usual ones count; names of variables are the same in either case", () => {
+    const { env: _, ...rest } = surroundings;
+    const env = { PATH: "C:\\Program Files\\nodejs", SystemRoot: "C:\\Windows" };
+    expect(resolveCommand("npx", [], { ...rest, env }).file).toBe("C:\\Windows\\System32\\cmd.exe");
+    expect(resolveCommand("npx", [], { ...rest, env: {} })).toEqual({
+      file: "npx",
+      args: [],
+      windowsVerbatimArguments: false,
+    });
+  });
+
+  test("what starts processes can be loaded, and says what is missing", async () => {
+    using folder = temporaryFolder();
+    const program = folder.write(
+      "windows.ts",
+      `Object.defineProperty(process, "platform", { value: "win32" });
+const { ProcessGroup } = await import(${JSON.stringify(`${root}/src/clients/process-group.ts`)});
+try {
+  new ProcessGroup({ command: "npx", args: [], cwd: ${JSON.stringify(folder.path)}, env: { PATH: "C:\\\\nowhere" } });
+} catch (error) {
+  console.log(error.message + "\\n" + error.hint);
+}`,
+    );
+    const { exitCode, stdout, stderr } = await runProgram([process.execPath, program], { env: { PATH: "/nowhere" } });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatchInlineSnapshot(`
+      "command not found: npx
+      Install Node.js (https://nodejs.org). If it is installed, it is not in the PATH of claudikins: give its full path (where npx) as "command" in the config.
+      "
+    `);
+  });
+});
+
+describe("elsewhere", () => {
+  test("a command stays as it is", () => {
+    expect(resolveCommand("npx", ["%A%"], { env: {}, cwd: "/", platform: "linux" })).toEqual({
+      file: "npx",
+      args: ["%A%"],
+      windowsVerbatimArguments: false,
+    });
+  });
+
+  test("what is not there is named, with where to get it", () => {
+    using folder = temporaryFolder();
+    folder.write("script", "#!/no/such/interpreter\n");
+    Bun.spawnSync(["chmod", "+x", `${folder.path}/script`]);
+    const say = (command: string) => {
+      try {
+        new ProcessGroup({ command, args: [], cwd: folder.path, env: { PATH: folder.path } });
+      } catch (error) {
+        if (error instanceof ClaudikinsError) return `${error.code}: ${error.message}\n  ${error.hint}`;
+      }
+      return `${command} was started`;
+    };
+    const commands = ["npx", "uvx", "docker", "my-server", "./my-server", "npx -y pkg", "cmd", "./script"];
+    expect(commands.map(say).join("\n")).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: command not found: npx
+        Install Node.js (https://nodejs.org). If it is installed, it is not in the PATH of claudikins: give its full path (which npx) as "command" in the config.
+      SERVER_UNAVAILABLE: command not found: uvx
+        Install uv (https://docs.astral.sh/uv). If it is installed, it is not in the PATH of claudikins: give its full path (which uvx) as "command" in the config.
+      SERVER_UNAVAILABLE: command not found: docker
+        Install Docker (https://docs.docker.com/get-docker). If it is installed, it is not in the PATH of claudikins: give its full path (which docker) as "command" in the config.
+      SERVER_UNAVAILABLE: command not found: my-server
+        Install my-server. If it is installed, it is not in the PATH of claudikins: give its full path (which my-server) as "command" in the config.
+      SERVER_UNAVAILABLE: command not found: ./my-server
+        There is no such file: correct "command" in the config.
+      SERVER_UNAVAILABLE: command not found: npx -y pkg
+        "command" is the program alone: its arguments belong into "args".
+      SERVER_UNAVAILABLE: command not found: cmd
+        That is Windows: take "cmd" and "/c" away, and let "command" be what follows.
+      SERVER_UNAVAILABLE: the program that the first line of ./script names is not there
+        Install it, or correct that line."
+    `);
+  });
+});
