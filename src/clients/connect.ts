@@ -39,8 +39,8 @@ export interface Connection {
    * answered INVALID_ARGUMENTS or TOOL_FAILED when a tool was called, else PROTOCOL_ERROR.
    */
   request(request: Request, options: RequestOptions): Promise<Record<string, unknown>>;
-  /** Resolves when the server's process has ended, or its session. */
-  close(): Promise<void>;
+  /** Resolves when the server's process has ended, or its session. The log is told why. */
+  close(why?: string): Promise<void>;
   /** Of a server that is a program of this machine. */
   pid: number | undefined;
 }
@@ -69,8 +69,10 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
   const client = new Client({ name: "claudikins", version });
+  let closedFor: string | undefined;
   client.onclose = () => {
-    options.log.info(`${server.name} is gone: ${line.ended() || "it was closed"}`);
+    const how = closedFor === undefined ? `is gone: ${line.ended() || "it was closed"}` : `was ended: ${closedFor}`;
+    options.log.info(`${server.name} ${how}`);
     options.onClose(line.ended() || "the connection was closed");
   };
   client.onerror = (error) => options.log.debug(`${server.name}: ${error.message}`);
@@ -85,7 +87,10 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
       offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
       request: (request, requestOptions) =>
         sendRequest({ server, client, line, closing: signal }, request, requestOptions),
-      close: () => client.close(),
+      close: (why = "claudikins is closing") => {
+        closedFor = why;
+        return client.close();
+      },
       pid: line.pid(),
     };
   } catch (cause) {

@@ -134,7 +134,7 @@ export class Lifecycle {
   #lose(opening: Promise<Connection>, error: ClaudikinsError): void {
     if (this.#connection !== opening || this.#state.state !== "ready") return;
     // Where only a write failed, the process may still be there.
-    this.#end();
+    this.#end("it takes no more messages");
     this.#fail(error);
   }
 
@@ -161,7 +161,7 @@ export class Lifecycle {
     if (keepAlive || this.#calls > 0 || this.#idleTimer || this.#state.state !== "ready") return;
     const restMs = this.#lastCallAt + idleTimeoutMs - performance.now();
     if (restMs <= 0) {
-      this.#end();
+      this.#end(`no calls for ${idleTimeoutMs / 1_000} s`);
       return;
     }
     this.#idleTimer = setTimeout(() => {
@@ -171,13 +171,13 @@ export class Lifecycle {
     this.#idleTimer.unref();
   }
 
-  #end(): void {
+  #end(why?: string): void {
     const connection = this.#connection;
     if (!connection) return;
     this.#connection = undefined;
     this.#state = { state: "idle" };
     const ending = connection
-      .then((each) => each.close())
+      .then((each) => each.close(why))
       .catch(() => {})
       .then(() => {
         if (this.#ending === ending) this.#ending = undefined;

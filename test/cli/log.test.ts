@@ -19,7 +19,7 @@ async function stderrAt(level: string): Promise<string> {
 test("info tells when servers come and go, debug also what they do wrong, silent nothing", async () => {
   const info = await stderrAt("info");
   expect(info).toMatch(/odd is ready after \d+ ms \(process \d+\)/);
-  expect(info).toContain("odd is gone");
+  expect(info).toContain("odd was ended: claudikins is closing");
   expect(info).not.toContain("JSON-RPC");
   expect(await stderrAt("debug")).toContain("odd: not a JSON-RPC message: INFO: starting");
   expect(await stderrAt("silent")).toMatch(/^\[1 call · [\d,]+ ms.*\]\n$/);

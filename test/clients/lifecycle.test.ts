@@ -219,6 +219,23 @@ describe("idle", () => {
     expect(await call("starts")).toBe("2");
   });
 
+  test("the log tells who was ended from who is gone", async () => {
+    const lines: string[] = [];
+    const log = { ...silentLog, info: (line: string) => lines.push(line.replace(/\d+ ms.*/, "N ms")) };
+    const configs = [configOf("flaky", { ...flaky(), idleTimeoutMs: 1 }), configOf("odd", fixture("odd", mark))];
+    pool = new Pool(new Map(configs.map((config) => [config.name, config])), { ...surroundings(), log });
+    await call("starts");
+    await until("flaky", "idle");
+    await failure(pool.callTool("odd", "end-process", {}));
+    await pool.close();
+    expect(lines.sort()).toEqual([
+      "flaky is ready after N ms",
+      "flaky was ended: no calls for 0.001 s",
+      "odd is gone: its process was ended by SIGKILL",
+      "odd is ready after N ms",
+    ]);
+  });
+
   test("is not who is being called, and never who is kept alive", async () => {
     open({
       flaky: { ...flaky(), idleTimeoutMs: 1 },
