@@ -17,7 +17,8 @@ export type Redact = (text: string) => string;
 const shortest = 6;
 
 const secretName =
-  /token|secret|pass(?:word|wd|phrase)?|pwd|auth|credential|cookie|session|signature|bearer|jwt|dsn|api-?key|(?:^|[_-])(?:key|pat|sig|pin)(?:$|[_-])|[a-z](?:Key|KEY)$/i;
+  /token|secret|pass(?:word|wd|phrase)?|pwd|auth(?!ors?(?:$|[_-]))|credential|cookie|session|signature|bearer|jwt|dsn|api-?key|(?:^|[_-])(?:key|pat|sig|pin)(?:$|[_-])|[a-z](?:Key|KEY)$/i;
+const nameOfAmount = /max|min|limit|count|size|timeout|ttl|length|budget|port/i;
 const nameOfPlace = /(?:file|path|dir|home|folder)$/i;
 
 const separator = "[ ._:,;@/+-]{1,2}";
@@ -62,6 +63,7 @@ function addValue(name: string, value: string, add: Add, shown?: string): void {
 function isSecret(name: string, value: string): boolean {
   if (value.length < shortest || /^(?:true|false|null|none|undefined)$/i.test(value)) return false;
   if (path.test(value) && (nameOfPlace.test(name) || !secretName.test(name))) return false;
+  if (plainNumber.test(value) && nameOfAmount.test(name)) return false;
   return secretName.test(name) || !(words.test(value) || plainNumber.test(value));
 }
 

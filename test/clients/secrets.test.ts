@@ -70,6 +70,8 @@ describe("is none", () => {
     ["TOKEN", "true"],
     ["TOKEN", "short"],
     ["PORT", "808080"],
+    ["MAX_TOKENS", "100000"],
+    ["AUTHOR", "Ada Lovelace"],
     ["REGION", "us-east-1"],
     ["HOST", "db.example.com:5432"],
     ["NAME", "Ada Lovelace"],
