@@ -13,7 +13,15 @@ setDefaultTimeout(60_000);
 
 const token = 'tok"en/of 5+things';
 const keys = ["argument-key-77", "query-key-88", "header-key-99", "pass-word-11"];
-const secrets = [token, JSON.stringify(token).slice(1, -1), encodeURIComponent(token), "of 5+things", ...keys];
+// Its beginning as well, as what is cut would have it.
+const secrets = [
+  token,
+  JSON.stringify(token).slice(1, -1),
+  encodeURIComponent(token),
+  "of 5+things",
+  "token tok",
+  ...keys,
+];
 
 let folder: TemporaryFolder;
 let far: Bun.Server<undefined>;
