@@ -8,6 +8,7 @@ import { Lifecycle } from "../../src/clients/lifecycle.ts";
 import type { Pool } from "../../src/clients/pool.ts";
 import { retryText, type ServerState, stateText } from "../../src/clients/state.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
+import { silentLog } from "../../src/log.ts";
 import {
   failureOf as failure,
   openPool,
@@ -222,8 +223,8 @@ describe("idle", () => {
   test("the log tells who was ended from who is gone", async () => {
     const lines: string[] = [];
     const log = { ...silentLog, info: (line: string) => lines.push(line.replace(/\d+ ms.*/, "N ms")) };
-    const configs = [configOf("flaky", { ...flaky(), idleTimeoutMs: 1 }), configOf("odd", fixture("odd", mark))];
-    pool = new Pool(new Map(configs.map((config) => [config.name, config])), { ...surroundings(), log });
+    const servers = { flaky: { ...flaky(), idleTimeoutMs: 1 }, odd: fixture("odd", mark) };
+    pool = openPool(servers, { ...surroundings(folder.path), log });
     await call("starts");
     await until("flaky", "idle");
     await failure(pool.callTool("odd", "end-process", {}));
