@@ -9,6 +9,7 @@ import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import { NetworkFailure } from "./network-failure.ts";
+import { SignedOut } from "./signed-out.ts";
 import { type Line, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -47,6 +48,8 @@ export interface ConnectOptions {
   /** The working directory of servers that name none. */
   cwd: string;
   log: Log;
+  /** Where sign-ins to servers on the network are kept; without it none is used. */
+  credentialsFile?: string | undefined;
   /** Told how it ended: "its process exited with code 1". */
   onClose: (how: string) => void;
 }
@@ -144,8 +147,9 @@ function cancelledStart(server: ServerConfig, cause: unknown): ClaudikinsError {
   return new ClaudikinsError("CANCELLED", `Server "${server.name}" did not start: claudikins is closing`, { cause });
 }
 
-function unreachable(server: ServerConfig, { code, message, hint }: NetworkFailure): ClaudikinsError {
-  return new ClaudikinsError(code, `Server "${server.name}" cannot be used: ${message}`, { hint });
+function unreachable(server: ServerConfig, { code, message, hint, stands }: NetworkFailure): ClaudikinsError {
+  const text = `Server "${server.name}" cannot be used: ${message}`;
+  return stands ? new SignedOut(text, { hint, why: message, stands }) : new ClaudikinsError(code, text, { hint });
 }
 
 function startFailure(server: ServerConfig, line: Line, isLate: boolean, cause: unknown): ClaudikinsError {
@@ -190,6 +194,8 @@ function requestError(
   const failure = cause instanceof NetworkFailure ? cause : line.failure();
   if (failure) {
     const { code, message, hint, isGone } = failure;
+    // Who may not do this one thing is not signed out.
+    if (failure.stands && failure.status !== 403) return unreachable(server, failure);
     const whose = isGone ? `server "${server.name}" is gone, ${message}` : `server "${server.name}": ${message}`;
     if (isGone && code === "SERVER_UNAVAILABLE") return new ConnectionLost(`${what}: ${whose}`, { hint, sent });
     return new ClaudikinsError(code, `${what}: ${whose}`, { hint });

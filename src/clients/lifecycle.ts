@@ -5,6 +5,7 @@ import { Turns } from "../turns.ts";
 import { type BackoffTimes, backoffMs, backoffTimes } from "./backoff.ts";
 import type { Connection } from "./connect.ts";
 import { ConnectionLost } from "./connection-lost.ts";
+import { SignedOut } from "./signed-out.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -86,7 +87,7 @@ export class Lifecycle {
       this.#failures = 0;
       return value;
     } catch (error) {
-      if (error instanceof ConnectionLost) this.#lose(opening, error);
+      if (error instanceof ConnectionLost || error instanceof SignedOut) this.#lose(opening, error);
       // An error that the server answered is an answer.
       else if (!(error instanceof ClaudikinsError) || !unanswered.includes(error.code)) this.#failures = 0;
       throw error;
@@ -98,6 +99,9 @@ export class Lifecycle {
     const { name, needs } = this.#config;
     // It says so itself, and no time will change it.
     if (needs.length > 0) return this.#open(() => {});
+    if (this.#failure instanceof SignedOut && this.#state.state === "signed out" && this.#failure.stands()) {
+      return Promise.reject(this.#failure);
+    }
     if (this.#failure && this.#state.state === "broken" && this.#isTooSoon(this.#state)) {
       return Promise.reject(tooSoon(this.#failure, this.#state, this.#times));
     }
@@ -144,6 +148,11 @@ export class Lifecycle {
     this.#state = { state: "idle" };
     if (error.code === "CANCELLED") return;
     this.#failure = error;
+    if (error instanceof SignedOut) {
+      const { why, hint } = error;
+      this.#state = { state: "signed out", why, hint, since: Date.now() };
+      return;
+    }
     this.#failures += 1;
     // Who has just signed in shall not wait.
     const waitMs = error.code === "AUTH_REQUIRED" ? 0 : backoffMs(this.#failures, this.#times);

@@ -9,6 +9,10 @@ export interface FailureDetails {
   isGone?: boolean;
   /** What the server answered, when it did. */
   status?: number;
+  /** Somebody has to sign in, or to correct the config. */
+  needsSignIn?: boolean;
+  /** Of a server that somebody has to be signed in to: whether asking it again would give the same. */
+  stands?: () => boolean;
 }
 
 /** It has no cause on purpose: the errors of `fetch` and of the SDK carry addresses, and what the server answered. */
@@ -18,14 +22,19 @@ export class NetworkFailure extends Error {
   readonly hint: string;
   readonly isGone: boolean;
   readonly status: number | undefined;
+  readonly needsSignIn: boolean;
+  readonly stands: (() => boolean) | undefined;
 
   /** The message goes on after "Server x cannot be used: ". */
-  constructor(message: string, { code = "SERVER_UNAVAILABLE", hint, isGone = false, status }: FailureDetails) {
+  constructor(message: string, details: FailureDetails) {
     super(message);
+    const { code = "SERVER_UNAVAILABLE", hint, isGone = false, status, needsSignIn = false, stands } = details;
     this.code = code;
     this.hint = hint;
     this.isGone = isGone;
     this.status = status;
+    this.needsSignIn = needsSignIn;
+    this.stands = stands;
   }
 }
 
