@@ -74,8 +74,13 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   client.onerror = (error) => options.log.debug(`${server.name}: ${error.message}`);
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), server.startTimeoutMs);
+  // The SDK never takes its listener off a signal: at the end it would cancel what was answered long ago.
+  const cancel = new AbortController();
+  const abort = () => cancel.abort(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
   try {
-    const connecting = client.connect(line.transport, { timeout: server.startTimeoutMs, signal });
+    const connecting = client.connect(line.transport, { timeout: server.startTimeoutMs, signal: cancel.signal });
     // The SDK's time is that of one request; a stream or a socket has to be opened before.
     const patience = AbortSignal.any([late.signal, signal]);
     await (server.url === undefined ? connecting : unlessAborted(connecting, patience, `the start of ${server.name}`));
@@ -95,6 +100,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     throw failure;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
   }
 }
 
