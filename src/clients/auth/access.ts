@@ -9,6 +9,9 @@ import { loginCommand, shortLine } from "./words.ts";
 /** So long a server that has refused us is not asked again, unless somebody signs in meanwhile. */
 const standsMs = 30_000;
 
+/** Where no person can do anything in a browser. */
+const clientHint = 'See at its authorization server what the client may do that stands in its "oauth" in the config.';
+
 export class Access {
   readonly #server: NetworkServer;
   /** The server's own address, as one of HTTP. */
@@ -46,11 +49,12 @@ export class Access {
     if (!next) return response;
     await response.body?.cancel();
     const again = await fetch(to, signed(init, next));
-    if (again.status === 401 || isStepUp(again.status, challengeOf(again.headers))) {
-      await again.body?.cancel();
-      throw this.#signInNeeded(`it does not take its fresh token (${again.status})`, again.status);
-    }
-    return again;
+    const secondChallenge = challengeOf(again.headers);
+    if (again.status !== 401 && !isStepUp(again.status, secondChallenge)) return again;
+    await again.body?.cancel();
+    if (again.status === 401) throw this.#signInNeeded("it does not take its fresh token (401)", 401);
+    await this.#remember(secondChallenge?.scopes);
+    throw this.#needsScopes(secondChallenge?.scopes);
   };
 
   /** With which tokens to try again; undefined where the response is one to go on with. */
@@ -75,20 +79,30 @@ export class Access {
     throw this.#signInNeeded(tokens ? "its sign-in has ended" : "it wants a sign-in (401)", 401);
   }
 
-  /** The scopes are remembered: the next sign-in asks for them. */
   async #stepUp(challenge: Challenge | undefined, tokens: Tokens | undefined): Promise<Tokens | undefined> {
-    const wanted = challenge?.scopes ?? [];
-    const { union } = await import("./renewal.ts");
-    await this.#store.update(this.#server, (record) => ({
-      ...record,
-      server: this.#server.name,
-      wantedScopes: union(record?.wantedScopes, wanted),
-    }));
-    const isNew = wanted.some((scope) => !tokens?.scopes.includes(scope));
+    const wanted = challenge?.scopes;
+    await this.#remember(wanted);
+    const isNew = wanted?.some((scope) => !tokens?.scopes.includes(scope)) === true;
     if (this.#asksNobody && isNew) return this.#renew(tokens?.access, challenge);
-    const what =
-      wanted.length === 0 ? "more than the sign-in allows" : `a sign-in with more scopes: ${wanted.join(" ")}`;
-    throw this.#signInNeeded(`it wants ${shortLine(what)} (403)`, 403);
+    throw this.#needsScopes(wanted);
+  }
+
+  /** The next sign-in asks for them. Where they cannot be written down nobody can sign in, and is told then. */
+  async #remember(scopes: string[] = []): Promise<void> {
+    const { union } = await import("./renewal.ts");
+    const server = this.#server;
+    await this.#store
+      .update(server, (record) => ({
+        ...record,
+        server: server.name,
+        wantedScopes: union(record?.wantedScopes, scopes),
+      }))
+      .catch(() => {});
+  }
+
+  #needsScopes(scopes: string[] = []): NetworkFailure {
+    const which = scopes.length === 0 ? "more rights" : `more scopes: ${shortLine(scopes.join(" "))}`;
+    return this.#signInNeeded(`it wants a sign-in with ${which} (403)`, 403);
   }
 
   get #asksNobody(): boolean {
@@ -102,8 +116,15 @@ export class Access {
   async #tokens(): Promise<Tokens | undefined> {
     const tokens = this.#stored();
     if (!tokens || !isExpired(tokens)) return tokens;
-    const renewed = await this.#renew(tokens.access, undefined);
-    if (renewed) return renewed;
+    try {
+      const renewed = await this.#renew(tokens.access, undefined);
+      if (renewed) return renewed;
+    } catch (error) {
+      const isAway = error instanceof NetworkFailure && error.code === "SERVER_UNAVAILABLE";
+      // It was to be renewed in good time.
+      if (isAway && Date.now() < (tokens.expiresAt ?? 0)) return tokens;
+      throw error;
+    }
     throw this.#signInNeeded("its sign-in has ended", 401);
   }
 
@@ -140,7 +161,7 @@ export class Access {
     message: string,
     {
       status,
-      hint = loginCommand(this.#server.name),
+      hint = this.#asksNobody ? clientHint : loginCommand(this.#server.name),
       isStanding = false,
     }: { status: number; hint?: string; isStanding?: boolean },
   ): NetworkFailure {

@@ -8,7 +8,7 @@ import type { Endpoint } from "../endpoint.ts";
 import { NetworkFailure, noAnswer, refusal } from "../network-failure.ts";
 import { httpForm } from "./access.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
-import { type Client, clientFor, knownClient, oauthOf } from "./client.ts";
+import { type Client, checkIssuer, clientFor, knownClient, oauthOf } from "./client.ts";
 import type { CredentialStore, SignInRecord } from "./credentials.ts";
 import { type Discovered, discover } from "./discovery.ts";
 import { isLoopback, privateFetch } from "./private-fetch.ts";
@@ -40,6 +40,7 @@ export async function authorize(asked: Authorization) {
   const found = await discover(url, probe.challenge, fetch);
   if (!found.metadata && !found.resource && probe.status !== 401) throw asksForNothing(probe.status);
   const record = store.read(server);
+  checkIssuer(server, record, found);
   const scopes = scopesFor(server, probe.challenge, found, record);
   const client = await clientFor(server, record, found, { redirectUrl, scopes, fetch });
   await remember(asked, found, client);

@@ -12,7 +12,7 @@ import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import type { SignInRecord, StoredClient } from "./credentials.ts";
 import { type Discovered, isSameIssuer } from "./discovery.ts";
-import { notOAuth, Refused, shortLine, unavailable } from "./words.ts";
+import { logoutCommand, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
 
 export interface Client {
   stored: StoredClient;
@@ -38,6 +38,18 @@ export function knownClient(server: NetworkServer, record: SignInRecord | undefi
   if (!stored) return undefined;
   const { origin: _, ...information } = stored;
   return { stored, information: information as OAuthClientInformationMixed };
+}
+
+/** A secret of the config goes to no other authorization server than the one that it went to first. */
+export function checkIssuer(server: NetworkServer, record: SignInRecord | undefined, { issuer }: Discovered): void {
+  const before = record?.client?.origin === "config" ? record.issuer : undefined;
+  if (before === undefined || isSameIssuer(before, issuer)) return;
+  const [was, is] = [before, issuer].map((each) => shortLine(new URL(each).origin));
+  throw new NetworkFailure(`its authorization server was ${was}, and is ${is} now`, {
+    code: "AUTH_REQUIRED",
+    hint: `If that is right: ${logoutCommand(server.name)}`,
+    needsSignIn: true,
+  });
 }
 
 export interface Introduction {
@@ -124,6 +136,8 @@ function clientMetadata(methods: string[] = []): Omit<OAuthClientMetadata, "redi
   return {
     client_name: "claudikins",
     ...(uri?.startsWith("https://") ? { client_uri: uri } : {}),
+    // Some take a redirect to this machine from no other kind.
+    ...{ application_type: "native" },
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
     token_endpoint_auth_method: isPublic ? "none" : (others[0] ?? "none"),

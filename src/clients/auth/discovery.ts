@@ -75,7 +75,9 @@ async function authorizationServer(issuer: string, fetch: FetchLike): Promise<Me
   const { seen, fetchFn } = watching(fetch);
   try {
     const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
-    return metadata && { ...metadata, ...moreOf(seen.text) };
+    if (!metadata) return undefined;
+    if (!isSameIssuer(metadata.issuer, issuer) && !isKin(metadata.issuer, issuer)) throw anotherIssuer(issuer);
+    return { ...metadata, ...moreOf(seen.text) };
   } catch (error) {
     if (error instanceof NetworkFailure || error instanceof ClaudikinsError) throw error;
     if (seen.status >= 500) throw unavailable(`its authorization server is in trouble (${seen.status})`);
@@ -101,6 +103,20 @@ function watching(fetch: FetchLike) {
     return response;
   };
   return { seen, fetchFn };
+}
+
+/** One that names another as itself could have the person sign in there, and take the code (RFC 8414, section 3.3). */
+function anotherIssuer(issuer: string): NetworkFailure {
+  return notOAuth(`its authorization server at ${new URL(issuer).origin} says that it is another one`);
+}
+
+/** Well-known services have a host for themselves and name one above or below it: nobody else can have either. */
+function isKin(one: string, other: string): boolean {
+  if (!URL.canParse(one) || !URL.canParse(other)) return false;
+  const [a, b] = [new URL(one), new URL(other)];
+  const isBelow = (host: string, above: string) =>
+    host === above || (host.endsWith(`.${above}`) && above.includes("."));
+  return a.protocol === b.protocol && (isBelow(a.host, b.host) || isBelow(b.host, a.host));
 }
 
 /** Two spellings of one address. */

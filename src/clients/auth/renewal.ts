@@ -3,7 +3,7 @@ import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import type { Challenge } from "./challenge.ts";
-import { type Client, knownClient, oauthOf } from "./client.ts";
+import { type Client, checkIssuer, knownClient, oauthOf } from "./client.ts";
 import type { CredentialStore, SignInRecord, Tokens } from "./credentials.ts";
 import { discover } from "./discovery.ts";
 import { isExpired } from "./expiry.ts";
@@ -68,7 +68,9 @@ async function fromClient(renewal: Renewal, record: SignInRecord | undefined): P
   const client = knownClient(server, undefined);
   if (!client) throw noClient();
   const fetch = fetchFor(renewal);
-  const { issuer, metadata, resource, scopes: offered } = await discover(url, challenge, fetch);
+  const found = await discover(url, challenge, fetch);
+  checkIssuer(server, record, found);
+  const { issuer, metadata, resource, scopes: offered } = found;
   const scopes = union(chosenScopes(server) ?? challenge?.scopes ?? offered, record?.wantedScopes);
   try {
     const tokens = await tokensForClient({ issuer, metadata, resource, client, fetch }, scopes);

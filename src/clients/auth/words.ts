@@ -4,8 +4,16 @@ import { NetworkFailure } from "../network-failure.ts";
 
 /** As it is typed into a shell. */
 export function loginCommand(server: string): string {
-  const isPlain = /^[\w@%+=:,./][\w@%+=:,./-]*$/.test(server);
-  return `claudikins auth login ${isPlain ? server : `'${server.replaceAll("'", "'\\''")}'`}`;
+  return `claudikins auth login ${quoted(server)}`;
+}
+
+export function logoutCommand(server: string): string {
+  return `claudikins auth logout ${quoted(server)}`;
+}
+
+function quoted(word: string): string {
+  const isPlain = /^[\w@%+=:,./][\w@%+=:,./-]*$/.test(word);
+  return isPlain ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** An authorization server did not give what it was asked for. */
