@@ -159,7 +159,7 @@ describe("the lock", () => {
   });
 
   test("is free again when its holder was killed; until then who waits says so", async () => {
-    const holder = start("hold", file());
+    await using holder = start("hold", file());
     const reader = holder.stdout.getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("held\n");
     const error = await thrown(() => withLock(file(), () => "mine", 50));

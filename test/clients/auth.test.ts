@@ -258,6 +258,51 @@ describe("tokens are renewed", () => {
   });
 });
 
+test("a WebSocket has its token renewed when it is refused, and is opened again", async () => {
+  await open();
+  const asked: string[] = [];
+  using socket = Bun.serve<undefined>({
+    port: 0,
+    async fetch(request, self) {
+      const { pathname } = new URL(request.url);
+      asked.push(pathname);
+      if (pathname === "/token") {
+        expect(await request.text()).toContain("refresh_token=old-refresh");
+        return Response.json({ access_token: "new", token_type: "Bearer", refresh_token: "new-refresh" });
+      }
+      if (request.headers.get("authorization") !== "Bearer new") return new Response("", { status: 401 });
+      return self.upgrade(request, { headers: { "sec-websocket-protocol": "mcp" } })
+        ? undefined
+        : new Response("", { status: 426 });
+    },
+    websocket: {
+      message(ws, text) {
+        const { id, method } = JSON.parse(String(text));
+        const server = {
+          protocolVersion: "2025-06-18",
+          capabilities: { tools: {} },
+          serverInfo: { name: "x", version: "1" },
+        };
+        const result = method === "initialize" ? server : { content: [{ type: "text", text: "{}" }] };
+        if (id !== undefined) ws.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      },
+    },
+  });
+  const url = `ws://127.0.0.1:${socket.port}/mcp`;
+  await desk[Symbol.asyncDispose]();
+  desk = new Desk({ far: { url, transport: "websocket" } });
+  expect(await desk.failure(desk.call())).toContain("it wants a sign-in (401)\nhint: claudikins auth login far");
+  await desk.store.update(desk.server(), () => ({
+    server: "far",
+    issuer: `http://127.0.0.1:${socket.port}`,
+    client: { origin: "registered", client_id: "me" },
+    tokens: { access: "old", refresh: "old-refresh", scopes: [], since: 1, obtainedAt: 1 },
+  }));
+  expect(await desk.call()).toEqual({});
+  expect(tokens()).toMatchObject({ access: "new", refresh: "new-refresh", since: 1 });
+  expect(asked.filter((path) => path === "/token")).toEqual(["/token"]);
+});
+
 describe("more rights", () => {
   test("the scopes that a server wants are named, remembered, and asked for together with those that there are", async () => {
     await open({ challengeScopes: ["read"], toolScopes: { write: "files:write", admin: "admin" } });

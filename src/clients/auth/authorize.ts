@@ -10,7 +10,7 @@ import { httpForm } from "./access.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { type Client, checkIssuer, clientFor, knownClient, oauthOf } from "./client.ts";
 import type { CredentialStore, SignInRecord } from "./credentials.ts";
-import { type Discovered, discover } from "./discovery.ts";
+import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
 import { isLoopback, privateFetch } from "./private-fetch.ts";
 import { chosenScopes, renew, union } from "./renewal.ts";
 import { type Code, type Desk, deskOf, revoke, storedMetadata, tokensForCode } from "./tokens.ts";
@@ -152,10 +152,7 @@ async function codeOf(
   const { server, store } = asked;
   const get = (name: string) => redirect.searchParams.get(name);
   if (get("state") !== state) throw failed("what came back belongs to another sign-in", server);
-  const expected = found.metadata?.issuer ?? found.issuer;
-  const mustNameIssuer = found.metadata?.authorization_response_iss_parameter_supported === true;
-  const issuer = get("iss");
-  if (issuer === null ? mustNameIssuer : issuer !== expected) {
+  if (!isFromIssuer(get("iss"), found)) {
     throw failed("what came back is from another authorization server than the one that was asked", server);
   }
   const error = get("error");
@@ -167,6 +164,12 @@ async function codeOf(
   const code = get("code");
   if (!code) throw failed("the address that came back has no code in it", server);
   return code;
+}
+
+/** Letter by letter, as RFC 9207 says; without metadata nobody has said how it is spelt. */
+function isFromIssuer(named: string | null, { metadata, issuer }: Discovered): boolean {
+  if (named === null) return metadata?.authorization_response_iss_parameter_supported !== true;
+  return metadata ? named === metadata.issuer : isSameIssuer(named, issuer);
 }
 
 /** Who is refused for what a server wanted once can sign in without. */
