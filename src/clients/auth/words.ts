@@ -33,7 +33,10 @@ export class Refused extends Error {
 /** A short line of what somebody else wrote, without what we had sent there. */
 export function shortLine(text: string, secrets: Iterable<string> = []): string {
   let line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
-  for (const secret of secrets) if (secret !== "") line = line.replaceAll(secret, "…");
+  for (const secret of secrets) {
+    const spellings = [secret, encodeURIComponent(secret), new URLSearchParams([["", secret]]).toString().slice(1)];
+    for (const spelling of spellings) if (spelling !== "") line = line.replaceAll(spelling, "…");
+  }
   return line.length > 200 ? `${line.slice(0, 199)}…` : line;
 }
 
