@@ -33,6 +33,8 @@ export class Lifecycle {
   /** Calls that have their turn. */
   #calls = 0;
   #lastCallAt = 0;
+  /** Connections that take no new calls. */
+  readonly #left: Promise<Connection>[] = [];
   #idleTimer: NodeJS.Timeout | undefined;
   /** The end of a process that nobody calls any more: the next one is not started beside it. */
   #ending: Promise<void> | undefined;
@@ -66,6 +68,7 @@ export class Lifecycle {
       return await this.#attempt(work, options);
     } finally {
       this.#calls -= 1;
+      if (this.#calls === 0) this.#closeLeft();
       this.#turns.giveBack();
       this.#lastCallAt = performance.now();
       this.#endWhenIdle();
@@ -76,6 +79,7 @@ export class Lifecycle {
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer);
     this.#end();
+    this.#closeLeft();
     await this.#ending;
   }
 
@@ -87,7 +91,8 @@ export class Lifecycle {
       this.#failures = 0;
       return value;
     } catch (error) {
-      if (error instanceof ConnectionLost || error instanceof SignedOut) this.#lose(opening, error);
+      if (error instanceof ConnectionLost) this.#lose(opening, error);
+      else if (error instanceof SignedOut) this.#leave(opening, error);
       // An error that the server answered is an answer.
       else if (!(error instanceof ClaudikinsError) || !unanswered.includes(error.code)) this.#failures = 0;
       throw error;
@@ -138,6 +143,18 @@ export class Lifecycle {
     this.#fail(error);
   }
 
+  /** A connection for nobody new: others may still get from it what they wait for. */
+  #leave(opening: Promise<Connection>, error: SignedOut): void {
+    if (this.#connection !== opening || this.#state.state !== "ready") return;
+    this.#connection = undefined;
+    this.#left.push(opening);
+    this.#fail(error);
+  }
+
+  #closeLeft(): void {
+    for (const connection of this.#left.splice(0)) this.#close(connection);
+  }
+
   /** A clock that was set back makes nobody wait for hours. */
   #isTooSoon({ retryAt = 0 }: BrokenState): boolean {
     const restMs = retryAt - Date.now();
@@ -180,9 +197,15 @@ export class Lifecycle {
     if (!connection) return;
     this.#connection = undefined;
     this.#state = { state: "idle" };
+    this.#close(connection);
+  }
+
+  #close(connection: Promise<Connection>): void {
+    const before = this.#ending;
     const ending = connection
       .then((each) => each.close())
       .catch(() => {})
+      .then(() => before)
       .then(() => {
         if (this.#ending === ending) this.#ending = undefined;
       });

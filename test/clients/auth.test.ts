@@ -189,6 +189,48 @@ describe("tokens are renewed", () => {
     expect((await server.stats()).registrations).toBe(1);
   });
 
+  test("all who call at that moment hear the same", async () => {
+    await open({ refreshDelayMs: 100 });
+    await desk.signIn();
+    await desk.call();
+    await server.change({ revokeAll: true });
+    const texts = await Promise.all(Array.from({ length: 8 }, (_, a) => desk.failure(desk.call("echo", { a }))));
+    expect([...new Set(texts)]).toEqual([
+      'AUTH_REQUIRED: Server "far" cannot be used: its sign-in has ended\nhint: claudikins auth login far',
+    ]);
+  });
+
+  test("who waits for an answer still gets it when another call finds that the sign-in has ended", async () => {
+    await open();
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isOver = false;
+    using plain = Bun.serve({
+      port: 0,
+      async fetch(request) {
+        if (request.method !== "POST") return new Response("", { status: 405 });
+        if (isOver) return new Response("", { status: 401, headers: { "www-authenticate": "Bearer" } });
+        const { id, method } = (await request.json()) as { id?: number; method: string };
+        if (id === undefined) return new Response("", { status: 202 });
+        if (method === "tools/call") {
+          asked.resolve();
+          await answer.promise;
+        }
+        const server = { protocolVersion: "2025-06-18", capabilities: {}, serverInfo: { name: "x", version: "1" } };
+        const result = method === "initialize" ? server : { content: [{ type: "text", text: "{}" }] };
+        return Response.json({ jsonrpc: "2.0", id, result });
+      },
+    });
+    await desk[Symbol.asyncDispose]();
+    desk = new Desk({ far: { url: `http://127.0.0.1:${plain.port}/mcp` } });
+    const slow = desk.call("slow");
+    await asked.promise;
+    isOver = true;
+    expect(await desk.failure(desk.call("other"))).toContain("it wants a sign-in (401)");
+    expect(desk.pool.state("far").state).toBe("signed out");
+    answer.resolve();
+    expect(await slow).toEqual({});
+  });
+
   test("a client that is not known any more is forgotten too, and registers anew", async () => {
     await open();
     await desk.signIn();

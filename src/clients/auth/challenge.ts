@@ -7,6 +7,12 @@ export interface Challenge {
   error?: string | undefined;
 }
 
+/** More than anybody has: they are written down, and shown. */
+const maxScopes = 100;
+
+/** RFC 6749, section 3.3. */
+const isScope = (text: string) => /^[\x21\x23-\x5B\x5D-\x7E]{1,256}$/.test(text);
+
 /** Undefined where it asks for no bearer token. Several schemes may stand in one header. */
 export function challengeOf(headers: Headers): Challenge | undefined {
   const text = headers.get("www-authenticate") ?? "";
@@ -21,6 +27,6 @@ export function challengeOf(headers: Headers): Challenge | undefined {
     const key = name.toLowerCase();
     if (!found.has(key)) found.set(key, quoted?.replace(/\\(.)/g, "$1") ?? plain);
   }
-  const scopes = found.get("scope")?.split(/\s+/).filter(Boolean);
+  const scopes = found.get("scope")?.split(/\s+/).filter(isScope).slice(0, maxScopes);
   return { resourceMetadata: found.get("resource_metadata"), scopes, error: found.get("error") };
 }
