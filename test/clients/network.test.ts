@@ -374,7 +374,7 @@ describe("closing", () => {
     const hanging = failure(call("hang"));
     await pool!.close();
     expect(await hanging).toBe("CANCELLED: far.hang was cancelled: claudikins is closing");
-    expect(server.lines).toContain("DELETE -");
+    await server.saw("DELETE -");
   });
 
   test("waits a second at most for a server that does not answer that", async () => {
