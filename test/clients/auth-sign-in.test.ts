@@ -173,6 +173,21 @@ describe("says what is wrong", () => {
     expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
   });
 
+  test("a client that is not known any more is forgotten when it comes back with a code", async () => {
+    const { change, stats } = await open();
+    const forget = () => change({ forgetClients: true });
+    const redirectUrl = new URL("http://127.0.0.1:9/callback");
+    const begun = await beginSignIn(desk.server(), desk.store, { redirectUrl, signal });
+    const page = await fetch(begun!.authorizationUrl, { redirect: "manual" });
+    await forget();
+    expect(await desk.failure(begun!.finish(new URL(page.headers.get("location")!)))).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be signed in to: its authorization server gave no token: invalid_client: no such client
+      hint: Begin again: claudikins auth login far"
+    `);
+    await desk.signIn();
+    expect((await stats()).registrations).toBe(2);
+  });
+
   test("a sign-in is finished once", async () => {
     await open();
     const redirectUrl = new URL("http://127.0.0.1:9/callback");

@@ -1,7 +1,7 @@
 /** Servers that want a sign-in, with real ones: tokens that are sent, renewed once for all, and what is said when they end. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Options } from "../fixtures/servers/oauth/options.ts";
 import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
@@ -345,6 +345,41 @@ test("a WebSocket has its token renewed when it is refused, and is opened again"
   expect(asked.filter((path) => path === "/token")).toEqual(["/token"]);
 });
 
+test("a server that refuses who is signed in says so", async () => {
+  await open();
+  await desk.signIn();
+  await desk[Symbol.asyncDispose]();
+  using strict = Bun.serve({ port: 0, fetch: () => new Response("", { status: 403 }) });
+  desk = new Desk({ far: { url: `http://127.0.0.1:${strict.port}/mcp` } });
+  await desk.store.update(desk.server(), () => ({
+    server: "far",
+    tokens: { access: "token-of-mine", scopes: [], since: 1, obtainedAt: 1 },
+  }));
+  expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    "AUTH_REQUIRED: Server "far" cannot be used: it refuses who is signed in (403)
+    hint: claudikins auth login far"
+  `);
+  desk.expectSecrecy(["token-of-mine"]);
+});
+
+test("a sign-in that cannot be written down is not renewed", async () => {
+  await open();
+  await desk.signIn();
+  await server.change({ expireTokens: true });
+  const locks = join(desk.folder.path, "data", "credentials.locks");
+  rmSync(locks, { recursive: true });
+  writeFileSync(locks, "a file");
+  const text = await desk.failure(desk.call());
+  expect(text).toMatchInlineSnapshot(`
+    "FILE_NOT_WRITABLE: Server "far" cannot be used: its sign-in cannot be renewed: The file of the sign-ins cannot be locked: EEXIST
+    hint: See whether claudikins may write to its data folder."
+  `);
+  expect(text).not.toContain(desk.folder.path);
+  expect((await server.stats()).tokenRequests).toEqual({ authorization_code: 1 });
+  rmSync(locks);
+  expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+});
+
 describe("more rights", () => {
   test("the scopes that a server wants are named, remembered, and asked for together with those that there are", async () => {
     await open({ challengeScopes: ["read"], toolScopes: { write: "files:write", admin: "admin" } });
@@ -412,6 +447,18 @@ describe("clients that need nobody", () => {
     });
     // What the config has is not written down.
     expect(readFileSync(desk.file, "utf8")).not.toMatch(/secret-of-mine|PRIVATE|"d"/);
+  });
+
+  test("a secret of the config goes to no other authorization server than before", async () => {
+    await open({ clients: [secret] }, { oauth: { ...oauth, clientSecret: "secret-of-mine" } });
+    await desk.call();
+    await desk.store.update(desk.server(), (record) => ({ ...record!, issuer: "https://example.com" }));
+    await server.change({ expireTokens: true });
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: its authorization server was https://example.com, and is http://HOST now
+      hint: If that is right: claudikins auth logout far"
+    `);
+    expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 1 });
   });
 
   test("who is refused hears what stands in the config", async () => {

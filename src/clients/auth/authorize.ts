@@ -12,8 +12,8 @@ import { type Client, checkIssuer, clientFor, knownClient, oauthOf } from "./cli
 import type { CredentialStore, SignInRecord } from "./credentials.ts";
 import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
 import { isLoopback, privateFetch } from "./private-fetch.ts";
-import { chosenScopes, renew, union } from "./renewal.ts";
-import { type Code, type Desk, deskOf, revoke, storedMetadata, tokensForCode } from "./tokens.ts";
+import { chosenScopes, renew, union, without } from "./renewal.ts";
+import { type Code, type Desk, deskOf, isStranger, revoke, storedMetadata, tokensForCode } from "./tokens.ts";
 import { cancelled, loginCommand, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
 
 const probeMs = 10_000;
@@ -174,11 +174,7 @@ function isFromIssuer(named: string | null, { metadata, issuer }: Discovered): b
 
 /** Who is refused for what a server wanted once can sign in without. */
 async function forgetWanted(server: NetworkServer, store: CredentialStore): Promise<void> {
-  await store.update(server, (record) => {
-    if (!record) return undefined;
-    const { wantedScopes: _, ...rest } = record;
-    return rest;
-  });
+  await store.update(server, (record) => record && without(record, ["wantedScopes"]));
 }
 
 async function exchanged(
@@ -201,6 +197,8 @@ async function exchanged(
     }));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
+    // The next sign-in registers anew.
+    if (isStranger(error)) await store.update(server, (now) => now && without(now, ["client"]));
     throw failed(`its authorization server gave no token: ${error.message}`, server);
   }
 }

@@ -1,7 +1,7 @@
 /** One process at a time: a lock that the kernel takes back when its holder dies, however that happens. */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { ClaudikinsError, messageOf } from "../../errors.ts";
+import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
 
 /** Nobody holds one longer than some requests to an authorization server take. */
 const defaultWaitMs = 60_000;
@@ -60,7 +60,7 @@ function tried<T>(what: () => T): T {
 
 /** Without the path: it may be read by code that runs in the sandbox. */
 function notLockable(error: unknown): ClaudikinsError {
-  const why = messageOf(error).replace(/,? '.*'$/, "");
+  const why = systemCodeOf(error) ?? "no reason given";
   return new ClaudikinsError("FILE_NOT_WRITABLE", `The file of the sign-ins cannot be locked: ${why}`, {
     hint: "See whether claudikins may write to its data folder.",
   });

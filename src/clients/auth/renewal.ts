@@ -63,10 +63,10 @@ async function fromRefresh(renewal: Renewal, record: SignInRecord, before: Token
   }
 }
 
-async function fromClient(renewal: Renewal, record: SignInRecord | undefined): Promise<Tokens> {
+async function fromClient(renewal: Renewal, record: SignInRecord | undefined): Promise<Tokens | undefined> {
   const { server, url, store, challenge } = renewal;
   const client = knownClient(server, undefined);
-  if (!client) throw noClient();
+  if (!client) return undefined;
   const fetch = fetchFor(renewal);
   const found = await discover(url, challenge, fetch);
   checkIssuer(server, record, found);
@@ -89,13 +89,6 @@ async function fromClient(renewal: Renewal, record: SignInRecord | undefined): P
   }
 }
 
-function noClient(): NetworkFailure {
-  return new NetworkFailure('its "oauth" in the config has no "clientId"', {
-    code: "CONFIG_INVALID",
-    hint: 'With the grant "client_credentials" it needs one, and a "clientSecret" or a "privateKey".',
-  });
-}
-
 function failureOf(error: unknown, server: NetworkServer, { stored }: Client): unknown {
   if (!(error instanceof Refused)) return error;
   const isOfConfig = isStranger(error) || oauthOf(server)?.grant === "client_credentials";
@@ -114,7 +107,7 @@ function fetchFor({ url, signal = new AbortController().signal }: Renewal) {
   return privateFetch(url, signal);
 }
 
-function without(record: SignInRecord, keys: (keyof SignInRecord)[]): SignInRecord {
+export function without(record: SignInRecord, keys: (keyof SignInRecord)[]): SignInRecord {
   return Object.fromEntries(
     Object.entries(record).filter(([key]) => !keys.includes(key as keyof SignInRecord)),
   ) as never;
