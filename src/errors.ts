@@ -48,6 +48,15 @@ export class ClaudikinsError extends Error {
   get exitCode(): number {
     return exitCodeOf[this.code];
   }
+
+  /** The same with its texts changed; without its cause, which has texts of its own. */
+  reworded(change: (text: string) => string): ClaudikinsError {
+    return new ClaudikinsError(this.code, change(this.message), this.rewordedDetails(change));
+  }
+
+  protected rewordedDetails(change: (text: string) => string): ErrorDetails {
+    return this.hint === undefined ? {} : { hint: change(this.hint) };
+  }
 }
 
 /** Anything thrown, as our error: ours unchanged, the rest as UNEXPECTED with the original as its cause. */

@@ -1,5 +1,6 @@
 /** What the commands that work with servers begin with: the config, and a toolbox made of it. */
 import { loadConfig } from "../config/load.ts";
+import { credentialsFile } from "../config/locations.ts";
 import { Toolbox } from "../flows/toolbox.ts";
 import { openLog } from "../log.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
@@ -12,5 +13,6 @@ export async function openToolbox(io: Io, config: string | undefined, sandbox = 
     env: io.env,
     cwd: io.cwd,
     log,
+    credentialsFile: credentialsFile(io.env),
   });
 }

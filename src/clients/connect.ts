@@ -11,6 +11,7 @@ import { ConnectionLost } from "./connection-lost.ts";
 import { brokeOff, NetworkFailure } from "./network-failure.ts";
 import { onAbort } from "./on-abort.ts";
 import { ServerBusy } from "./server-busy.ts";
+import { SignedOut } from "./signed-out.ts";
 import { NotWritten } from "./stdio.ts";
 import { type Line, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
@@ -52,6 +53,8 @@ export interface ConnectOptions {
   log: Log;
   /** Takes the server's secrets out of what is cut, where half of one would not be known again. */
   redact?: (text: string) => string;
+  /** Where sign-ins to servers on the network are kept; without it none is used. */
+  credentialsFile?: string | undefined;
   /** Told how it ended: "its process exited with code 1". */
   onClose: (how: string) => void;
 }
@@ -78,8 +81,13 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   client.onerror = (error) => options.log.debug(`${server.name}: ${error.message}`);
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), server.startTimeoutMs);
+  // The SDK never takes its listener off a signal: at the end it would cancel what was answered long ago.
+  const cancel = new AbortController();
+  const abort = () => cancel.abort(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
   try {
-    const connecting = client.connect(line.transport, { timeout: server.startTimeoutMs, signal });
+    const connecting = client.connect(line.transport, { timeout: server.startTimeoutMs, signal: cancel.signal });
     // The SDK's time is that of one request; a stream or a socket has to be opened before.
     const patience = AbortSignal.any([late.signal, signal]);
     await (server.url === undefined ? connecting : unlessAborted(connecting, patience, `the start of ${server.name}`));
@@ -102,6 +110,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     throw failure;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
   }
 }
 
@@ -152,8 +161,10 @@ function cancelledStart(server: ServerConfig, cause: unknown): ClaudikinsError {
   return new ClaudikinsError("CANCELLED", `Server "${server.name}" did not start: claudikins is closing`, { cause });
 }
 
-function unreachable(server: ServerConfig, { code, message, hint, retryAfterMs }: NetworkFailure): ClaudikinsError {
+function unreachable(server: ServerConfig, failure: NetworkFailure): ClaudikinsError {
+  const { code, message, hint, retryAfterMs, stands } = failure;
   const text = `Server "${server.name}" cannot be used: ${message}`;
+  if (stands) return new SignedOut(text, { hint, why: message, stands });
   if (retryAfterMs !== undefined) return new ServerBusy(text, { hint, retryAfterMs });
   return new ClaudikinsError(code, text, { hint });
 }
@@ -218,6 +229,8 @@ function requestError(
   const failure = cause instanceof NetworkFailure ? cause : line.failure();
   if (failure) {
     const { code, message, hint, isGone } = failure;
+    // Who may not do this one thing is not signed out.
+    if (failure.stands && failure.status !== 403) return unreachable(server, failure);
     const isUnsent = !sent || (cause instanceof NetworkFailure && cause.isUnsent);
     const whose = isGone ? `server "${server.name}" is gone, ${message}` : `server "${server.name}": ${message}`;
     if (isGone && code === "SERVER_UNAVAILABLE") {

@@ -9,4 +9,8 @@ export class ConnectionLost extends ClaudikinsError {
     super("SERVER_UNAVAILABLE", message, details);
     this.sent = details.sent;
   }
+
+  override reworded(change: (text: string) => string): ConnectionLost {
+    return new ConnectionLost(change(this.message), { ...this.rewordedDetails(change), sent: this.sent });
+  }
 }

@@ -1,6 +1,7 @@
 /** Where a server on the network is and what it is sent along, taken from its config. */
 import { addressProblem } from "../config/address.ts";
 import type { NetworkServer } from "../config/load.ts";
+import type { Access } from "./auth/access.ts";
 import { NetworkFailure } from "./network-failure.ts";
 
 export interface Endpoint {
@@ -8,6 +9,8 @@ export interface Endpoint {
   url: URL;
   headers: Record<string, string>;
   hasToken: boolean;
+  /** Where claudikins may sign in. */
+  access?: Access | undefined;
 }
 
 /** Throws NetworkFailure with CONFIG_INVALID for what turned out wrong when its variables were filled in. */

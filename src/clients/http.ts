@@ -239,7 +239,8 @@ export class HttpTransport implements Transport {
     const signal = AbortSignal.any([init.signal, limit].filter((each) => each instanceof AbortSignal));
     try {
       // Calls have a time of their own, and a stream may be silent for long; Bun would end it after five minutes.
-      const response = await fetch(url, { ...init, signal, timeout: false } as RequestInit);
+      const ask = this.#endpoint.access?.fetch ?? fetch;
+      const response = await ask(url, { ...init, signal, timeout: false } as RequestInit);
       const failure = this.#refusalOf(response, init.method, exchange);
       if (!failure) return response;
       if (failure.status === 400 && exchange && this.#session !== undefined) {

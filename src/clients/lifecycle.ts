@@ -6,6 +6,7 @@ import { type BackoffTimes, backoffMs, backoffTimes } from "./backoff.ts";
 import type { Connection } from "./connect.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import { ServerBusy } from "./server-busy.ts";
+import { SignedOut } from "./signed-out.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -35,6 +36,8 @@ export class Lifecycle {
   /** Calls that have their turn. */
   #calls = 0;
   #lastCallAt = 0;
+  /** Connections that take no new calls. */
+  readonly #left: Promise<Connection>[] = [];
   #idleTimer: NodeJS.Timeout | undefined;
   /** The end of a process that nobody calls any more: the next one is not started beside it. */
   #ending: Promise<void> | undefined;
@@ -68,6 +71,7 @@ export class Lifecycle {
       return await this.#attempt(work, options);
     } finally {
       this.#calls -= 1;
+      if (this.#calls === 0) this.#closeLeft();
       this.#turns.giveBack();
       this.#lastCallAt = performance.now();
       this.#endWhenIdle();
@@ -78,6 +82,7 @@ export class Lifecycle {
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer);
     this.#end();
+    this.#closeLeft();
     await this.#ending;
   }
 
@@ -91,6 +96,7 @@ export class Lifecycle {
       return value;
     } catch (error) {
       if (error instanceof ConnectionLost) this.#lose(opening, error);
+      else if (error instanceof SignedOut) this.#leave(opening, error);
       // An error that the server answered is an answer.
       else if (!(error instanceof ClaudikinsError) || !unanswered.includes(error.code)) this.#failures = 0;
       throw error;
@@ -102,6 +108,9 @@ export class Lifecycle {
     const { name, needs } = this.#config;
     // It says so itself, and no time will change it.
     if (needs.length > 0) return this.#open(() => {});
+    if (this.#failure instanceof SignedOut && this.#state.state === "signed out" && this.#failure.stands()) {
+      return Promise.reject(this.#failure);
+    }
     if (this.#failure && this.#state.state === "broken" && this.#isTooSoon(this.#state)) {
       return Promise.reject(tooSoon(this.#failure, this.#state, this.#times));
     }
@@ -138,6 +147,18 @@ export class Lifecycle {
     this.#fail(error);
   }
 
+  /** A connection for nobody new: others may still get from it what they wait for. */
+  #leave(opening: Promise<Connection>, error: SignedOut): void {
+    if (this.#connection !== opening || this.#state.state !== "ready") return;
+    this.#connection = undefined;
+    this.#left.push(opening);
+    this.#fail(error);
+  }
+
+  #closeLeft(): void {
+    for (const connection of this.#left.splice(0)) this.#close(connection);
+  }
+
   /** A clock that was set back makes nobody wait for hours. */
   #isTooSoon({ retryAt = 0 }: BrokenState): boolean {
     const restMs = retryAt - Date.now();
@@ -148,6 +169,11 @@ export class Lifecycle {
     this.#state = { state: "idle" };
     if (error.code === "CANCELLED") return;
     this.#failure = error;
+    if (error instanceof SignedOut) {
+      const { why, hint } = error;
+      this.#state = { state: "signed out", why, hint, since: Date.now() };
+      return;
+    }
     this.#failures += 1;
     // Who has just signed in shall not wait.
     this.#waitMs = error.code === "AUTH_REQUIRED" ? 0 : backoffMs(this.#failures, this.#times);
@@ -176,9 +202,15 @@ export class Lifecycle {
     if (!connection) return;
     this.#connection = undefined;
     this.#state = { state: "idle" };
+    this.#close(connection, why);
+  }
+
+  #close(connection: Promise<Connection>, why?: string): void {
+    const before = this.#ending;
     const ending = connection
       .then((each) => each.close(why))
       .catch(() => {})
+      .then(() => before)
       .then(() => {
         if (this.#ending === ending) this.#ending = undefined;
       });

@@ -14,6 +14,10 @@ export interface FailureDetails {
   status?: number;
   /** How long the server wants to be left alone. */
   retryAfterMs?: number | undefined;
+  /** Somebody has to sign in, or to correct the config. */
+  needsSignIn?: boolean;
+  /** Of a server that somebody has to be signed in to: whether asking it again would give the same. */
+  stands?: () => boolean;
 }
 
 /** It has no cause on purpose: the errors of `fetch` and of the SDK carry addresses, and what the server answered. */
@@ -25,19 +29,20 @@ export class NetworkFailure extends Error {
   readonly isUnsent: boolean;
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly needsSignIn: boolean;
+  readonly stands: (() => boolean) | undefined;
 
   /** The message goes on after "Server x cannot be used: ". */
-  constructor(
-    message: string,
-    { code = "SERVER_UNAVAILABLE", hint, isGone = false, isUnsent = false, ...more }: FailureDetails,
-  ) {
+  constructor(message: string, details: FailureDetails) {
     super(message);
-    this.code = code;
-    this.hint = hint;
-    this.isGone = isGone;
-    this.isUnsent = isUnsent;
-    this.status = more.status;
-    this.retryAfterMs = more.retryAfterMs;
+    this.code = details.code ?? "SERVER_UNAVAILABLE";
+    this.hint = details.hint;
+    this.isGone = details.isGone ?? false;
+    this.isUnsent = details.isUnsent ?? false;
+    this.status = details.status;
+    this.retryAfterMs = details.retryAfterMs;
+    this.needsSignIn = details.needsSignIn ?? false;
+    this.stands = details.stands;
   }
 }
 

@@ -26,6 +26,8 @@ export interface PoolOptions {
   /** The working directory of servers that name none. */
   cwd: string;
   log: Log;
+  /** Where sign-ins to servers on the network are kept; without it none is used. */
+  credentialsFile?: string | undefined;
   backoff?: BackoffTimes | undefined;
 }
 

@@ -2,15 +2,14 @@
  * The secrets of a server's entry, and what takes them out of texts of our own: errors, states, logs and generated files.
  * A tool's results are the tool's, and stay as they are.
  *
- * What counts as a secret: what filled a `${VARIABLE}`, the values of `env` and `headers`, the userinfo and the values in the
- * query of an address wherever it stands, and of `args` what follows a flag, or a `NAME=` or `Name:`, that speaks of
- * a token, a key or a password. Left alone is what has fewer than six characters and, where its name speaks of no secret,
+ * What counts as a secret: what filled a `${VARIABLE}`, the values of `env` and `headers`, the secrets of `oauth`, the
+ * userinfo and the values in the query of an address wherever it stands, and of `args` what follows a flag, or a `NAME=`
+ * or `Name:`, that speaks of a token, a key or a password. Left alone is what has fewer than six characters and, where its name speaks of no secret,
  * what has the shape of words, of a number, of a path or of an address without userinfo and query: `us-east-1`, `8080`.
  */
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { ConnectionLost } from "./connection-lost.ts";
 
 export type Redact = (text: string) => string;
 
@@ -42,6 +41,8 @@ export function redactorOf(server: ServerConfig): Redact {
   } else {
     for (const [name, value] of Object.entries(server.headers)) addValue(name, value, add);
     addAddress(server.url, add);
+    const { clientSecret, privateKey } = server.oauth || {};
+    for (const secret of [clientSecret, privateKey]) if (secret !== undefined) add(secret);
   }
   if (shownAs.size === 0) return (text) => text;
   // Where one secret is the beginning of another, the longer one counts.
@@ -123,12 +124,8 @@ function formsOf(secret: string): string[] {
 /** The same error without the secrets; the very same where it has none. */
 export function redactError(error: unknown, redact: Redact): unknown {
   if (!hasSecret(error, redact)) return error;
-  if (!(error instanceof ClaudikinsError)) return new Error(redact(messageOf(error)));
-  const message = redact(error.message);
-  const hint = error.hint === undefined ? undefined : redact(error.hint);
   // Its cause is left out: who prints that would print the secret.
-  if (error instanceof ConnectionLost) return new ConnectionLost(message, { hint, sent: error.sent });
-  return new ClaudikinsError(error.code, message, { hint });
+  return error instanceof ClaudikinsError ? error.reworded(redact) : new Error(redact(messageOf(error)));
 }
 
 function hasSecret(error: unknown, redact: Redact): boolean {

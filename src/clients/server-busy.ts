@@ -8,4 +8,9 @@ export class ServerBusy extends ClaudikinsError {
     super("SERVER_UNAVAILABLE", message, details);
     this.retryAfterMs = details.retryAfterMs;
   }
+
+  override reworded(change: (text: string) => string): ServerBusy {
+    const { retryAfterMs } = this;
+    return new ServerBusy(change(this.message), { ...this.rewordedDetails(change), retryAfterMs });
+  }
 }

@@ -9,7 +9,18 @@ export type ServerState =
   | { state: "idle" }
   | { state: "starting"; since: number }
   | { state: "ready"; since: number; startMs: number; pid?: number | undefined }
+  /** Somebody has to sign in; the next call after that finds it so. */
+  | SignedOutState
   | BrokenState;
+
+export interface SignedOutState {
+  state: "signed out";
+  /** One line, as the end of a sentence that begins with the server's name. */
+  why: string;
+  /** The command. */
+  hint?: string | undefined;
+  since: number;
+}
 
 export interface BrokenState {
   state: "broken";

@@ -4,6 +4,7 @@ import type { Environment } from "../config/environment.ts";
 import type { NetworkServer, ServerConfig, StdioServer } from "../config/load.ts";
 import type { Log } from "../log.ts";
 import { childEnvironment } from "./child-environment.ts";
+import type { Endpoint } from "./endpoint.ts";
 import type { NetworkFailure } from "./network-failure.ts";
 import { StdioTransport } from "./stdio.ts";
 
@@ -26,11 +27,13 @@ export interface LineOptions {
   log: Log;
   /** Takes the server's secrets out of what is cut, where half of one would not be known again. */
   redact?: (text: string) => string;
+  /** Where sign-ins are kept; without it none is used. */
+  credentialsFile?: string | undefined;
 }
 
 /** Nothing is started or connected yet. Throws NetworkFailure with CONFIG_INVALID for an address that is none. */
 export async function lineTo(server: ServerConfig, options: LineOptions): Promise<Line> {
-  return server.url === undefined ? stdioLine(server, options) : networkLine(server);
+  return server.url === undefined ? stdioLine(server, options) : networkLine(server, options);
 }
 
 function stdioLine(server: StdioServer, { env, cwd, log, redact }: LineOptions): Line {
@@ -52,9 +55,10 @@ function stdioLine(server: StdioServer, { env, cwd, log, redact }: LineOptions):
 }
 
 /** What speaks over the network is loaded only for a server that needs it. */
-async function networkLine(server: NetworkServer): Promise<Line> {
+async function networkLine(server: NetworkServer, options: LineOptions): Promise<Line> {
   const { endpointOf } = await import("./endpoint.ts");
   const endpoint = endpointOf(server);
+  endpoint.access = await accessTo(server, endpoint, options);
   const transport =
     server.transport === "websocket"
       ? new (await import("./websocket.ts")).WebSocketTransport(endpoint)
@@ -66,4 +70,15 @@ async function networkLine(server: NetworkServer): Promise<Line> {
     lastWords: () => [],
     failure: () => transport.failure,
   };
+}
+
+/** Nothing where the config has what is sent, or says that claudikins does not sign in. */
+async function accessTo(server: NetworkServer, endpoint: Endpoint, { credentialsFile, log }: LineOptions) {
+  const isOurs = server.oauth !== false && !new Headers(endpoint.headers).has("authorization");
+  if (!isOurs || credentialsFile === undefined) return undefined;
+  const [{ Access }, { CredentialStore }] = await Promise.all([
+    import("./auth/access.ts"),
+    import("./auth/credentials.ts"),
+  ]);
+  return new Access(server, endpoint, new CredentialStore(credentialsFile, (message) => log.warn(message)));
 }

@@ -17,7 +17,7 @@ export class WebSocketTransport implements Transport {
   /** Why the connection is gone. */
   failure: NetworkFailure | undefined;
   readonly #endpoint: Endpoint;
-  readonly #closed = Promise.withResolvers<void>();
+  #closed = Promise.withResolvers<void>();
   #socket: WebSocket | undefined;
   #isClosing = false;
 
@@ -26,22 +26,44 @@ export class WebSocketTransport implements Transport {
   }
 
   async start(): Promise<void> {
+    const first = await this.#access();
+    if (await this.#open(first)) return;
+    if (this.#isClosing) throw broken("its connection was closed");
+    const failure = await this.#inquire();
+    // The answer to a plain request may have been a new token.
+    const second = await this.#access();
+    if (second["authorization"] !== first["authorization"] && (await this.#open(second))) return;
+    this.failure = failure;
+    throw failure;
+  }
+
+  #access(): Promise<Record<string, string>> {
+    return this.#endpoint.access?.headers() ?? Promise.resolve({});
+  }
+
+  /** Whether it is open. */
+  async #open(access: Record<string, string>): Promise<boolean> {
     const { url, headers } = this.#endpoint;
-    const socket = new WebSocket(url, { headers, protocols: ["mcp"] });
+    const socket = new WebSocket(url, { headers: { ...headers, ...access }, protocols: ["mcp"] });
+    const closed = Promise.withResolvers<void>();
     this.#socket = socket;
+    this.#closed = closed;
+    let isOpen = false;
     const opened = Promise.withResolvers<boolean>();
-    socket.onopen = () => opened.resolve(true);
+    socket.onopen = () => {
+      isOpen = true;
+      opened.resolve(true);
+    };
     socket.onmessage = ({ data }: { data: unknown }) => this.#receive(data);
     socket.onclose = ({ code }) => {
       opened.resolve(false);
+      closed.resolve();
+      // Of one that never was open, `start` says why.
+      if (!isOpen) return;
       if (!this.#isClosing) this.failure ??= broken(`its connection was closed (${code})`);
-      this.#closed.resolve();
       this.onclose?.();
     };
-    if (await opened.promise) return;
-    if (this.#isClosing) throw broken("its connection was closed");
-    this.failure = await this.#inquire();
-    throw this.failure;
+    return opened.promise;
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -70,7 +92,8 @@ export class WebSocketTransport implements Transport {
     const { url, headers, hasToken } = this.#endpoint;
     const plain = new URL(url.href.replace(/^ws/, "http"));
     try {
-      const response = await fetch(plain, {
+      const ask = this.#endpoint.access?.fetch ?? fetch;
+      const response = await ask(plain, {
         headers,
         redirect: "manual",
         signal: AbortSignal.timeout(inquiryMs),
@@ -81,7 +104,7 @@ export class WebSocketTransport implements Transport {
         return refusal(status, { hasToken, retryAfterMs: retryAfterOf(response) });
       }
     } catch (error) {
-      return noAnswer(error, url);
+      return error instanceof NetworkFailure ? error : noAnswer(error, url);
     }
     return new NetworkFailure("it takes no WebSocket under this address", {
       hint: 'Correct "url" in the config; a server that speaks HTTP has one with https://.',

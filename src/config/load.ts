@@ -60,7 +60,7 @@ export async function loadConfig(options: {
     if (value.url !== undefined) {
       // Which it is may depend on a variable.
       const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
-      servers.set(name, { ...value, transport, name, needs: missing, variables });
+      servers.set(name, { ...value, ...keyFile(value, origin.file), transport, name, needs: missing, variables });
       continue;
     }
     servers.set(name, {
@@ -79,6 +79,11 @@ export async function loadConfig(options: {
     check: parsed.check,
     folders: foldersOf(origin, chosen, options.env),
   };
+}
+
+function keyFile({ oauth }: NetworkEntry, file: string): Pick<NetworkEntry, "oauth"> {
+  if (!oauth || oauth.privateKeyFile === undefined) return {};
+  return { oauth: { ...oauth, privateKeyFile: resolve(dirname(file), oauth.privateKeyFile) } };
 }
 
 /** Unlike a server, a folder cannot wait for its variable: everything needs it. Throws NEEDS_VARIABLE. */

@@ -14,6 +14,11 @@ function userDataFolder(env: Environment): string {
   return join(xdgFolder(env, "XDG_DATA_HOME", ".local", "share"), "claudikins");
 }
 
+/** What is kept of sign-ins to servers, for all projects of the user. */
+export function credentialsFile(env: Environment): string {
+  return join(userDataFolder(env), "credentials.json");
+}
+
 export interface Folders {
   /** Generated files about the servers' tools, and the search index. */
   registry: string;

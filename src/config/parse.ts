@@ -49,7 +49,9 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
     const addressKey = way.addressKey ?? addressKeys.find((key) => meant.has(pathText([...path, key])));
     if (problem) problems.push({ ...problem, text: `${pathText([...path, problem.key])}: ${problem.text}` });
     const entry: ServerEntry | undefined =
-      addressKey === undefined ? check(stdioSchema, node, path) : check(networkSchema(addressKey, type), node, path);
+      addressKey === undefined
+        ? check(stdioSchema, node, path)
+        : check(networkSchema(addressKey, { ...signInOf(node), type }), node, path);
     if (entry) servers.set(name, entry);
   }
   if (!config || problems.length > 0) fail(file, text, problems);
@@ -81,8 +83,14 @@ function wayTo(entry: Node): { addressKey?: string; type?: unknown; problem?: Pr
   };
 }
 
+function signInOf(entry: Node): { oauth: unknown; auth: unknown } {
+  const [oauth, auth] = ["oauth", "auth"].map((key) => findNodeAtLocation(entry, [key]));
+  return { oauth: oauth && plainValue(oauth), auth: auth && plainValue(auth) };
+}
+
 /** Whether a value may hold a token where whoever reads the problem need not see it. */
-function isSecret([key = ""]: readonly (string | number)[]): boolean {
+function isSecret([key = "", inner = ""]: readonly (string | number)[]): boolean {
+  if (key === "oauth" || key === "auth") return inner === "" || /secret|^privateKey$/i.test(String(inner));
   return key === "headers" || addressKeys.includes(String(key));
 }
 
@@ -111,7 +119,10 @@ function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
   look(findNodeAtLocation(root, ["limits"]), ["limits"], knownKeys.limits);
   const servers = findNodeAtLocation(root, ["mcpServers"]);
   look(servers, ["mcpServers"]);
-  for (const { name, node } of membersOf(servers)) look(node, ["mcpServers", name], knownKeys.server);
+  for (const { name, node } of membersOf(servers)) {
+    look(node, ["mcpServers", name], knownKeys.server);
+    look(findNodeAtLocation(node, ["oauth"]), ["mcpServers", name, "oauth"], knownKeys.oauth);
+  }
   return { problems, meant };
 }
 

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { addressKeys, addressProblem, type NetworkTransport, networkTypes, transportOf } from "./address.ts";
 import { defaultLimits, defaultServerTimes, maxIdleTimeoutMs, maxTimeoutMs } from "./defaults.ts";
+import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 
 const megabytes = z.number().min(0.001).max(512);
 
@@ -46,11 +47,12 @@ const headers = z.record(
   z.string().regex(/^[^\0\r\n]*$/, "must be one line"),
 );
 
-/** A server that is reached over the network, by the address under `addressKey`; `type` is what the entry has as such. */
-export const networkSchema = (addressKey: string, type: unknown): z.ZodType<NetworkEntry> =>
+/** A server that is reached over the network, by the address under `addressKey`; `raw` is what the entry has as such. */
+export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntry): z.ZodType<NetworkEntry> =>
   z
     .object({
       ...anyServer,
+      ...signInSchemas(oauth, auth),
       type: z.enum(Object.keys(networkTypes)).optional(),
       headers: headers.default({}),
       [addressKey]: z.string().superRefine((url, context) => {
@@ -59,10 +61,19 @@ export const networkSchema = (addressKey: string, type: unknown): z.ZodType<Netw
       }),
     })
     .transform((entry): NetworkEntry => {
-      const { type: _, [addressKey]: address, ...rest } = entry as typeof entry & Record<string, unknown>;
+      const { type: _, oauth, auth, [addressKey]: address, ...rest } = entry as typeof entry & Record<string, unknown>;
       const url = String(address);
-      return { ...rest, url, transport: transportOf(type, url) } as NetworkEntry;
+      const signIn = signInOf(oauth, auth);
+      const more = signIn === undefined ? {} : { oauth: signIn };
+      return { ...rest, ...more, url, transport: transportOf(type, url) } as NetworkEntry;
     });
+
+/** Values of an entry by which is decided how the rest of it is read. */
+export interface RawEntry {
+  type?: unknown;
+  oauth?: unknown;
+  auth?: unknown;
+}
 
 export const limitsSchema = z.object({
   /** Wall-clock time of one execution. */
@@ -105,6 +116,8 @@ export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
   url: string;
   headers: Record<string, string>;
   transport: NetworkTransport;
+  /** `false`: claudikins does not sign in to it. */
+  oauth?: false | OAuthEntry | undefined;
 };
 /** The one has a `command`, the other a `url`. */
 export type ServerEntry = StdioEntry | NetworkEntry;
@@ -113,9 +126,10 @@ export type Limits = z.infer<typeof limitsSchema>;
 /** The keys of each level, for telling a misspelt key from a foreign one. */
 export const knownKeys = {
   config: ["$schema", ...Object.keys(configSchema.shape)],
-  server: [...Object.keys(stdioSchema.shape), "headers", ...addressKeys],
+  server: [...Object.keys(stdioSchema.shape), "headers", "oauth", ...addressKeys],
+  oauth: oauthKeys,
   limits: Object.keys(limitsSchema.shape),
 };
 
 /** Keys of other hosts that look like a misspelling of ours and are none. */
-export const foreignKeys = ["cmd", "comment", "startup_timeout_sec"];
+export const foreignKeys = ["auth", "cmd", "comment", "startup_timeout_sec"];

@@ -45,6 +45,8 @@ export function stateProblem(state: ServerState): string | undefined {
   switch (state.state) {
     case "needs":
       return `${stateText(state)}: to be set before claudikins is started`;
+    case "signed out":
+      return sentences(`${stateText(state)}: ${state.why}`, state.hint);
     case "broken":
       return sentences([state.why, retryText(state)].filter(Boolean).join("; "), state.hint);
     default:

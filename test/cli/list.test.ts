@@ -4,6 +4,7 @@ import { utimesSync } from "node:fs";
 import { join } from "node:path";
 import { ageText } from "../../src/cli/commands/list.ts";
 import { table } from "../../src/cli/table.ts";
+import { oauthFixture } from "../support/oauth.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -187,6 +188,64 @@ describe("list --check", () => {
     expect(exitCode).toBe(4);
     expect(stderr).toContain('error: Server "never" did not start: it did not answer within 0.1 s');
     expect(stderr).toContain("error: tools/list of silent did not answer within 0.1 s");
+  });
+
+  test("who is signed out is told of with the command, there and wherever tools are looked for", async () => {
+    await using server = await oauthFixture();
+    folder.write("claudikins.json", { mcpServers: { "my far": { url: server.url } } });
+    const text = (await shown(["list", "--check"])).replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
+    expect(text).toMatchInlineSnapshot(`
+      "$ claudikins list --check
+      --- stdout
+      server  transport  state  tools  pid  memory  description
+      my far  http HOST  signed out  -  -  -
+      --- stderr
+
+      error: Server "my far" cannot be used: it wants a sign-in (401)
+
+      hint: claudikins auth login 'my far'
+      --- exit code 3
+      "
+    `);
+    const { stderr } = await run(["list", "--check", "--json"]);
+    expect(JSON.parse(stderr).list.servers).toMatchObject([
+      {
+        server: "my far",
+        state: "signed out",
+        why: "it wants a sign-in (401)",
+        hint: "claudikins auth login 'my far'",
+        problem: { code: "AUTH_REQUIRED" },
+      },
+    ]);
+    const code = "return await tools.list()";
+    expect(await shown(["exec", "-e", code])).toMatchInlineSnapshot(`
+      "$ claudikins exec -e return await tools.list()
+      --- stdout
+      [
+        {
+        "server": "my far",
+        "tools": [],
+        "problem": "signed out: it wants a sign-in (401). claudikins auth login 'my far'"
+        }
+      ]
+      --- stderr
+      [0 calls · N ms]
+      --- exit code 0
+      "
+    `);
+    expect(await shown(["exec", "-e", "return await servers['my far'].echo({})"])).toMatchInlineSnapshot(`
+      "$ claudikins exec -e return await servers['my far'].echo({})
+      --- stderr
+      error: ToolError: Server "my far" cannot be used: it wants a sign-in (401)
+        --> main.ts:1:36
+        1 | return await servers['my far'].echo({})
+        |  ^
+
+      hint: claudikins auth login 'my far'
+      [1 call (1 failed: my far.echo) · N ms]
+      --- exit code 3
+      "
+    `);
   });
 
   test("interrupted, it ends what it started", async () => {

@@ -2,6 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { ConnectionLost } from "../../src/clients/connection-lost.ts";
 import { redactError, redactorOf, redactTexts } from "../../src/clients/secrets.ts";
+import { ServerBusy } from "../../src/clients/server-busy.ts";
+import { SignedOut } from "../../src/clients/signed-out.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { ServerConfig } from "../../src/config/load.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
@@ -58,6 +60,12 @@ describe("is a secret", () => {
     expect(redactUrl("http://h/", `${basic.Authorization} sunshine`, basic)).toBe("Basic *** ***");
   });
 
+  test("of who we are at an authorization server", () => {
+    const oauth = { clientId: "us", clientSecret: "sunshine", privateKey: "-----BEGIN-----\nmoonlight" };
+    expect(redact({ url: "http://h/", oauth }, "us: sunshine moonlight")).toBe("us: *** ***");
+    expect(redact({ url: "http://h/", oauth: false }, "sunshine")).toBe("sunshine");
+  });
+
   test("in JSON", () =>
     expect(redact({ env: { A: 'q"7\\w8e9' } }, JSON.stringify({ a: 'q"7\\w8e9' }))).toBe('{"a":"***"}'));
 });
@@ -103,6 +111,13 @@ describe("errors", () => {
     expect(lost).toMatchObject({ message: "a ***", hint: "no ***", sent: false });
     expect((lost as Error).cause).toBeUndefined();
     expect(lost).toBeInstanceOf(ConnectionLost);
+    const busy = redactError(new ServerBusy("a secret", { cause, retryAfterMs: 5 }), hide);
+    expect(busy).toBeInstanceOf(ServerBusy);
+    expect(busy).toMatchObject({ message: "a ***", retryAfterMs: 5 });
+    const stands = () => true;
+    const signedOut = redactError(new SignedOut("a secret", { why: "the secret expired", stands }), hide);
+    expect(signedOut).toBeInstanceOf(SignedOut);
+    expect(signedOut).toMatchObject({ code: "AUTH_REQUIRED", why: "the *** expired", stands });
     const ours = redactError(new ClaudikinsError("PROTOCOL_ERROR", "fine", { cause }), hide);
     expect(ours).toMatchObject({ code: "PROTOCOL_ERROR", message: "fine" });
     expect((ours as Error).cause).toBeUndefined();

@@ -180,12 +180,94 @@ describe("servers that are reached over the network", () => {
       idleTimeoutMs: 1,
       keepAlive: true,
       maxCallsInFlight: 7,
+      oauth: {
+        clientId: "me",
+        clientSecret: "${SECRET}",
+        clientMetadataUrl: "https://example.com/client.json",
+        scopes: ["read", "${MORE}"],
+        callbackPort: 8_090,
+        grant: "client_credentials" as const,
+        privateKey: "${KEY}",
+        algorithm: "ES256",
+      },
     };
     // What other hosts write beside it, and addresses that are not known yet.
     const { servers } = parse({
-      mcpServers: { a: { type: "http", url: "${BASE}/mcp", ...entry, timeout: 5, oauth: {}, env: {} } },
+      mcpServers: { a: { type: "http", url: "${BASE}/mcp", ...entry, timeout: 5, auth: "oauth", env: {} } },
     });
     expect(servers.get("a")).toEqual({ url: "${BASE}/mcp", transport: "http", ...entry });
+  });
+
+  test.each([
+    [{ oauth: false }, false],
+    [{ oauth: {} }, { grant: "authorization_code" }],
+    [{ oauth: { scope: "read write" } }, { scopes: ["read write"], grant: "authorization_code" }],
+    [{ oauth: { scopes: ["read"], scope: "write" } }, { scopes: ["read"], grant: "authorization_code" }],
+    [
+      { oauth: { clientId: "me", privateKeyFile: "key.pem" } },
+      { clientId: "me", privateKeyFile: "key.pem", grant: "authorization_code" },
+    ],
+    // Cursor's spelling; ours counts where both stand.
+    [
+      { auth: { CLIENT_ID: "me", CLIENT_SECRET: "${SECRET}", scopes: ["read"] } },
+      { clientId: "me", clientSecret: "${SECRET}", scopes: ["read"], grant: "authorization_code" },
+    ],
+    [{ auth: { CLIENT_ID: "me" } }, { clientId: "me", grant: "authorization_code" }],
+    [{ auth: { CLIENT_ID: "me" }, oauth: false }, false],
+    // And what it means elsewhere.
+    [{ auth: { type: "basic" } }, undefined],
+    [{ auth: null }, undefined],
+  ])("signing in: %j", (entry, oauth) => {
+    const { oauth: found } = parse({ mcpServers: { far: { url, ...entry } } }).servers.get("far") as {
+      oauth?: unknown;
+    };
+    expect(found).toEqual(oauth);
+  });
+
+  test("signing in: every problem at once, and no secret", () => {
+    const server = (oauth: unknown, more = {}) => ({ url, oauth, ...more });
+    const text = problems({
+      mcpServers: {
+        truth: server(true),
+        text: server("secret"),
+        shapes: server({
+          clientId: 1,
+          clientSecret: 2,
+          scopes: { a: 1 },
+          callbackPort: 0,
+          grant: "password",
+          privateKey: 5,
+        }),
+        algorithm: server({ clientId: "a", privateKey: "secret", algorithm: "HS256" }),
+        "two keys": server({ clientId: "a", privateKey: "secret", privateKeyFile: "key.pem" }),
+        nobody: server({ clientSecret: "secret" }),
+        "no proof": server({ clientId: "a", grant: "client_credentials" }),
+        document: server({ clientMetadataUrl: "http://example.com/x" }),
+        misspelt: server({ clientID: "a", client_secret: "secret", redirectUri: "" }),
+        cursor: server(undefined, { auth: { CLIENT_ID: 1, CLIENT_SECRET: 2 } }),
+      },
+    });
+    expect(text).not.toContain('"secret"');
+    expect(text.replace(/c\.json:\d+:\d+ /g, "")).toMatchInlineSnapshot(`
+      "The config has 17 problems:
+         mcpServers.truth.oauth: expected an object
+         mcpServers.text.oauth: expected an object
+         mcpServers.shapes.oauth.clientId: expected a string, found 1
+         mcpServers.shapes.oauth.clientSecret: expected a string
+         mcpServers.shapes.oauth.scopes: expected a list of texts, or one text, found { "a": 1 }
+         mcpServers.shapes.oauth.callbackPort: must be at least 1, found 0
+         mcpServers.shapes.oauth.grant: expected "authorization_code" or "client_credentials", found "password"
+         mcpServers.shapes.oauth.privateKey: expected a string
+         mcpServers.algorithm.oauth.algorithm: expected "RS256" or "RS384" or "RS512" or "PS256" or "PS384" or "PS512" or "ES256" or "ES384" or "ES512" or "EdDSA", found "HS256"
+         mcpServers["two keys"].oauth.privateKeyFile: the key stands in "privateKey" already, found "key.pem"
+         mcpServers.nobody.oauth.clientId: missing: whose secret or key is it?
+         mcpServers["no proof"].oauth.grant: needs a "clientSecret", a "privateKey" or a "privateKeyFile", found "client_credentials"
+         mcpServers.document.oauth.clientMetadataUrl: expected an address that starts with https:// and has a path, found "http://example.com/x"
+         mcpServers.misspelt.oauth.clientID: unknown key, did you mean "clientId"?
+         mcpServers.misspelt.oauth.client_secret: unknown key, did you mean "clientSecret"?
+         mcpServers.cursor.auth.CLIENT_ID: expected a string, found 1
+         mcpServers.cursor.auth.CLIENT_SECRET: expected a string"
+    `);
   });
 
   test("a type of a program decides as well", () => {

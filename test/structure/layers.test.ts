@@ -135,6 +135,13 @@ describe("imports", () => {
     expect(own.map(shown)).toEqual([]);
   });
 
+  test("signing in is loaded with the first server on the network, not with the pool", () => {
+    const statically = /^import (?!type\b)[^;]*from "\.\/auth\//m;
+    const clients = files.filter((file) => /^clients\/[^/]+$/.test(file));
+    expect(clients.filter((file) => statically.test(text.get(file) ?? ""))).toEqual([]);
+    expect(imports.map(shown)).toContain("clients/transport.ts → clients/auth/access.ts");
+  });
+
   test("nothing in src imports a test, a script or a folder", () => {
     const outside = imports.filter(({ to, ours }) => ours && to.startsWith(".."));
     expect(outside.map(({ to }) => to).filter((to) => to !== "../package.json")).toEqual([]);

@@ -84,6 +84,7 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
 /** Why it is broken stands below the table. */
 function checkedText({ state, problem }: CheckedServer): string {
   if (state.state === "needs") return stateText(state);
+  if (state.state === "signed out") return stateText(state);
   if (problem) return "broken";
   return state.state === "ready" ? `ready in ${state.startMs} ms` : stateText(state);
 }

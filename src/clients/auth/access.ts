@@ -1,0 +1,188 @@
+/** What is sent to a server so that it lets us in: the stored token, renewed when it has to be; and what is wrong when it cannot. */
+import type { NetworkServer } from "../../config/load.ts";
+import { NetworkFailure } from "../network-failure.ts";
+import { type Challenge, challengeOf } from "./challenge.ts";
+import type { CredentialStore, Tokens } from "./credentials.ts";
+import { isExpired } from "./expiry.ts";
+import { loginCommand, shortLine } from "./words.ts";
+
+/** So long a server that has refused us is not asked again, unless somebody signs in meanwhile. */
+const standsMs = 30_000;
+
+/** Where no person can do anything in a browser. */
+const clientHint = 'See at its authorization server what the client may do that stands in its "oauth" in the config.';
+
+export class Access {
+  readonly #server: NetworkServer;
+  /** The server's own address, as one of HTTP. */
+  readonly #url: URL;
+  readonly #store: CredentialStore;
+  /** The config sends something with which the server may have been content. */
+  readonly #hasOther: boolean;
+  #renewing: Promise<Tokens | undefined> | undefined;
+
+  constructor(server: NetworkServer, endpoint: { url: URL; hasToken: boolean }, store: CredentialStore) {
+    this.#server = server;
+    this.#url = httpForm(endpoint.url);
+    this.#store = store;
+    this.#hasOther = endpoint.hasToken;
+  }
+
+  /** What a request to the server has to have now. Throws NetworkFailure when there was something, and it has ended. */
+  async headers(): Promise<Record<string, string>> {
+    const tokens = await this.#tokens();
+    return tokens ? { authorization: `Bearer ${tokens.access}` } : {};
+  }
+
+  /**
+   * As `fetch`, with the token; a request that is refused for it is made once more with a new one. Throws NetworkFailure
+   * with AUTH_REQUIRED where somebody has to sign in. Nothing is sent along to any other origin.
+   */
+  readonly fetch = async (to: string | URL, init: RequestInit): Promise<Response> => {
+    if (new URL(to).origin !== this.#url.origin) return fetch(to, init);
+    // A goodbye is not worth a new token.
+    if (init.method === "DELETE") return fetch(to, signed(init, this.#stored()));
+    const tokens = await this.#tokens();
+    const response = await fetch(to, signed(init, tokens));
+    const challenge = challengeOf(response.headers);
+    const next = await this.#next(response, challenge, tokens);
+    if (!next) return response;
+    await response.body?.cancel();
+    const again = await fetch(to, signed(init, next));
+    const secondChallenge = challengeOf(again.headers);
+    if (again.status !== 401 && !isStepUp(again.status, secondChallenge)) return again;
+    await again.body?.cancel();
+    if (again.status === 401) throw this.#signInNeeded("it does not take its fresh token (401)", 401);
+    await this.#remember(secondChallenge?.scopes);
+    throw this.#needsScopes(secondChallenge?.scopes);
+  };
+
+  /** With which tokens to try again; undefined where the response is one to go on with. */
+  async #next(response: Response, challenge: Challenge | undefined, tokens: Tokens | undefined) {
+    const { status } = response;
+    try {
+      if (status === 401) return await this.#afterRefusal(challenge, tokens);
+      if (isStepUp(status, challenge)) return await this.#stepUp(challenge, tokens);
+      if (status === 403 && tokens) throw this.#needs("it refuses who is signed in (403)", { status });
+      return undefined;
+    } catch (error) {
+      await response.body?.cancel();
+      throw error;
+    }
+  }
+
+  async #afterRefusal(challenge: Challenge | undefined, tokens: Tokens | undefined): Promise<Tokens | undefined> {
+    const isOthers = !tokens && !challenge && this.#hasOther && this.#server.oauth === undefined;
+    if (isOthers) return undefined;
+    const renewed = await this.#renew(tokens?.access, challenge);
+    if (renewed) return renewed;
+    throw this.#signInNeeded(tokens ? "its sign-in has ended" : "it wants a sign-in (401)", 401);
+  }
+
+  async #stepUp(challenge: Challenge | undefined, tokens: Tokens | undefined): Promise<Tokens | undefined> {
+    const wanted = challenge?.scopes;
+    await this.#remember(wanted);
+    const isNew = wanted?.some((scope) => !tokens?.scopes.includes(scope)) === true;
+    if (this.#asksNobody && isNew) return this.#renew(tokens?.access, challenge);
+    throw this.#needsScopes(wanted);
+  }
+
+  /** The next sign-in asks for them. Where they cannot be written down nobody can sign in, and is told then. */
+  async #remember(scopes: string[] = []): Promise<void> {
+    const { union } = await import("./renewal.ts");
+    const server = this.#server;
+    await this.#store
+      .update(server, (record) => ({
+        ...record,
+        server: server.name,
+        wantedScopes: union(record?.wantedScopes, scopes),
+      }))
+      .catch(() => {});
+  }
+
+  #needsScopes(scopes: string[] = []): NetworkFailure {
+    const which = scopes.length === 0 ? "more rights" : `more scopes: ${shortLine(scopes.join(" "))}`;
+    return this.#signInNeeded(`it wants a sign-in with ${which} (403)`, 403);
+  }
+
+  get #asksNobody(): boolean {
+    return typeof this.#server.oauth === "object" && this.#server.oauth.grant === "client_credentials";
+  }
+
+  #stored(): Tokens | undefined {
+    return this.#store.read(this.#server)?.tokens;
+  }
+
+  async #tokens(): Promise<Tokens | undefined> {
+    const tokens = this.#stored();
+    if (!tokens || !isExpired(tokens)) return tokens;
+    try {
+      const renewed = await this.#renew(tokens.access, undefined);
+      if (renewed) return renewed;
+    } catch (error) {
+      const isAway = error instanceof NetworkFailure && error.code === "SERVER_UNAVAILABLE";
+      // It was to be renewed in good time.
+      if (isAway && Date.now() < (tokens.expiresAt ?? 0)) return tokens;
+      throw error;
+    }
+    throw this.#signInNeeded("its sign-in has ended", 401);
+  }
+
+  async #renew(refused: string | undefined, challenge: Challenge | undefined): Promise<Tokens | undefined> {
+    const now = this.#stored();
+    if (now && now.access !== refused && !isExpired(now)) return now;
+    if (!this.#renewing) {
+      const { renew } = await import("./renewal.ts");
+      this.#renewing ??= renew({
+        server: this.#server,
+        url: this.#url,
+        store: this.#store,
+        refused,
+        challenge,
+      }).finally(() => {
+        this.#renewing = undefined;
+      });
+    }
+    try {
+      return await this.#renewing;
+    } catch (error) {
+      if (error instanceof NetworkFailure && error.needsSignIn) {
+        throw this.#needs(error.message, { hint: error.hint, status: 401, isStanding: true });
+      }
+      throw error;
+    }
+  }
+
+  #signInNeeded(message: string, status: number): NetworkFailure {
+    return this.#needs(message, { status, isStanding: true });
+  }
+
+  #needs(
+    message: string,
+    {
+      status,
+      hint = this.#asksNobody ? clientHint : loginCommand(this.#server.name),
+      isStanding = false,
+    }: { status: number; hint?: string; isStanding?: boolean },
+  ): NetworkFailure {
+    const token = this.#stored()?.access;
+    const until = performance.now() + standsMs;
+    const stands = () => performance.now() < until && this.#stored()?.access === token;
+    return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint, status, ...(isStanding ? { stands } : {}) });
+  }
+}
+
+function signed(init: RequestInit, tokens: Tokens | undefined): RequestInit {
+  if (!tokens) return init;
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `Bearer ${tokens.access}`);
+  return { ...init, headers };
+}
+
+function isStepUp(status: number, challenge: Challenge | undefined): boolean {
+  return status === 403 && challenge?.error === "insufficient_scope";
+}
+
+export function httpForm(url: URL): URL {
+  return new URL(url.href.replace(/^ws/, "http"));
+}

@@ -1,0 +1,220 @@
+/** The ways of a sign-in: ask the server what it wants, find who gives it, send the person there, take the code. */
+import { randomBytes } from "node:crypto";
+import { startAuthorization } from "@modelcontextprotocol/sdk/client/auth.js";
+import { LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/sdk/types.js";
+import type { NetworkServer } from "../../config/load.ts";
+import { version } from "../../version.ts";
+import type { Endpoint } from "../endpoint.ts";
+import { NetworkFailure, noAnswer, refusal } from "../network-failure.ts";
+import { httpForm } from "./access.ts";
+import { type Challenge, challengeOf } from "./challenge.ts";
+import { type Client, checkIssuer, clientFor, knownClient, oauthOf } from "./client.ts";
+import type { CredentialStore, SignInRecord } from "./credentials.ts";
+import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
+import { isLoopback, privateFetch } from "./private-fetch.ts";
+import { chosenScopes, renew, union, without } from "./renewal.ts";
+import { type Code, type Desk, deskOf, isStranger, revoke, storedMetadata, tokensForCode } from "./tokens.ts";
+import { cancelled, loginCommand, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
+
+const probeMs = 10_000;
+
+export interface Authorization {
+  server: NetworkServer;
+  endpoint: Endpoint;
+  store: CredentialStore;
+  redirectUrl: URL;
+  signal: AbortSignal;
+}
+
+/** Undefined where the client is let in by itself. Throws NetworkFailure. */
+export async function authorize(asked: Authorization) {
+  const { server, endpoint, store, redirectUrl, signal } = asked;
+  const url = httpForm(endpoint.url);
+  const probe = await probed(asked, url);
+  if (oauthOf(server)?.grant === "client_credentials") {
+    const refused = store.read(server)?.tokens?.access;
+    await renew({ server, url, store, challenge: probe.challenge, refused, signal });
+    return undefined;
+  }
+  const fetch = privateFetch(url, signal);
+  const found = await discover(url, probe.challenge, fetch);
+  if (!found.metadata && !found.resource && probe.status !== 401) throw asksForNothing(probe.status);
+  const record = store.read(server);
+  checkIssuer(server, record, found);
+  const scopes = scopesFor(server, probe.challenge, found, record);
+  const client = await clientFor(server, record, found, { redirectUrl, scopes, fetch });
+  await remember(asked, found, client);
+  const state = randomBytes(32).toString("base64url");
+  const { authorizationUrl, codeVerifier } = await begun(found, {
+    clientInformation: client.information,
+    redirectUrl: redirectUrl.href,
+    state,
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
+  });
+  let isFinished = false;
+  const finish = async (redirect: URL) => {
+    if (isFinished) throw failed("this sign-in is over already", server);
+    const authorizationCode = await codeOf(redirect, { asked, state, found });
+    isFinished = true;
+    const { issuer, metadata, resource } = found;
+    const desk = { issuer, metadata, resource, client, fetch };
+    await store.alone(server, () =>
+      exchanged(asked, desk, scopes, { authorizationCode, codeVerifier, redirectUri: redirectUrl.href }),
+    );
+  };
+  return { authorizationUrl, finish };
+}
+
+/** What the server says to somebody whom it does not know. */
+async function probed({ server, endpoint, signal }: Authorization, url: URL) {
+  const isPost = server.transport === "auto" || server.transport === "http";
+  const params = {
+    protocolVersion: LATEST_PROTOCOL_VERSION,
+    capabilities: {},
+    clientInfo: { name: "claudikins", version },
+  };
+  const limit = AbortSignal.timeout(probeMs);
+  const init = isPost
+    ? { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }) }
+    : { method: "GET" };
+  const headers = new Headers(endpoint.headers);
+  headers.set("accept", isPost ? "application/json, text/event-stream" : "text/event-stream");
+  if (isPost) headers.set("content-type", "application/json");
+  try {
+    const response = await fetch(url, {
+      ...init,
+      headers,
+      redirect: "manual",
+      signal: AbortSignal.any([limit, signal]),
+    });
+    await response.body?.cancel();
+    return { status: response.status, challenge: challengeOf(response.headers) };
+  } catch (error) {
+    if (signal.aborted) throw cancelled();
+    if (limit.aborted) throw unavailable(`it did not answer within ${probeMs / 1_000} s`);
+    throw noAnswer(error, url);
+  }
+}
+
+function asksForNothing(status: number): NetworkFailure {
+  if (status >= 400) return refusal(status, { hasToken: false });
+  return new NetworkFailure("it asks for no sign-in", {
+    code: "CONFIG_INVALID",
+    hint: "Nothing is to be done: its tools can be called.",
+  });
+}
+
+/** As the specification orders them, but for those that the config names; and what the server has asked for since. */
+function scopesFor(server: NetworkServer, challenge: Challenge | undefined, found: Discovered, record?: SignInRecord) {
+  const usual = chosenScopes(server) ?? challenge?.scopes ?? found.scopes ?? [];
+  const more = record?.wantedScopes ? [...record.wantedScopes, ...(record.tokens?.scopes ?? [])] : [];
+  const scopes = union(usual, more);
+  // Without it some give no refresh token.
+  const isOffered = found.metadata?.scopes_supported?.includes("offline_access") === true;
+  return isOffered && scopes.length > 0 ? union(scopes, ["offline_access"]) : scopes;
+}
+
+/** A client that has just registered does so once only, even if the person never comes back. */
+async function remember({ server, store, redirectUrl }: Authorization, found: Discovered, client: Client) {
+  if (client.stored.origin !== "registered" || store.read(server)?.tokens) return;
+  await store.update(server, (now) => ({
+    ...now,
+    server: server.name,
+    issuer: found.issuer,
+    client: client.stored,
+    redirectUrl: redirectUrl.href,
+  }));
+}
+
+type Begin = Parameters<typeof startAuthorization>[1];
+
+async function begun({ issuer, metadata, resource }: Discovered, options: Begin) {
+  try {
+    const started = await startAuthorization(issuer, {
+      ...options,
+      ...(metadata ? { metadata } : {}),
+      ...(resource === undefined ? {} : { resource: resource as unknown as URL }),
+    });
+    const { protocol } = started.authorizationUrl;
+    const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(started.authorizationUrl));
+    if (isSafe) return started;
+  } catch {
+    throw notOAuth("its authorization server gives no codes, or not in the way (PKCE with S256) that is safe");
+  }
+  throw notOAuth("its authorization server has a page for the sign-in that is not under https://");
+}
+
+/** The code in the address that the browser came back with. Whose answer it is counts before what it says. */
+async function codeOf(
+  redirect: URL,
+  { asked, state, found }: { asked: Authorization; state: string; found: Discovered },
+): Promise<string> {
+  const { server, store } = asked;
+  const get = (name: string) => redirect.searchParams.get(name);
+  if (get("state") !== state) throw failed("what came back belongs to another sign-in", server);
+  if (!isFromIssuer(get("iss"), found)) {
+    throw failed("what came back is from another authorization server than the one that was asked", server);
+  }
+  const error = get("error");
+  if (error !== null) {
+    if (error === "invalid_scope") await forgetWanted(server, store);
+    const words = [error, get("error_description")].filter(Boolean).join(": ");
+    throw failed(`its authorization server refused: ${shortLine(words)}`, server);
+  }
+  const code = get("code");
+  if (!code) throw failed("the address that came back has no code in it", server);
+  return code;
+}
+
+/** Letter by letter, as RFC 9207 says; without metadata nobody has said how it is spelt. */
+function isFromIssuer(named: string | null, { metadata, issuer }: Discovered): boolean {
+  if (named === null) return metadata?.authorization_response_iss_parameter_supported !== true;
+  return metadata ? named === metadata.issuer : isSameIssuer(named, issuer);
+}
+
+/** Who is refused for what a server wanted once can sign in without. */
+async function forgetWanted(server: NetworkServer, store: CredentialStore): Promise<void> {
+  await store.update(server, (record) => record && without(record, ["wantedScopes"]));
+}
+
+async function exchanged(
+  { server, store, redirectUrl }: Authorization,
+  desk: Desk,
+  scopes: string[],
+  code: Code,
+): Promise<void> {
+  try {
+    const tokens = await tokensForCode(desk, code, scopes);
+    await store.update(server, (now) => ({
+      server: server.name,
+      issuer: desk.issuer,
+      metadata: storedMetadata(desk.metadata as Discovered["metadata"]),
+      resource: desk.resource,
+      client: desk.client.stored,
+      redirectUrl: redirectUrl.href,
+      tokens,
+      ...(now?.wantedScopes ? { wantedScopes: now.wantedScopes } : {}),
+    }));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    // The next sign-in registers anew.
+    if (isStranger(error)) await store.update(server, (now) => now && without(now, ["client"]));
+    throw failed(`its authorization server gave no token: ${error.message}`, server);
+  }
+}
+
+/** Tells the authorization server that its tokens are not needed any more. */
+export async function takeBack(options: {
+  server: NetworkServer;
+  record: SignInRecord;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { server, record, signal } = options;
+  const client = knownClient(server, record);
+  const desk = client && deskOf(record, client, privateFetch(httpForm(new URL(server.url)), signal));
+  if (desk && record.tokens) await revoke(desk, record.tokens);
+}
+
+function failed(message: string, { name }: NetworkServer): NetworkFailure {
+  return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint: `Begin again: ${loginCommand(name)}` });
+}

@@ -1,0 +1,201 @@
+/** Who claudikins is to an authorization server: a client from the config, one that has registered itself, or a document. */
+import { createPrivateKey, type KeyObject } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { type AddClientAuthentication, registerClient } from "@modelcontextprotocol/sdk/client/auth.js";
+import { createPrivateKeyJwtAuth } from "@modelcontextprotocol/sdk/client/auth-extensions.js";
+import type { OAuthClientInformationMixed, OAuthClientMetadata } from "@modelcontextprotocol/sdk/shared/auth.js";
+import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import manifest from "../../../package.json" with { type: "json" };
+import type { NetworkServer } from "../../config/load.ts";
+import type { OAuthEntry } from "../../config/oauth.ts";
+import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
+import { NetworkFailure } from "../network-failure.ts";
+import type { SignInRecord, StoredClient } from "./credentials.ts";
+import { type Discovered, isSameIssuer } from "./discovery.ts";
+import { logoutCommand, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
+
+export interface Client {
+  stored: StoredClient;
+  /** As the SDK takes it, with the secret that the config has. */
+  information: OAuthClientInformationMixed;
+  /** Where we prove who we are with a signature. */
+  authentication?: AddClientAuthentication | undefined;
+}
+
+export function oauthOf(server: NetworkServer): OAuthEntry | undefined {
+  return server.oauth === false ? undefined : server.oauth;
+}
+
+/** That of the config, or one that was found before. Throws NetworkFailure with CONFIG_INVALID for a key that is none. */
+export function knownClient(server: NetworkServer, record: SignInRecord | undefined): Client | undefined {
+  const { clientId, clientSecret, ...proof } = oauthOf(server) ?? {};
+  if (clientId !== undefined) {
+    const information = { client_id: clientId, ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) };
+    const authentication = signature(clientId, proof);
+    return { stored: { origin: "config", client_id: clientId }, information, authentication };
+  }
+  const stored = record?.client;
+  if (!stored) return undefined;
+  const { origin: _, ...information } = stored;
+  return { stored, information: information as OAuthClientInformationMixed };
+}
+
+/** A secret of the config goes to no other authorization server than the one that it went to first. */
+export function checkIssuer(server: NetworkServer, record: SignInRecord | undefined, { issuer }: Discovered): void {
+  const before = record?.client?.origin === "config" ? record.issuer : undefined;
+  if (before === undefined || isSameIssuer(before, issuer)) return;
+  const [was, is] = [before, issuer].map((each) => shortLine(new URL(each).origin));
+  throw new NetworkFailure(`its authorization server was ${was}, and is ${is} now`, {
+    code: "AUTH_REQUIRED",
+    hint: `If that is right: ${logoutCommand(server.name)}`,
+    needsSignIn: true,
+  });
+}
+
+export interface Introduction {
+  redirectUrl: URL;
+  scopes: string[];
+  fetch: FetchLike;
+}
+
+/** One that may be used for a sign-in now; registers claudikins where it must. Throws NetworkFailure. */
+export async function clientFor(
+  server: NetworkServer,
+  record: SignInRecord | undefined,
+  found: Discovered,
+  introduction: Introduction,
+): Promise<Client> {
+  const known = knownClient(server, record);
+  if (known && (known.stored.origin === "config" || isStillGood(record, found, introduction))) return known;
+  const document = oauthOf(server)?.clientMetadataUrl;
+  if (document !== undefined && found.metadata?.client_id_metadata_document_supported === true) {
+    return { stored: { origin: "document", client_id: document }, information: { client_id: document } };
+  }
+  const information = await registered(found, introduction);
+  const { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method } = information;
+  const kept = { client_id, client_secret, client_secret_expires_at, token_endpoint_auth_method };
+  return { stored: { origin: "registered", ...kept }, information };
+}
+
+/** Registered where we are now, for the redirect of now, with a secret that has not run out. */
+function isStillGood(record: SignInRecord | undefined, { issuer }: Discovered, { redirectUrl }: Introduction): boolean {
+  const { client_secret_expires_at: end = 0 } = record?.client ?? {};
+  const isHere = record?.issuer !== undefined && isSameIssuer(record.issuer, issuer);
+  return isHere && record.redirectUrl === redirectUrl.href && (end === 0 || end * 1_000 > Date.now());
+}
+
+async function registered({ issuer, metadata }: Discovered, { redirectUrl, scopes, fetch }: Introduction) {
+  if (metadata && metadata.registration_endpoint === undefined) {
+    throw new NetworkFailure("its authorization server knows only clients that were registered by hand", {
+      code: "CONFIG_INVALID",
+      hint: `Register one at ${new URL(issuer).origin}, and write its id in the config: "oauth": { "clientId": "…", "callbackPort": … }.`,
+    });
+  }
+  try {
+    const scope = scopes.length === 0 ? {} : { scope: scopes.join(" ") };
+    return await registerClient(issuer, {
+      ...(metadata ? { metadata } : {}),
+      clientMetadata: {
+        ...clientMetadata(metadata?.token_endpoint_auth_methods_supported),
+        redirect_uris: [redirectUrl.href],
+      },
+      ...scope,
+      fetchFn: fetch,
+    });
+  } catch (error) {
+    throw registrationFailure(error, metadata === undefined);
+  }
+}
+
+function registrationFailure(error: unknown, isGuess: boolean): Error {
+  if (error instanceof NetworkFailure || error instanceof ClaudikinsError) return error;
+  if (error instanceof Refused && error.status >= 500) {
+    return unavailable(`its authorization server is in trouble (${error.status})`);
+  }
+  if (isGuess) {
+    return new NetworkFailure("it does not say where to sign in", {
+      code: "CONFIG_INVALID",
+      hint: 'Give it a token in the config: "headers": { "Authorization": "Bearer ${TOKEN}" }.',
+    });
+  }
+  if (!(error instanceof Refused))
+    return notOAuth("its authorization server registered claudikins in no way that OAuth knows");
+  return new NetworkFailure(`its authorization server does not register claudikins: ${error.message}`, {
+    code: "AUTH_REQUIRED",
+    hint: 'Register a client there by hand, and write its id in the config: "oauth": { "clientId": "…" }.',
+  });
+}
+
+/** Without a secret where that is possible: one on this machine is none. */
+function clientMetadata(methods: string[] = []): Omit<OAuthClientMetadata, "redirect_uris"> {
+  const repository = (manifest as { repository?: string | { url: string } }).repository;
+  const address = typeof repository === "string" ? repository : repository?.url;
+  const uri = address?.replace(/^git\+/, "").replace(/\.git$/, "");
+  const isPublic = methods.length === 0 || methods.includes("none");
+  const others = methods.filter((method) => /^client_secret_(?:basic|post)$/.test(method)).sort();
+  return {
+    client_name: "claudikins",
+    ...(uri?.startsWith("https://") ? { client_uri: uri } : {}),
+    // Some take a redirect to this machine from no other kind.
+    ...{ application_type: "native" },
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: isPublic ? "none" : (others[0] ?? "none"),
+  };
+}
+
+type Proof = Pick<OAuthEntry, "privateKey" | "privateKeyFile" | "algorithm">;
+
+function signature(clientId: string, proof: Proof): AddClientAuthentication | undefined {
+  const text = proof.privateKey ?? keyText(proof.privateKeyFile);
+  if (text === undefined) return undefined;
+  const key = privateKey(text);
+  return createPrivateKeyJwtAuth({
+    issuer: clientId,
+    subject: clientId,
+    privateKey: key.export({ format: "jwk" }) as Record<string, unknown>,
+    alg: proof.algorithm ?? algorithmOf(key),
+  });
+}
+
+function keyText(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw badKey(`the "privateKeyFile" of its "oauth" cannot be read (${systemCodeOf(error) ?? "no reason given"})`);
+  }
+}
+
+/** In the environment people write the line ends of a PEM as `\n`. */
+function privateKey(text: string): KeyObject {
+  try {
+    const trimmed = text.trim();
+    if (trimmed.startsWith("{")) return createPrivateKey({ key: JSON.parse(trimmed), format: "jwk" });
+    return createPrivateKey(trimmed.replaceAll("\\n", "\n"));
+  } catch {
+    throw badKey('the private key of its "oauth" is neither a PEM nor a JWK');
+  }
+}
+
+function algorithmOf(key: KeyObject): string {
+  const curves: Record<string, string> = {
+    prime256v1: "ES256",
+    "P-256": "ES256",
+    secp384r1: "ES384",
+    secp521r1: "ES512",
+  };
+  const { namedCurve = "" } = key.asymmetricKeyDetails ?? {};
+  const algorithm = key.asymmetricKeyType === "ec" ? curves[namedCurve] : others[key.asymmetricKeyType ?? ""];
+  if (algorithm === undefined) throw badKey('the private key of its "oauth" is of a kind that signs no JWT');
+  return algorithm;
+}
+
+const others: Record<string, string> = { rsa: "RS256", "rsa-pss": "PS256", ed25519: "EdDSA" };
+
+function badKey(message: string): NetworkFailure {
+  return new NetworkFailure(shortLine(message), {
+    code: "CONFIG_INVALID",
+    hint: 'Look at "privateKey" or "privateKeyFile" in the config, and at the variables in it.',
+  });
+}

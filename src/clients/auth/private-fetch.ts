@@ -1,0 +1,100 @@
+/** Requests to authorization servers: bounded in time and size, and with secrets only where nobody else can read them. */
+import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { NetworkFailure, noAnswer } from "../network-failure.ts";
+import { cancelled, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
+
+const requestMs = 10_000;
+const maxBytes = 1_048_576;
+
+/** `server` is the address of the MCP server. The SDK follows redirects within an origin, and no others. */
+export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
+  return async (to, init = {}) => {
+    const url = new URL(to);
+    const method = init.method ?? "GET";
+    checkAddress(url, method, server);
+    const { status, headers, text } = await answer(url, init, signal);
+    const isRedirect = status >= 300 && status < 400;
+    if (method !== "GET" && !isRedirect) {
+      const error = errorOf(text);
+      // Some say with success that they refuse.
+      if (status >= 400 || error.error !== undefined) throw refusal(status, error, init);
+    }
+    return new Response([204, 205, 304].includes(status) ? null : text, { status, headers });
+  };
+}
+
+/** Without TLS only this machine, and a look at what the server says of itself. */
+function checkAddress(url: URL, method: string, server: URL): void {
+  const isOwn = url.origin === server.origin && method === "GET";
+  if (url.protocol === "https:" || isOwn || (url.protocol === "http:" && isLoopback(url) && isLoopback(server))) return;
+  throw new NetworkFailure(`its authorization server has an address without TLS (${url.origin})`, {
+    code: "PROTOCOL_ERROR",
+    hint: "Nobody can sign in there safely: it needs an address that starts with https://.",
+  });
+}
+
+export function isLoopback({ hostname }: URL): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
+}
+
+async function answer(url: URL, init: RequestInit, signal: AbortSignal) {
+  const limit = AbortSignal.timeout(requestMs);
+  const both = AbortSignal.any([limit, signal]);
+  try {
+    const response = await fetch(url, { ...init, redirect: "manual", signal: both });
+    return { status: response.status, headers: plainHeaders(response), text: await boundedText(response) };
+  } catch (error) {
+    if (error instanceof NetworkFailure) throw error;
+    if (signal.aborted) throw cancelled();
+    if (limit.aborted) {
+      throw unavailable(`its authorization server at ${url.origin} did not answer within ${requestMs / 1_000} s`);
+    }
+    throw unavailable(`its authorization server cannot be reached: ${noAnswer(error, url).message}`);
+  }
+}
+
+/** Of the headers those that are needed; the body is unpacked by now. */
+function plainHeaders({ headers }: Response): Record<string, string> {
+  const kept = ["content-type", "location"].flatMap((name) => {
+    const value = headers.get(name);
+    return value === null ? [] : [[name, value]];
+  });
+  return Object.fromEntries(kept);
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw notOAuth("its authorization server answered with more than 1 MB");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function errorOf(text: string): { error?: string | undefined; description?: string | undefined } {
+  try {
+    const { error, error_description: description } = JSON.parse(text);
+    return {
+      error: typeof error === "string" ? error : undefined,
+      description: typeof description === "string" ? description : undefined,
+    };
+  } catch {
+    return {};
+  }
+}
+
+function refusal(status: number, { error, description }: ReturnType<typeof errorOf>, init: RequestInit): Refused {
+  const words = [error, description].filter(Boolean).join(": ");
+  return new Refused(status, error, words === "" ? `it answered ${status}` : shortLine(words, secretsOf(init)));
+}
+
+/** What we sent and nobody shall read, should it come back. */
+function secretsOf({ body, headers }: RequestInit): string[] {
+  const sent = body instanceof URLSearchParams ? [...body] : [];
+  const secret = sent.filter(([name]) => !["grant_type", "client_id", "scope", "resource"].includes(name));
+  const credentials = new Headers(headers).get("authorization")?.replace(/^\w+ /, "");
+  const pair = credentials === undefined ? [] : Buffer.from(credentials, "base64").toString().split(":").slice(1);
+  return [...secret.map(([, value]) => value), ...pair, ...(credentials === undefined ? [] : [credentials])];
+}

@@ -1,0 +1,122 @@
+/** Signing in to a server and out again. The person is shown a page by whoever calls this; nothing here opens one. */
+import type { NetworkServer } from "../../config/load.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { endpointOf } from "../endpoint.ts";
+import { NetworkFailure } from "../network-failure.ts";
+import type { CredentialStore } from "./credentials.ts";
+import { isExpired } from "./expiry.ts";
+
+export interface SignIn {
+  /** What the person opens in a browser. */
+  authorizationUrl: URL;
+  /**
+   * Takes the whole address that the browser was sent back to (code and state, or error), once. Throws AUTH_REQUIRED with
+   * what went wrong, and as `beginSignIn`.
+   */
+  finish(redirect: URL): Promise<void>;
+}
+
+/** Times are milliseconds since 1970. */
+export type SignInStatus =
+  /** `renewable`: it goes on after `expiresAt` by itself. */
+  | { state: "signed in"; since: number; expiresAt?: number; renewable: boolean; scopes: string[]; issuer: string }
+  | { state: "expired"; since: number; expiresAt: number }
+  | { state: "signed out" };
+
+/**
+ * Undefined where nobody has to be asked: the tokens are stored then. Throws NEEDS_VARIABLE, AUTH_REQUIRED,
+ * SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED when `signal` is aborted.
+ */
+export async function beginSignIn(
+  server: NetworkServer,
+  credentials: CredentialStore,
+  options: { redirectUrl: URL; signal: AbortSignal },
+): Promise<SignIn | undefined> {
+  return named(server, options.signal, async () => {
+    const { authorize } = await import("./authorize.ts");
+    const begun = await authorize({ server, endpoint: signInEndpoint(server), store: credentials, ...options });
+    if (!begun) return undefined;
+    const { authorizationUrl, finish } = begun;
+    return { authorizationUrl, finish: (redirect) => named(server, options.signal, () => finish(redirect)) };
+  });
+}
+
+/**
+ * Revokes the tokens where the authorization server takes that, and forgets them in any case; false when there was
+ * nothing to forget. Throws FILE_NOT_WRITABLE.
+ */
+export async function signOut(
+  server: NetworkServer,
+  credentials: CredentialStore,
+  options: { signal: AbortSignal },
+): Promise<boolean> {
+  return named(server, options.signal, () =>
+    credentials.alone(server, async () => {
+      const record = credentials.read(server);
+      if (!record) return false;
+      await credentials.update(server, () => undefined);
+      if (!record.tokens) return false;
+      const { takeBack } = await import("./authorize.ts");
+      // They are forgotten here; that they go on to exist elsewhere for a while is no failure of this.
+      await takeBack({ server, record, signal: options.signal }).catch(() => {});
+      return true;
+    }),
+  );
+}
+
+/** From the file alone, no network. */
+export function signInStatus(server: NetworkServer, credentials: CredentialStore): SignInStatus {
+  const { tokens, issuer = "" } = credentials.read(server) ?? {};
+  if (!tokens) return { state: "signed out" };
+  const { since, expiresAt, scopes, refresh } = tokens;
+  const asksNobody = typeof server.oauth === "object" && server.oauth.grant === "client_credentials";
+  const renewable = refresh !== undefined || asksNobody;
+  if (expiresAt !== undefined && !renewable && isExpired(tokens)) return { state: "expired", since, expiresAt };
+  return { state: "signed in", since, ...(expiresAt === undefined ? {} : { expiresAt }), renewable, scopes, issuer };
+}
+
+/** The redirect address registered last time for this server, so that the same port is tried first. */
+export function lastRedirect(server: NetworkServer, credentials: CredentialStore): URL | undefined {
+  const { redirectUrl } = credentials.read(server) ?? {};
+  return redirectUrl !== undefined && URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
+}
+
+/** Throws what makes a sign-in senseless before anything is asked. */
+function signInEndpoint(server: NetworkServer) {
+  if (server.needs.length > 0) {
+    const names = server.needs.join(", ");
+    throw new ClaudikinsError(
+      "NEEDS_VARIABLE",
+      `Server "${server.name}" needs ${names}, which the environment does not have`,
+      {
+        hint: `Set ${names} first.`,
+      },
+    );
+  }
+  if (server.oauth === false) {
+    throw new NetworkFailure('the config says "oauth": false', {
+      code: "CONFIG_INVALID",
+      hint: "Take it out of the entry, if claudikins is to sign in.",
+    });
+  }
+  const endpoint = endpointOf(server);
+  if (new Headers(endpoint.headers).has("authorization")) {
+    throw new NetworkFailure("the config has a token or a password for it, which is sent instead", {
+      code: "CONFIG_INVALID",
+      hint: 'Take "Authorization" out of its "headers", or name and password out of its "url", if claudikins is to sign in.',
+    });
+  }
+  return endpoint;
+}
+
+/** Every failure with the server's name, and none with what others wrote in it. */
+async function named<T>(server: NetworkServer, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (signal.aborted) throw new ClaudikinsError("CANCELLED", `The sign-in to ${server.name} was cancelled`);
+    if (!(error instanceof NetworkFailure)) throw error;
+    const { code, message, hint } = error;
+    throw new ClaudikinsError(code, `Server "${server.name}" cannot be signed in to: ${message}`, { hint });
+  }
+}

@@ -1,0 +1,21 @@
+/** A process that calls one tool so many times at once, with the sign-ins of a file: `auth-caller.ts <file> <url> <count>`. */
+import { Pool } from "../../src/clients/pool.ts";
+import { messageOf } from "../../src/errors.ts";
+import { silentLog } from "../../src/log.ts";
+import { serverOf } from "./auth-harness.ts";
+
+const [, , credentialsFile = "", url = "", count = "1"] = process.argv;
+await using pool = new Pool(new Map([["far", serverOf("far", { url })]]), {
+  env: {},
+  cwd: "/",
+  log: silentLog,
+  credentialsFile,
+});
+// Each is connected before anything is done together.
+await pool.listTools("far").catch(() => {});
+console.log("ready");
+await Bun.stdin.text();
+const calls = Array.from({ length: Number(count) }, () => pool.callTool("far", "echo", {}));
+for (const call of await Promise.allSettled(calls)) {
+  console.log(call.status === "fulfilled" ? "ok" : messageOf(call.reason));
+}

@@ -1,0 +1,334 @@
+/** Signing in and out: every kind of authorization server, and what is said of those with which it cannot be done. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beginSignIn, lastRedirect, signInStatus, signOut } from "../../src/clients/auth/sign-in.ts";
+import type { Options } from "../fixtures/servers/oauth/options.ts";
+import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
+import { Desk, type Entry } from "./auth-harness.ts";
+
+setDefaultTimeout(60_000);
+
+let desk: Desk;
+let server: OAuthFixture | undefined;
+const others: { stop(): unknown }[] = [];
+afterEach(async () => {
+  const secrets = (await server?.secrets()) ?? [];
+  await desk[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
+  server = undefined;
+  await Promise.all(others.splice(0).map((each) => each.stop()));
+  desk.expectSecrecy(secrets);
+});
+
+async function open(options: Partial<Options> = {}, entry: Partial<Entry> = {}): Promise<OAuthFixture> {
+  server = await oauthFixture(options);
+  desk = new Desk({ far: { url: server.url, ...entry } });
+  return server;
+}
+
+const signal = AbortSignal.timeout(60_000);
+const clientDocuments = {
+  "https://example.com/client.json": {
+    client_id: "https://example.com/client.json",
+    redirect_uris: ["http://127.0.0.1:9/callback"],
+  },
+};
+const pre = { id: "me", secret: "secret of mine: 100%", redirectUris: ["http://127.0.0.1:9/callback"] };
+
+describe("works with", () => {
+  const kinds: Record<string, [Partial<Options>, NonNullable<Entry["oauth"]>?]> = {
+    "metadata below the path": [{}],
+    "metadata at the root": [{ resourceMetadata: "root" }],
+    "metadata where the header says": [{ resourceMetadata: "header" }],
+    "no metadata of the resource": [{ resourceMetadata: "none" }],
+    "no metadata at all, as in 2025-03-26": [{ resourceMetadata: "none", serverMetadata: "none" }],
+    "OpenID Connect": [{ serverMetadata: "openid" }],
+    "an issuer with a path": [{ issuerPath: "/tenant" }],
+    "an issuer with a path, and OpenID Connect": [{ issuerPath: "/tenant", serverMetadata: "openid" }],
+    "clients with a secret in a header": [{ authMethods: ["client_secret_basic"] }],
+    "clients with a secret in the form": [{ authMethods: ["client_secret_post"] }],
+    "a document for a client": [
+      { clientDocuments, registration: false },
+      { clientMetadataUrl: "https://example.com/client.json", grant: "authorization_code" },
+    ],
+    "a document, where only registration is known": [
+      {},
+      { clientMetadataUrl: "https://example.com/client.json", grant: "authorization_code" },
+    ],
+    "a client that was registered by hand": [
+      { clients: [{ ...pre, secret: "of mine" }], registration: false, authMethods: ["client_secret_post"] },
+      { clientId: "me", clientSecret: "of mine", grant: "authorization_code" },
+    ],
+    "a public client that was registered by hand": [
+      { clients: [{ id: "me", redirectUris: pre.redirectUris }], registration: false, authMethods: ["none"] },
+      { clientId: "me", grant: "authorization_code" },
+    ],
+  };
+  test.each(Object.keys(kinds))("%s", async (kind) => {
+    const [options, oauth] = kinds[kind]!;
+    const { stats, issuer, change } = await open(options, { oauth });
+    await desk.signIn();
+    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    await change({ expireTokens: true });
+    expect(await desk.call("echo", { a: 2 })).toEqual({ a: 2 });
+    const { problems, refreshes } = await stats();
+    expect({ problems, refreshes }).toEqual({ problems: [], refreshes: 1 });
+    expect(signInStatus(desk.server(), desk.store)).toMatchObject({ state: "signed in", renewable: true });
+    const status = signInStatus(desk.server(), desk.store) as { issuer: string };
+    expect(new URL(status.issuer).href).toBe(new URL(issuer).href);
+  });
+
+  test.each([
+    [{ challengeScopes: ["a", "b"], scopesSupported: ["c"] }, undefined, "a b"],
+    [{ scopesSupported: ["c", "d"] }, undefined, "c d"],
+    [{ challengeScopes: ["a"] }, ["x y", "z"], "x y z"],
+    [{}, undefined, ""],
+  ])("scopes: %j with %j in the config", async (options, scopes, asked) => {
+    const { stats } = await open(options, { oauth: { scopes, grant: "authorization_code" } });
+    await desk.signIn();
+    await desk.call();
+    expect((await stats()).authorizations.map(({ scope }) => scope)).toEqual([asked]);
+    expect(signInStatus(desk.server(), desk.store)).toMatchObject({ scopes: asked === "" ? [] : asked.split(" ") });
+  });
+
+  test("one registration for one redirect, also when nobody came back", async () => {
+    const { stats } = await open();
+    const begin = (port: number) =>
+      beginSignIn(desk.server(), desk.store, { redirectUrl: new URL(`http://127.0.0.1:${port}/callback`), signal });
+    await begin(9);
+    expect(lastRedirect(desk.server(), desk.store)?.href).toBe("http://127.0.0.1:9/callback");
+    await desk.signIn();
+    expect((await stats()).registrations).toBe(1);
+    await begin(10);
+    expect((await stats()).registrations).toBe(2);
+    // A sign-in that was begun takes nothing from the one that there is.
+    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+  });
+});
+
+describe("the end", () => {
+  test("tokens are revoked and forgotten, once", async () => {
+    const { stats } = await open();
+    expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
+    await desk.signIn();
+    expect(signInStatus(desk.server(), desk.store)).toEqual({
+      state: "signed in",
+      since: expect.any(Number),
+      expiresAt: expect.any(Number),
+      renewable: true,
+      scopes: [],
+      issuer: expect.any(String),
+    });
+    await desk.call();
+    expect(await signOut(desk.server(), desk.store, { signal })).toBe(true);
+    expect(await signOut(desk.server(), desk.store, { signal })).toBe(false);
+    expect(await stats()).toMatchObject({ revocations: 1, problems: [] });
+    expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
+    expect(await desk.failure(desk.call())).toContain("it wants a sign-in (401)");
+  });
+
+  test.each([{ revocation: false }, { revocation: "error" }] as const)("with %j", async (options) => {
+    await open(options);
+    await desk.signIn();
+    expect(await signOut(desk.server(), desk.store, { signal })).toBe(true);
+    expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
+  });
+
+  test("where it cannot go on by itself, it has expired", async () => {
+    await open({ refreshTokens: false });
+    await desk.signIn();
+    expect(signInStatus(desk.server(), desk.store)).toMatchObject({ state: "signed in", renewable: false });
+    await desk.store.update(desk.server(), (record) => ({ ...record!, tokens: { ...record!.tokens!, expiresAt: 5 } }));
+    expect(signInStatus(desk.server(), desk.store)).toEqual({
+      state: "expired",
+      since: expect.any(Number),
+      expiresAt: 5,
+    });
+  });
+});
+
+describe("says what is wrong", () => {
+  const kinds: Record<string, [Partial<Options>, Partial<Entry>?, ((redirect: URL) => void)?]> = {
+    "the person refuses": [{ person: "refuses" }],
+    "another sign-in comes back": [{ stateInRedirect: "wrong" }],
+    "nothing says whose it is": [{ stateInRedirect: "missing" }],
+    "another authorization server answers": [{ issuerInRedirect: "wrong" }],
+    "the issuer is missing although promised": [{ issuerInRedirect: "missing" }],
+    "no code comes back": [{}, {}, (redirect) => redirect.searchParams.delete("code")],
+    "the code is no good": [{ tokenAnswer: "invalid_grant" }],
+    "the authorization server is in trouble": [{ tokenAnswer: "error" }],
+    "no token comes": [{ tokenAnswer: "nonsense" }],
+    "no registration": [{ registration: false }],
+    "metadata of another server": [{ resourceLie: "https://example.com/mcp" }],
+    "metadata of another issuer": [{ issuerLie: "https://example.com" }],
+    "no sign-in needed, and none offered": [{ door: "open", resourceMetadata: "none", serverMetadata: "none" }],
+    "a header of the config": [{}, { headers: { authorization: "Bearer x" } }],
+    "oauth is off": [{}, { oauth: false }],
+    "a variable is missing": [{}, { needs: ["TOKEN"] }],
+  };
+  test.each(Object.keys(kinds))("%s", async (kind) => {
+    const [options, entry, change] = kinds[kind]!;
+    await open(options, entry);
+    const text = await desk.failure(desk.signIn("far", change));
+    expect(text).toMatchSnapshot();
+    expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
+  });
+
+  test("a client that is not known any more is forgotten when it comes back with a code", async () => {
+    const { change, stats } = await open();
+    const forget = () => change({ forgetClients: true });
+    const redirectUrl = new URL("http://127.0.0.1:9/callback");
+    const begun = await beginSignIn(desk.server(), desk.store, { redirectUrl, signal });
+    const page = await fetch(begun!.authorizationUrl, { redirect: "manual" });
+    await forget();
+    expect(await desk.failure(begun!.finish(new URL(page.headers.get("location")!)))).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be signed in to: its authorization server gave no token: invalid_client: no such client
+      hint: Begin again: claudikins auth login far"
+    `);
+    await desk.signIn();
+    expect((await stats()).registrations).toBe(2);
+  });
+
+  test("a sign-in is finished once", async () => {
+    await open();
+    const redirectUrl = new URL("http://127.0.0.1:9/callback");
+    const begun = await beginSignIn(desk.server(), desk.store, { redirectUrl, signal });
+    const page = await fetch(begun!.authorizationUrl, { redirect: "manual" });
+    const redirect = new URL(page.headers.get("location")!);
+    const stranger = new URL(redirect);
+    stranger.searchParams.set("state", "of another");
+    await desk.failure(begun!.finish(stranger));
+    // What somebody else sent there has not ended it.
+    await begun!.finish(redirect);
+    expect(await desk.failure(begun!.finish(redirect))).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be signed in to: this sign-in is over already
+      hint: Begin again: claudikins auth login far"
+    `);
+    await desk.call();
+  });
+
+  test("nobody waits for what was cancelled", async () => {
+    const silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
+    others.push(silent);
+    desk = new Desk({ far: { url: `http://127.0.0.1:${silent.port}/mcp` } });
+    const cancel = new AbortController();
+    const redirectUrl = new URL("http://127.0.0.1:9/callback");
+    const begun = beginSignIn(desk.server(), desk.store, { redirectUrl, signal: cancel.signal });
+    setTimeout(() => cancel.abort(), 50);
+    expect(await desk.failure(begun)).toMatchInlineSnapshot(`"CANCELLED: The sign-in to far was cancelled"`);
+  });
+
+  /** A server whose authorization server is the same, and answers as the test says. */
+  function hostile(answers: Record<string, (request: Request) => Response | Promise<Response>>): Bun.Server<undefined> {
+    const started = Bun.serve({
+      port: 0,
+      fetch(request) {
+        const { pathname, origin } = new URL(request.url);
+        const answer = answers[pathname];
+        if (answer) return answer(request);
+        if (pathname === "/mcp") return new Response("", { status: 401 });
+        if (pathname !== "/.well-known/oauth-authorization-server") return new Response("", { status: 404 });
+        return Response.json({
+          issuer: `${origin}/`,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          registration_endpoint: `${origin}/register`,
+          response_types_supported: ["code"],
+        });
+      },
+    });
+    others.push(started);
+    desk = new Desk({ far: { url: `http://127.0.0.1:${started.port}/mcp` } });
+    return started;
+  }
+
+  const register = async (request: Request) =>
+    Response.json({
+      ...((await request.json()) as object),
+      client_id: "me",
+      client_secret: "secret-of-the-client~ +",
+      token_endpoint_auth_method: "client_secret_basic",
+    });
+
+  /** As if the person had agreed. */
+  async function finish(): Promise<void> {
+    const redirectUrl = new URL("http://127.0.0.1:9/callback");
+    const begun = await beginSignIn(desk.server(), desk.store, { redirectUrl, signal });
+    const state = begun!.authorizationUrl.searchParams.get("state");
+    await begun!.finish(new URL(`${redirectUrl}?code=secret-code&state=${state}`));
+  }
+
+  test("what an authorization server writes is one line, without what we sent", async () => {
+    hostile({
+      "/register": register,
+      "/token": async (request) => {
+        const sent = await request.text();
+        const description = `\u001b[31mno\r\nlines ${sent} ${atob(request.headers.get("authorization")!.slice(6))} ${"x".repeat(500)}`;
+        return Response.json({ error: "invalid_request", error_description: description }, { status: 400 });
+      },
+    });
+    const text = await desk.failure(finish());
+    expect(text).not.toMatch(/secret/);
+    expect(text).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be signed in to: its authorization server gave no token: invalid_request:  [31mno lines grant_type=authorization_code&code=…&code_verifier=…&redirect_uri=… me:… xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+      hint: Begin again: claudikins auth login far"
+    `);
+    desk.expectSecrecy(["secret-code", "secret-of-the-client"]);
+  });
+
+  test("a refusal that calls itself a success is one", async () => {
+    hostile({ "/register": register, "/token": () => Response.json({ error: "bad_verification_code" }) });
+    expect(await desk.failure(finish())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be signed in to: its authorization server gave no token: bad_verification_code
+      hint: Begin again: claudikins auth login far"
+    `);
+  });
+
+  test("no more than 1 MB is read", async () => {
+    const page = () => new Response("x".repeat(2_000_000));
+    hostile({ "/.well-known/oauth-authorization-server": page });
+    expect(await desk.failure(finish())).toMatchInlineSnapshot(`
+      "PROTOCOL_ERROR: Server "far" cannot be signed in to: its authorization server answered with more than 1 MB
+      hint: That is its own fault: tell those who run it, or give it a token in the config, in its "headers"."
+    `);
+  });
+
+  test("a secret is sent to no other origin, and a token either", async () => {
+    const seen: string[] = [];
+    const away = Bun.serve({
+      port: 0,
+      async fetch(request) {
+        seen.push(`${request.method} ${request.headers.get("authorization") ?? ""}${await request.text()}`);
+        return Response.json({ access_token: "x", token_type: "Bearer" });
+      },
+    });
+    others.push(away);
+    const there = () => Response.redirect(`http://127.0.0.1:${away.port}/token`, 307);
+    hostile({ "/register": register, "/token": there });
+    expect(await desk.failure(finish())).toMatchInlineSnapshot(`
+      "PROTOCOL_ERROR: Server "far" cannot be signed in to: its authorization server answered with no token that OAuth knows
+      hint: That is its own fault: tell those who run it, or give it a token in the config, in its "headers"."
+    `);
+    expect(seen).toEqual([]);
+
+    await desk[Symbol.asyncDispose]();
+    hostile({ "/mcp": there });
+    await desk.store.update(desk.server(), () => ({
+      server: "far",
+      issuer: "https://example.com",
+      tokens: { access: "secret-token", scopes: [], since: 1, obtainedAt: 1 },
+    }));
+    await desk.failure(desk.call());
+    expect(seen).toEqual([]);
+  });
+
+  test("an authorization server without TLS is none, unless all of it is on this machine", async () => {
+    const { port } = hostile({
+      "/.well-known/oauth-protected-resource/mcp": () =>
+        Response.json({ resource: `http://127.0.0.1:${port}/mcp`, authorization_servers: ["http://nowhere.invalid"] }),
+    });
+    expect(await desk.failure(finish())).toMatchInlineSnapshot(`
+      "PROTOCOL_ERROR: Server "far" cannot be signed in to: its authorization server has an address without TLS (http://nowhere.invalid)
+      hint: Nobody can sign in there safely: it needs an address that starts with https://."
+    `);
+  });
+});

@@ -1,0 +1,494 @@
+/** Servers that want a sign-in, with real ones: tokens that are sent, renewed once for all, and what is said when they end. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Options } from "../fixtures/servers/oauth/options.ts";
+import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
+import { Desk, type Entry } from "./auth-harness.ts";
+
+setDefaultTimeout(60_000);
+
+let desk: Desk;
+let server: OAuthFixture;
+/** What the server has to complain about. */
+let complaints: string[] = [];
+afterEach(async () => {
+  const { problems } = await server.stats();
+  const secrets = await server.secrets();
+  await desk[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+  desk.expectSecrecy(secrets);
+  expect(problems).toEqual(complaints);
+  complaints = [];
+});
+
+async function open(options: Partial<Options> = {}, entry: Partial<Entry> = {}, path = "/mcp"): Promise<void> {
+  server = await oauthFixture(options);
+  const url = server.url.replace("/mcp", path);
+  desk = new Desk({ far: { url, ...entry } });
+}
+
+const tokens = () => desk.store.read(desk.server())?.tokens;
+
+/** As if so much time had passed. */
+async function age(ms: number): Promise<void> {
+  await desk.store.update(desk.server(), (record) => ({
+    ...record!,
+    tokens: {
+      ...record!.tokens!,
+      obtainedAt: record!.tokens!.obtainedAt - ms,
+      expiresAt: record!.tokens!.expiresAt! - ms,
+    },
+  }));
+}
+
+describe("somebody has to sign in", () => {
+  test("fails at once with the command, and without asking the server again; works when somebody has", async () => {
+    await open();
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: it wants a sign-in (401)
+      hint: claudikins auth login far"
+    `);
+    expect(desk.pool.state("far")).toMatchInlineSnapshot(
+      { since: expect.any(Number) },
+      `
+      {
+        "hint": "claudikins auth login far",
+        "since": Any<Number>,
+        "state": "signed out",
+        "why": "it wants a sign-in (401)",
+      }
+    `,
+    );
+    const { mcpRequests } = await server.stats();
+    await desk.failure(desk.pool.listTools("far"));
+    expect((await server.stats()).mcpRequests).toBe(mcpRequests);
+
+    await desk.signIn();
+    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(desk.pool.state("far").state).toBe("ready");
+    expect(desk.modes()).toEqual(["600", "700"]);
+  });
+
+  test("over SSE", async () => {
+    await open({}, { transport: "sse" }, "/sse");
+    expect(await desk.failure(desk.call())).toContain("claudikins auth login far");
+    await desk.signIn();
+    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    await server.change({ expireTokens: true });
+    expect(await desk.call("echo", { a: 2 })).toEqual({ a: 2 });
+    expect((await server.stats()).refreshes).toBe(1);
+  });
+
+  test.each([
+    ["plain-1.2", "claudikins auth login plain-1.2"],
+    ["my server", "claudikins auth login 'my server'"],
+    ["it's $HOME", "claudikins auth login 'it'\\''s $HOME'"],
+  ])("the command for %j", async (name, command) => {
+    server = await oauthFixture();
+    desk = new Desk({ [name]: { url: server.url } });
+    expect(await desk.failure(desk.pool.listTools(name))).toEndWith(`\nhint: ${command}`);
+  });
+
+  test("what the config sends by itself and is refused stays broken", async () => {
+    await open({}, { headers: { Authorization: "Basic bWU6c2VjcmV0" } });
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: it wants a sign-in (401)
+      hint: What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed."
+    `);
+    expect(desk.pool.state("far").state).toBe("broken");
+    await desk[Symbol.asyncDispose]();
+    desk = new Desk({ far: { url: server.url, oauth: false } });
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: it wants a sign-in (401)
+      hint: Give it a token in the config: "headers": { "Authorization": "Bearer \${TOKEN}" }."
+    `);
+    expect(desk.pool.state("far").state).toBe("broken");
+    await server[Symbol.asyncDispose]();
+    server = await oauthFixture();
+  });
+});
+
+describe("tokens are renewed", () => {
+  test("when the server refuses them, and the request is made again", async () => {
+    await open();
+    await desk.signIn();
+    await desk.call();
+    const before = tokens();
+    await server.change({ expireTokens: true });
+    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect(tokens()).toMatchObject({ since: before!.since, scopes: before!.scopes });
+    expect(tokens()!.access).not.toBe(before!.access);
+    expect(tokens()!.refresh).not.toBe(before!.refresh);
+    expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0, calls: { echo: 2 } });
+  });
+
+  test("before they end, with no request that is refused", async () => {
+    await open({ accessTokenSeconds: 600 });
+    await desk.signIn();
+    await age(530_000);
+    await desk.call();
+    expect((await server.stats()).refreshes).toBe(0);
+    await age(30_000);
+    await Promise.all([desk.call(), desk.call(), desk.call()]);
+    expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0 });
+  });
+
+  test("a server that keeps its refresh tokens gives none with the new token", async () => {
+    await open({ rotation: false });
+    await desk.signIn();
+    const { refresh } = tokens()!;
+    for (const a of [1, 2]) {
+      await server.change({ expireTokens: true });
+      expect(await desk.call("echo", { a })).toEqual({ a });
+    }
+    expect(tokens()!.refresh).toBe(refresh);
+    expect((await server.stats()).refreshes).toBe(2);
+  });
+
+  test.each(["refused", "known to have ended"])("once for twelve callers in three processes: %s", async (how) => {
+    await open({ refreshDelayMs: 300 });
+    await desk.signIn();
+    const callers = Array.from({ length: 3 }, () =>
+      Bun.spawn([process.execPath, join(import.meta.dir, "auth-caller.ts"), desk.file, server.url, "4"], {
+        stdin: "pipe",
+        stdout: "pipe",
+        stderr: "pipe",
+      }),
+    );
+    const texts = callers.map(({ stdout }) => lines(stdout));
+    for (const text of texts) expect((await text.next()).value).toBe("ready");
+    if (how === "refused") await server.change({ expireTokens: true });
+    else await age(3_600_000);
+    for (const { stdin } of callers) await stdin.end();
+    for (const text of texts) {
+      for (let call = 0; call < 4; call++) expect((await text.next()).value).toBe("ok");
+    }
+    expect(await Promise.all(callers.map(({ stderr }) => stderr.text()))).toEqual(["", "", ""]);
+    await Promise.all(callers.map(({ exited }) => exited));
+    expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0, tokenRequests: { refresh_token: 1 } });
+  });
+
+  test("a refresh token that is no good any more is forgotten, and so is the sign-in", async () => {
+    await open();
+    await desk.signIn();
+    await desk.call();
+    await server.change({ revokeAll: true });
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in has ended
+      hint: claudikins auth login far"
+    `);
+    expect(desk.pool.state("far")).toMatchObject({ state: "signed out", why: "its sign-in has ended" });
+    expect(tokens()).toBeUndefined();
+    const { tokenRequests, mcpRequests } = await server.stats();
+    await desk.failure(desk.call());
+    expect(await server.stats()).toMatchObject({ tokenRequests, mcpRequests });
+    await desk.signIn();
+    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    expect((await server.stats()).registrations).toBe(1);
+  });
+
+  test("all who call at that moment hear the same", async () => {
+    await open({ refreshDelayMs: 100 });
+    await desk.signIn();
+    await desk.call();
+    await server.change({ revokeAll: true });
+    const texts = await Promise.all(Array.from({ length: 8 }, (_, a) => desk.failure(desk.call("echo", { a }))));
+    expect([...new Set(texts)]).toEqual([
+      'AUTH_REQUIRED: Server "far" cannot be used: its sign-in has ended\nhint: claudikins auth login far',
+    ]);
+  });
+
+  test("who waits for an answer still gets it when another call finds that the sign-in has ended", async () => {
+    await open();
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isOver = false;
+    using plain = Bun.serve({
+      port: 0,
+      async fetch(request) {
+        if (request.method !== "POST") return new Response("", { status: 405 });
+        if (isOver) return new Response("", { status: 401, headers: { "www-authenticate": "Bearer" } });
+        const { id, method } = (await request.json()) as { id?: number; method: string };
+        if (id === undefined) return new Response("", { status: 202 });
+        if (method === "tools/call") {
+          asked.resolve();
+          await answer.promise;
+        }
+        const server = { protocolVersion: "2025-06-18", capabilities: {}, serverInfo: { name: "x", version: "1" } };
+        const result = method === "initialize" ? server : { content: [{ type: "text", text: "{}" }] };
+        return Response.json({ jsonrpc: "2.0", id, result });
+      },
+    });
+    await desk[Symbol.asyncDispose]();
+    desk = new Desk({ far: { url: `http://127.0.0.1:${plain.port}/mcp` } });
+    const slow = desk.call("slow");
+    await asked.promise;
+    isOver = true;
+    expect(await desk.failure(desk.call("other"))).toContain("it wants a sign-in (401)");
+    expect(desk.pool.state("far").state).toBe("signed out");
+    answer.resolve();
+    expect(await slow).toEqual({});
+  });
+
+  test("a client that is not known any more is forgotten too, and registers anew", async () => {
+    await open();
+    await desk.signIn();
+    await server.change({ forgetClients: true });
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in has ended
+      hint: claudikins auth login far"
+    `);
+    await desk.signIn();
+    await desk.call();
+    expect((await server.stats()).registrations).toBe(2);
+    complaints = ["/token: no such client (invalid_client)"];
+  });
+
+  test("nothing is lost when the authorization server is in trouble, or away", async () => {
+    await open();
+    await desk.signIn();
+    await desk.call();
+    const before = tokens();
+    await server.change({ expireTokens: true, refreshAnswer: "error" });
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.echo: server "far": its authorization server is in trouble (500)
+      hint: Nothing is lost by it: try again later."
+    `);
+    expect(tokens()).toEqual(before);
+
+    const record = desk.store.read(desk.server())!;
+    const away = { ...record, metadata: { ...record.metadata!, token_endpoint: "http://127.0.0.1:1/token" } };
+    await desk.store.update(desk.server(), () => away);
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "SERVER_UNAVAILABLE: far.echo: server "far": its authorization server cannot be reached: nothing listens at http://HOST
+      hint: Nothing is lost by it: try again later."
+    `);
+    expect(tokens()).toEqual(before);
+
+    await desk.store.update(desk.server(), () => record);
+    await server.change({ refreshAnswer: "right" });
+    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+  });
+
+  test("tokens that cannot be renewed end with their time", async () => {
+    await open({ refreshTokens: false });
+    await desk.signIn();
+    await desk.call();
+    await age(3_599_000);
+    await desk.call();
+    await age(10_000);
+    const { mcpRequests } = await server.stats();
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in has ended
+      hint: claudikins auth login far"
+    `);
+    expect((await server.stats()).mcpRequests - mcpRequests).toBeLessThan(2);
+  });
+
+  test("a server that refuses the fresh token as well is asked no third time", async () => {
+    await open();
+    await desk.signIn();
+    await server.change({ door: "refuse" });
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: it does not take its fresh token (401)
+      hint: claudikins auth login far"
+    `);
+    const { tokenRequests, mcpRequests } = await server.stats();
+    await desk.failure(desk.call());
+    expect(await server.stats()).toMatchObject({ tokenRequests, mcpRequests, refreshes: 1 });
+  });
+});
+
+test("a WebSocket has its token renewed when it is refused, and is opened again", async () => {
+  await open();
+  const asked: string[] = [];
+  using socket = Bun.serve<undefined>({
+    port: 0,
+    async fetch(request, self) {
+      const { pathname } = new URL(request.url);
+      asked.push(pathname);
+      if (pathname === "/token") {
+        expect(await request.text()).toContain("refresh_token=old-refresh");
+        return Response.json({ access_token: "new", token_type: "Bearer", refresh_token: "new-refresh" });
+      }
+      if (request.headers.get("authorization") !== "Bearer new") return new Response("", { status: 401 });
+      return self.upgrade(request, { headers: { "sec-websocket-protocol": "mcp" } })
+        ? undefined
+        : new Response("", { status: 426 });
+    },
+    websocket: {
+      message(ws, text) {
+        const { id, method } = JSON.parse(String(text));
+        const server = {
+          protocolVersion: "2025-06-18",
+          capabilities: { tools: {} },
+          serverInfo: { name: "x", version: "1" },
+        };
+        const result = method === "initialize" ? server : { content: [{ type: "text", text: "{}" }] };
+        if (id !== undefined) ws.send(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      },
+    },
+  });
+  const url = `ws://127.0.0.1:${socket.port}/mcp`;
+  await desk[Symbol.asyncDispose]();
+  desk = new Desk({ far: { url, transport: "websocket" } });
+  expect(await desk.failure(desk.call())).toContain("it wants a sign-in (401)\nhint: claudikins auth login far");
+  await desk.store.update(desk.server(), () => ({
+    server: "far",
+    issuer: `http://127.0.0.1:${socket.port}`,
+    client: { origin: "registered", client_id: "me" },
+    tokens: { access: "old", refresh: "old-refresh", scopes: [], since: 1, obtainedAt: 1 },
+  }));
+  expect(await desk.call()).toEqual({});
+  expect(tokens()).toMatchObject({ access: "new", refresh: "new-refresh", since: 1 });
+  expect(asked.filter((path) => path === "/token")).toEqual(["/token"]);
+});
+
+test("a server that refuses who is signed in says so", async () => {
+  await open();
+  await desk.signIn();
+  await desk[Symbol.asyncDispose]();
+  using strict = Bun.serve({ port: 0, fetch: () => new Response("", { status: 403 }) });
+  desk = new Desk({ far: { url: `http://127.0.0.1:${strict.port}/mcp` } });
+  await desk.store.update(desk.server(), () => ({
+    server: "far",
+    tokens: { access: "token-of-mine", scopes: [], since: 1, obtainedAt: 1 },
+  }));
+  expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+    "AUTH_REQUIRED: Server "far" cannot be used: it refuses who is signed in (403)
+    hint: claudikins auth login far"
+  `);
+  desk.expectSecrecy(["token-of-mine"]);
+});
+
+test("a sign-in that cannot be written down is not renewed", async () => {
+  await open();
+  await desk.signIn();
+  await server.change({ expireTokens: true });
+  const locks = join(desk.folder.path, "data", "credentials.locks");
+  rmSync(locks, { recursive: true });
+  writeFileSync(locks, "a file");
+  const text = await desk.failure(desk.call());
+  expect(text).toMatchInlineSnapshot(`
+    "FILE_NOT_WRITABLE: Server "far" cannot be used: its sign-in cannot be renewed: The file of the sign-ins cannot be locked: EEXIST
+    hint: See whether claudikins may write to its data folder."
+  `);
+  expect(text).not.toContain(desk.folder.path);
+  expect((await server.stats()).tokenRequests).toEqual({ authorization_code: 1 });
+  rmSync(locks);
+  expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+});
+
+describe("more rights", () => {
+  test("the scopes that a server wants are named, remembered, and asked for together with those that there are", async () => {
+    await open({ challengeScopes: ["read"], toolScopes: { write: "files:write", admin: "admin" } });
+    await desk.signIn();
+    await desk.call();
+    expect(await desk.failure(desk.call("write"))).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: far.write: server "far": it wants a sign-in with more scopes: files:write (403)
+      hint: claudikins auth login far"
+    `);
+    // What is allowed still is.
+    expect(desk.pool.state("far").state).toBe("ready");
+    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    await desk.failure(desk.call("admin"));
+    await desk.signIn();
+    expect(await desk.call("write", { b: 1 })).toEqual({ b: 1 });
+    expect(await desk.call("admin", { c: 1 })).toEqual({ c: 1 });
+    expect((await server.stats()).authorizations.map(({ scope }) => scope)).toEqual(["read", "read files:write admin"]);
+  });
+
+  test("a client that needs nobody asks for them by itself, once", async () => {
+    const clients = [{ id: "me", secret: "secret-of-mine" }];
+    const oauth = { clientId: "me", clientSecret: "secret-of-mine", grant: "client_credentials" as const };
+    await open({ clients, challengeScopes: ["read"], toolScopes: { write: "files:write" } }, { oauth });
+    expect(await desk.call("write", { b: 1 })).toEqual({ b: 1 });
+    expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 2 });
+    await server.change({ grantedScopes: ["read"], toolScopes: { write: "files:more" } });
+    expect(await desk.failure(desk.call("write"))).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: far.write: server "far": it wants a sign-in with more scopes: files:more (403)
+      hint: See at its authorization server what the client may do that stands in its "oauth" in the config."
+    `);
+    expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 3 });
+  });
+});
+
+describe("clients that need nobody", () => {
+  const oauth = { clientId: "me", grant: "client_credentials" as const };
+  const secret = { id: "me", secret: "secret-of-mine" };
+  const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const key = { id: "me", publicKey: pair.publicKey.export({ format: "jwk" }) as never };
+
+  test.each([
+    ["client_secret_basic", secret, { clientSecret: "secret-of-mine" }],
+    ["client_secret_post", secret, { clientSecret: "secret-of-mine" }],
+    ["private_key_jwt", key, { privateKey: String(pair.privateKey.export({ format: "pem", type: "pkcs8" })) }],
+    [
+      "private_key_jwt",
+      key,
+      { privateKey: String(pair.privateKey.export({ format: "pem", type: "sec1" })).replaceAll("\n", "\\n") },
+    ],
+    ["private_key_jwt", key, { privateKey: JSON.stringify(pair.privateKey.export({ format: "jwk" })) }],
+  ] as const)("%s", async (method, client, proof) => {
+    await open({ clients: [client], authMethods: [method], registration: false }, { oauth: { ...oauth, ...proof } });
+    expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
+    await desk.call();
+    // The next process finds them.
+    await using other = new Desk({});
+    expect(other.store.read(desk.server())).toBeUndefined();
+    expect(tokens()).toMatchObject({ scopes: [] });
+    await server.change({ expireTokens: true });
+    await Promise.all([desk.call(), desk.call(), desk.call()]);
+    const { tokenRequests, authMethods } = await server.stats();
+    expect({ tokenRequests, authMethods }).toEqual({
+      tokenRequests: { client_credentials: 2 },
+      authMethods: [method, method],
+    });
+    // What the config has is not written down.
+    expect(readFileSync(desk.file, "utf8")).not.toMatch(/secret-of-mine|PRIVATE|"d"/);
+  });
+
+  test("a secret of the config goes to no other authorization server than before", async () => {
+    await open({ clients: [secret] }, { oauth: { ...oauth, clientSecret: "secret-of-mine" } });
+    await desk.call();
+    await desk.store.update(desk.server(), (record) => ({ ...record!, issuer: "https://example.com" }));
+    await server.change({ expireTokens: true });
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: its authorization server was https://example.com, and is http://HOST now
+      hint: If that is right: claudikins auth logout far"
+    `);
+    expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 1 });
+  });
+
+  test("who is refused hears what stands in the config", async () => {
+    await open({ clients: [secret] }, { oauth: { ...oauth, clientSecret: "secret-of-others" } });
+    expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
+      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in is refused: invalid_client: the secret is wrong
+      hint: Correct what stands in its "oauth" in the config."
+    `);
+    const { tokenRequests } = await server.stats();
+    await desk.failure(desk.call());
+    expect((await server.stats()).tokenRequests).toEqual(tokenRequests);
+    desk.expectSecrecy(["secret-of-others"]);
+    complaints = ["/token: the secret is wrong (invalid_client)"];
+  });
+
+  test.each([[{ privateKey: "secret-of-others" }], [{ privateKeyFile: "/nowhere/secret-of-others.pem" }]])(
+    "a key that is none: %j",
+    async (proof) => {
+      await open({ clients: [key] }, { oauth: { ...oauth, ...proof } });
+      expect(await desk.failure(desk.call())).toMatchSnapshot();
+      desk.expectSecrecy(["secret-of-others"]);
+    },
+  );
+});
+
+async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  let pending = "";
+  for await (const chunk of stream) {
+    const parts = (pending + new TextDecoder().decode(chunk)).split("\n");
+    pending = parts.pop() ?? "";
+    yield* parts;
+  }
+}

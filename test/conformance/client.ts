@@ -1,0 +1,102 @@
+/**
+ * The program that the conformance suite drives: its last argument is a server, the scenario's name stands in the
+ * environment. Everything is done by the product's own pool and sign-in; only the person at the browser is played.
+ */
+import { createServer } from "node:http";
+import { CredentialStore } from "../../src/clients/auth/credentials.ts";
+import { beginSignIn } from "../../src/clients/auth/sign-in.ts";
+import { Pool } from "../../src/clients/pool.ts";
+import { toolValue } from "../../src/clients/result.ts";
+import { defaultServerTimes } from "../../src/config/defaults.ts";
+import type { NetworkServer } from "../../src/config/load.ts";
+import { ClaudikinsError } from "../../src/errors.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+
+interface Context {
+  client_id?: string;
+  client_secret?: string;
+  private_key_pem?: string;
+  signing_algorithm?: string;
+}
+
+const scenario = process.env["MCP_CONFORMANCE_SCENARIO"] ?? "";
+const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as Context;
+const url = process.argv.at(-1) ?? "";
+
+const log = (message: string) => console.error(message);
+
+using folder = temporaryFolder();
+const credentialsFile = `${folder.path}/credentials.json`;
+const server: NetworkServer = {
+  name: "tested",
+  url,
+  transport: "http",
+  headers: {},
+  disabled: false,
+  needs: [],
+  ...defaultServerTimes,
+  oauth: oauthOf(context),
+};
+await using pool = new Pool(new Map([[server.name, server]]), {
+  env: {},
+  cwd: folder.path,
+  log: { debug: log, info: log, warn: log },
+  credentialsFile,
+});
+
+const tools = await signedIn(() => pool.listTools(server.name));
+for (const { name } of tools) {
+  const result = await signedIn(() => pool.callTool(server.name, name, argumentsOf(name), { timeoutMs: 20_000 }));
+  toolValue(result, name);
+}
+
+function argumentsOf(tool: string): object {
+  return tool === "add_numbers" ? { a: 5, b: 3 } : {};
+}
+
+/** What a person would do: sign in when told to, and try again; and no more than once for one thing. */
+async function signedIn<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ClaudikinsError) || error.code !== "AUTH_REQUIRED") throw error;
+    log(`${error.message}; ${error.hint}`);
+    await signIn();
+    return await work();
+  }
+}
+
+async function signIn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<URL>();
+  const listener = createServer((request, response) => {
+    response.end("done");
+    resolve(new URL(request.url ?? "", redirectUrl));
+  }).listen(0, "127.0.0.1");
+  await new Promise((listening) => listener.once("listening", listening));
+  const redirectUrl = new URL(`http://127.0.0.1:${(listener.address() as { port: number }).port}/callback`);
+  try {
+    const signal = AbortSignal.timeout(20_000);
+    const begun = await beginSignIn(server, new CredentialStore(credentialsFile), { redirectUrl, signal });
+    if (!begun) return;
+    await (await fetch(begun.authorizationUrl)).text();
+    await begun.finish(await promise);
+  } finally {
+    listener.closeAllConnections();
+    listener.close();
+  }
+}
+
+function oauthOf({ client_id, client_secret, private_key_pem, signing_algorithm }: Context): NetworkServer["oauth"] {
+  if (scenario === "auth/basic-cimd") {
+    const clientMetadataUrl = "https://conformance-test.local/client-metadata.json";
+    return { clientMetadataUrl, grant: "authorization_code" };
+  }
+  if (client_id === undefined) return undefined;
+  return {
+    clientId: client_id,
+    clientSecret: client_secret,
+    privateKey: private_key_pem,
+    algorithm: signing_algorithm,
+    grant: scenario.startsWith("auth/client-credentials-") ? "client_credentials" : "authorization_code",
+  };
+}
