@@ -12,8 +12,16 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
+export interface Input {
+  /** All of it. */
+  text(): Promise<string>;
+  /** Line by line, until its end or that of the signal; what comes then stays unread. */
+  lines(signal: AbortSignal): AsyncIterable<string>;
+  readonly isTerminal: boolean;
+}
+
 export interface Io {
-  stdin: { text(): Promise<string>; readonly isTerminal: boolean };
+  stdin: Input;
   stdout: Output;
   stderr: Output;
   env: Environment;
@@ -26,13 +34,28 @@ export interface Io {
 export function processIo(): Io {
   const env = processEnvironment();
   return {
-    stdin: { text: () => Bun.stdin.text(), isTerminal: isatty(0) },
+    stdin: { text: () => Bun.stdin.text(), lines: linesOfStdin, isTerminal: isatty(0) },
     stdout: outputOf(1),
     stderr: outputOf(2),
     env,
     cwd: process.cwd(),
     interrupted: catchSignals(),
   };
+}
+
+async function* linesOfStdin(signal: AbortSignal): AsyncIterable<string> {
+  const { createInterface } = await import("node:readline");
+  const lines = createInterface({ input: process.stdin });
+  const close = () => lines.close();
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    if (!signal.aborted) yield* lines;
+  } finally {
+    signal.removeEventListener("abort", close);
+    lines.close();
+    // Nobody reads any more: an open terminal or pipe keeps the process no longer.
+    process.stdin.unref?.();
+  }
 }
 
 /**
