@@ -44,17 +44,17 @@ export function processIo(): Io {
 }
 
 async function* linesOfStdin(signal: AbortSignal): AsyncIterable<string> {
+  if (signal.aborted) return;
   const { createInterface } = await import("node:readline");
   const lines = createInterface({ input: process.stdin });
   const close = () => lines.close();
   signal.addEventListener("abort", close, { once: true });
   try {
-    if (!signal.aborted) yield* lines;
+    yield* lines;
   } finally {
     signal.removeEventListener("abort", close);
-    lines.close();
-    // Nobody reads any more: an open terminal or pipe keeps the process no longer.
-    process.stdin.unref?.();
+    // Lets the terminal or the pipe go, which would keep the process.
+    close();
   }
 }
 

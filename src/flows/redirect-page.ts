@@ -44,8 +44,8 @@ main { width: 100%; max-width: 27rem; padding: 2.25rem 2rem 1.5rem; background: 
   border-radius: 14px; text-align: center }
 svg { width: 3rem; height: 3rem; fill: none; stroke-width: 1.6; stroke-linecap: round; stroke-linejoin: round }
 svg.done { stroke: var(--done) } svg.failed { stroke: var(--failed) }
-h1 { margin: .9rem 0 .6rem; font-size: 1.3rem; line-height: 1.3; overflow-wrap: anywhere }
-p { margin: .35rem 0; color: var(--dim); overflow-wrap: anywhere }
+h1 { margin: .9rem 0 .6rem; font-size: 1.3rem; line-height: 1.3; overflow-wrap: anywhere; text-wrap: balance }
+p { margin: .6rem 0; color: var(--dim); overflow-wrap: anywhere; text-wrap: balance }
 footer { margin-top: 1.6rem; padding-top: .9rem; border-top: 1px solid var(--line); color: var(--dim); font-size: .8rem }
 `;
 

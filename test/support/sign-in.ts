@@ -17,7 +17,7 @@ export async function redirectOf(authorizationUrl: string): Promise<string> {
 
 /** The address that a person is asked to open, in what the program said. */
 export function addressIn(text: string): string | undefined {
-  return /^ {2}(http:\S+)$/m.exec(text)?.[1];
+  return /^ {2}(http:\S+)\n/m.exec(text)?.[1];
 }
 
 /** What differs in each run, as names. */
