@@ -27,14 +27,14 @@ export interface SignInOptions {
 }
 
 /**
- * False where nobody had to be asked. Throws AUTH_REQUIRED when it did not work or nobody came, CANCELLED, and as
+ * Asks nobody where that is not needed. Throws AUTH_REQUIRED when it did not work or nobody came, CANCELLED, and as
  * `beginSignIn` does. Whatever happens, nothing listens afterwards.
  */
 export async function signIn(
   server: NetworkServer,
   credentials: CredentialStore,
   { guide, timeoutMs, signal }: SignInOptions,
-): Promise<boolean> {
+): Promise<void> {
   const what = `The sign-in to "${server.name}"`;
   await using listener = new RedirectListener(portsFor(server, credentials));
   const begun = await unlessAborted(
@@ -42,14 +42,8 @@ export async function signIn(
     signal,
     what,
   );
-  if (!begun) return false;
+  if (!begun) return;
   const to = begun.authorizationUrl;
-  if (to.protocol !== "https:" && to.protocol !== "http:") {
-    throw new ClaudikinsError(
-      "PROTOCOL_ERROR",
-      `Server "${server.name}" has a sign-in page that is no page of the web`,
-    );
-  }
   const ended = new AbortController();
   const answer = Promise.withResolvers<void>();
   const timer = setTimeout(() => answer.reject(tooLate(server.name, timeoutMs)), timeoutMs);
@@ -72,7 +66,6 @@ export async function signIn(
     await unlessAborted(answer.promise, signal, what);
     clearTimeout(timer);
     await unlessAborted(finished ?? Promise.resolve(), signal, what);
-    return true;
   } finally {
     clearTimeout(timer);
     ended.abort();

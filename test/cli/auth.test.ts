@@ -234,6 +234,8 @@ describe("what goes wrong", () => {
     ["no tokens: invalid_grant", { tokenAnswer: "invalid_grant" }],
     ["no tokens: nonsense", { tokenAnswer: "nonsense" }],
     ["nobody can register", { registration: false }],
+    ["the page to sign in at is none", { pageLie: "file:///etc/passwd" }],
+    ["the page to sign in at is a program", { pageLie: "javascript:alert(1)" }],
     ["the tokens are not good", { door: "refuse" }],
   ];
 
@@ -247,9 +249,12 @@ describe("what goes wrong", () => {
   });
 
   test("the browser says it as well, and harmlessly", async () => {
-    await using server = await oauthFixture({ person: "refuses" });
+    const refusal = "<script>alert(1)</script>\u001b[2J\u0007\nerror: all is well\u202e";
+    await using server = await oauthFixture({ person: "refuses", refusal });
     configure({ "<b>guarded</b>": { url: server.url } });
-    expect((await auth(["login", "<b>guarded</b>"])).exitCode).toBe(3);
+    const { exitCode, stderr } = await auth(["login", "<b>guarded</b>"]);
+    expect(exitCode).toBe(3);
+    expect(steady(stderr)).toMatchSnapshot();
     const html = await lastPage();
     expect(html).toContain("<h1>Not signed in to &lt;b&gt;guarded&lt;/b&gt;</h1>");
     expect(html.slice(html.indexOf("<body>"))).toMatchSnapshot();

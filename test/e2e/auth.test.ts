@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { executable } from "../support/claudikins.ts";
+import { networkFixture } from "../support/network.ts";
 import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { addressIn, browserCommand, redirectOf, steady } from "../support/sign-in.ts";
@@ -355,6 +356,44 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s", (signal) => {
     expect([exitCode, stdout]).toEqual([130, ""]);
     expect(await listens(port)).toBe(false);
   });
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "%s while a server or an authorization server does not answer",
+  async (signal) => {
+    await using silent = await networkFixture("silent");
+    folder.write("project/claudikins.json", {
+      mcpServers: { guarded: { url: `http://127.0.0.1:${silent.port}/mcp` } },
+    });
+    const asking = startLogin([]);
+    asking.address.catch(() => {});
+    await silent.saw("POST -");
+    asking.child.kill(signal);
+    expect(await asking.ended()).toMatchObject({ exitCode: 130, stdout: "" });
+
+    await using server = await oauthFixture({ tokenDelayMs: 60_000 });
+    configure(server);
+    const login = startLogin(["--no-browser"]);
+    const address = await login.address;
+    const page = fetch(address).catch(() => {});
+    while ((await server.stats()).tokenRequests["authorization_code"] === undefined) await Bun.sleep(20);
+    login.child.kill(signal);
+    expect(await login.ended()).toMatchObject({ exitCode: 130, stdout: "" });
+    expect(await listens(portOf(address))).toBe(false);
+    await page;
+  },
+);
+
+test("two logins at once: each has its own answer, and both work", async () => {
+  await using server = await oauthFixture();
+  configure(server);
+  const logins = [startLogin(["--no-browser"]), startLogin(["--no-browser"])];
+  const addresses = await Promise.all(logins.map(({ address }) => address));
+  expect(new Set(addresses.map(portOf)).size).toBe(2);
+  for (const address of addresses) expect(await (await fetch(address)).text()).toContain("Signed in to guarded");
+  for (const login of logins) expect((await login.ended()).exitCode).toBe(0);
+  expect((await call("echo")).exitCode).toBe(0);
+  expect((await server.stats()).problems).toEqual([]);
 });
 
 test("nothing is left of a login that was killed: the next one works", async () => {
