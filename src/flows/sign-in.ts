@@ -23,26 +23,28 @@ export interface SignInOptions {
   guide: Guide;
   /** How long the person may take. */
   timeoutMs: number;
+  /** It is no failure when the server knows nothing of sign-ins. */
+  ifOffered?: boolean;
   signal: AbortSignal;
 }
 
 /**
- * Asks nobody where that is not needed. Throws AUTH_REQUIRED when it did not work or nobody came, CANCELLED, and as
- * `beginSignIn` does. Whatever happens, nothing listens afterwards.
+ * Asks nobody where that is not needed; false where it is not offered. Throws AUTH_REQUIRED when it did not work or nobody
+ * came, CANCELLED, and as `beginSignIn` does. Whatever happens, nothing listens afterwards.
  */
 export async function signIn(
   server: NetworkServer,
   credentials: CredentialStore,
-  { guide, timeoutMs, signal }: SignInOptions,
-): Promise<void> {
+  { guide, timeoutMs, ifOffered = false, signal }: SignInOptions,
+): Promise<boolean> {
   const what = `The sign-in to "${server.name}"`;
   await using listener = new RedirectListener(portsFor(server, credentials));
-  const begun = await unlessAborted(
-    beginSignIn(server, credentials, { redirectUrl: listener.url, signal }),
-    signal,
-    what,
-  );
-  if (!begun) return;
+  const beginning = beginSignIn(server, credentials, { redirectUrl: listener.url, signal });
+  const begun = await unlessAborted(beginning, signal, what).catch((error) => {
+    if (!ifOffered || signal.aborted || !(error instanceof ClaudikinsError)) throw error;
+    return false as const;
+  });
+  if (!begun) return begun === undefined;
   const to = begun.authorizationUrl;
   const ended = new AbortController();
   const answer = Promise.withResolvers<void>();
@@ -66,6 +68,7 @@ export async function signIn(
     await unlessAborted(answer.promise, signal, what);
     clearTimeout(timer);
     await unlessAborted(finished ?? Promise.resolve(), signal, what);
+    return true;
   } finally {
     clearTimeout(timer);
     ended.abort();

@@ -78,13 +78,16 @@ export async function login(
   };
   const isSignedIn = () => signInStatus(server, credentials).state === "signed in";
   const wasSignedIn = isSignedIn();
+  let openTools: number | undefined;
   if ((!options.force && !wantsMore(server, credentials)) || server.needs.length > 0) {
-    const tools = await toolsOf(name, toolbox, options.signal);
+    openTools = await toolsOf(name, toolbox, options.signal);
     // Client credentials were asked for tokens meanwhile.
-    const way = wasSignedIn ? "already signed in" : isSignedIn() ? "signed in" : "no sign-in needed";
-    if (tools !== undefined) return report(way, tools);
+    if (openTools !== undefined && isSignedIn())
+      return report(wasSignedIn ? "already signed in" : "signed in", openTools);
   }
-  await signIn(server, credentials, options);
+  // Some servers show their tools to everybody, and want a sign-in for calls alone.
+  const isDone = await signIn(server, credentials, { ...options, ifOffered: openTools !== undefined });
+  if (!isDone && openTools !== undefined) return report("no sign-in needed", openTools);
   try {
     return report("signed in", (await toolbox.learn(name, options.signal)).tools.length);
   } catch (error) {

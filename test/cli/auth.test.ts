@@ -222,6 +222,16 @@ test("which server, when none is named", async () => {
   expect(await shown(["login", "gone"])).toMatchSnapshot();
 });
 
+test("a server that shows its tools to everybody, and lets nobody call them", async () => {
+  await using server = await oauthFixture({ door: "calls" });
+  configure({ guarded: { url: server.url } });
+  const echo = () => cli(["exec", "-e", "return guarded.echo({ a: 1 })"], { cwd: folder.path });
+  expect(await echo()).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("claudikins auth login guarded") });
+  expect(await shown(["login", "guarded"])).toContain("Signed in to guarded: 2 tools");
+  expect((await echo()).exitCode).toBe(0);
+  expect((await server.stats()).problems).toEqual([]);
+});
+
 describe("what goes wrong", () => {
   const cases: [string, Parameters<typeof oauthFixture>[0]][] = [
     ["the person says no", { person: "refuses" }],
