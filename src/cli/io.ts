@@ -43,18 +43,28 @@ export function processIo(): Io {
   };
 }
 
+/** Nobody types or pastes a longer line; what has no end shall not fill the memory. */
+const maxLineLength = 65_536;
+
 async function* linesOfStdin(signal: AbortSignal): AsyncIterable<string> {
+  // Lets the terminal or the pipe go, which would keep the process.
+  const stop = () => void process.stdin.destroy();
   if (signal.aborted) return;
-  const { createInterface } = await import("node:readline");
-  const lines = createInterface({ input: process.stdin });
-  const close = () => lines.close();
-  signal.addEventListener("abort", close, { once: true });
+  signal.addEventListener("abort", stop, { once: true });
+  let pending = "";
   try {
-    yield* lines;
+    for await (const chunk of process.stdin.setEncoding("utf8")) {
+      const lines = `${pending}${chunk}`.split("\n");
+      pending = lines.pop() ?? "";
+      yield* lines;
+      if (pending.length > maxLineLength) return;
+    }
+    if (pending !== "") yield pending;
+  } catch (error) {
+    if (!signal.aborted) throw error;
   } finally {
-    signal.removeEventListener("abort", close);
-    // Lets the terminal or the pipe go, which would keep the process.
-    close();
+    signal.removeEventListener("abort", stop);
+    stop();
   }
 }
 

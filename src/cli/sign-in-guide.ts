@@ -33,7 +33,7 @@ export class TerminalGuide implements Guide {
     }
     this.#say(`Your browser opens, to sign in to ${server}. If it does not, open this address:\n\n  ${way.to.href}\n`);
     // The browser may be on another machine after all. Who pipes something in did not mean us.
-    if (this.#io.stdin.isTerminal) void this.#read(way);
+    if (this.#io.stdin.isTerminal) this.#listen(way);
     void openBrowser(way.to, this.#io.env).then((isOpen) => {
       if (isOpen || way.ended.aborted) return;
       this.#say("No browser could be opened here: open the address above in one.");
@@ -51,12 +51,17 @@ export class TerminalGuide implements Guide {
     this.#say(
       `In the end the browser is sent to ${way.back.href}. Where it cannot get there, since it runs on\nanother machine, copy the whole address that it shows then, and paste it here.\n`,
     );
-    void this.#read(way);
+    this.#listen(way);
+  }
+
+  #listen(way: Way): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    // Where nothing can be read, the browser may still come.
+    this.#read(way).catch(() => {});
   }
 
   async #read({ paste, ended }: Way): Promise<void> {
-    if (this.#isReading) return;
-    this.#isReading = true;
     for await (const line of this.#io.stdin.lines(ended)) {
       if (line.trim() === "") continue;
       const problem = paste(line);

@@ -219,6 +219,23 @@ describe("a pasted address", () => {
     expect(await server.stats()).toMatchObject({ tokenRequests: { authorization_code: 1 }, problems: [] });
   });
 
+  test("is not waited for where nothing can be read", async () => {
+    await using server = await oauthFixture({ person: "away" });
+    configure(server);
+    const login = `exec "$0" auth login guarded --no-browser --timeout 1s`;
+    for (const stdin of ["</dev/null", "<&-", `<${folder.path}`, "</dev/zero"]) {
+      const { exitCode, stderr } = await runProgram(["sh", "-c", `${login} ${stdin}`, executable()], {
+        cwd: project(),
+        env: { ...environment(), CLAUDIKINS_LOG: "" },
+      });
+      expect([stdin, exitCode, stderr.match(/^error: .*|EISDIR/gm)]).toEqual([
+        stdin,
+        3,
+        ['error: Nobody signed in to "guarded" within 1 s'],
+      ]);
+    }
+  });
+
   test("is asked for where there is no browser to open, over SSH, and when it fails", async () => {
     await using server = await oauthFixture();
     configure(server);
