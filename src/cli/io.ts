@@ -12,8 +12,16 @@ export interface Output {
   readonly columns?: number | undefined;
 }
 
+export interface Input {
+  /** All of it. */
+  text(): Promise<string>;
+  /** Line by line, until its end or that of the signal; what comes then stays unread. */
+  lines(signal: AbortSignal): AsyncIterable<string>;
+  readonly isTerminal: boolean;
+}
+
 export interface Io {
-  stdin: { text(): Promise<string>; readonly isTerminal: boolean };
+  stdin: Input;
   stdout: Output;
   stderr: Output;
   env: Environment;
@@ -26,13 +34,38 @@ export interface Io {
 export function processIo(): Io {
   const env = processEnvironment();
   return {
-    stdin: { text: () => Bun.stdin.text(), isTerminal: isatty(0) },
+    stdin: { text: () => Bun.stdin.text(), lines: linesOfStdin, isTerminal: isatty(0) },
     stdout: outputOf(1),
     stderr: outputOf(2),
     env,
     cwd: process.cwd(),
     interrupted: catchSignals(),
   };
+}
+
+/** Nobody types or pastes a longer line; what has no end shall not fill the memory. */
+const maxLineLength = 65_536;
+
+async function* linesOfStdin(signal: AbortSignal): AsyncIterable<string> {
+  // Lets the terminal or the pipe go, which would keep the process.
+  const stop = () => void process.stdin.destroy();
+  if (signal.aborted) return;
+  signal.addEventListener("abort", stop, { once: true });
+  let pending = "";
+  try {
+    for await (const chunk of process.stdin.setEncoding("utf8")) {
+      const lines = `${pending}${chunk}`.split("\n");
+      pending = lines.pop() ?? "";
+      yield* lines;
+      if (pending.length > maxLineLength) return;
+    }
+    if (pending !== "") yield pending;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
 }
 
 /**

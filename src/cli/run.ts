@@ -8,8 +8,21 @@ import { checkFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
 import { errorJson, errorText } from "./report.ts";
 
-/** In the order of the help text. Each is loaded only when it is called. */
-const commands: Record<string, { summary: string; load: () => Promise<{ default: Command }> }> = {
+/** Loaded only when it is called. */
+interface Entry {
+  summary: string;
+  load: () => Promise<{ default: Command }>;
+}
+
+/** Commands that belong together, under one word. */
+interface Group {
+  summary: string;
+  description: string;
+  commands: Record<string, Entry>;
+}
+
+/** In the order of the help text. */
+const commands: Record<string, Entry | Group> = {
   serve: {
     summary: "Be an MCP server for your agent: search_tools and execute_code",
     load: () => import("./commands/serve.ts"),
@@ -22,6 +35,15 @@ const commands: Record<string, { summary: string; load: () => Promise<{ default:
   list: {
     summary: "Show the servers and what is known of them; --check starts them",
     load: () => import("./commands/list.ts"),
+  },
+  auth: {
+    summary: "Sign in to servers on the network: login, logout, status",
+    description: "Sign in to servers on the network that want a person: login, logout, status.",
+    commands: {
+      login: { summary: "Sign in to a server, in your browser", load: () => import("./commands/auth/login.ts") },
+      logout: { summary: "Give up a sign-in, and forget it", load: () => import("./commands/auth/logout.ts") },
+      status: { summary: "Show who is signed in, and for how long", load: () => import("./commands/auth/status.ts") },
+    },
   },
   gen: { summary: "Ask every server for its tools and write the registry", load: () => import("./commands/gen.ts") },
   demo: {
@@ -45,28 +67,40 @@ export async function run(argv: string[], io: Io): Promise<number> {
 }
 
 async function dispatch(argv: string[], io: Io): Promise<number> {
-  const [name, ...rest] = argv;
-  if (name === "--version" || name === "-v" || name === "version") return print(io, `${version}\n`);
-  const wanted = name === "help" ? rest.find((word) => !word.startsWith("-")) : name;
-  if (name === "--help" || name === "-h" || (name === "help" && !wanted)) return print(io, overview());
-  if (wanted === undefined) {
-    await io.stderr.write(overview());
+  const [first] = argv;
+  if (first === "--version" || first === "-v" || first === "version") return print(io, `${version}\n`);
+  const asksForHelp = first === "help" || beforeTerminator(argv).some((word) => word === "--help" || word === "-h");
+  const words = first === "help" ? argv.slice(1).filter((word) => !word.startsWith("-")) : argv;
+  const found = findCommand(words, commands, []);
+  if ("group" in found) {
+    const text = found.group ? groupText(found.group, found.path) : overview();
+    if (asksForHelp) return print(io, text);
+    await io.stderr.write(text);
     return new ClaudikinsError("USAGE", "").exitCode;
   }
-  const found = Object.hasOwn(commands, wanted) ? commands[wanted] : undefined;
-  if (!found) {
-    throw new ClaudikinsError("USAGE", `Unknown ${wanted.startsWith("-") ? "flag" : "command"} ${wanted}`, {
-      hint: didYouMean(wanted, Object.keys(commands)) ?? "All commands: claudikins --help",
+  const { path, rest } = found;
+  const { default: command } = await found.entry.load();
+  if (asksForHelp) return print(io, await helpText(command, path, io.stdout.isTerminal && !io.env["NO_COLOR"]));
+  checkFlags(rest, command.definition.args as ArgsDef, path.join(" "));
+  const { result } = await runCommand(command.definition, { rawArgs: rest, data: io });
+  return io.interrupted.aborted && path[0] !== "serve" ? interruptedExitCode : Number(result ?? 0);
+}
+
+type Found = { entry: Entry; path: string[]; rest: string[] } | { group: Group | undefined; path: string[] };
+
+/** The command that the words begin with, or the group where they end too soon; `path` is what led there. */
+function findCommand(words: string[], among: Record<string, Entry | Group>, path: string[], group?: Group): Found {
+  const [word, ...rest] = words;
+  if (word === undefined || word === "--help" || word === "-h") return { group, path };
+  const known = Object.hasOwn(among, word) ? among[word] : undefined;
+  if (!known) {
+    const what = word.startsWith("-") ? `flag ${word}` : `command ${[...path, word].join(" ")}`;
+    throw new ClaudikinsError("USAGE", `Unknown ${what}`, {
+      hint: didYouMean(word, Object.keys(among)) ?? `All commands: ${["claudikins", ...path].join(" ")} --help`,
     });
   }
-  const { default: command } = await found.load();
-  const flags = beforeTerminator(rest);
-  if (name === "help" || flags.includes("--help") || flags.includes("-h")) {
-    return print(io, await helpText(command, io.stdout.isTerminal && !io.env["NO_COLOR"]));
-  }
-  checkFlags(rest, command.definition.args as ArgsDef, wanted);
-  const { result } = await runCommand(command.definition, { rawArgs: rest, data: io });
-  return io.interrupted.aborted && wanted !== "serve" ? interruptedExitCode : Number(result ?? 0);
+  if ("commands" in known) return findCommand(rest, known.commands, [...path, word], known);
+  return { entry: known, path: [...path, word], rest };
 }
 
 /** What may be flags: after `--` nothing is one. */
@@ -80,13 +114,11 @@ async function print(io: Io, text: string): Promise<number> {
 }
 
 function overview(): string {
-  const width = Math.max(...Object.keys(commands).map((name) => name.length));
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
   return `claudikins ${version}: all your MCP servers behind two small tools.
 
 Usage: claudikins <command> [options]
 
-${lines.join("\n")}
+${summaries(commands)}
 
 Without a config file, everything works on the demo server. Try:
   claudikins exec -e 'return (await demo.sales_report({ from: "2025-01-01", to: "2025-12-31", group_by: "month" })).rows'
@@ -95,8 +127,28 @@ Help for a command: claudikins <command> --help
 `;
 }
 
-async function helpText({ definition, examples }: Command, colours: boolean): Promise<string> {
-  const usage = await renderUsage(definition, { meta: { name: "claudikins" } } as CommandDef);
+function groupText({ description, commands: entries }: Group, path: string[]): string {
+  const name = ["claudikins", ...path].join(" ");
+  return `${description} (${name})
+
+Usage: ${name} <command> [options]
+
+${summaries(entries)}
+
+Help for a command: ${name} <command> --help
+`;
+}
+
+function summaries(entries: Record<string, Entry | Group>): string {
+  const width = Math.max(...Object.keys(entries).map((name) => name.length));
+  return Object.entries(entries)
+    .map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`)
+    .join("\n");
+}
+
+async function helpText({ definition, examples }: Command, path: string[], colours: boolean): Promise<string> {
+  const parent = ["claudikins", ...path.slice(0, -1)].join(" ");
+  const usage = await renderUsage(definition, { meta: { name: parent } } as CommandDef);
   const text = `${usage.trimEnd()}\n\nEXAMPLES\n\n${examples.map((line) => `  ${line}`).join("\n")}\n`;
   const tidy = text.replace(/ +$/gm, "");
   return colours ? tidy : Bun.stripANSI(tidy).replace(/ +$/gm, "");

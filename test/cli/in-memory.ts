@@ -38,7 +38,7 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     },
   });
   const io: Io = {
-    stdin: { text: async () => stdin, isTerminal: false },
+    stdin: { text: async () => stdin, lines: () => linesOf(stdin), isTerminal: false },
     stdout: output("stdout"),
     stderr: output("stderr"),
     env: { PATH: process.env["PATH"], HOME: cwd, ...env },
@@ -46,6 +46,10 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     interrupted,
   };
   return { exitCode: await run(argv, io), ...written };
+}
+
+async function* linesOf(text: string): AsyncIterable<string> {
+  if (text !== "") yield* text.replace(/\n$/, "").split("\n");
 }
 
 /** As a person sees it, on one page: `$ claudikins …`, what came out where, the exit code; times as N. */

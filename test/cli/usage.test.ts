@@ -31,6 +31,7 @@ describe("help", () => {
         exec    Run TypeScript that calls tools; only what it returns comes out
         search  Find tools by what they do; starts no server
         list    Show the servers and what is known of them; --check starts them
+        auth    Sign in to servers on the network: login, logout, status
         gen     Ask every server for its tools and write the registry
         demo    The built-in demo server: the back office of a small shop
 

@@ -189,8 +189,9 @@ describe("one place for", () => {
     expect(having(/process\.exitCode/)).toEqual(["main.ts"]);
   });
 
-  test("starting processes: servers in a group, and what ends the groups when we cannot", () => {
+  test("starting processes: servers in a group, what ends the groups when we cannot, and a browser", () => {
     expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
+      "cli/browser.ts",
       "clients/process-group.ts",
       "clients/watchdog.ts",
     ]);

@@ -1,0 +1,41 @@
+/** `claudikins auth logout`: gives up sign-ins where the server takes that, and forgets them. */
+import { ClaudikinsError } from "../../../errors.ts";
+import { logout, networkServers, serverToSignInTo, standings } from "../../../flows/sign-ins.ts";
+import { command, commonArgs } from "../../command.ts";
+import { openCredentials } from "../../credentials.ts";
+import { openToolbox } from "../../session.ts";
+
+export default command({
+  name: "logout",
+  description: "Sign out of a server: its tokens are revoked where it takes that, and forgotten.",
+  args: {
+    server: { type: "positional", required: false, description: "Its name in the config" },
+    all: { type: "boolean", description: "Of all servers of the config" },
+    config: commonArgs.config,
+    json: { type: "boolean", description: 'Print {"servers":[{"server","signedOut"}]} and nothing else' },
+  },
+  examples: ["claudikins auth logout github", "claudikins auth logout --all"],
+  async run(args, io) {
+    await using toolbox = await openToolbox(io, args.config);
+    const credentials = openCredentials(io, args);
+    if ((args.server === undefined) === (args.all !== true)) throw whichOne();
+    const servers = args.server === undefined ? networkServers(toolbox) : [serverToSignInTo(args.server, toolbox)];
+    const done = await logout(servers, credentials, io.interrupted);
+    if (args.json) await io.stdout.write(`${JSON.stringify({ servers: done })}\n`);
+    else {
+      const lines = done
+        .filter(({ signedOut }) => signedOut || args.server !== undefined)
+        .map(({ server, signedOut }) => (signedOut ? `Signed out of ${server}` : `${server} was not signed in`));
+      await io.stdout.write(lines.length > 0 ? `${lines.join("\n")}\n` : "No server was signed in\n");
+    }
+    return 0;
+
+    function whichOne(): ClaudikinsError {
+      const signedIn = standings(networkServers(toolbox), credentials).filter(({ state }) => state === "signed in");
+      const names = signedIn.map(({ server }) => server).join(", ") || "no server";
+      return new ClaudikinsError("USAGE", args.all ? "Give a server or --all, not both" : "Sign out of which server?", {
+        hint: `Signed in: ${names}. All at once: claudikins auth logout --all`,
+      });
+    }
+  },
+});

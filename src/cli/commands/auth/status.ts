@@ -1,0 +1,75 @@
+/** `claudikins auth status`: who is signed in, and for how long; from the file alone. */
+import { loginCommand } from "../../../clients/auth/words.ts";
+import { ClaudikinsError } from "../../../errors.ts";
+import { networkServers, type Standing, serverToSignInTo, standings } from "../../../flows/sign-ins.ts";
+import { command, commonArgs } from "../../command.ts";
+import { openCredentials } from "../../credentials.ts";
+import { errorJson } from "../../report.ts";
+import { openToolbox } from "../../session.ts";
+import { table } from "../../table.ts";
+
+export default command({
+  name: "status",
+  description: "Show the servers on the network and whether you are signed in to them. Asks none of them.",
+  args: {
+    server: {
+      type: "positional",
+      required: false,
+      description: "Only this one: exit code 3 when nobody is signed in to it",
+    },
+    config: commonArgs.config,
+    json: {
+      type: "boolean",
+      description:
+        'Print {"servers":[{"server","state","since"?,"expiresAt"?,"renewable"?,"scopes"?,"issuer"?}]} and nothing else',
+    },
+  },
+  examples: ["claudikins auth status", "claudikins auth status github", "claudikins auth status --json"],
+  async run(args, io) {
+    await using toolbox = await openToolbox(io, args.config);
+    const asked = args.server;
+    const servers = standings(
+      asked === undefined ? networkServers(toolbox) : [serverToSignInTo(asked, toolbox)],
+      openCredentials(io, args),
+    );
+    const [first] = servers;
+    const failure = asked !== undefined && first ? failureOf(first) : undefined;
+    if (failure) {
+      if (!args.json) throw failure;
+      await io.stderr.write(errorJson(failure, { servers }));
+      return failure.exitCode;
+    }
+    if (args.json) await io.stdout.write(`${JSON.stringify({ servers })}\n`);
+    else if (servers.length === 0) await io.stderr.write("The config has no servers on the network.\n");
+    else await io.stdout.write(table(["server", "state", "expires", "scopes"], servers.map(row), io.stdout.columns));
+    return 0;
+  },
+});
+
+function failureOf({ server, state }: Standing): ClaudikinsError | undefined {
+  if (state === "signed in") return undefined;
+  const message = state === "expired" ? `The sign-in to "${server}" has expired` : `Nobody is signed in to "${server}"`;
+  return new ClaudikinsError("AUTH_REQUIRED", message, { hint: `Sign in: ${loginCommand(server)}` });
+}
+
+function row(standing: Standing): string[] {
+  const { server, state } = standing;
+  if (state === "expired") return [server, state, `${durationText(Date.now() - standing.expiresAt)} ago`, "-"];
+  // Whether the server wants one at all is not known.
+  if (state === "signed out") return [server, "not signed in", "-", "-"];
+  if (state !== "signed in") return [server, state, "-", "-"];
+  const { expiresAt, renewable, scopes } = standing;
+  return [server, state, expiryText(expiresAt, renewable), scopes.join(" ") || "-"];
+}
+
+function expiryText(expiresAt: number | undefined, renewable: boolean): string {
+  if (renewable) return "renewed by itself";
+  return expiresAt === undefined ? "-" : `in ${durationText(expiresAt - Date.now())}`;
+}
+
+/** `12 min`, `3 h`, `5 days`. */
+function durationText(ms: number): string {
+  const minutes = Math.max(1, Math.round(ms / 60_000));
+  if (minutes < 120) return `${minutes} min`;
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1_440)} days`;
+}

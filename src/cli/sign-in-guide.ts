@@ -1,0 +1,81 @@
+/** Brings the person to the page where they sign in: opens the browser, or shows the address and takes what they paste. */
+import type { Guide } from "../flows/sign-in.ts";
+import { hasBrowser, openBrowser } from "./browser.ts";
+import type { Io } from "./io.ts";
+
+export interface GuideOptions {
+  server: string;
+  /** False where the person said so. */
+  browser: boolean;
+  /** Each thing that is said is one line of JSON. */
+  json: boolean;
+}
+
+type Way = Parameters<Guide["send"]>[0];
+
+export class TerminalGuide implements Guide {
+  readonly #io: Io;
+  readonly #options: GuideOptions;
+  #isReading = false;
+
+  constructor(io: Io, options: GuideOptions) {
+    this.#io = io;
+    this.#options = options;
+  }
+
+  send(way: Way): void {
+    const { server, browser, json } = this.#options;
+    if (json) this.#sayJson({ signIn: { server, url: way.to.href, redirectUrl: way.back.href } });
+    if (!browser || !hasBrowser(this.#io.env)) {
+      this.#say(`To sign in to ${server}, open this address in a browser:\n\n  ${way.to.href}\n`);
+      this.#askForPaste(way);
+      return;
+    }
+    this.#say(`Your browser opens, to sign in to ${server}. If it does not, open this address:\n\n  ${way.to.href}\n`);
+    // The browser may be on another machine after all. Who pipes something in did not mean us.
+    if (this.#io.stdin.isTerminal) this.#listen(way);
+    void openBrowser(way.to, this.#io.env).then((isOpen) => {
+      if (isOpen || way.ended.aborted) return;
+      this.#say("No browser could be opened here: open the address above in one.");
+      this.#askForPaste(way);
+    });
+  }
+
+  stray(): void {
+    const problem = "An answer came that belongs to another sign-in. This one goes on waiting.";
+    if (this.#options.json) this.#sayJson({ problem });
+    else this.#say(problem);
+  }
+
+  #askForPaste(way: Way): void {
+    this.#say(
+      `In the end the browser is sent to ${way.back.href}. Where it cannot get there, since it runs on\nanother machine, copy the whole address that it shows then, and paste it here.\n`,
+    );
+    this.#listen(way);
+  }
+
+  #listen(way: Way): void {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    // Where nothing can be read, the browser may still come.
+    this.#read(way).catch(() => {});
+  }
+
+  async #read({ paste, ended }: Way): Promise<void> {
+    for await (const line of this.#io.stdin.lines(ended)) {
+      if (line.trim() === "") continue;
+      const problem = paste(line);
+      if (problem === undefined) return;
+      if (this.#options.json) this.#sayJson({ problem });
+      else this.#say(problem);
+    }
+  }
+
+  #say(text: string): void {
+    if (!this.#options.json) void this.#io.stderr.write(`${text}\n`);
+  }
+
+  #sayJson(line: object): void {
+    void this.#io.stderr.write(`${JSON.stringify(line)}\n`);
+  }
+}

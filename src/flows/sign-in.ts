@@ -1,0 +1,123 @@
+/** A sign-in from the first question to the stored tokens: the person goes to a page, and the browser comes back to us. */
+import type { CredentialStore } from "../clients/auth/credentials.ts";
+import { beginSignIn, lastRedirect } from "../clients/auth/sign-in.ts";
+import { unlessAborted } from "../clients/unless-aborted.ts";
+import type { NetworkServer } from "../config/load.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import { readPasted } from "./pasted-redirect.ts";
+import { RedirectListener } from "./redirect-listener.ts";
+import { redirectPage } from "./redirect-page.ts";
+
+/** Whoever brings the person to the page. */
+export interface Guide {
+  /**
+   * Sends the person to `to`. What they paste goes to `paste`, which says what is wrong with it; `ended` is aborted when
+   * nothing more is wanted.
+   */
+  send(way: { to: URL; back: URL; paste(text: string): string | undefined; ended: AbortSignal }): void;
+  /** An answer came that belongs to another sign-in; this one goes on waiting. */
+  stray(): void;
+}
+
+export interface SignInOptions {
+  guide: Guide;
+  /** How long the person may take. */
+  timeoutMs: number;
+  /** It is no failure when the server knows nothing of sign-ins. */
+  ifOffered?: boolean;
+  signal: AbortSignal;
+}
+
+/**
+ * Asks nobody where that is not needed; false where it is not offered. Throws AUTH_REQUIRED when it did not work or nobody
+ * came, CANCELLED, and as `beginSignIn` does. Whatever happens, nothing listens afterwards.
+ */
+export async function signIn(
+  server: NetworkServer,
+  credentials: CredentialStore,
+  { guide, timeoutMs, ifOffered = false, signal }: SignInOptions,
+): Promise<boolean> {
+  const what = `The sign-in to "${server.name}"`;
+  await using listener = new RedirectListener(portsFor(server, credentials));
+  const beginning = beginSignIn(server, credentials, { redirectUrl: listener.url, signal });
+  const begun = await unlessAborted(beginning, signal, what).catch((error) => {
+    if (!ifOffered || signal.aborted || !(error instanceof ClaudikinsError)) throw error;
+    return false as const;
+  });
+  if (!begun) return begun === undefined;
+  const to = begun.authorizationUrl;
+  const ended = new AbortController();
+  const answer = Promise.withResolvers<void>();
+  const timer = setTimeout(() => answer.reject(tooLate(server.name, timeoutMs)), timeoutMs);
+  let finished: Promise<void> | undefined;
+  /** Undefined for the answer to another sign-in. Browsers ask twice now and then; a code is good for once. */
+  const take = (redirect: URL): Promise<void> | undefined => {
+    if (redirect.searchParams.get("state") !== to.searchParams.get("state")) return undefined;
+    finished ??= begun.finish(redirect);
+    answer.resolve();
+    return finished;
+  };
+  try {
+    listener.onRedirect = (redirect) => {
+      const taken = take(redirect);
+      if (!taken) guide.stray();
+      return pageOf(server.name, taken);
+    };
+    const paste = (text: string) => takePasted(text, { to, back: listener.url, take });
+    guide.send({ to, back: listener.url, paste, ended: ended.signal });
+    await unlessAborted(answer.promise, signal, what);
+    clearTimeout(timer);
+    await unlessAborted(finished ?? Promise.resolve(), signal, what);
+    return true;
+  } finally {
+    clearTimeout(timer);
+    ended.abort();
+  }
+}
+
+/** What is wrong with a pasted text, unless it was taken. */
+function takePasted(
+  text: string,
+  { take, ...way }: { to: URL; back: URL; take(redirect: URL): Promise<void> | undefined },
+): string | undefined {
+  const pasted = readPasted(text, way);
+  if ("problem" in pasted) return pasted.problem;
+  const taken = take(pasted.redirect);
+  if (!taken)
+    return "That is the answer to another sign-in. Sign in at the address above, and paste the one it ends at.";
+  // Who waits for the answer is told.
+  taken.catch(() => {});
+  return undefined;
+}
+
+/** Authorization servers know the port of last time; a client that was registered by hand has one that is fixed. */
+function portsFor(server: NetworkServer, credentials: CredentialStore): number[] {
+  const fixed = server.oauth ? server.oauth.callbackPort : undefined;
+  if (fixed !== undefined) return [fixed];
+  const last = Number(lastRedirect(server, credentials)?.port ?? 0);
+  return last > 0 ? [last, 0] : [0];
+}
+
+async function pageOf(name: string, taken: Promise<void> | undefined): Promise<string> {
+  const failed = (lines: string[]) => redirectPage({ mark: "failed", title: `Not signed in to ${name}`, lines });
+  if (!taken) {
+    return failed([
+      "This is the answer to another sign-in, perhaps an earlier one.",
+      "Close this window, and sign in at the address that the terminal shows.",
+    ]);
+  }
+  try {
+    await taken;
+    const lines = ["You can close this window and go back to where you came from."];
+    return redirectPage({ mark: "done", title: `Signed in to ${name}`, lines });
+  } catch (error) {
+    return failed([messageOf(error), "You can close this window. The terminal says what to do next."]);
+  }
+}
+
+function tooLate(name: string, timeoutMs: number): ClaudikinsError {
+  const time = timeoutMs % 60_000 === 0 ? `${timeoutMs / 60_000} min` : `${timeoutMs / 1_000} s`;
+  return new ClaudikinsError("AUTH_REQUIRED", `Nobody signed in to "${name}" within ${time}`, {
+    hint: "Try again, and give yourself more time with --timeout, for example --timeout 15m.",
+  });
+}

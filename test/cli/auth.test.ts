@@ -1,0 +1,295 @@
+/** `claudikins auth` as a person and a script use it, against a server that wants a sign-in. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { version } from "../../src/version.ts";
+import { networkFixture } from "../support/network.ts";
+import { oauthFixture } from "../support/oauth.ts";
+import { fixture } from "../support/servers.ts";
+import { browserCommand, steady } from "../support/sign-in.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliOptions, cli, page } from "./in-memory.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+/** What the browser showed in the end, which it may do when we are gone. */
+async function lastPage(): Promise<string> {
+  const file = join(folder.path, "page.html");
+  while (!existsSync(file)) await Bun.sleep(20);
+  return readFileSync(file, "utf8");
+}
+
+function auth(argv: string[], options: CliOptions = {}) {
+  const BROWSER = browserCommand(join(folder.path, "page.html"));
+  return cli(["auth", ...argv], { cwd: folder.path, ...options, env: { BROWSER, ...options.env } });
+}
+
+/** On one page, with what differs in each run as names. */
+async function shown(argv: string[], options: CliOptions = {}): Promise<string> {
+  return steady(page(["auth", ...argv], await auth(argv, options), folder.path));
+}
+
+const configure = (mcpServers: object) => folder.write("claudikins.json", { mcpServers });
+
+describe("help", () => {
+  test.each([[["--help"]], [["login", "--help"]], [["logout", "--help"]], [["status", "--help"]]])(
+    "%p",
+    async (argv) => {
+      expect((await shown(argv)).replaceAll(version, "VERSION")).toMatchSnapshot();
+    },
+  );
+
+  test("in other ways", async () => {
+    const group = await auth(["--help"]);
+    for (const argv of [
+      ["help", "auth"],
+      ["auth", "-h"],
+      ["help", "auth", "--help"],
+    ]) {
+      expect([argv, await cli(argv)]).toEqual([argv, group]);
+    }
+    expect(await cli(["auth"])).toEqual({ exitCode: 2, stdout: "", stderr: group.stdout });
+    const login = await auth(["login", "--help"]);
+    for (const argv of [
+      ["help", "auth", "login"],
+      ["auth", "login", "-h"],
+      ["auth", "login", "x", "y", "--help"],
+    ]) {
+      expect([argv, await cli(argv)]).toEqual([argv, login]);
+    }
+  });
+});
+
+test("what is refused before anything is asked", async () => {
+  configure({
+    guarded: { url: "http://127.0.0.1:1/mcp" },
+    program: fixture("odd"),
+    fixed: { url: "http://127.0.0.1:1/mcp", headers: { authorization: "Bearer secret" } },
+    user: { url: "http://me:secret@127.0.0.1:1/mcp" },
+    off: { url: "http://127.0.0.1:1/mcp", oauth: false },
+    lacking: { url: "http://127.0.0.1:1/$" + "{NO_SUCH_VARIABLE}" },
+  });
+  const calls = [
+    ["nope"],
+    ["logn"],
+    ["--json"],
+    ["login", "--no-brwser"],
+    ["login", "--browser"],
+    ["login", "guarded", "--timeout", "soon"],
+    ["login", "guarded", "--timeout", "2000m"],
+    ["login", "guarded", "more"],
+    ["login", "guardde"],
+    ["login", "program"],
+    ["login", "fixed"],
+    ["login", "user"],
+    ["login", "off"],
+    ["login", "lacking"],
+    ["login", "lacking", "--force"],
+    ["logout"],
+    ["logout", "guarded", "--all"],
+    ["logout", "program"],
+    ["status", "program"],
+    ["status", "nope", "--json"],
+  ];
+  const pages: string[] = [];
+  for (const argv of calls) pages.push(await shown(argv));
+  expect(pages.join("\n")).toMatchSnapshot();
+  expect(pages.join("\n")).not.toContain("secret");
+});
+
+test("in, again, where one is, and out", async () => {
+  await using server = await oauthFixture({ scopesSupported: ["read"], challengeScopes: ["read"] });
+  configure({ guarded: { url: server.url }, program: fixture("odd") });
+  const story = [
+    ["status"],
+    ["status", "guarded"],
+    ["login"],
+    ["login"],
+    ["login", "guarded"],
+    ["status"],
+    ["status", "guarded"],
+    ["login", "guarded", "--force"],
+    ["logout"],
+    ["logout", "guarded"],
+    ["logout", "guarded"],
+    ["logout", "--all"],
+    ["login", "guarded"],
+    ["logout", "--all"],
+    ["status", "guarded"],
+  ];
+  const pages: string[] = [];
+  for (const argv of story) pages.push(await shown(argv));
+  expect(pages.join("\n")).toMatchSnapshot();
+  const { registrations, authorizations, revocations, problems } = await server.stats();
+  expect({ registrations, sizes: authorizations.length, revocations, problems }).toEqual({
+    registrations: 2,
+    sizes: 3,
+    revocations: 2,
+    problems: [],
+  });
+  expect(await lastPage()).toStartWith("200\n<!doctype html>");
+  expect(await lastPage()).toContain("<h1>Signed in to guarded</h1>");
+});
+
+test("for scripts: one document on stdout, and lines of JSON on stderr", async () => {
+  await using server = await oauthFixture({ scopesSupported: ["read"], challengeScopes: ["read"] });
+  configure({ guarded: { url: server.url } });
+  const json = async (...argv: string[]) => {
+    const { exitCode, stdout, stderr } = await auth([...argv, "--json"]);
+    const lines = stderr
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    return { exitCode, stdout: stdout === "" ? undefined : JSON.parse(stdout), stderr: lines };
+  };
+  const at = expect.any(Number);
+  expect(await json("status", "guarded")).toEqual({
+    exitCode: 3,
+    stdout: undefined,
+    stderr: [
+      {
+        error: {
+          code: "AUTH_REQUIRED",
+          message: 'Nobody is signed in to "guarded"',
+          hint: "Sign in: claudikins auth login guarded",
+        },
+        servers: [{ server: "guarded", state: "signed out" }],
+      },
+    ],
+  });
+  expect(await json("login", "guarded")).toEqual({
+    exitCode: 0,
+    stdout: { server: "guarded", result: "signed in", tools: 2, scopes: ["read"], expiresAt: at },
+    stderr: [
+      {
+        signIn: {
+          server: "guarded",
+          url: expect.stringContaining("/authorize?"),
+          redirectUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
+        },
+      },
+    ],
+  });
+  expect(await json("login")).toEqual({ exitCode: 0, stdout: null, stderr: [] });
+  expect(await json("status")).toEqual({
+    exitCode: 0,
+    stdout: {
+      servers: [
+        {
+          server: "guarded",
+          state: "signed in",
+          since: at,
+          expiresAt: at,
+          renewable: true,
+          scopes: ["read"],
+          issuer: server.issuer,
+        },
+      ],
+    },
+    stderr: [],
+  });
+  const signedOut = (done: boolean) => ({
+    exitCode: 0,
+    stdout: { servers: [{ server: "guarded", signedOut: done }] },
+    stderr: [],
+  });
+  expect(await json("logout", "guarded")).toEqual(signedOut(true));
+  expect(await json("logout", "--all")).toEqual(signedOut(false));
+});
+
+test("which server, when none is named", async () => {
+  await using first = await oauthFixture();
+  await using second = await oauthFixture();
+  await using open = await networkFixture("http");
+  const openEntry = { url: `http://127.0.0.1:${open.port}/mcp` };
+  configure({
+    first: { url: first.url },
+    open: openEntry,
+    "the second": { url: second.url },
+    gone: { url: "http://127.0.0.1:1" },
+  });
+  expect(await shown(["login"])).toMatchSnapshot();
+  expect(await shown(["login", "first"])).toContain("Signed in to first: 2 tools");
+  expect(await shown(["login"])).toContain("Signed in to the second: 2 tools");
+  expect(await shown(["login"])).toMatchSnapshot();
+  expect(await shown(["login", "open"])).toMatchSnapshot();
+  expect(await shown(["login", "gone"])).toMatchSnapshot();
+});
+
+test("a server that shows its tools to everybody, and lets nobody call them", async () => {
+  await using server = await oauthFixture({ door: "calls" });
+  configure({ guarded: { url: server.url } });
+  const echo = () => cli(["exec", "-e", "return guarded.echo({ a: 1 })"], { cwd: folder.path });
+  expect(await echo()).toMatchObject({ exitCode: 3, stderr: expect.stringContaining("claudikins auth login guarded") });
+  expect(await shown(["login", "guarded"])).toContain("Signed in to guarded: 2 tools");
+  expect((await echo()).exitCode).toBe(0);
+  expect((await server.stats()).problems).toEqual([]);
+});
+
+describe("what goes wrong", () => {
+  const cases: [string, Parameters<typeof oauthFixture>[0]][] = [
+    ["the person says no", { person: "refuses" }],
+    ["the person does not come back", { person: "away" }],
+    ["the answer belongs to another sign-in", { stateInRedirect: "wrong" }],
+    ["the answer says not to what it belongs", { stateInRedirect: "missing" }],
+    ["the answer is another authorization server's", { issuerInRedirect: "wrong" }],
+    ["the answer lacks the issuer that was promised", { issuerInRedirect: "missing" }],
+    ["no tokens: 500", { tokenAnswer: "error" }],
+    ["no tokens: invalid_grant", { tokenAnswer: "invalid_grant" }],
+    ["no tokens: nonsense", { tokenAnswer: "nonsense" }],
+    ["nobody can register", { registration: false }],
+    ["the page to sign in at is none", { pageLie: "file:///etc/passwd" }],
+    ["the page to sign in at is a program", { pageLie: "javascript:alert(1)" }],
+    ["the tokens are not good", { door: "refuse" }],
+  ];
+
+  test.each(cases)("%s", async (_, options) => {
+    await using server = await oauthFixture(options);
+    configure({ guarded: { url: server.url } });
+    const { exitCode, stdout, stderr } = await auth(["login", "guarded", "--timeout", "2s"]);
+    expect(stdout).toBe("");
+    expect(`${steady(stderr)}--- exit code ${exitCode}\n`).toMatchSnapshot();
+    for (const secret of await server.secrets()) expect(stderr).not.toContain(secret);
+  });
+
+  test("the browser says it as well, and harmlessly", async () => {
+    const refusal = "<script>alert(1)</script>\u001b[2J\u0007\nerror: all is well\u202e";
+    await using server = await oauthFixture({ person: "refuses", refusal });
+    configure({ "<b>guarded</b>": { url: server.url } });
+    const { exitCode, stderr } = await auth(["login", "<b>guarded</b>"]);
+    expect(exitCode).toBe(3);
+    expect(steady(stderr)).toMatchSnapshot();
+    const html = await lastPage();
+    expect(html).toContain("<h1>Not signed in to &lt;b&gt;guarded&lt;/b&gt;</h1>");
+    expect(html.slice(html.indexOf("<body>"))).toMatchSnapshot();
+  });
+});
+
+test("no browser opens: the address is shown, and what is pasted is looked at", async () => {
+  await using server = await oauthFixture({ person: "away" });
+  configure({ guarded: { url: server.url } });
+  const argv = ["login", "guarded", "--timeout", "2s"];
+  const stdin = "\nhello\nhttp://127.0.0.1:1/callback?code=a&state=b\nabc123def456\n";
+  expect(await shown([...argv, "--no-browser"], { stdin })).toMatchSnapshot();
+  expect(await shown(argv, { stdin, env: { BROWSER: "/no/such/browser", PATH: "/nowhere" } })).toMatchSnapshot();
+  // Who pipes something into a program that has a browser did not mean us.
+  expect(await shown(argv, { stdin })).not.toContain("Paste");
+});
+
+test("who gives up while nobody answers", async () => {
+  await using server = await oauthFixture({ person: "away" });
+  configure({ guarded: { url: server.url } });
+  const interrupted = new AbortController();
+  const signingIn = auth(["login", "guarded"], { interrupted: interrupted.signal });
+  while ((await server.stats()).authorizations.length === 0) await Bun.sleep(20);
+  interrupted.abort();
+  const { exitCode, stdout, stderr } = await signingIn;
+  expect([exitCode, stdout]).toEqual([130, ""]);
+  expect(steady(stderr)).toMatchSnapshot();
+});
