@@ -62,8 +62,8 @@ describe("is a secret", () => {
 
   test("of who we are at an authorization server", () => {
     const oauth = { clientId: "us", clientSecret: "sunshine", privateKey: "-----BEGIN-----\nmoonlight" };
-    expect(redact({ url: "http://h/", oauth }, "us: sunshine moonlight")).toBe("us: *** ***");
-    expect(redact({ url: "http://h/", oauth: false }, "sunshine")).toBe("sunshine");
+    expect(redact({ url: "http://h/", headers: {}, oauth }, "us: sunshine moonlight")).toBe("us: *** ***");
+    expect(redact({ url: "http://h/", headers: {}, oauth: false }, "sunshine")).toBe("sunshine");
   });
 
   test("in JSON", () =>
