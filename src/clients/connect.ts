@@ -1,14 +1,18 @@
 /** One server's config → a connected MCP client, or an error that says what the server did instead. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
+import { ErrorCode, McpError, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { type Clock, maxTimerMs, TimeLimit } from "../time-limit.ts";
 import { version } from "../version.ts";
 import { ConnectionLost } from "./connection-lost.ts";
+import type { Host } from "./host.ts";
 import { NetworkFailure } from "./network-failure.ts";
+import { objectsOf } from "./result.ts";
+import { ServerRequests } from "./server-requests.ts";
 import { type Line, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -20,8 +24,11 @@ export interface Request {
 export interface RequestOptions {
   /** What is asked, for error messages: `demo.get_order`. */
   what: string;
+  /** Time in which the server waits for a person does not count. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
+  /** Stands still as well while the server waits for a person. */
+  clock?: Clock | undefined;
 }
 
 /** Kinds of things that a server may have, by their names in the protocol. */
@@ -36,6 +43,8 @@ export interface Connection {
    * answered INVALID_ARGUMENTS or TOOL_FAILED when a tool was called, else PROTOCOL_ERROR.
    */
   request(request: Request, options: RequestOptions): Promise<Record<string, unknown>>;
+  /** Tells the server that the host has other roots, if it was told that it may hear of it. */
+  rootsChanged(): void;
   /** Resolves when the server's process has ended, or its session. */
   close(): Promise<void>;
   /** Of a server that is a program of this machine. */
@@ -47,6 +56,8 @@ export interface ConnectOptions {
   /** The working directory of servers that name none. */
   cwd: string;
   log: Log;
+  /** Who answers what servers ask. */
+  host?: Host | undefined;
   /** Told how it ended: "its process exited with code 1". */
   onClose: (how: string) => void;
 }
@@ -63,7 +74,9 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   } catch (cause) {
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
-  const client = new Client({ name: "claudikins", version });
+  const requests = new ServerRequests(server.name, options.host, options.log);
+  const client = new Client({ name: "claudikins", version }, { capabilities: requests.capabilities });
+  requests.attach(client);
   client.onclose = () => {
     options.log.info(`${server.name} is gone: ${line.ended() || "it was closed"}`);
     options.onClose(line.ended() || "the connection was closed");
@@ -79,7 +92,10 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     return {
       offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
       request: (request, requestOptions) =>
-        sendRequest({ server, client, line, closing: signal }, request, requestOptions),
+        sendRequest({ server, client, line, requests, closing: signal }, request, requestOptions),
+      rootsChanged: () => {
+        if (requests.capabilities.roots?.listChanged) void client.sendRootsListChanged().catch(() => {});
+      },
       close: () => client.close(),
       pid: line.pid(),
     };
@@ -102,22 +118,28 @@ interface Peer {
   server: ServerConfig;
   client: Client;
   line: Line;
+  requests: ServerRequests;
   closing: AbortSignal;
 }
 
 async function sendRequest(peer: Peer, request: Request, options: RequestOptions): Promise<Record<string, unknown>> {
-  const { what, timeoutMs, signal } = options;
+  const { what, timeoutMs, signal, clock } = options;
   // The SDK never takes its listener off a signal: each request has one of its own, or those of a thousand calls stay.
   const cancel = new AbortController();
   const abort = () => cancel.abort();
   if (signal?.aborted) abort();
   signal?.addEventListener("abort", abort, { once: true });
+  // In the place of the SDK's, which cannot be held.
+  const limit = new TimeLimit(timeoutMs, () =>
+    cancel.abort(new McpError(ErrorCode.RequestTimeout, "its time is over")),
+  );
+  const ended = peer.requests.calling(request.method, clock ? both(limit, clock) : limit);
   // Of a process that has just ended the connection closes a little later: nothing is written to it meanwhile.
   const hasEnded = peer.server.url === undefined && peer.line.ended() !== "";
   const sent = !hasEnded && peer.client.transport !== undefined;
   try {
     if (!sent) throw new Error("not connected");
-    return await peer.client.request(request, anyResult, { timeout: timeoutMs, signal: cancel.signal });
+    return await peer.client.request(request, anyResult, { timeout: maxTimerMs, signal: cancel.signal });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
     if (peer.closing.aborted) {
@@ -125,8 +147,23 @@ async function sendRequest(peer: Peer, request: Request, options: RequestOptions
     }
     throw requestError(peer, request, options, cause, sent);
   } finally {
+    ended();
+    limit.end();
     signal?.removeEventListener("abort", abort);
   }
+}
+
+/** Two that are held and let go together. */
+function both(one: Clock, other: Clock): Clock {
+  const hold = () => {
+    one.hold();
+    other.hold();
+  };
+  const release = () => {
+    one.release();
+    other.release();
+  };
+  return { hold, release };
 }
 
 function needsVariable(server: ServerConfig): ClaudikinsError {
@@ -205,7 +242,19 @@ function requestError(
       hint: "Try again, and see what it logs.",
     });
   }
-  return new ClaudikinsError(answeredErrorCode(method, cause.code), `${what}: ${wordsOf(cause)}`, { cause });
+  const hint = cause instanceof UrlElicitationRequiredError ? pagesHint(cause) : undefined;
+  return new ClaudikinsError(answeredErrorCode(method, cause.code), `${what}: ${wordsOf(cause)}`, { cause, hint });
+}
+
+/** What a person has to do in a browser before the call can succeed. */
+function pagesHint({ data }: UrlElicitationRequiredError): string | undefined {
+  const { elicitations } = (data ?? {}) as { elicitations?: unknown };
+  const urls = objectsOf(elicitations).flatMap(({ url }) => (isPage(url) ? [url] : []));
+  return urls.length === 0 ? undefined : `Somebody has to open ${urls.slice(0, 3).join(" and ")}; then call it again.`;
+}
+
+function isPage(url: unknown): url is string {
+  return typeof url === "string" && url.length < 2_000 && /^https?:\/\/[^\s\p{Cc}]+$/u.test(url);
 }
 
 /** A server's SDK and ours each put their own words before the server's. */

@@ -49,6 +49,11 @@ export class Lifecycle {
     return { ...this.#state };
   }
 
+  /** The one that there is, or that is being opened; asking for it opens none. */
+  get connection(): Promise<Connection> | undefined {
+    return this.#connection;
+  }
+
   /**
    * Does something with the connection, which is opened when there is none. What provably never reached the server is
    * done once more on a new connection, and so is what may be repeated. Throws what `work` throws, and as `connect`.

@@ -4,8 +4,10 @@ import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
+import type { Clock } from "../time-limit.ts";
 import type { BackoffTimes } from "./backoff.ts";
 import type { Connection, Offer, Request } from "./connect.ts";
+import type { Host } from "./host.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import type { ServerState } from "./state.ts";
@@ -15,6 +17,8 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
   /** Doing it twice does no harm: it is sent again, once, when the connection is lost in the middle. */
   repeatable?: boolean | undefined;
+  /** Stands still while the server waits for a person, as the call's own time does. */
+  clock?: Clock | undefined;
 }
 
 /** Pages of `tools/list` that one server may send before we stop believing its cursors. */
@@ -30,6 +34,8 @@ export interface PoolOptions {
 
 export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
+  /** Who answers what servers ask; servers that are connected from now on are told so. */
+  host: Host | undefined;
   readonly #options: PoolOptions;
   readonly #lives = new Map<string, Lifecycle>();
   readonly #closing = new AbortController();
@@ -93,6 +99,11 @@ export class Pool implements AsyncDisposable {
     return result as ToolResult;
   }
 
+  /** Tells the connected servers that the host has other roots. */
+  rootsChanged(): void {
+    for (const life of this.#lives.values()) void life.connection?.then((each) => each.rootsChanged()).catch(() => {});
+  }
+
   /** Ends every server, those still starting included. The pool cannot be used afterwards. */
   async close(): Promise<void> {
     this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
@@ -136,11 +147,11 @@ export class Pool implements AsyncDisposable {
   async #use<T>(
     server: string,
     what: string,
-    { signal, repeatable, timeoutMs = this.servers.get(server)?.callTimeoutMs ?? 60_000 }: CallOptions,
+    { signal, repeatable, clock, timeoutMs = this.servers.get(server)?.callTimeoutMs ?? 60_000 }: CallOptions,
     work: (send: (request: Request) => Promise<JsonObject>, connection: Connection) => Promise<T>,
   ): Promise<T> {
     return this.#life(server).use(
-      (connection) => work((request) => connection.request(request, { what, timeoutMs, signal }), connection),
+      (connection) => work((request) => connection.request(request, { what, timeoutMs, signal, clock }), connection),
       { what, signal, repeatable },
     );
   }
@@ -158,7 +169,7 @@ export class Pool implements AsyncDisposable {
     const { log } = this.#options;
     const startedAt = performance.now();
     try {
-      const connection = await connect(server, { ...this.#options, onClose }, this.#closing.signal);
+      const connection = await connect(server, { ...this.#options, host: this.host, onClose }, this.#closing.signal);
       const process = connection.pid === undefined ? "" : ` (process ${connection.pid})`;
       log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
       return connection;

@@ -6,6 +6,7 @@ import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import { argumentProblems } from "../registry/validate-arguments.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
+import type { Clock } from "../time-limit.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { search } from "./search.ts";
 import { serverFunction } from "./server-functions.ts";
@@ -30,7 +31,7 @@ export async function bindingsFor(source: string, toolbox: Toolbox, signal?: Abo
       return { ...namespaceOf(name, jsName, toolbox.known(name)), description };
     }),
     suggest: (words, limit) => suggestions(words, limit, toolbox),
-    call: (call, callSignal) => callTool(toolbox, call, callSignal),
+    call: (call, callSignal, clock) => callTool(toolbox, call, callSignal, clock),
   };
 }
 
@@ -94,13 +95,20 @@ function suggestions(words: string, limit: number, toolbox: Toolbox): Suggestion
     });
 }
 
-async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<BindingValue> {
+async function callTool(
+  toolbox: Toolbox,
+  call: BindingCall,
+  signal: AbortSignal,
+  clock?: Clock,
+): Promise<BindingValue> {
   const { namespace, args } = call;
   if (namespace === "") return { json: JSON.stringify(await registryFunction(call.name, args, toolbox, signal)) };
-  if (call.group !== "tools") return { json: JSON.stringify(await serverFunction(call, toolbox.pool, signal)) };
+  if (call.group !== "tools")
+    return { json: JSON.stringify(await serverFunction(call, toolbox.pool, { signal, clock })) };
   const found = await wantedTool(toolbox, call, signal);
   const result: ToolResult = await toolbox.pool.callTool(namespace, found.name, args, {
     signal,
+    clock,
     repeatable: isRepeatable(found),
   });
   return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);

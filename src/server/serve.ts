@@ -7,11 +7,13 @@ import {
   ErrorCode,
   ListToolsRequestSchema,
   McpError,
+  RootsListChangedNotificationSchema,
   type Tool,
 } from "@modelcontextprotocol/sdk/types.js";
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import { version } from "../version.ts";
+import { hostOf } from "./host.ts";
 import { instructionsFor } from "./instructions.ts";
 import { callExecuteCode, executeCode } from "./tools/execute-code.ts";
 import { callSearchTools, searchTools } from "./tools/search-tools.ts";
@@ -47,6 +49,8 @@ function createServer(toolbox: Toolbox, closing: AbortSignal): Server {
     { name: "claudikins", title: "claudikins", version },
     { capabilities: { tools: {} }, instructions: instructionsFor(toolbox) },
   );
+  toolbox.pool.host = hostOf(server);
+  server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(({ tool }) => tool) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const found = tools.find(({ tool }) => tool.name === params.name);

@@ -1,0 +1,148 @@
+/** The executable between a host and servers that ask, report and change: everything of the protocol that is not an answer. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import {
+  CancelledNotificationSchema,
+  type ClientCapabilities,
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { executable } from "../support/claudikins.ts";
+import { networkFixture } from "../support/network.ts";
+import { processesLeft, testEnvironment } from "../support/process.ts";
+import { everything, fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+// The first test builds the executable.
+setDefaultTimeout(120_000);
+
+let folder: TemporaryFolder;
+let host: Client;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  await host.close();
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+/** `serve` with these servers, and a host that can do so much. */
+async function serve(mcpServers: object, capabilities: ClientCapabilities, prepare = (_: Client) => {}) {
+  folder.write("claudikins.json", { mcpServers });
+  host = new Client({ name: "host", version: "1" }, { capabilities });
+  prepare(host);
+  const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });
+  const command = executable();
+  await host.connect(new StdioClientTransport({ command, args: ["serve"], cwd: folder.path, env, stderr: "pipe" }));
+}
+
+/** The value of the code, as text. */
+async function execute(code: string, more: object = {}): Promise<string> {
+  const { content } = await host.callTool({ name: "execute_code", arguments: { code, ...more } });
+  return (content as { text: string }[])[0]!.text.replace(/\n\n\[[^\n]*\]$/, "");
+}
+
+const asker = () => fixture("protocol", "stdio", folder.path);
+const form = {
+  message: "How many?",
+  requestedSchema: { type: "object", properties: { count: { type: "integer", default: 3 } } },
+};
+const ask = (method: string, params: object) => `return asker.ask(${JSON.stringify({ method, params })})`;
+const question = { messages: [{ role: "user", content: { type: "text", text: "2 + 2?" } }], maxTokens: 10 };
+
+describe.each(["stdio", "http"])("a server over %s", (way) => {
+  test("asks the host, which answers", async () => {
+    await using server =
+      way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
+    const asked: unknown[] = [];
+    const entry = server ? { url: `http://127.0.0.1:${server.port}/` } : asker();
+    await serve({ asker: entry }, { sampling: {}, elicitation: {}, roots: { listChanged: true } }, (client) => {
+      client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
+        asked.push(params.messages, params._meta);
+        return { role: "assistant", model: "m", content: { type: "text", text: "four" } };
+      });
+      client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+        asked.push(params.message);
+        return { action: "accept", content: {} };
+      });
+      client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///work", name: "work" }] }));
+    });
+    expect(await execute(ask("sampling/createMessage", question))).toContain('"text": "four"');
+    expect(await execute(ask("elicitation/create", form))).toContain('"content": {"count": 3}');
+    expect(await execute(ask("roots/list", {}))).toContain("file:///work");
+    await host.sendRootsListChanged();
+    expect(await execute("return (await asker.seen()).rootsChanged")).toBe("1");
+    expect(asked).toEqual([question.messages, { "claudikins/server": "asker" }, "[asker] How many?"]);
+  });
+
+  test("hears from a host that offers nothing who refuses", async () => {
+    await using server =
+      way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
+    await serve({ asker: server ? { url: `http://127.0.0.1:${server.port}/` } : asker() }, {});
+    expect(await execute("return asker.capabilities()")).toBe("{}");
+    expect(await execute(ask("sampling/createMessage", question))).toMatchInlineSnapshot(
+      `"{"error": {"code": -32601, "message": "MCP error -32601: claudikins: the host offers no sampling"}}"`,
+    );
+    expect(await execute(ask("roots/list", {}))).toMatchInlineSnapshot(
+      `"{"error": {"code": -32601, "message": "MCP error -32601: claudikins: the host offers no roots"}}"`,
+    );
+  });
+});
+
+test("while the person thinks, the execution's time stands still", async () => {
+  await serve({ asker: asker() }, { elicitation: {} }, (client) => {
+    client.setRequestHandler(ElicitRequestSchema, async () => {
+      await Bun.sleep(3_000);
+      return { action: "accept", content: { count: 5 } };
+    });
+  });
+  await execute("return asker.seen()");
+  expect(await execute(ask("elicitation/create", form), { timeout_ms: 1_500 })).toContain('"count": 5');
+  // And goes on afterwards.
+  const late = `await asker.ask(${JSON.stringify({ method: "elicitation/create", params: form })}); await new Promise(() => setTimeout(() => {}, 60_000))`;
+  expect(await execute(late, { timeout_ms: 1_500 })).toContain("Failed (timeout)");
+});
+
+test("a request of the server is cancelled at the host with the call that it belongs to", async () => {
+  const asked = Promise.withResolvers<void>();
+  const cancelled = Promise.withResolvers<unknown>();
+  await serve({ asker: asker() }, { elicitation: {} }, (client) => {
+    client.setRequestHandler(ElicitRequestSchema, () => {
+      asked.resolve();
+      return new Promise(() => {});
+    });
+    client.setNotificationHandler(CancelledNotificationSchema, ({ params }) => cancelled.resolve(params.requestId));
+  });
+  const cancel = new AbortController();
+  const params = { name: "execute_code", arguments: { code: ask("elicitation/create", form) } };
+  const call = host.callTool(params, undefined, { signal: cancel.signal });
+  await asked.promise;
+  cancel.abort();
+  await expect(call).rejects.toThrow();
+  // Hosts made with the SDK take no notice of 0.
+  expect(await cancelled.promise).toBeGreaterThan(0);
+});
+
+test("server-everything: sampling, elicitation and roots of a real server", async () => {
+  await serve({ everything: everything() }, { sampling: {}, elicitation: {}, roots: {} }, (client) => {
+    client.setRequestHandler(CreateMessageRequestSchema, () => ({
+      role: "assistant",
+      model: "m",
+      content: { type: "text", text: "sampled words" },
+    }));
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => ({
+      action: "accept",
+      content: { name: params.message.slice(0, 12), check: true },
+    }));
+    client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: "file:///work", name: "work" }] }));
+  });
+  expect(await execute("return (await tools.list('everything')).map(({ id }) => id)")).toContain("sampling");
+  expect(await execute("return everything['trigger-sampling-request']({ prompt: 'say', maxTokens: 5 })")).toContain(
+    "sampled words",
+  );
+  expect(await execute("return everything['trigger-elicitation-request']({})")).toContain("[everything]");
+  expect(await execute("return everything['get-roots-list']({})")).toContain("file:///work");
+});
