@@ -11,6 +11,7 @@ import { version } from "../version.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import type { Host } from "./host.ts";
 import { NetworkFailure } from "./network-failure.ts";
+import { listenTo, type Notice } from "./notices.ts";
 import { objectsOf } from "./result.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { type Line, lineTo } from "./transport.ts";
@@ -60,6 +61,8 @@ export interface ConnectOptions {
   host?: Host | undefined;
   /** Told how it ended: "its process exited with code 1". */
   onClose: (how: string) => void;
+  /** Told what the server says has changed. */
+  onNotice?: (notice: Notice) => void;
 }
 
 /**
@@ -77,6 +80,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   const requests = new ServerRequests(server.name, options.host, options.log);
   const client = new Client({ name: "claudikins", version }, { capabilities: requests.capabilities });
   requests.attach(client);
+  listenTo(client, server.name, options.log, (notice) => options.onNotice?.(notice));
   client.onclose = () => {
     options.log.info(`${server.name} is gone: ${line.ended() || "it was closed"}`);
     options.onClose(line.ended() || "the connection was closed");

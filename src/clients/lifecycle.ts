@@ -17,6 +17,8 @@ export interface UseOptions {
   signal?: AbortSignal | undefined;
   /** Doing it twice does no harm: it is done again when the connection is lost in the middle. */
   repeatable?: boolean | undefined;
+  /** Fails with CANCELLED where there is no connection, and keeps none alive. */
+  startsNothing?: boolean | undefined;
 }
 
 export class Lifecycle {
@@ -71,7 +73,7 @@ export class Lifecycle {
     } finally {
       this.#calls -= 1;
       this.#turns.giveBack();
-      this.#lastCallAt = performance.now();
+      if (!options.startsNothing) this.#lastCallAt = performance.now();
       this.#endWhenIdle();
     }
   }
@@ -83,7 +85,13 @@ export class Lifecycle {
     await this.#ending;
   }
 
-  async #attempt<T>(work: (connection: Connection) => Promise<T>, { what, signal }: UseOptions): Promise<T> {
+  async #attempt<T>(
+    work: (connection: Connection) => Promise<T>,
+    { what, signal, startsNothing }: UseOptions,
+  ): Promise<T> {
+    if (startsNothing && !this.#connection) {
+      throw new ClaudikinsError("CANCELLED", `${what}: "${this.#config.name}" is not connected`);
+    }
     const opening = this.#connect();
     const connection = await unlessAborted(opening, signal, what);
     try {

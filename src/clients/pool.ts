@@ -9,6 +9,7 @@ import type { BackoffTimes } from "./backoff.ts";
 import type { Connection, Offer, Request } from "./connect.ts";
 import type { Host } from "./host.ts";
 import { Lifecycle } from "./lifecycle.ts";
+import type { Notice } from "./notices.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import type { ServerState } from "./state.ts";
 
@@ -19,7 +20,12 @@ export interface CallOptions {
   repeatable?: boolean | undefined;
   /** Stands still while the server waits for a person, as the call's own time does. */
   clock?: Clock | undefined;
+  /** Only where the server is connected, or being connected: else CANCELLED. It does not count as use. */
+  startsNothing?: boolean | undefined;
 }
+
+/** Told which server has another list of what. */
+export type ListListener = (server: string, what: Offer) => void;
 
 /** Pages of `tools/list` that one server may send before we stop believing its cursors. */
 const maxPages = 1_000;
@@ -39,6 +45,7 @@ export class Pool implements AsyncDisposable {
   readonly #options: PoolOptions;
   readonly #lives = new Map<string, Lifecycle>();
   readonly #closing = new AbortController();
+  readonly #listListeners = new Set<ListListener>();
 
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
     this.servers = servers;
@@ -99,6 +106,12 @@ export class Pool implements AsyncDisposable {
     return result as ToolResult;
   }
 
+  /** Tells whenever a server says that a list of it has changed. What it gives ends that. */
+  onListChanged(listener: ListListener): () => void {
+    this.#listListeners.add(listener);
+    return () => void this.#listListeners.delete(listener);
+  }
+
   /** Tells the connected servers that the host has other roots. */
   rootsChanged(): void {
     for (const life of this.#lives.values()) void life.connection?.then((each) => each.rootsChanged()).catch(() => {});
@@ -147,12 +160,18 @@ export class Pool implements AsyncDisposable {
   async #use<T>(
     server: string,
     what: string,
-    { signal, repeatable, clock, timeoutMs = this.servers.get(server)?.callTimeoutMs ?? 60_000 }: CallOptions,
+    {
+      signal,
+      repeatable,
+      clock,
+      startsNothing,
+      timeoutMs = this.servers.get(server)?.callTimeoutMs ?? 60_000,
+    }: CallOptions,
     work: (send: (request: Request) => Promise<JsonObject>, connection: Connection) => Promise<T>,
   ): Promise<T> {
     return this.#life(server).use(
       (connection) => work((request) => connection.request(request, { what, timeoutMs, signal, clock }), connection),
-      { what, signal, repeatable },
+      { what, signal, repeatable, startsNothing },
     );
   }
 
@@ -169,7 +188,9 @@ export class Pool implements AsyncDisposable {
     const { log } = this.#options;
     const startedAt = performance.now();
     try {
-      const connection = await connect(server, { ...this.#options, host: this.host, onClose }, this.#closing.signal);
+      const onNotice = (notice: Notice) => this.#notice(server.name, notice);
+      const options = { ...this.#options, host: this.host, onClose, onNotice };
+      const connection = await connect(server, options, this.#closing.signal);
       const process = connection.pid === undefined ? "" : ` (process ${connection.pid})`;
       log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
       return connection;
@@ -177,6 +198,11 @@ export class Pool implements AsyncDisposable {
       log.warn(`${server.name}: ${messageOf(error)}`);
       throw error;
     }
+  }
+
+  #notice(server: string, notice: Notice): void {
+    if (this.#closing.signal.aborted) return;
+    if ("what" in notice) for (const listener of this.#listListeners) listener(server, notice.what);
   }
 
   #unknown(name: string): ClaudikinsError {

@@ -20,11 +20,13 @@ const firstLookMs = 10_000;
  * first, so that exact names are known before anything runs; one that cannot answer fails only where it is called.
  */
 export async function bindingsFor(source: string, toolbox: Toolbox, signal?: AbortSignal): Promise<Bindings> {
+  const mentioned = mentionedServers(source, toolbox);
   await learnAll(
-    mentionedServers(source, toolbox).filter((name) => !toolbox.known(name)),
+    mentioned.filter((name) => !toolbox.known(name)),
     toolbox,
     signal,
   );
+  await allSettled(mentioned, toolbox, signal);
   return {
     namespaces: toolbox.names.map(({ name, jsName }) => {
       const { description } = toolbox.config.servers.get(name) ?? {};
@@ -55,6 +57,14 @@ async function learnAll(names: string[], toolbox: Toolbox, signal: AbortSignal |
   if (names.length === 0) return;
   const patience = AbortSignal.any([AbortSignal.timeout(firstLookMs), ...(signal ? [signal] : [])]);
   await Promise.all(names.map((name) => toolbox.learn(name, patience).catch(() => {})));
+}
+
+/** What these servers have just changed is known before it is looked at. */
+async function allSettled(names: string[], toolbox: Toolbox, signal: AbortSignal | undefined): Promise<void> {
+  const changing = names.filter((name) => toolbox.isChanging(name));
+  if (changing.length === 0) return;
+  const patience = AbortSignal.any([AbortSignal.timeout(firstLookMs), ...(signal ? [signal] : [])]);
+  await Promise.all(changing.map((name) => toolbox.settled(name, patience).catch(() => {})));
 }
 
 /** True when the text has the name as a whole word; also in strings and comments, which costs a question too many at most. */
@@ -106,12 +116,24 @@ async function callTool(
   if (call.group !== "tools")
     return { json: JSON.stringify(await serverFunction(call, toolbox.pool, { signal, clock })) };
   const found = await wantedTool(toolbox, call, signal);
-  const result: ToolResult = await toolbox.pool.callTool(namespace, found.name, args, {
+  const calling = toolbox.pool.callTool(namespace, found.name, args, {
     signal,
     clock,
     repeatable: isRepeatable(found),
   });
+  const result: ToolResult = await calling.catch(async (error) => {
+    await failIfGone(toolbox, namespace, found.name, signal);
+    throw error;
+  });
+  if (result["isError"] === true) await failIfGone(toolbox, namespace, found.name, signal);
   return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);
+}
+
+/** A server that takes a tool away may answer anything to a call of it. */
+async function failIfGone(toolbox: Toolbox, namespace: string, name: string, signal: AbortSignal): Promise<void> {
+  await allSettled([namespace], toolbox, signal);
+  const server = toolbox.known(namespace);
+  if (server && !findTool(server, name)) throw unknownTool(server, name);
 }
 
 /** What the server itself says of the tool: calling it a second time changes nothing. */

@@ -7,8 +7,9 @@ import type { Toolbox } from "./toolbox.ts";
 const firstLookMs = 10_000;
 
 /**
- * Asks the servers that the registry does not know for their tools, all at once; one that is slow or broken is not
- * waited for. Why those that are still not known are not, by their names.
+ * Asks the servers that the registry does not know for their tools, all at once, and waits as well for those that have
+ * just said that theirs changed; one that is slow or broken is not waited for. Why those that are still not known are
+ * not, by their names.
  */
 export async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal): Promise<Map<string, string>> {
   const problems = new Map<string, string>();
@@ -21,6 +22,8 @@ export async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal
       problems.set(name, stateProblem(toolbox.pool.state(name)) ?? failureText(error));
     }
   });
+  const changing = [...toolbox.config.servers.keys()].filter((name) => toolbox.isChanging(name));
+  looks.push(...changing.map((name) => toolbox.settled(name, signal).catch(() => {})));
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, firstLookMs);
   await Promise.race([Promise.all(looks), promise]);
