@@ -11,7 +11,7 @@ import { version } from "../version.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import type { Host } from "./host.ts";
 import { NetworkFailure } from "./network-failure.ts";
-import { listenTo, type Notice } from "./notices.ts";
+import { listenTo, type Notice, oneLine } from "./notices.ts";
 import { objectsOf } from "./result.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { type Line, lineTo } from "./transport.ts";
@@ -85,7 +85,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     options.log.info(`${server.name} is gone: ${line.ended() || "it was closed"}`);
     options.onClose(line.ended() || "the connection was closed");
   };
-  client.onerror = (error) => options.log.debug(`${server.name}: ${error.message}`);
+  client.onerror = (error) => options.log.debug(`${server.name}: ${oneLine(error.message, 500)}`);
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), server.startTimeoutMs);
   try {
