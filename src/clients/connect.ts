@@ -13,6 +13,7 @@ import type { Host } from "./host.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { listenTo, type Notice, oneLine } from "./notices.ts";
 import { objectsOf } from "./result.ts";
+import { type ProgressListener, ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { type Line, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
@@ -30,6 +31,8 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Stands still as well while the server waits for a person. */
   clock?: Clock | undefined;
+  /** The server is asked to say how far it is only where somebody listens. */
+  onProgress?: ProgressListener | undefined;
 }
 
 /** Kinds of things that a server may have, by their names in the protocol. */
@@ -80,6 +83,8 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   const requests = new ServerRequests(server.name, options.host, options.log);
   const client = new Client({ name: "claudikins", version }, { capabilities: requests.capabilities });
   requests.attach(client);
+  const progress = new ServerProgress();
+  progress.attach(client, line.transport);
   listenTo(client, server.name, options.log, (notice) => options.onNotice?.(notice));
   client.onclose = () => {
     options.log.info(`${server.name} is gone: ${line.ended() || "it was closed"}`);
@@ -96,7 +101,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     return {
       offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
       request: (request, requestOptions) =>
-        sendRequest({ server, client, line, requests, closing: signal }, request, requestOptions),
+        sendRequest({ server, client, line, requests, progress, closing: signal }, request, requestOptions),
       rootsChanged: () => {
         if (requests.capabilities.roots?.listChanged) void client.sendRootsListChanged().catch(() => {});
       },
@@ -123,11 +128,12 @@ interface Peer {
   client: Client;
   line: Line;
   requests: ServerRequests;
+  progress: ServerProgress;
   closing: AbortSignal;
 }
 
 async function sendRequest(peer: Peer, request: Request, options: RequestOptions): Promise<Record<string, unknown>> {
-  const { what, timeoutMs, signal, clock } = options;
+  const { what, timeoutMs, signal, clock, onProgress } = options;
   // The SDK never takes its listener off a signal: each request has one of its own, or those of a thousand calls stay.
   const cancel = new AbortController();
   const abort = () => cancel.abort();
@@ -138,12 +144,16 @@ async function sendRequest(peer: Peer, request: Request, options: RequestOptions
     cancel.abort(new McpError(ErrorCode.RequestTimeout, "its time is over")),
   );
   const ended = peer.requests.calling(request.method, clock ? both(limit, clock) : limit);
+  const listening = onProgress && peer.progress.listen(onProgress);
   // Of a process that has just ended the connection closes a little later: nothing is written to it meanwhile.
   const hasEnded = peer.server.url === undefined && peer.line.ended() !== "";
   const sent = !hasEnded && peer.client.transport !== undefined;
   try {
     if (!sent) throw new Error("not connected");
-    return await peer.client.request(request, anyResult, { timeout: maxTimerMs, signal: cancel.signal });
+    const { method, params } = request;
+    const { progressToken } = listening ?? {};
+    const asked = listening ? { method, params: { ...params, _meta: { progressToken } } } : request;
+    return await peer.client.request(asked, anyResult, { timeout: maxTimerMs, signal: cancel.signal });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
     if (peer.closing.aborted) {
@@ -153,6 +163,7 @@ async function sendRequest(peer: Peer, request: Request, options: RequestOptions
   } finally {
     ended();
     limit.end();
+    listening?.end();
     signal?.removeEventListener("abort", abort);
   }
 }

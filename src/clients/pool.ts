@@ -11,6 +11,7 @@ import type { Host } from "./host.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import type { Notice } from "./notices.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
+import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 
 export interface CallOptions {
@@ -20,6 +21,8 @@ export interface CallOptions {
   repeatable?: boolean | undefined;
   /** Stands still while the server waits for a person, as the call's own time does. */
   clock?: Clock | undefined;
+  /** Told how far the server says it is. */
+  onProgress?: ProgressListener | undefined;
   /** Only where the server is connected, or being connected: else CANCELLED. It does not count as use. */
   startsNothing?: boolean | undefined;
 }
@@ -160,19 +163,15 @@ export class Pool implements AsyncDisposable {
   async #use<T>(
     server: string,
     what: string,
-    {
-      signal,
-      repeatable,
-      clock,
-      startsNothing,
-      timeoutMs = this.servers.get(server)?.callTimeoutMs ?? 60_000,
-    }: CallOptions,
+    options: CallOptions,
     work: (send: (request: Request) => Promise<JsonObject>, connection: Connection) => Promise<T>,
   ): Promise<T> {
-    return this.#life(server).use(
-      (connection) => work((request) => connection.request(request, { what, timeoutMs, signal, clock }), connection),
-      { what, signal, repeatable, startsNothing },
-    );
+    const timeoutMs = options.timeoutMs ?? this.servers.get(server)?.callTimeoutMs ?? 60_000;
+    const asked = { ...options, what, timeoutMs };
+    return this.#life(server).use((connection) => work((request) => connection.request(request, asked), connection), {
+      ...options,
+      what,
+    });
   }
 
   #life(name: string): Lifecycle {

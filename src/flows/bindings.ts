@@ -1,4 +1,6 @@
 /** The servers as the sandbox sees them: namespaces of functions, and one way to call any of them. */
+import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import type { CallOptions } from "../clients/pool.ts";
 import { type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
@@ -6,7 +8,7 @@ import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import { argumentProblems } from "../registry/validate-arguments.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
-import type { Clock } from "../time-limit.ts";
+import { progressText } from "./progress-text.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { search } from "./search.ts";
 import { serverFunction } from "./server-functions.ts";
@@ -15,11 +17,21 @@ import type { Toolbox } from "./toolbox.ts";
 /** How long code waits for servers that it names and that nobody has asked for their tools yet. */
 const firstLookMs = 10_000;
 
+export interface BindingOptions {
+  signal?: AbortSignal | undefined;
+  /** Told in a line what has happened: a call has ended, or its server says how far it is. */
+  onProgress?: ((line: string) => void) | undefined;
+}
+
 /**
  * Bindings for one piece of code. A server that the code names and the registry does not know is asked for its tools
  * first, so that exact names are known before anything runs; one that cannot answer fails only where it is called.
  */
-export async function bindingsFor(source: string, toolbox: Toolbox, signal?: AbortSignal): Promise<Bindings> {
+export async function bindingsFor(
+  source: string,
+  toolbox: Toolbox,
+  { signal, onProgress }: BindingOptions = {},
+): Promise<Bindings> {
   const mentioned = mentionedServers(source, toolbox);
   await learnAll(
     mentioned.filter((name) => !toolbox.known(name)),
@@ -33,7 +45,7 @@ export async function bindingsFor(source: string, toolbox: Toolbox, signal?: Abo
       return { ...namespaceOf(name, jsName, toolbox.known(name)), description };
     }),
     suggest: (words, limit) => suggestions(words, limit, toolbox),
-    call: (call, callSignal, clock) => callTool(toolbox, call, callSignal, clock),
+    call: (call, callSignal, clock) => toldCall(toolbox, call, { signal: callSignal, clock }, onProgress),
   };
 }
 
@@ -105,22 +117,37 @@ function suggestions(words: string, limit: number, toolbox: Toolbox): Suggestion
     });
 }
 
-async function callTool(
+/** Questions about the tools are no calls, and not told of. */
+async function toldCall(
   toolbox: Toolbox,
   call: BindingCall,
-  signal: AbortSignal,
-  clock?: Clock,
+  options: CallSurroundings,
+  tell: BindingOptions["onProgress"],
 ): Promise<BindingValue> {
+  const { namespace, group, name } = call;
+  if (!tell || namespace === "") return callTool(toolbox, call, options);
+  const tool = group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`;
+  const onProgress = (progress: Progress) => tell(progressText(tool, progress));
+  try {
+    const value = await callTool(toolbox, call, { ...options, onProgress });
+    tell(`${tool}: done`);
+    return value;
+  } catch (error) {
+    tell(`${tool}: failed`);
+    throw error;
+  }
+}
+
+type CallSurroundings = Pick<CallOptions, "clock" | "onProgress"> & { signal: AbortSignal };
+
+async function callTool(toolbox: Toolbox, call: BindingCall, options: CallSurroundings): Promise<BindingValue> {
   const { namespace, args } = call;
+  const { signal } = options;
   if (namespace === "") return { json: JSON.stringify(await registryFunction(call.name, args, toolbox, signal)) };
-  if (call.group !== "tools")
-    return { json: JSON.stringify(await serverFunction(call, toolbox.pool, { signal, clock })) };
+  if (call.group !== "tools") return { json: JSON.stringify(await serverFunction(call, toolbox.pool, options)) };
   const found = await wantedTool(toolbox, call, signal);
-  const calling = toolbox.pool.callTool(namespace, found.name, args, {
-    signal,
-    clock,
-    repeatable: isRepeatable(found),
-  });
+  const repeatable = isRepeatable(found);
+  const calling = toolbox.pool.callTool(namespace, found.name, args, { ...options, repeatable });
   const result: ToolResult = await calling.catch(async (error) => {
     await failIfGone(toolbox, namespace, found.name, signal);
     throw error;

@@ -7,6 +7,7 @@ import {
   type ClientCapabilities,
   CreateMessageRequestSchema,
   ElicitRequestSchema,
+  type JSONRPCMessage,
   ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { executable } from "../support/claudikins.ts";
@@ -20,6 +21,8 @@ setDefaultTimeout(120_000);
 
 let folder: TemporaryFolder;
 let host: Client;
+/** What came from claudikins, in its order. */
+const received: JSONRPCMessage[] = [];
 beforeEach(() => {
   folder = temporaryFolder();
 });
@@ -36,7 +39,9 @@ async function serve(mcpServers: object, capabilities: ClientCapabilities, prepa
   prepare(host);
   const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });
   const command = executable();
-  await host.connect(new StdioClientTransport({ command, args: ["serve"], cwd: folder.path, env, stderr: "pipe" }));
+  const transport = new StdioClientTransport({ command, args: ["serve"], cwd: folder.path, env, stderr: "pipe" });
+  transport.onmessage = (message) => void received.push(message);
+  await host.connect(transport);
 }
 
 /** The value of the code, as text. */
@@ -145,4 +150,70 @@ test("server-everything: sampling, elicitation and roots of a real server", asyn
   );
   expect(await execute("return everything['trigger-elicitation-request']({})")).toContain("[everything]");
   expect(await execute("return everything['get-roots-list']({})")).toContain("file:///work");
+});
+
+/** Progress that is sent to the host for one call, as it comes, and what the call gave. */
+async function watched(code: string): Promise<{ heard: { progress: number; message: string }[]; text: string }> {
+  received.length = 0;
+  const params = { name: "execute_code", arguments: { code } };
+  const { content } = await host.callTool(params, undefined, { onprogress: () => {} });
+  await host.ping();
+  const answer = received.findIndex((message) => "result" in message);
+  const notices = received.filter((message) => "method" in message && message.method === "notifications/progress");
+  // None after the answer.
+  expect(received.slice(0, answer)).toEqual(notices);
+  const heard = notices.map(
+    (notice) => ("params" in notice ? notice.params : {}) as { progress: number; message: string },
+  );
+  return {
+    heard: heard.map(({ progress, message }) => ({ progress, message })),
+    text: (content as { text: string }[])[0]!.text,
+  };
+}
+
+const rising = (heard: { progress: number }[]) =>
+  heard.every(({ progress }, at) => Number.isInteger(progress) && progress > (heard[at - 1]?.progress ?? 0));
+
+describe("progress", () => {
+  test.each(["stdio", "http"])(
+    "over %s: of calls and of what servers say reaches the host that asks for it",
+    async (way) => {
+      await using server =
+        way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
+      await serve({ asker: server ? { url: `http://127.0.0.1:${server.port}/` } : asker() }, {});
+      const { heard, text } = await watched(`return asker.progress({ steps: 1, words: "reading\\npage" })`);
+      expect(text).toStartWith("reported");
+      expect(heard).toEqual([
+        { progress: 1, message: "asker.progress: 1/1 reading page 1" },
+        { progress: 2, message: "asker.progress: done" },
+      ]);
+      const many = await watched(
+        `await asker.progress({ steps: 1_000 }); await asker["needs-page"]().catch(() => {}); return asker.progress({ steps: 0 })`,
+      );
+      expect(rising(many.heard)).toBe(true);
+      // Of so many at once only some are told, the last one always.
+      expect(many.heard.length).toBeLessThan(200);
+      expect(many.heard.at(-1)).toEqual({ progress: 1_003, message: "asker.progress: done" });
+    },
+  );
+
+  test("is asked of servers only when somebody listens", async () => {
+    await serve({ asker: asker() }, {});
+    expect(await execute("return [await asker.progress({ steps: 3 }), (await asker.seen()).meta]")).toBe(
+      '["nobody listens", [null]]',
+    );
+  });
+
+  test("server-everything: a long operation", async () => {
+    await serve({ everything: everything() }, {});
+    const { heard, text } = await watched(
+      `return everything["trigger-long-running-operation"]({ duration: 1, steps: 4 })`,
+    );
+    expect(text).toContain("completed");
+    expect(rising(heard)).toBe(true);
+    expect(heard.map(({ message }) => message)).toEqual([
+      ...[1, 2, 3, 4].map((step) => `everything.trigger-long-running-operation: ${step}/4`),
+      "everything.trigger-long-running-operation: done",
+    ]);
+  });
 });
