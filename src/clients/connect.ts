@@ -42,6 +42,8 @@ export type Offer = "tools" | "resources" | "prompts";
 export interface Connection {
   /** What the server says it has: asking it for anything else is an error. */
   offers(what: Offer): boolean;
+  /** Whether it tells when a resource changes. */
+  canSubscribe(): boolean;
   /**
    * The result as it came. Throws CANCELLED, CALL_TIMEOUT, AUTH_REQUIRED or SERVER_UNAVAILABLE; and for an error that the server
    * answered INVALID_ARGUMENTS or TOOL_FAILED when a tool was called, else PROTOCOL_ERROR.
@@ -100,6 +102,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     await (server.url === undefined ? connecting : unlessAborted(connecting, patience, `the start of ${server.name}`));
     return {
       offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
+      canSubscribe: () => client.getServerCapabilities()?.resources?.subscribe === true,
       request: (request, requestOptions) =>
         sendRequest({ server, client, line, requests, progress, closing: signal }, request, requestOptions),
       rootsChanged: () => {

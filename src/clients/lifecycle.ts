@@ -31,7 +31,7 @@ export class Lifecycle {
   /** What the last failure was, as long as nothing has gone well since. */
   #failure: ClaudikinsError | undefined;
   #failures = 0;
-  /** Calls that have their turn. */
+  /** Calls that have their turn, and those who want it to stay. */
   #calls = 0;
   #lastCallAt = 0;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -76,6 +76,16 @@ export class Lifecycle {
       if (!options.startsNothing) this.#lastCallAt = performance.now();
       this.#endWhenIdle();
     }
+  }
+
+  /** It is not ended for want of calls until what this gives is called. */
+  keep(): () => void {
+    this.#calls += 1;
+    return () => {
+      this.#calls -= 1;
+      this.#lastCallAt = performance.now();
+      this.#endWhenIdle();
+    };
   }
 
   /** Resolves when the process has ended. A start that is under way must be cancelled by who opens connections. */

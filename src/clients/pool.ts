@@ -13,6 +13,7 @@ import type { Notice } from "./notices.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
+import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
@@ -47,6 +48,7 @@ export class Pool implements AsyncDisposable {
   host: Host | undefined;
   readonly #options: PoolOptions;
   readonly #lives = new Map<string, Lifecycle>();
+  readonly #subscriptions = new Map<string, Subscriptions>();
   readonly #closing = new AbortController();
   readonly #listListeners = new Set<ListListener>();
 
@@ -109,6 +111,21 @@ export class Pool implements AsyncDisposable {
     return result as ToolResult;
   }
 
+  /**
+   * Tells whenever the server says that the resource, or one below it, has changed; also when it may have, since the
+   * connection was lost meanwhile. Until what it gives is called the connection is kept, and opened again when it is
+   * lost. Throws as `readResource` does.
+   */
+  async subscribe(server: string, uri: string, listener: UpdateListener, { signal }: CallOptions = {}) {
+    const life = this.#life(server);
+    let subscriptions = this.#subscriptions.get(server);
+    if (!subscriptions) {
+      subscriptions = new Subscriptions(this.servers.get(server)!, life, this.#options.log);
+      this.#subscriptions.set(server, subscriptions);
+    }
+    return subscriptions.add(uri, listener, signal);
+  }
+
   /** Tells whenever a server says that a list of it has changed. What it gives ends that. */
   onListChanged(listener: ListListener): () => void {
     this.#listListeners.add(listener);
@@ -123,6 +140,7 @@ export class Pool implements AsyncDisposable {
   /** Ends every server, those still starting included. The pool cannot be used afterwards. */
   async close(): Promise<void> {
     this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
+    for (const subscriptions of this.#subscriptions.values()) subscriptions.close();
     await Promise.all([...this.#lives.values()].map((life) => life.close()));
   }
 
@@ -187,11 +205,16 @@ export class Pool implements AsyncDisposable {
     const { log } = this.#options;
     const startedAt = performance.now();
     try {
+      const onEnd = (how: string) => {
+        onClose(how);
+        if (!this.#closing.signal.aborted) this.#subscriptions.get(server.name)?.lost();
+      };
       const onNotice = (notice: Notice) => this.#notice(server.name, notice);
-      const options = { ...this.#options, host: this.host, onClose, onNotice };
+      const options = { ...this.#options, host: this.host, onClose: onEnd, onNotice };
       const connection = await connect(server, options, this.#closing.signal);
       const process = connection.pid === undefined ? "" : ` (process ${connection.pid})`;
       log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
+      this.#subscriptions.get(server.name)?.connected(connection);
       return connection;
     } catch (error) {
       log.warn(`${server.name}: ${messageOf(error)}`);
@@ -201,7 +224,8 @@ export class Pool implements AsyncDisposable {
 
   #notice(server: string, notice: Notice): void {
     if (this.#closing.signal.aborted) return;
-    if ("what" in notice) for (const listener of this.#listListeners) listener(server, notice.what);
+    if ("uri" in notice) this.#subscriptions.get(server)?.updated(notice.uri);
+    else for (const listener of this.#listListeners) listener(server, notice.what);
   }
 
   #unknown(name: string): ClaudikinsError {

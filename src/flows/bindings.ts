@@ -8,6 +8,7 @@ import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import { argumentProblems } from "../registry/validate-arguments.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
+import { CodeSubscriptions } from "./code-subscriptions.ts";
 import { progressText } from "./progress-text.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { search } from "./search.ts";
@@ -39,13 +40,15 @@ export async function bindingsFor(
     signal,
   );
   await allSettled(mentioned, toolbox, signal);
+  const subscriptions = new CodeSubscriptions(toolbox.pool);
   return {
     namespaces: toolbox.names.map(({ name, jsName }) => {
       const { description } = toolbox.config.servers.get(name) ?? {};
       return { ...namespaceOf(name, jsName, toolbox.known(name)), description };
     }),
     suggest: (words, limit) => suggestions(words, limit, toolbox),
-    call: (call, callSignal, clock) => toldCall(toolbox, call, { signal: callSignal, clock }, onProgress),
+    call: (call, callSignal, clock) =>
+      toldCall(toolbox, call, { signal: callSignal, clock, subscriptions }, onProgress),
   };
 }
 
@@ -138,13 +141,20 @@ async function toldCall(
   }
 }
 
-type CallSurroundings = Pick<CallOptions, "clock" | "onProgress"> & { signal: AbortSignal };
+interface CallSurroundings extends Pick<CallOptions, "clock" | "onProgress"> {
+  signal: AbortSignal;
+  /** Of the execution. */
+  subscriptions: CodeSubscriptions;
+}
 
 async function callTool(toolbox: Toolbox, call: BindingCall, options: CallSurroundings): Promise<BindingValue> {
   const { namespace, args } = call;
-  const { signal } = options;
+  const { signal, subscriptions } = options;
+  if (call.group !== "tools") {
+    const value = await serverFunction(call, toolbox.pool, subscriptions, options);
+    return { json: JSON.stringify(value ?? null) };
+  }
   if (namespace === "") return { json: JSON.stringify(await registryFunction(call.name, args, toolbox, signal)) };
-  if (call.group !== "tools") return { json: JSON.stringify(await serverFunction(call, toolbox.pool, options)) };
   const found = await wantedTool(toolbox, call, signal);
   const repeatable = isRepeatable(found);
   const calling = toolbox.pool.callTool(namespace, found.name, args, { ...options, repeatable });

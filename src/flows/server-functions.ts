@@ -1,10 +1,17 @@
-/** What a server has beside its tools, for code: `server.resources.list()`, `server.prompts.get(name, args)`. */
+/** What a server has beside its tools, for code: `server.resources.list()`, `server.prompts.get(name, args)`. What goes on with
+ * subscriptions names no server. */
 import type { CallOptions, Pool } from "../clients/pool.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { BindingCall } from "../sandbox/contract.ts";
+import type { CodeSubscriptions } from "./code-subscriptions.ts";
 
 /** By the group's name and the function's. Values are in the protocol's own shapes. Throws what the pool throws. */
-export async function serverFunction(call: BindingCall, pool: Pool, options: CallOptions): Promise<unknown> {
+export async function serverFunction(
+  call: BindingCall,
+  pool: Pool,
+  subscriptions: CodeSubscriptions,
+  options: CallOptions & { signal: AbortSignal },
+): Promise<unknown> {
   const { namespace: server, group, name, args } = call;
   switch (`${group}.${name}`) {
     case "resources.list":
@@ -13,6 +20,16 @@ export async function serverFunction(call: BindingCall, pool: Pool, options: Cal
       return { resourceTemplates: await pool.listResourceTemplates(server, options) };
     case "resources.read":
       return pool.readResource(server, text(args["uri"], `${server}.resources.read("<uri>")`), options);
+    case "resources.subscribe":
+      return subscriptions.subscribe(
+        server,
+        text(args["uri"], `${server}.resources.subscribe("<uri>")`),
+        options.signal,
+      );
+    case "resources.next":
+      return subscriptions.next(Number(args["id"]));
+    case "resources.unsubscribe":
+      return subscriptions.unsubscribe(Number(args["id"]));
     case "prompts.list":
       return { prompts: await pool.listPrompts(server, options) };
     case "prompts.get": {

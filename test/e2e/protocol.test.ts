@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { executable } from "../support/claudikins.ts";
 import { networkFixture } from "../support/network.ts";
-import { processesLeft, testEnvironment } from "../support/process.ts";
+import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { everything, fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
@@ -33,15 +33,36 @@ afterEach(async () => {
 });
 
 /** `serve` with these servers, and a host that can do so much. */
-async function serve(mcpServers: object, capabilities: ClientCapabilities, prepare = (_: Client) => {}) {
+async function serve(
+  mcpServers: object,
+  capabilities: ClientCapabilities,
+  prepare = (_: Client) => {},
+  variables: Record<string, string> = {},
+) {
   folder.write("claudikins.json", { mcpServers });
   host = new Client({ name: "host", version: "1" }, { capabilities });
   prepare(host);
-  const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });
+  const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data`, ...variables });
   const command = executable();
   const transport = new StdioClientTransport({ command, args: ["serve"], cwd: folder.path, env, stderr: "pipe" });
   transport.onmessage = (message) => void received.push(message);
+  stderr = "";
+  transport.stderr?.on("data", (chunk) => {
+    stderr += chunk;
+    look();
+  });
   await host.connect(transport);
+}
+
+let stderr = "";
+let look = () => {};
+
+/** Resolves when claudikins' log has the text. */
+async function logged(text: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  look = () => stderr.includes(text) && resolve();
+  look();
+  await promise;
 }
 
 /** The value of the code, as text. */
@@ -216,4 +237,33 @@ describe("progress", () => {
       "everything.trigger-long-running-operation: done",
     ]);
   });
+});
+
+describe.each(["stdio", "http"])("changes of a server over %s", (way) => {
+  test("reach the next search and code that waits, and its log is on stderr alone", async () => {
+    await using server =
+      way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
+    await serve({ asker: server ? { url: `http://127.0.0.1:${server.port}/` } : asker() }, {}, undefined, {
+      CLAUDIKINS_LOG: "info",
+    });
+    const updates = `const updates = asker.resources.subscribe("file:///a"); const next = updates.next();
+      await asker.wait({ ms: 100 }); await asker["touch-resource"]({ uri: "file:///a" }); return (await next).value.uri`;
+    expect(await execute(updates)).toBe("file:///a");
+    await execute(`return asker["add-tool"]({ name: "weigh_parcel" })`);
+    await logged("asker has other tools");
+    const { content } = await host.callTool({ name: "search_tools", arguments: { query: "weigh a parcel" } });
+    expect(content).toMatchObject([{ text: expect.stringContaining("asker.weigh_parcel") }]);
+    expect(await execute("return asker.weigh_parcel()")).toBe("this is weigh_parcel");
+    await execute(
+      `return asker.notify({ method: "notifications/message", params: { level: "warning", data: "low\\nink" } })`,
+    );
+    await logged("asker: low ink");
+  });
+});
+
+test("gen ends with the tools as they are where a server never stops saying that they change", async () => {
+  await serve({ asker: fixture("protocol", "stdio", folder.path, "endless") }, {});
+  const { exitCode, stdout } = await runProgram([executable(), "gen", "--json"], { cwd: folder.path });
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ servers: [{ server: "asker", tools: 13 }] });
 });
