@@ -323,10 +323,15 @@ describe("a host that does not answer", () => {
 
   test("is told when the server asks no more", async () => {
     const { asked, aborted } = silent();
+    // Not because of the end of all calls.
+    const end = new AbortController();
+    const other = call("wait", { ms: 60_000 }, { signal: end.signal }).catch(() => {});
     const asking = ask("elicitation/create", form);
     await asked;
     await call("cancel");
     await aborted;
+    end.abort();
+    await other;
     expect(await asking).toMatchObject({ error: { message: expect.stringContaining("changed my mind") } });
   });
 

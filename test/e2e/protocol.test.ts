@@ -265,5 +265,5 @@ test("gen ends with the tools as they are where a server never stops saying that
   await serve({ asker: fixture("protocol", "stdio", folder.path, "endless") }, {});
   const { exitCode, stdout } = await runProgram([executable(), "gen", "--json"], { cwd: folder.path });
   expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout)).toMatchObject({ servers: [{ server: "asker", tools: 13 }] });
+  expect(JSON.parse(stdout)).toMatchObject({ servers: [{ server: "asker", tools: 14 }] });
 });

@@ -57,7 +57,7 @@ describe("a server that says that its tools changed", () => {
       {
         "code": "TOOL_NOT_FOUND",
         "hint": undefined,
-        "message": "shop has no tool "weigh_parcel". Its tools: add_tool, ask, ask_later, cancel, capabilities, exit, needs_page, notify, progress, remove_tool, seen, touch_resource, wait",
+        "message": "shop has no tool "weigh_parcel". Its tools: add_tool, ask, ask_later, cancel, capabilities, exit, needs_page, notify, progress, remove_tool, seen, touch_resource, vanish, wait",
       }
     `);
     expect(search("weigh a parcel", 5, toolbox).tools.map(({ id }) => id)).not.toContain("shop.weigh_parcel");
@@ -78,6 +78,25 @@ describe("a server that says that its tools changed", () => {
     `);
   });
 
+  test("and takes away the one that is called", async () => {
+    folder.configure({ shop: changing() });
+    await using toolbox = await folder.open();
+    expect(await run("return shop.vanish()", toolbox)).toMatchObject({
+      code: "TOOL_NOT_FOUND",
+      message: 'shop has no tool "vanish"',
+    });
+  });
+
+  test("and takes its time to list them: code waits that names it", async () => {
+    folder.configure({ shop: changing("slow") });
+    await using toolbox = await folder.open();
+    await toolbox.learn("shop");
+    await toolbox.sync("shop");
+    await toolbox.pool.callTool("shop", "add-tool", { name: "weigh_parcel" });
+    expect(toolsOf(toolbox)).not.toContain("weigh_parcel");
+    expect(await run("return shop.weigh_parcel()", toolbox)).toBe("this is weigh_parcel");
+  });
+
   test("a thousand times is asked a few times", async () => {
     folder.configure({ shop: changing() });
     await using toolbox = await folder.open();
@@ -95,11 +114,12 @@ describe("a server that says that its tools changed", () => {
   });
 
   test("while it is being asked: the later list stays", async () => {
-    folder.configure({ shop: changing() });
+    folder.configure({ shop: changing("slow") });
     await using toolbox = await folder.open();
-    await toolbox.learn("shop");
+    // The answer to what is asked first comes last.
+    const first = toolbox.sync("shop");
     const adding = toolbox.pool.callTool("shop", "add-tool", { name: "later" });
-    await Promise.all([toolbox.sync("shop"), adding, toolbox.sync("shop")]);
+    await Promise.all([first, adding, toolbox.sync("shop")]);
     await toolbox.settled("shop", never);
     expect(toolsOf(toolbox)).toContain("later");
   });
