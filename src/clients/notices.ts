@@ -10,11 +10,11 @@ export type Notice =
   /** The resource under this address is. */
   | { uri: string };
 
-const listChanges: Record<string, Offer> = {
-  "notifications/tools/list_changed": "tools",
-  "notifications/resources/list_changed": "resources",
-  "notifications/prompts/list_changed": "prompts",
-};
+const listChanges: ReadonlyMap<string, Offer> = new Map([
+  ["notifications/tools/list_changed", "tools"],
+  ["notifications/resources/list_changed", "resources"],
+  ["notifications/prompts/list_changed", "prompts"],
+]);
 
 /** Characters of one line of a server's log, and of an address. */
 const maxLine = 500;
@@ -23,7 +23,7 @@ const maxUri = 8_192;
 /** To be called before the client is connected: some servers do not wait for the end of `initialize`. */
 export function listenTo(client: Client, server: string, log: Log, onNotice: (notice: Notice) => void): void {
   client.fallbackNotificationHandler = async ({ method, params = {} }) => {
-    const what = listChanges[method];
+    const what = listChanges.get(method);
     const uri = params["uri"];
     if (what !== undefined) onNotice({ what });
     else if (method === "notifications/message") logMessage(server, params, log);

@@ -31,7 +31,10 @@ const personMs = 3_600_000;
 const programMs = 30_000;
 
 /** Characters of a request as JSON: pictures are sent for sampling, and nobody reads a form that long. */
-const maxChars: Record<string, number> = { "sampling/createMessage": 16_777_216, "elicitation/create": 131_072 };
+const maxChars: ReadonlyMap<string, number> = new Map([
+  ["sampling/createMessage", 16_777_216],
+  ["elicitation/create", 131_072],
+]);
 
 /** Characters of what a host says about a failure. */
 const maxErrorChars = 500;
@@ -96,7 +99,7 @@ export class ServerRequests {
     { method, params = {} }: { method: string; params?: Record<string, unknown> | undefined },
     { requestId, signal }: Pick<RequestHandlerExtra<never, never>, "requestId" | "signal">,
   ): Promise<Result> {
-    const ask = this.#answers[method];
+    const ask = this.#answers.get(method);
     if (!ask) throw new Refusal(ErrorCode.MethodNotFound, `claudikins knows no method "${method.slice(0, 100)}"`);
     try {
       return await this.#answered(method, params, ask, requestId, signal);
@@ -116,7 +119,7 @@ export class ServerRequests {
     if (this.#open.size >= maxOpen) {
       throw new Refusal(ErrorCode.InvalidRequest, `claudikins: ${maxOpen} requests of this server are open already`);
     }
-    const isLong = JSON.stringify(params).length > (maxChars[method] ?? 10_000);
+    const isLong = JSON.stringify(params).length > (maxChars.get(method) ?? 10_000);
     if (isLong) throw new Refusal(ErrorCode.InvalidParams, `claudikins: this ${method} is too large to be passed on`);
     const isForPerson = method !== "roots/list";
     const open: Open = { abort: new AbortController(), calls: new Set(isForPerson ? this.#calls : []) };
@@ -132,11 +135,11 @@ export class ServerRequests {
     }
   }
 
-  readonly #answers: Record<string, (ask: Ask) => Promise<Result>> = {
-    "sampling/createMessage": (ask) => this.#sample(ask),
-    "elicitation/create": (ask) => this.#elicit(ask),
-    "roots/list": (ask) => this.#listRoots(ask),
-  };
+  readonly #answers = new Map<string, (ask: Ask) => Promise<Result>>([
+    ["sampling/createMessage", (ask) => this.#sample(ask)],
+    ["elicitation/create", (ask) => this.#elicit(ask)],
+    ["roots/list", (ask) => this.#listRoots(ask)],
+  ]);
 
   async #sample({ params, signal }: Ask): Promise<Result> {
     const { sampling } = this.capabilities;

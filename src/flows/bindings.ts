@@ -1,5 +1,6 @@
 /** The servers as the sandbox sees them: namespaces of functions, and one way to call any of them. */
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import { oneLine } from "../clients/notices.ts";
 import type { CallOptions } from "../clients/pool.ts";
 import { type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -129,7 +130,7 @@ async function toldCall(
 ): Promise<BindingValue> {
   const { namespace, group, name } = call;
   if (!tell || namespace === "") return callTool(toolbox, call, options);
-  const tool = group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`;
+  const tool = oneLine(group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`, 100);
   const onProgress = (progress: Progress) => tell(progressText(tool, progress));
   try {
     const value = await callTool(toolbox, call, { ...options, onProgress });

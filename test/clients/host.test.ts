@@ -123,7 +123,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
     open(undefined, server ? { url: `http://127.0.0.1:${server.port}/` } : {});
     expect(await call("capabilities")).toEqual({});
     const answers = [];
-    for (const method of ["sampling/createMessage", "elicitation/create", "roots/list", "made/up"])
+    for (const method of ["sampling/createMessage", "elicitation/create", "roots/list", "made/up", "constructor"])
       answers.push(await ask(method));
     expect(answers).toMatchInlineSnapshot(`
       [
@@ -149,6 +149,12 @@ describe.each(["stdio", "http"])("over %s", (way) => {
           "error": {
             "code": -32601,
             "message": "MCP error -32601: claudikins knows no method "made/up"",
+          },
+        },
+        {
+          "error": {
+            "code": -32601,
+            "message": "MCP error -32601: claudikins knows no method "constructor"",
           },
         },
       ]

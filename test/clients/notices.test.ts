@@ -65,6 +65,17 @@ test.each(["stdio", "http"])("over %s: levels, logger and data; of anything odd 
   expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(520);
 });
 
+test("notifications that nobody knows harm nothing, whatever they are called", async () => {
+  const { pool, lines } = open(fixture("protocol", "stdio"));
+  await using _ = pool;
+  const heard: unknown[] = [];
+  pool.onListChanged((_server, what) => void heard.push(what));
+  for (const method of ["constructor", "toString", "notifications/made-up"])
+    await pool.callTool("shop", "notify", { method });
+  expect(heard).toEqual([]);
+  expect(lines.filter((line) => !line.includes("is ready"))).toEqual([]);
+});
+
 test("what comes before the server has answered initialize harms nothing", async () => {
   const { pool, lines, saw } = open(fixture("protocol", "stdio", "mark", "early"));
   await using _ = pool;
