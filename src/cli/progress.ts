@@ -1,4 +1,4 @@
-/** A line on a terminal that says how far something is; nothing where nobody watches. */
+/** A line on a terminal that says how far something is, or what it is at; nothing where nobody watches. */
 import type { Output } from "./io.ts";
 
 const width = 24;
@@ -31,5 +31,46 @@ export class Progress {
     const filled = this.#total === 0 ? width : Math.round((this.#done / this.#total) * width);
     const bar = `${"█".repeat(filled)}${"░".repeat(width - filled)}`;
     void this.#output?.write(`\r\u001b[2K${bar} ${this.#done}/${this.#total} ${this.#noun} ${name}`);
+  }
+}
+
+/** What lasts shorter needs no words. */
+const quietMs = 1_000;
+const redrawMs = 100;
+
+/** What something that takes long is at, as its last words. */
+export class Activity {
+  readonly #output: Output | undefined;
+  readonly #startedAt = performance.now();
+  readonly #timer: ReturnType<typeof setInterval> | undefined;
+  #text = "";
+  #drawn = "";
+
+  constructor(output: Output) {
+    this.#output = output.isTerminal ? output : undefined;
+    if (!this.#output) return;
+    this.#timer = setInterval(() => this.#draw(), redrawMs);
+    this.#timer.unref();
+  }
+
+  /** To be told, where somebody watches. */
+  get onProgress(): ((line: string) => void) | undefined {
+    if (!this.#output) return undefined;
+    return (line) => {
+      this.#text = line;
+    };
+  }
+
+  /** Takes the line away. */
+  end(): void {
+    clearInterval(this.#timer);
+    if (this.#drawn !== "") void this.#output?.write("\r\u001b[2K");
+  }
+
+  #draw(): void {
+    if (this.#text === this.#drawn || performance.now() - this.#startedAt < quietMs) return;
+    this.#drawn = this.#text;
+    const width = (this.#output?.columns ?? 80) - 1;
+    void this.#output?.write(`\r\u001b[2K${this.#text.slice(0, width)}`);
   }
 }

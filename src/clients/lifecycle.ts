@@ -19,6 +19,8 @@ export interface UseOptions {
   signal?: AbortSignal | undefined;
   /** Doing it twice does no harm: it is done again when the connection is lost in the middle. */
   repeatable?: boolean | undefined;
+  /** Fails with CANCELLED where there is no connection, and keeps none alive. */
+  startsNothing?: boolean | undefined;
 }
 
 export class Lifecycle {
@@ -33,7 +35,7 @@ export class Lifecycle {
   #failures = 0;
   /** How long it is left alone after that failure. */
   #waitMs = 0;
-  /** Calls that have their turn. */
+  /** Calls that have their turn, and those who want it to stay. */
   #calls = 0;
   #lastCallAt = 0;
   /** Connections that take no new calls. */
@@ -55,6 +57,11 @@ export class Lifecycle {
     return { ...this.#state };
   }
 
+  /** The one that there is, or that is being opened; asking for it opens none. */
+  get connection(): Promise<Connection> | undefined {
+    return this.#connection;
+  }
+
   /**
    * Does something with the connection, which is opened when there is none. What provably never reached the server is
    * done once more on a new connection, and so is what may be repeated. Throws what `work` throws, and as `connect`.
@@ -73,9 +80,19 @@ export class Lifecycle {
       this.#calls -= 1;
       if (this.#calls === 0) this.#closeLeft();
       this.#turns.giveBack();
-      this.#lastCallAt = performance.now();
+      if (!options.startsNothing) this.#lastCallAt = performance.now();
       this.#endWhenIdle();
     }
+  }
+
+  /** It is not ended for want of calls until what this gives is called. */
+  keep(): () => void {
+    this.#calls += 1;
+    return () => {
+      this.#calls -= 1;
+      this.#lastCallAt = performance.now();
+      this.#endWhenIdle();
+    };
   }
 
   /** Resolves when the process has ended. A start that is under way must be cancelled by who opens connections. */
@@ -86,7 +103,13 @@ export class Lifecycle {
     await this.#ending;
   }
 
-  async #attempt<T>(work: (connection: Connection) => Promise<T>, { what, signal }: UseOptions): Promise<T> {
+  async #attempt<T>(
+    work: (connection: Connection) => Promise<T>,
+    { what, signal, startsNothing }: UseOptions,
+  ): Promise<T> {
+    if (startsNothing && !this.#connection) {
+      throw new ClaudikinsError("CANCELLED", `${what}: "${this.#config.name}" is not connected`);
+    }
     const opening = this.#connect();
     const isOpen = this.#state.state === "ready";
     const connection = await (isOpen ? opening : unlessAborted(opening, signal, what));

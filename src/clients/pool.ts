@@ -4,19 +4,34 @@ import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
+import type { Clock } from "../time-limit.ts";
 import type { BackoffTimes } from "./backoff.ts";
-import type { Connection, Offer, Request } from "./connect.ts";
+import type { Connection, Offer } from "./connect.ts";
+import type { Host } from "./host.ts";
 import { Lifecycle } from "./lifecycle.ts";
+import type { Notice } from "./notices.ts";
+import type { Request } from "./request.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { type Redact, redactError, redactLog, redactorOf, redactTexts } from "./secrets.ts";
+import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
+import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
   /** Doing it twice does no harm: it is sent again, once, when the connection is lost in the middle. */
   repeatable?: boolean | undefined;
+  /** Stands still while the server waits for a person, as the call's own time does. */
+  clock?: Clock | undefined;
+  /** Told how far the server says it is. */
+  onProgress?: ProgressListener | undefined;
+  /** Only where the server is connected, or being connected: else CANCELLED. It does not count as use. */
+  startsNothing?: boolean | undefined;
 }
+
+/** Told which server has another list of what. */
+export type ListListener = (server: string, what: Offer) => void;
 
 /** Pages of `tools/list` that one server may send before we stop believing its cursors. */
 const maxPages = 1_000;
@@ -33,10 +48,14 @@ export interface PoolOptions {
 
 export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
+  /** Who answers what servers ask; servers that are connected from now on are told so. */
+  host: Host | undefined;
   readonly #options: PoolOptions;
   readonly #lives = new Map<string, Lifecycle>();
   readonly #redactors = new Map<string, Redact>();
+  readonly #subscriptions = new Map<string, Subscriptions>();
   readonly #closing = new AbortController();
+  readonly #listListeners = new Set<ListListener>();
 
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
     this.servers = servers;
@@ -100,9 +119,36 @@ export class Pool implements AsyncDisposable {
     return result as ToolResult;
   }
 
+  /**
+   * Tells whenever the server says that the resource, or one below it, has changed; also when it may have, since the
+   * connection was lost meanwhile. Until what it gives is called the connection is kept, and opened again when it is
+   * lost. Throws as `readResource` does.
+   */
+  async subscribe(server: string, uri: string, listener: UpdateListener, { signal }: CallOptions = {}) {
+    const life = this.#life(server);
+    let subscriptions = this.#subscriptions.get(server);
+    if (!subscriptions) {
+      subscriptions = new Subscriptions(this.servers.get(server)!, life, this.#options.log);
+      this.#subscriptions.set(server, subscriptions);
+    }
+    return subscriptions.add(uri, listener, signal);
+  }
+
+  /** Tells whenever a server says that a list of it has changed. What it gives ends that. */
+  onListChanged(listener: ListListener): () => void {
+    this.#listListeners.add(listener);
+    return () => void this.#listListeners.delete(listener);
+  }
+
+  /** Tells the connected servers that the host has other roots. */
+  rootsChanged(): void {
+    for (const life of this.#lives.values()) void life.connection?.then((each) => each.rootsChanged()).catch(() => {});
+  }
+
   /** Ends every server, those still starting included. The pool cannot be used afterwards. */
   async close(): Promise<void> {
     this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
+    for (const subscriptions of this.#subscriptions.values()) subscriptions.close();
     await Promise.all([...this.#lives.values()].map((life) => life.close()));
   }
 
@@ -147,13 +193,15 @@ export class Pool implements AsyncDisposable {
   async #use<T>(
     server: string,
     what: string,
-    { signal, repeatable, timeoutMs = this.servers.get(server)?.callTimeoutMs ?? 60_000 }: CallOptions,
+    options: CallOptions,
     work: (send: (request: Request) => Promise<JsonObject>, connection: Connection) => Promise<T>,
   ): Promise<T> {
-    return this.#life(server).use(
-      (connection) => work((request) => connection.request(request, { what, timeoutMs, signal }), connection),
-      { what, signal, repeatable },
-    );
+    const timeoutMs = options.timeoutMs ?? this.servers.get(server)?.callTimeoutMs ?? 60_000;
+    const asked = { ...options, what, timeoutMs };
+    return this.#life(server).use((connection) => work((request) => connection.request(request, asked), connection), {
+      ...options,
+      what,
+    });
   }
 
   #life(name: string): Lifecycle {
@@ -169,17 +217,24 @@ export class Pool implements AsyncDisposable {
     // All that is said of a server comes by here, and its secrets stay here.
     const redact = this.#redactorOf(server.name);
     const log = redactLog(this.#options.log, redact);
-    const options = { ...this.#options, log, redact, onClose: (how: string) => onClose(redact(how)) };
+    const onEnd = (how: string) => {
+      onClose(redact(how));
+      if (!this.#closing.signal.aborted) this.#subscriptions.get(server.name)?.lost();
+    };
+    const onNotice = (notice: Notice) => this.#notice(server.name, notice);
+    const options = { ...this.#options, log, redact, host: this.host, onClose: onEnd, onNotice };
     const startedAt = performance.now();
     try {
-      const connection = await connect(server, options, this.#closing.signal);
-      const process = connection.pid === undefined ? "" : ` (process ${connection.pid})`;
+      const opened = await connect(server, options, this.#closing.signal);
+      const process = opened.pid === undefined ? "" : ` (process ${opened.pid})`;
       log.info(`${server.name} is ready after ${Math.round(performance.now() - startedAt)} ms${process}`);
       const request: Connection["request"] = (...asked) =>
-        connection.request(...asked).catch((error: unknown) => {
+        opened.request(...asked).catch((error: unknown) => {
           throw redactError(error, redact);
         });
-      return { ...connection, request };
+      const connection = { ...opened, request };
+      this.#subscriptions.get(server.name)?.connected(connection);
+      return connection;
     } catch (error) {
       log.warn(`${server.name}: ${messageOf(error)}`);
       throw redactError(error, redact);
@@ -191,6 +246,12 @@ export class Pool implements AsyncDisposable {
     const redact = this.#redactors.get(name) ?? (server ? redactorOf(server) : (text) => text);
     this.#redactors.set(name, redact);
     return redact;
+  }
+
+  #notice(server: string, notice: Notice): void {
+    if (this.#closing.signal.aborted) return;
+    if ("uri" in notice) this.#subscriptions.get(server)?.updated(notice.uri);
+    else for (const listener of this.#listListeners) listener(server, notice.what);
   }
 
   #unknown(name: string): ClaudikinsError {

@@ -1,4 +1,7 @@
 /** The servers as the sandbox sees them: namespaces of functions, and one way to call any of them. */
+import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import { oneLine } from "../clients/notices.ts";
+import type { CallOptions } from "../clients/pool.ts";
 import { type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
@@ -6,29 +9,45 @@ import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import { argumentProblems } from "../registry/validate-arguments.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
-import { firstAnswer } from "./first-look.ts";
+import { CodeSubscriptions } from "./code-subscriptions.ts";
+import { changesKnown, firstAnswer } from "./first-look.ts";
+import { progressText } from "./progress-text.ts";
 import { registryFunction } from "./registry-functions.ts";
 import { search } from "./search.ts";
 import { serverFunction } from "./server-functions.ts";
 import type { Toolbox } from "./toolbox.ts";
 
+export interface BindingOptions {
+  signal?: AbortSignal | undefined;
+  /** Told in a line what has happened: a call has ended, or its server says how far it is. */
+  onProgress?: ((line: string) => void) | undefined;
+}
+
 /**
  * Bindings for one piece of code. A server that the code names and the registry does not know is asked for its tools
  * first, so that exact names are known before anything runs; one that cannot answer fails only where it is called.
  */
-export async function bindingsFor(source: string, toolbox: Toolbox, signal?: AbortSignal): Promise<Bindings> {
+export async function bindingsFor(
+  source: string,
+  toolbox: Toolbox,
+  { signal, onProgress }: BindingOptions = {},
+): Promise<Bindings> {
+  const mentioned = mentionedServers(source, toolbox);
   await learnAll(
-    mentionedServers(source, toolbox).filter((name) => !toolbox.known(name)),
+    mentioned.filter((name) => !toolbox.known(name)),
     toolbox,
     signal,
   );
+  await changesKnown(mentioned, toolbox, signal);
+  const subscriptions = new CodeSubscriptions(toolbox.pool);
   return {
     namespaces: toolbox.names.map(({ name, jsName }) => {
       const { description } = toolbox.config.servers.get(name) ?? {};
       return { ...namespaceOf(name, jsName, toolbox.known(name)), description };
     }),
     suggest: (words, limit) => suggestions(words, limit, toolbox),
-    call: (call, callSignal) => callTool(toolbox, call, callSignal),
+    call: (call, callSignal, clock) =>
+      toldCall(toolbox, call, { signal: callSignal, clock, subscriptions }, onProgress),
   };
 }
 
@@ -90,16 +109,57 @@ function suggestions(words: string, limit: number, toolbox: Toolbox): Suggestion
     });
 }
 
-async function callTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<BindingValue> {
+/** Questions about the tools are no calls, and not told of. */
+async function toldCall(
+  toolbox: Toolbox,
+  call: BindingCall,
+  options: CallSurroundings,
+  tell: BindingOptions["onProgress"],
+): Promise<BindingValue> {
+  const { namespace, group, name } = call;
+  if (!tell || namespace === "") return callTool(toolbox, call, options);
+  const tool = oneLine(group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`, 100);
+  const onProgress = (progress: Progress) => tell(progressText(tool, progress));
+  try {
+    const value = await callTool(toolbox, call, { ...options, onProgress });
+    tell(`${tool}: done`);
+    return value;
+  } catch (error) {
+    tell(`${tool}: failed`);
+    throw error;
+  }
+}
+
+interface CallSurroundings extends Pick<CallOptions, "clock" | "onProgress"> {
+  signal: AbortSignal;
+  /** Of the execution. */
+  subscriptions: CodeSubscriptions;
+}
+
+async function callTool(toolbox: Toolbox, call: BindingCall, options: CallSurroundings): Promise<BindingValue> {
   const { namespace, args } = call;
+  const { signal, subscriptions } = options;
+  if (call.group !== "tools") {
+    const value = await serverFunction(call, toolbox.pool, subscriptions, options);
+    return { json: JSON.stringify(value ?? null) };
+  }
   if (namespace === "") return { json: JSON.stringify(await registryFunction(call.name, args, toolbox, signal)) };
-  if (call.group !== "tools") return { json: JSON.stringify(await serverFunction(call, toolbox.pool, signal)) };
   const found = await wantedTool(toolbox, call, signal);
-  const options = { signal, repeatable: isRepeatable(found) };
-  const result: ToolResult = await toolbox.pool
-    .callTool(namespace, found.name, args, options)
-    .catch((error: unknown) => Promise.reject(withSignature(error, toolbox.known(namespace), found)));
+  const repeatable = isRepeatable(found);
+  const calling = toolbox.pool.callTool(namespace, found.name, args, { ...options, repeatable });
+  const result: ToolResult = await calling.catch(async (error: unknown) => {
+    await failIfGone(toolbox, namespace, found.name, signal);
+    throw withSignature(error, toolbox.known(namespace), found);
+  });
+  if (result["isError"] === true) await failIfGone(toolbox, namespace, found.name, signal);
   return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);
+}
+
+/** A server that takes a tool away may answer anything to a call of it. */
+async function failIfGone(toolbox: Toolbox, namespace: string, name: string, signal: AbortSignal): Promise<void> {
+  await changesKnown([namespace], toolbox, signal);
+  const server = toolbox.known(namespace);
+  if (server && !findTool(server, name)) throw unknownTool(server, name);
 }
 
 /** What the server refuses shows what it takes, as what we refuse does. */

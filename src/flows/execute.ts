@@ -12,6 +12,8 @@ export interface ExecuteRequest {
   /** Instead of the config's. */
   check?: CheckMode | undefined;
   signal?: AbortSignal | undefined;
+  /** Told in a line what has happened. */
+  onProgress?: ((line: string) => void) | undefined;
 }
 
 /** Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
@@ -22,9 +24,9 @@ export async function execute(request: ExecuteRequest, toolbox: Toolbox): Promis
   return (await askAgain(request.source, toolbox, request.signal)) ? run(request, toolbox) : first;
 }
 
-async function run({ source, limits, check, signal }: ExecuteRequest, toolbox: Toolbox): Promise<Outcome> {
+async function run({ source, limits, check, signal, onProgress }: ExecuteRequest, toolbox: Toolbox): Promise<Outcome> {
   const { config } = toolbox;
-  const bindings = await bindingsFor(source, toolbox, signal);
+  const bindings = await bindingsFor(source, toolbox, { signal, onProgress });
   return toolbox.sandbox.execute(source, {
     bindings,
     limits: limitsFrom(withChosen(config.limits, limits)),

@@ -7,15 +7,18 @@ import type { Toolbox } from "./toolbox.ts";
 const firstLookMs = 10_000;
 
 /**
- * Asks the servers that the registry does not know for their tools, all at once; one that is slow or broken is not
- * waited for. Why those that are still not known are not, by their names.
+ * Asks the servers that the registry does not know for their tools, all at once, and waits as well for those that have
+ * just said that theirs changed; one that is slow or broken is not waited for. Why those that are still not known are
+ * not, by their names.
  */
 export async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal): Promise<Map<string, string>> {
   const looks = toolbox
     .unknownServers()
     .map(async (name): Promise<[string, string | undefined]> => [name, await firstAnswer(name, toolbox, signal)]);
   const problems = new Map<string, string>();
+  const changes = changesKnown([...toolbox.config.servers.keys()], toolbox, signal);
   for (const [name, problem] of await Promise.all(looks)) if (problem !== undefined) problems.set(name, problem);
+  await changes;
   return problems;
 }
 
@@ -38,6 +41,15 @@ export async function firstAnswer(
     const seconds = Math.round(toolbox.askedForMs(name) / 1_000);
     return sentences(`no answer for ${seconds} s`, "It may come later; to see why not: claudikins list --check");
   }
+}
+
+/** Resolves when is known what those of these servers have that just said that it changed; at the latest in a while. */
+export async function changesKnown(names: string[], toolbox: Toolbox, signal: AbortSignal | undefined): Promise<void> {
+  const changing = names.filter((name) => toolbox.isChanging(name));
+  if (changing.length === 0) return;
+  const late = AbortSignal.timeout(firstLookMs);
+  const patience = signal ? AbortSignal.any([late, signal]) : late;
+  await Promise.all(changing.map((name) => toolbox.settled(name, patience).catch(() => {})));
 }
 
 /** Why a server cannot be called now, when it is tried again, and what repairs it; undefined where nothing is known to be wrong. */

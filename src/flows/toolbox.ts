@@ -1,15 +1,17 @@
 /** What every flow works with: one config, one pool, one sandbox, and what the registry knows of the servers' tools. */
 import { createHash } from "node:crypto";
-import { Pool, type PoolOptions } from "../clients/pool.ts";
+import { type CallOptions, Pool, type PoolOptions } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";
 import { unlessAborted } from "../clients/unless-aborted.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
-import { ClaudikinsError } from "../errors.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
 import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
 import { assignNames, type Named, sandboxGlobals, toFolderName } from "../registry/names.ts";
 import { markAsked, readIndex, removeServer, type Written, writeIndex, writeServer } from "../registry/store.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { version } from "../version.ts";
+import { Refresher } from "./refresher.ts";
 
 /** The folder of servers whose config names no category. */
 const defaultCategory = "other";
@@ -32,12 +34,19 @@ export class Toolbox implements AsyncDisposable {
   readonly #asked = new Set<string>();
   readonly #fingerprints = new Map<string, string>();
   readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
+  readonly #lastSync = new Map<string, Promise<SyncResult>>();
+  readonly #log: Log;
+  readonly #refresher = new Refresher((name) => this.#refresh(name));
 
   constructor(config: Config, sandbox: Sandbox, options: PoolOptions) {
     this.config = config;
     this.sandbox = sandbox;
     this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
+    this.#log = options.log;
     this.pool = new Pool(config.servers, options);
+    this.pool.onListChanged((server, what) => {
+      if (what === "tools") this.#refresher.changed(server);
+    });
   }
 
   /** The registry as it is on disk; empty before the first `gen`, and where it is damaged (see `indexProblem`). */
@@ -68,6 +77,16 @@ export class Toolbox implements AsyncDisposable {
     return [...this.config.servers.keys()].filter((name) => !this.known(name));
   }
 
+  /** Whether the server has just said that its tools changed, and is asked for them. */
+  isChanging(name: string): boolean {
+    return this.#refresher.isRunning(name);
+  }
+
+  /** Resolves when they are known. */
+  settled(name: string, signal: AbortSignal): Promise<void> {
+    return unlessAborted(this.#refresher.settled(name), signal, `tools/list of ${name}`);
+  }
+
   /**
    * Asks one server for its tools and writes its files and the index. Callers at the same time share one answer; the
    * signal ends the wait of this one. Throws what the pool throws, and FILE_NOT_WRITABLE.
@@ -75,7 +94,7 @@ export class Toolbox implements AsyncDisposable {
   async sync(name: string, signal?: AbortSignal): Promise<SyncResult> {
     let running = this.#syncing.get(name);
     if (!running) {
-      const result = this.#sync(name).finally(() => this.#syncing.delete(name));
+      const result = this.#syncInTurn(name).finally(() => this.#syncing.delete(name));
       running = { since: performance.now(), result };
       this.#syncing.set(name, running);
     }
@@ -99,8 +118,26 @@ export class Toolbox implements AsyncDisposable {
     }
   }
 
-  async #sync(name: string): Promise<SyncResult> {
-    const tools = await this.pool.listTools(name);
+  /** After the server has said that its tools have changed. */
+  async #refresh(name: string): Promise<void> {
+    try {
+      const { server } = await this.#syncInTurn(name, { startsNothing: true });
+      this.#log.info(`${name} has other tools: ${server.tools.length} now`);
+    } catch (error) {
+      this.#log.debug(`${name}: its tools may have changed, and are not known: ${messageOf(error)}`);
+    }
+  }
+
+  /** One after the other: the list that was asked for later is the one that stays. */
+  #syncInTurn(name: string, options?: CallOptions): Promise<SyncResult> {
+    const before = this.#lastSync.get(name)?.catch(() => {});
+    const sync = before ? before.then(() => this.#sync(name, options)) : this.#sync(name, options);
+    this.#lastSync.set(name, sync);
+    return sync;
+  }
+
+  async #sync(name: string, options: CallOptions = {}): Promise<SyncResult> {
+    const tools = await this.pool.listTools(name, options);
     this.#asked.add(name);
     const config = this.config.servers.get(name)!;
     const { server, collisions } = registryServer(config, this.#jsNameOf(name), tools, this.#folderFor(config));
@@ -125,6 +162,7 @@ export class Toolbox implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#refresher[Symbol.dispose]();
     this.sandbox[Symbol.dispose]();
     await this.pool.close();
   }

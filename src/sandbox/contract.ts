@@ -1,4 +1,5 @@
 /** What the sandbox promises: the outcome of an execution, its receipt, and the bindings that code is given. */
+import type { Clock } from "../time-limit.ts";
 
 export type FailureReason = "threw" | "check" | "timeout" | "cpu" | "memory" | "stack" | "cancelled" | "crashed";
 
@@ -148,5 +149,6 @@ export interface Bindings {
   namespaces: Namespace[];
   /** Functions that may do what the words say, best first. Asked when something has failed. */
   suggest?(words: string, limit: number): Suggestion[];
-  call(call: BindingCall, signal: AbortSignal): Promise<BindingValue>;
+  /** The clock is that of the execution: it is held while somebody is asked something. */
+  call(call: BindingCall, signal: AbortSignal, clock?: Clock): Promise<BindingValue>;
 }

@@ -22,7 +22,7 @@ export class Execution implements HostCalls {
   readonly #gate: CallGate;
   readonly #timers = new Map<number, Timer>();
   readonly #stop: Int32Array;
-  readonly #deadline: number;
+  #deadline: number;
   /** Time in which the code ran, up to when it last did. */
   #usedMs = 0;
   /** Since when the code runs; undefined while it waits. */
@@ -57,6 +57,11 @@ export class Execution implements HostCalls {
       const [kind, payload] = answer.ok ? payloadOf(answer.value) : [answerKind.error, JSON.stringify(answer.error)];
       this.#cell.callGuest("settle", call, kind, payload);
     });
+  }
+
+  /** In milliseconds since 1970. */
+  moveDeadline(deadline: number): void {
+    this.#deadline = performance.now() + (deadline - Date.now());
   }
 
   /** Called when the stop flag may have changed while the code was only waiting. */

@@ -36,7 +36,19 @@ export type SettleMessage =
   | { type: "settle"; call: number; ok: true; value: BindingValue }
   | { type: "settle"; call: number; ok: false; error: ErrorShape };
 
-export type ToWorker = PrepareMessage | RunMessage | SettleMessage | { type: "stop" } | { type: "renew" };
+/** The time stands still, or goes on: then it is over at this moment. Milliseconds since 1970. */
+export interface DeadlineMessage {
+  type: "deadline";
+  deadline: number;
+}
+
+export type ToWorker =
+  | PrepareMessage
+  | RunMessage
+  | SettleMessage
+  | DeadlineMessage
+  | { type: "stop" }
+  | { type: "renew" };
 
 /** A line of the log, or the beginning of one: what comes next on its level belongs to it. */
 export interface LogPart extends LogEntry {

@@ -1,5 +1,6 @@
 /** What one execution did, written down while it runs: logs, display blocks, calls; in the end the outcome. */
 import { randomBytes } from "node:crypto";
+import type { Clock } from "../time-limit.ts";
 import { textOf } from "./binding-value.ts";
 import type {
   Bindings,
@@ -85,7 +86,7 @@ export class Recorder {
   }
 
   /** Makes one call through the bindings and gives the answer for the code; a failure is an answer too. */
-  async call(message: CallMessage, bindings: Bindings, signal: AbortSignal): Promise<SettleMessage> {
+  async call(message: CallMessage, bindings: Bindings, signal: AbortSignal, clock: Clock): Promise<SettleMessage> {
     const { call, namespace, group, name, raw } = message;
     const tool = group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`;
     const startedAt = performance.now();
@@ -98,7 +99,7 @@ export class Recorder {
     seen.args = message.args;
     try {
       const args = JSON.parse(message.args) as Record<string, unknown>;
-      const value = await bindings.call({ namespace, group, name, args, raw }, signal);
+      const value = await bindings.call({ namespace, group, name, args, raw }, signal, clock);
       const text = textOf(value);
       use.resultChars += text.length;
       const bytes = Buffer.byteLength(text);

@@ -1,4 +1,5 @@
 /** Runs code: each execution in a worker of its own for its time, stopped for certain, answered with an Outcome. */
+import { type Clock, TimeLimit } from "../time-limit.ts";
 import { Turns } from "../turns.ts";
 import { CheckError, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
@@ -112,7 +113,7 @@ export class Sandbox implements Disposable {
       if (data.type === "logs") recorder.log(data.entries);
       else if (data.type === "display") recorder.display(data.json);
       else if (data.type === "done") resolve(data);
-      else void recorder.call(data, bindings, calls.signal).then(send);
+      else void recorder.call(data, bindings, calls.signal, clock).then(send);
     };
     worker.onerror = (event) => {
       event.preventDefault();
@@ -126,8 +127,18 @@ export class Sandbox implements Disposable {
       send({ type: "stop" });
       setTimeout(() => resolve({ result: lost(reason), reusable: false }), stopGraceMs).unref();
     };
-    const timer = setTimeout(halt, limits.timeoutMs, "timeout");
-    const deadline = Date.now() + limits.timeoutMs;
+    const limit = new TimeLimit(limits.timeoutMs, () => halt("timeout"));
+    const tellDeadline = () => send({ type: "deadline", deadline: limit.deadline });
+    const clock: Clock = {
+      hold: () => {
+        limit.hold();
+        tellDeadline();
+      },
+      release: () => {
+        limit.release();
+        tellDeadline();
+      },
+    };
     const cancel = () => halt("cancelled");
     signal?.addEventListener("abort", cancel, { once: true });
 
@@ -138,12 +149,12 @@ export class Sandbox implements Disposable {
       namespaces: bindings.namespaces.map(withoutSchemas),
       mounts,
       limits,
-      deadline,
+      deadline: limit.deadline,
       stop,
     });
     if (signal?.aborted) cancel();
     const { result, reusable } = await promise;
-    clearTimeout(timer);
+    limit.end();
     signal?.removeEventListener("abort", cancel);
     calls.abort();
     this.#giveBack(worker, limits.memoryBytes, reusable);

@@ -47,6 +47,9 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
     case "settle":
       current?.settle(data);
       break;
+    case "deadline":
+      current?.moveDeadline(data.deadline);
+      break;
     case "stop":
       current?.checkStopped();
       break;

@@ -25,7 +25,7 @@ type Scope = Record<string, unknown>;
 
 /** An outcome with everything that can be told without the sandbox. */
 export async function runInBun(written: string, toolbox: Toolbox): Promise<Outcome> {
-  const bindings = await bindingsFor(written, toolbox, undefined);
+  const bindings = await bindingsFor(written, toolbox);
   const [logs, display, tools]: [LogEntry[], unknown[], Record<string, ToolUse>] = [[], [], {}];
   const globals = namespaces(bindings, tools);
   const { console, write, flush } = captured(logs);

@@ -43,6 +43,11 @@ await using pool = new Pool(new Map([[server.name, server]]), {
   log: { debug: log, info: log, warn: log },
   credentialsFile,
 });
+// A person who agrees without filling anything in: the defaults are ours to add.
+pool.host = {
+  capabilities: { elicitation: { form: { applyDefaults: true } } },
+  elicit: async () => ({ action: "accept", content: {} }),
+};
 
 const tools = await signedIn(() => pool.listTools(server.name));
 for (const { name } of tools) {

@@ -28,6 +28,7 @@ const leaves: Record<string, string[]> = {
   "near-names.ts": [],
   "files.ts": ["errors.ts"],
   "log.ts": ["errors.ts"],
+  "time-limit.ts": [],
   "turns.ts": [],
   "version.ts": [],
   "outcome-text.ts": ["sandbox"],

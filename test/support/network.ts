@@ -1,4 +1,4 @@
-/** Servers on 127.0.0.1 for tests: test/fixtures/servers/network.ts as a process, until its `using` block ends. */
+/** Servers on 127.0.0.1 for tests: a program of test/fixtures/servers as a process, until its `using` block ends. */
 import { createServer } from "node:net";
 import { fixture } from "./servers.ts";
 
@@ -11,8 +11,15 @@ export interface NetworkFixture extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-export async function networkFixture(mode: string, options: { args?: string[]; env?: Record<string, string> } = {}) {
-  const { command, args } = fixture("network", mode, ...(options.args ?? []));
+export interface NetworkOptions {
+  /** Of test/fixtures/servers. */
+  program?: string;
+  args?: string[];
+  env?: Record<string, string>;
+}
+
+export async function networkFixture(mode: string, options: NetworkOptions = {}) {
+  const { command, args } = fixture(options.program ?? "network", mode, ...(options.args ?? []));
   const child = Bun.spawn([command, ...args], {
     stdin: "ignore",
     stdout: "pipe",

@@ -8,6 +8,7 @@ import { command, commonArgs } from "../command.ts";
 import { parseChoice } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
+import { Activity } from "../progress.ts";
 import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
 
 export default command({
@@ -41,7 +42,10 @@ export default command({
     ]);
     const source = await readSource(args.file, args.eval, io);
     await using toolbox = await openToolbox(io, args.config, sandbox);
-    const outcome = await execute({ source, limits, check, signal: io.interrupted }, toolbox);
+    const activity = new Activity(io.stderr);
+    const { onProgress } = activity;
+    const running = execute({ source, limits, check, signal: io.interrupted, onProgress }, toolbox);
+    const outcome = await running.finally(() => activity.end());
     const colours = io.stderr.isTerminal && !io.env["NO_COLOR"];
     if (args.json) {
       if (outcome.ok) await io.stdout.write(`${JSON.stringify(outcome)}\n`);

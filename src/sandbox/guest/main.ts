@@ -12,6 +12,7 @@ import { timers } from "./node/timers.ts";
 import { notice, stackOfThrown } from "./noticing.ts";
 import { type Oddity, oddities } from "./oddities.ts";
 import { randomFrom } from "./random.ts";
+import { endSubscriptions } from "./server-functions.ts";
 import { hasTimers, isTimer, runTimer, whenTimersEnd, workTimers } from "./timers.ts";
 import { encode, met } from "./values.ts";
 
@@ -68,6 +69,7 @@ async function start(main: (exports: object) => Promise<unknown>): Promise<void>
     const value = await main({});
     returned = { value: isTimer(value) ? undefined : value };
     watchUnseen();
+    endSubscriptions();
     late = floats();
     await whenNothingFloats();
     if (returned.value === undefined) await finishTimers();

@@ -41,6 +41,8 @@ function resources(this: object) {
     templates: () => ask("templates", {}, (result) => listIn(result, "resourceTemplates")),
     read: (uri: unknown) =>
       ask("read", typeof uri === "string" ? { uri } : uri, (result) => withText(result, "contents")),
+    subscribe: (uri: unknown) =>
+      subscription(ask("subscribe", typeof uri === "string" ? { uri } : uri, ({ id }) => id) as Promise<number>),
   });
 }
 
@@ -60,6 +62,44 @@ function asker(object: object, kind: CallKind) {
       call(name, what, args, kind).then((result) => shape(result as Shape)),
       `${name}.${what}`,
     );
+}
+
+/** What ends each subscription that is open. */
+const ends = new Set<() => void>();
+
+/** The program is over: whoever still waits for an update gets none. */
+export function endSubscriptions(): void {
+  for (const end of ends) end();
+}
+
+/** Updates, one after the other: `{ uri }` each, for as long as somebody asks for the next. */
+function subscription(opened: Promise<number>): AsyncIterableIterator<unknown> {
+  const over = { done: true, value: undefined } as const;
+  const ended = Promise.withResolvers<typeof over>();
+  let isOver = false;
+  const end = () => {
+    if (isOver) return;
+    isOver = true;
+    ends.delete(end);
+    ended.resolve(over);
+    const tell = (id: number) => void call("", "unsubscribe", { id }, callKind.resources).catch(() => {});
+    opened.then(tell, () => {});
+  };
+  ends.add(end);
+  const next = async () => {
+    const id = await opened;
+    if (isOver) return over;
+    const answer = call("", "next", { id }, callKind.resources) as Promise<IteratorResult<unknown>>;
+    return Promise.race([answer, ended.promise]);
+  };
+  const finish = async () => {
+    end();
+    return over;
+  };
+  const updates = { next, return: finish, [Symbol.asyncIterator]: () => updates };
+  const { dispose, asyncDispose } = Symbol as { dispose?: symbol; asyncDispose?: symbol };
+  for (const name of [dispose, asyncDispose]) if (name) Object.defineProperty(updates, name, { value: finish });
+  return updates as AsyncIterableIterator<unknown>;
 }
 
 /** The list, which also answers to what it is called in the protocol: `const { resources } = await …`. */

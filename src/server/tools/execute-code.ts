@@ -26,6 +26,7 @@ export async function callExecuteCode(
   args: Record<string, unknown>,
   toolbox: Toolbox,
   signal: AbortSignal,
+  onProgress?: (line: string) => void,
 ): Promise<CallToolResult> {
   const { code } = args;
   const timeoutMs = args["timeout_ms"] ?? args["timeout"];
@@ -37,7 +38,7 @@ export async function callExecuteCode(
     return refusal(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`);
   }
   const outcome = await execute(
-    { source: code, limits: { timeoutMs: timeoutMs as number | undefined }, signal },
+    { source: code, limits: { timeoutMs: timeoutMs as number | undefined }, signal, onProgress },
     toolbox,
   );
   const { folders, limits } = toolbox.config;

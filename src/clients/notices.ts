@@ -1,0 +1,67 @@
+/** What servers say without being asked: that something has changed. Its shape is not relied on. */
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Log } from "../log.ts";
+import type { Offer } from "./connect.ts";
+import { isObject } from "./result.ts";
+
+export type Notice =
+  /** The list of its tools, resources or prompts is another one now. */
+  | { what: Offer }
+  /** The resource under this address is. */
+  | { uri: string };
+
+const listChanges: ReadonlyMap<string, Offer> = new Map([
+  ["notifications/tools/list_changed", "tools"],
+  ["notifications/resources/list_changed", "resources"],
+  ["notifications/prompts/list_changed", "prompts"],
+]);
+
+/** Characters of one line of a server's log, and of an address. */
+const maxLine = 500;
+const maxUri = 8_192;
+
+interface Source {
+  server: string;
+  log: Log;
+  redact: (text: string) => string;
+}
+
+/** To be called before the client is connected: some servers do not wait for the end of `initialize`. */
+export function listenTo(client: Client, source: Source, onNotice: (notice: Notice) => void): void {
+  client.fallbackNotificationHandler = async ({ method, params = {} }) => {
+    const what = listChanges.get(method);
+    const uri = params["uri"];
+    if (what !== undefined) onNotice({ what });
+    else if (method === "notifications/message") logMessage(source, params);
+    else if (method === "notifications/resources/updated" && typeof uri === "string" && uri.length <= maxUri) {
+      onNotice({ uri });
+    }
+  };
+}
+
+/** One line: where it comes from, and what it says. */
+function logMessage({ server, log, redact }: Source, { level, logger, data }: Record<string, unknown>): void {
+  // Before anything is cut: half a secret would not be known again.
+  const words = redact(wordsOf(data).slice(0, 100 * maxLine));
+  const source = typeof logger === "string" && logger !== "" ? `${server} (${oneLine(redact(logger), 50)})` : server;
+  const line = `${source}: ${oneLine(words, maxLine)}`;
+  if (level === "debug") log.debug(line);
+  else if (level === "info" || level === "notice") log.info(line);
+  else log.warn(line);
+}
+
+function wordsOf(data: unknown): string {
+  if (typeof data === "string") return data;
+  const message = isObject(data) && Object.keys(data).length === 1 ? data["message"] : undefined;
+  return typeof message === "string" ? message : (JSON.stringify(data) ?? "");
+}
+
+/** A server's words on one line of ours, without what a terminal would obey. */
+export function oneLine(text: string, maxChars: number): string {
+  const line = text
+    // More of it is not looked at, however long it is.
+    .slice(0, maxChars * 4)
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .trim();
+  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
+}

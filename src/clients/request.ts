@@ -1,0 +1,174 @@
+/** One request to a connected server → its result, or an error that says what became of it. */
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { ErrorCode as McpCode, McpError, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import type { ServerConfig } from "../config/load.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { type Clock, maxTimerMs, TimeLimit } from "../time-limit.ts";
+import { ConnectionLost } from "./connection-lost.ts";
+import { brokeOff, NetworkFailure } from "./network-failure.ts";
+import { onAbort } from "./on-abort.ts";
+import { objectsOf } from "./result.ts";
+import type { ProgressListener, ServerProgress } from "./server-progress.ts";
+import type { ServerRequests } from "./server-requests.ts";
+import { lastWords, otherVersion, unreachable, wordsOf } from "./server-words.ts";
+import { NotWritten } from "./stdio.ts";
+import type { Line } from "./transport.ts";
+
+export interface Request {
+  method: string;
+  params: Record<string, unknown>;
+}
+
+export interface RequestOptions {
+  /** What is asked, for error messages: `demo.get_order`. */
+  what: string;
+  /** Time in which the server waits for a person does not count. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  /** Stands still as well while the server waits for a person. */
+  clock?: Clock | undefined;
+  /** The server is asked to say how far it is only where somebody listens. */
+  onProgress?: ProgressListener | undefined;
+}
+
+/** A connected server, and what is under way with it. */
+export interface Peer {
+  server: ServerConfig;
+  client: Client;
+  line: Line;
+  requests: ServerRequests;
+  progress: ServerProgress;
+  closing: AbortSignal;
+}
+
+/** Results are not validated here: servers send odd ones, and whoever asked knows what to make of them. */
+const anyResult = z.looseObject({});
+
+/** See `request` of a Connection. */
+export async function sendRequest(
+  peer: Peer,
+  request: Request,
+  options: RequestOptions,
+): Promise<Record<string, unknown>> {
+  const { what, timeoutMs, signal, clock, onProgress } = options;
+  // The SDK never takes its listener off a signal: each request has one of its own, or those of a thousand calls stay.
+  const cancel = new AbortController();
+  const stopListening = onAbort(signal, () => cancel.abort());
+  // In the place of the SDK's, which cannot be held.
+  const late = new McpError(McpCode.RequestTimeout, "its time is over");
+  const limit = new TimeLimit(timeoutMs, () => cancel.abort(late));
+  const ended = peer.requests.calling(request.method, clock ? both(limit, clock) : limit);
+  const listening = onProgress && peer.progress.listen(onProgress);
+  // Of a process that has just ended the connection closes a little later: nothing is written to it meanwhile.
+  const hasEnded = peer.server.url === undefined && peer.line.ended() !== "";
+  const sent = !hasEnded && peer.client.transport !== undefined;
+  try {
+    if (!sent) throw new Error("not connected");
+    const { method, params } = request;
+    const { progressToken } = listening ?? {};
+    const asked = listening ? { method, params: { ...params, _meta: { progressToken } } } : request;
+    return await peer.client.request(asked, anyResult, { timeout: maxTimerMs, signal: cancel.signal });
+  } catch (cause) {
+    if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });
+    if (peer.closing.aborted) {
+      throw new ClaudikinsError("CANCELLED", `${what} was cancelled: claudikins is closing`, { cause });
+    }
+    throw cause === late ? timeoutError(peer.server, options, cause) : requestError(peer, request, what, cause, sent);
+  } finally {
+    stopListening();
+    ended();
+    limit.end();
+    listening?.end();
+  }
+}
+
+/** Two that are held and let go together. */
+function both(one: Clock, other: Clock): Clock {
+  const hold = () => {
+    one.hold();
+    other.hold();
+  };
+  const release = () => {
+    one.release();
+    other.release();
+  };
+  return { hold, release };
+}
+
+function timeoutError({ name }: ServerConfig, { what, timeoutMs }: RequestOptions, cause: unknown): ClaudikinsError {
+  return new ClaudikinsError("CALL_TIMEOUT", `${what} did not answer within ${timeoutMs / 1000} s`, {
+    cause,
+    hint: `Raise "callTimeoutMs" of "${name}" in the config, or ask for less in one call.`,
+  });
+}
+
+function requestError(
+  { server, line, client }: Peer,
+  { method }: Request,
+  what: string,
+  cause: unknown,
+  sent: boolean,
+): ClaudikinsError {
+  if (cause instanceof ClaudikinsError) return cause;
+  const failure = cause instanceof NetworkFailure ? cause : line.failure();
+  if (failure) {
+    const { code, message, hint, isGone } = failure;
+    // Who may not do this one thing is not signed out.
+    if (failure.stands && failure.status !== 403) return unreachable(server, failure);
+    const isUnsent = !sent || (cause instanceof NetworkFailure && cause.isUnsent);
+    const whose = isGone ? `server "${server.name}" is gone, ${message}` : `server "${server.name}": ${message}`;
+    if (isGone && code === "SERVER_UNAVAILABLE") {
+      return new ConnectionLost(`${what}: ${whose}`, { hint, sent: !isUnsent });
+    }
+    return new ClaudikinsError(code, `${what}: ${whose}`, { hint });
+  }
+  // The SDK's own code for it is one that many servers use for any error.
+  const isClosed = client.transport === undefined || (cause instanceof McpError && cause.data === brokeOff);
+  if (!(cause instanceof McpError) || (cause.code === McpCode.ConnectionClosed && isClosed)) {
+    const how = line.ended() || wordsOf(cause);
+    if (server.url === undefined) {
+      const message = `${what}: server "${server.name}" is gone, ${how}${lastWords(line)}`;
+      const hint = "The next call starts it again.";
+      return new ConnectionLost(message, { cause, hint, sent: sent && !(cause instanceof NotWritten) });
+    }
+    return new ClaudikinsError("SERVER_UNAVAILABLE", `${what}: server "${server.name}": ${how}`, {
+      cause,
+      hint: "Try again, and see what it logs.",
+    });
+  }
+  return answeredError(method, what, cause);
+}
+
+function answeredError(method: string, what: string, cause: McpError): ClaudikinsError {
+  const code = answeredErrorCode(method, cause.code);
+  if (cause.code === McpCode.ParseError) {
+    return new ClaudikinsError(code, `${what}: ${wordsOf(cause)}`, { cause, hint: otherVersion });
+  }
+  const own = method.endsWith("/list") ? "the server answered with an error: " : "";
+  const pages = cause instanceof UrlElicitationRequiredError ? pagesHint(cause) : undefined;
+  return new ClaudikinsError(code, `${what}: ${own}${wordsOf(cause)}`, { cause, hint: pages ?? answeredHint(method) });
+}
+
+/** What a tool says is for whoever called it; it knows best. */
+function answeredHint(method: string): string | undefined {
+  if (method === "tools/call") return undefined;
+  if (method.endsWith("/list")) return "It is the server's own error: see what it logs, or its documentation.";
+  return `${method.split("/")[0]}.list() of the server shows what there is.`;
+}
+
+/** What a person has to do in a browser before the call can succeed. */
+function pagesHint({ data }: UrlElicitationRequiredError): string | undefined {
+  const { elicitations } = (data ?? {}) as { elicitations?: unknown };
+  const urls = objectsOf(elicitations).flatMap(({ url }) => (isPage(url) ? [url] : []));
+  return urls.length === 0 ? undefined : `Somebody has to open ${urls.slice(0, 3).join(" and ")}; then call it again.`;
+}
+
+function isPage(url: unknown): url is string {
+  return typeof url === "string" && url.length < 2_000 && /^https?:\/\/[^\s\p{Cc}]+$/u.test(url);
+}
+
+function answeredErrorCode(method: string, code: number) {
+  if (method !== "tools/call" || code === McpCode.ParseError) return "PROTOCOL_ERROR";
+  return code === McpCode.InvalidParams ? "INVALID_ARGUMENTS" : "TOOL_FAILED";
+}

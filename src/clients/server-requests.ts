@@ -1,0 +1,284 @@
+/** Requests of one connected server: passed on to the host when it can answer, refused in a sentence when it cannot. */
+
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import {
+  CancelledNotificationSchema,
+  type ClientCapabilities,
+  CreateMessageRequestSchema,
+  CreateMessageResultSchema,
+  CreateMessageResultWithToolsSchema,
+  ElicitationCompleteNotificationSchema,
+  type ElicitRequest,
+  ElicitRequestSchema,
+  ElicitResultSchema,
+  ErrorCode,
+  ListRootsResultSchema,
+  type RequestId,
+  type Result,
+} from "@modelcontextprotocol/sdk/types.js";
+import type { z } from "zod";
+import { messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { type Clock, TimeLimit } from "../time-limit.ts";
+import { type Host, serverKey } from "./host.ts";
+
+/** Requests of one server that are open at once. */
+const maxOpen = 16;
+
+/** How long a person may take, and a program. */
+const personMs = 3_600_000;
+const programMs = 30_000;
+
+/** Characters of a request as JSON: pictures are sent for sampling, and nobody reads a form that long. */
+const maxChars: ReadonlyMap<string, number> = new Map([
+  ["sampling/createMessage", 16_777_216],
+  ["elicitation/create", 131_072],
+]);
+
+/** Characters of what a host says about a failure. */
+const maxErrorChars = 500;
+
+interface Open {
+  abort: AbortController;
+  /** Calls that were under way when it came: it ends with the last of them. Empty where there were none. */
+  calls: Set<Clock>;
+}
+
+interface Ask {
+  signal: AbortSignal;
+  params: Record<string, unknown>;
+}
+
+export class ServerRequests {
+  /** What the server is told that we can do. */
+  readonly capabilities: ClientCapabilities;
+  readonly #server: string;
+  readonly #host: Host | undefined;
+  readonly #log: Log;
+  readonly #open = new Map<RequestId, Open>();
+  /** Clocks of the calls that are under way. */
+  readonly #calls = new Set<Clock>();
+  #holding = 0;
+
+  constructor(server: string, host: Host | undefined, log: Log) {
+    this.#server = server;
+    this.#host = host;
+    this.#log = log;
+    this.capabilities = capabilitiesOf(host);
+  }
+
+  /** To be called before the client is connected. */
+  attach(client: Client): void {
+    client.fallbackRequestHandler = (request, extra) => this.#handle(request, extra);
+    // The SDK takes no notice where the id is 0, which is that of the first request of most servers.
+    client.setNotificationHandler(CancelledNotificationSchema, ({ params }) => {
+      if (params.requestId !== undefined) this.#open.get(params.requestId)?.abort.abort();
+    });
+    client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
+      if (this.capabilities.elicitation?.url) this.#host?.elicited?.(this.#idFor(params.elicitationId));
+    });
+  }
+
+  /** The clock of a call stands still while the server waits for somebody. To be told, with what it gives, of its end. */
+  calling(method: string, clock: Clock): () => void {
+    // While it is asked what it has, a server does nothing for us.
+    if (method.endsWith("/list")) return () => {};
+    this.#calls.add(clock);
+    if (this.#holding > 0) clock.hold();
+    return () => {
+      this.#calls.delete(clock);
+      if (this.#holding > 0) clock.release();
+      for (const { calls, abort } of this.#open.values()) {
+        if (calls.delete(clock) && calls.size === 0) abort.abort();
+      }
+    };
+  }
+
+  async #handle(
+    { method, params = {} }: { method: string; params?: Record<string, unknown> | undefined },
+    { requestId, signal }: Pick<RequestHandlerExtra<never, never>, "requestId" | "signal">,
+  ): Promise<Result> {
+    const ask = this.#answers.get(method);
+    if (!ask) throw new Refusal(ErrorCode.MethodNotFound, noSuchMethod(method));
+    try {
+      return await this.#answered(method, params, ask, requestId, signal);
+    } catch (error) {
+      this.#log.warn(`${this.#server}: its ${method} failed: ${messageOf(error)}`);
+      throw error;
+    }
+  }
+
+  async #answered(
+    method: string,
+    params: Record<string, unknown>,
+    ask: (ask: Ask) => Promise<Result>,
+    requestId: RequestId,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    if (this.#open.size >= maxOpen) {
+      throw new Refusal(ErrorCode.InvalidRequest, `claudikins: ${maxOpen} requests of this server are open already`);
+    }
+    const isLong = JSON.stringify(params).length > (maxChars.get(method) ?? 10_000);
+    if (isLong) throw new Refusal(ErrorCode.InvalidParams, `claudikins: this ${method} is too large to be passed on`);
+    const isForPerson = method !== "roots/list";
+    const open: Open = { abort: new AbortController(), calls: new Set(isForPerson ? this.#calls : []) };
+    this.#open.set(requestId, open);
+    const late = new TimeLimit(isForPerson ? personMs : programMs, () => open.abort.abort());
+    if (isForPerson) this.#hold();
+    try {
+      return await ask({ signal: AbortSignal.any([open.abort.signal, signal]), params });
+    } finally {
+      late.end();
+      this.#open.delete(requestId);
+      if (isForPerson) this.#release();
+    }
+  }
+
+  readonly #answers = new Map<string, (ask: Ask) => Promise<Result>>([
+    ["sampling/createMessage", (ask) => this.#sample(ask)],
+    ["elicitation/create", (ask) => this.#elicit(ask)],
+    ["roots/list", (ask) => this.#listRoots(ask)],
+  ]);
+
+  async #sample({ params, signal }: Ask): Promise<Result> {
+    const { sampling } = this.capabilities;
+    if (!sampling) throw refused("sampling");
+    const { tools, toolChoice } = valid(CreateMessageRequestSchema, "sampling/createMessage", params).params;
+    const usesTools = tools !== undefined || toolChoice !== undefined;
+    if (usesTools && !sampling.tools) throw refused("sampling with tools", ErrorCode.InvalidParams);
+    const named = this.#named(params) as Parameters<NonNullable<Host["sample"]>>[0];
+    const answer = await this.#ask(signal, (asked) => this.#host!.sample!(named, asked));
+    return usableAnswer(usesTools ? CreateMessageResultWithToolsSchema : CreateMessageResultSchema, "sampling", answer);
+  }
+
+  async #elicit({ params, signal }: Ask): Promise<Result> {
+    const { elicitation } = this.capabilities;
+    if (!elicitation) throw refused("elicitation");
+    const request = valid(ElicitRequestSchema, "elicitation/create", params).params;
+    const mode = request.mode ?? "form";
+    if (mode === "form" && !elicitation.form) throw refused("elicitation by a form", ErrorCode.InvalidParams);
+    if (mode === "url" && !elicitation.url) throw refused("elicitation under a URL", ErrorCode.InvalidParams);
+    const named = { ...this.#named(params), mode, message: `[${this.#server}] ${readable(request.message)}` };
+    const forwarded = { ...named, ...this.#addressOf(request) } as ElicitRequest["params"];
+    const answer = await this.#ask(signal, (asked) => this.#host!.elicit!(forwarded, asked));
+    return withDefaults(usableAnswer(ElicitResultSchema, "elicitation", answer), request);
+  }
+
+  async #listRoots({ signal }: Ask): Promise<Result> {
+    if (!this.capabilities.roots) throw refused("roots");
+    const answer = await this.#ask(signal, (asked) => this.#host!.listRoots!(asked));
+    return usableAnswer(ListRootsResultSchema, "roots", answer);
+  }
+
+  #addressOf(request: ElicitRequest["params"]): object {
+    if (request.mode !== "url") return {};
+    if (!/^https?:$/.test(new URL(request.url).protocol)) {
+      throw new Refusal(ErrorCode.InvalidParams, "claudikins: only addresses of the web are passed on, http and https");
+    }
+    return { elicitationId: this.#idFor(request.elicitationId) };
+  }
+
+  /** Two servers may use the same id. */
+  #idFor(elicitationId: string): string {
+    return `${this.#server}:${elicitationId}`;
+  }
+
+  /** Tokens and tasks in `_meta` are between the server and us. */
+  #named({ task: _, ...params }: Record<string, unknown>): Record<string, unknown> {
+    const { progressToken: _token, ...meta } = Object(params["_meta"]) as Record<string, unknown>;
+    return { ...params, _meta: { ...meta, [serverKey]: this.#server } };
+  }
+
+  async #ask<T>(signal: AbortSignal, ask: (asked: { server: string; signal: AbortSignal }) => Promise<T>): Promise<T> {
+    try {
+      return await ask({ server: this.#server, signal });
+    } catch (error) {
+      if (signal.aborted) throw new Refusal(ErrorCode.InternalError, "claudikins: nobody waits for this any more");
+      const code = (error as { code?: unknown }).code;
+      const words = messageOf(error).replace(/^(?:MCP error -?\d+: )+/, "");
+      throw new Refusal(
+        Number.isSafeInteger(code) ? Number(code) : ErrorCode.InternalError,
+        words.slice(0, maxErrorChars),
+      );
+    }
+  }
+
+  #hold(): void {
+    this.#holding += 1;
+    if (this.#holding === 1) for (const clock of this.#calls) clock.hold();
+  }
+
+  #release(): void {
+    this.#holding -= 1;
+    if (this.#holding === 0) for (const clock of this.#calls) clock.release();
+  }
+}
+
+/** What a server is told that asks for something else; also how a program is known that sends back what it is sent. */
+export function noSuchMethod(method: string): string {
+  return `claudikins knows no method "${method.slice(0, 100)}"`;
+}
+
+/** Its code and message are what the server is answered. */
+class Refusal extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+function refused(what: string, code: number = ErrorCode.MethodNotFound): Refusal {
+  return new Refusal(code, `claudikins: the host offers no ${what}`);
+}
+
+/** What the host has and there is a method for. Defaults of forms we fill in ourselves. */
+function capabilitiesOf(host: Host | undefined): ClientCapabilities {
+  const { sampling, elicitation, roots } = host?.capabilities ?? {};
+  // A host that names no kind of elicitation has forms.
+  const hasForms = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+  return {
+    ...(sampling && host?.sample ? { sampling } : {}),
+    ...(elicitation && host?.elicit
+      ? {
+          elicitation: {
+            ...(hasForms ? { form: { applyDefaults: true } } : {}),
+            ...(elicitation.url ? { url: elicitation.url } : {}),
+          },
+        }
+      : {}),
+    ...(roots && host?.listRoots ? { roots } : {}),
+  };
+}
+
+function valid<T>(schema: z.ZodType<T>, method: string, params: object): T {
+  const { success, data, error } = schema.safeParse({ method, params });
+  if (success) return data;
+  throw new Refusal(ErrorCode.InvalidParams, `claudikins: this is no ${method}: ${problemIn(error)}`);
+}
+
+function usableAnswer<T>(schema: z.ZodType<T>, what: string, answer: unknown): T {
+  const { success, data, error } = schema.safeParse(answer);
+  if (success) return data;
+  throw new Refusal(ErrorCode.InternalError, `claudikins: the host's answer is no ${what}: ${problemIn(error)}`);
+}
+
+function problemIn({ issues: [issue] }: z.ZodError): string {
+  return issue ? `${issue.path.join(".") || "it"}: ${issue.message}`.slice(0, maxErrorChars) : "it has another shape";
+}
+
+/** What the person left out has the value that the form says (SEP-1034). */
+function withDefaults(answer: z.infer<typeof ElicitResultSchema>, request: ElicitRequest["params"]): Result {
+  if (answer.action !== "accept" || request.mode === "url") return answer;
+  const defaults = Object.entries(request.requestedSchema.properties).flatMap(([name, property]) =>
+    "default" in property && property.default !== undefined ? [[name, property.default] as const] : [],
+  );
+  return { ...answer, content: { ...Object.fromEntries(defaults), ...answer.content } };
+}
+
+/** Without what could move a terminal's cursor; lines stay lines. */
+function readable(text: string): string {
+  return text.replace(/[^\P{Cc}\n]/gu, " ");
+}

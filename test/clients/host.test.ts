@@ -1,0 +1,455 @@
+/** What servers ask of the host: passed on when it can answer, refused when it cannot, and ended with whoever waits. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Host } from "../../src/clients/host.ts";
+import { Pool } from "../../src/clients/pool.ts";
+import { toolValue } from "../../src/clients/result.ts";
+import { defaultServerTimes } from "../../src/config/defaults.ts";
+import type { ClaudikinsError } from "../../src/errors.ts";
+import type { Log } from "../../src/log.ts";
+import { networkFixture } from "../support/network.ts";
+import { processesLeft } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+let pool: Pool;
+let logged: string[];
+beforeEach(() => {
+  folder = temporaryFolder();
+  logged = [];
+});
+afterEach(async () => {
+  await pool.close();
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+/** A pool with the server "asker", which is started or reached when it is first called. */
+function open(host?: Partial<Host>, entry: object = {}): Pool {
+  const { PATH = "" } = process.env;
+  const defaults = { args: [], env: {}, headers: {}, disabled: false, ...defaultServerTimes, needs: [] };
+  const { command, args } = fixture("protocol", "stdio", folder.path);
+  const way = "url" in entry ? { transport: "http" } : { command, args };
+  const server = { ...defaults, ...way, ...entry, name: "asker" };
+  const say = (line: string) => void logged.push(line);
+  const log: Log = { debug() {}, info() {}, warn: say };
+  pool = new Pool(new Map([["asker", server as never]]), { env: { PATH }, cwd: folder.path, log });
+  if (host) pool.host = { capabilities: {}, ...host };
+  return pool;
+}
+
+async function call(tool: string, args: object = {}, options = {}): Promise<unknown> {
+  const value = toolValue(await pool.callTool("asker", tool, args, options), tool);
+  return "json" in value ? JSON.parse(value.json) : value;
+}
+
+const ask = (method: string, params: object = {}, options = {}) => call("ask", { method, params }, options);
+
+const answer = { role: "assistant", content: { type: "text", text: "four" }, model: "m" } as const;
+const question = { messages: [{ role: "user", content: { type: "text", text: "2 + 2?" } }], maxTokens: 10 };
+const form = {
+  message: "Who are you?",
+  requestedSchema: {
+    type: "object",
+    properties: {
+      name: { type: "string", default: "nobody" },
+      age: { type: "integer" },
+      member: { type: "boolean", default: false },
+    },
+    required: ["name"],
+  },
+};
+const page = { mode: "url", message: "Sign in", url: "https://example.com/sign-in", elicitationId: "7" };
+const everything = { sampling: { tools: {} }, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
+
+/** A host that answers all, and what it was asked. */
+function answering() {
+  const asked: unknown[] = [];
+  const elicited = Promise.withResolvers<string>();
+  const host: Partial<Host> = {
+    capabilities: everything,
+    sample: async (params, { server }) => {
+      asked.push({ server, params });
+      return answer;
+    },
+    elicit: async (params, { server }) => {
+      asked.push({ server, params });
+      return { action: "accept", content: { age: 3, member: true } };
+    },
+    listRoots: async ({ server }) => {
+      asked.push({ server });
+      return { roots: [{ uri: "file:///work" }] };
+    },
+    elicited: elicited.resolve,
+  };
+  return { host, asked, elicited: elicited.promise };
+}
+
+describe.each(["stdio", "http"])("over %s", (way) => {
+  test("a host that answers is asked, and is told who asks", async () => {
+    await using server =
+      way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
+    const { host, asked, elicited } = answering();
+    open(host, server ? { url: `http://127.0.0.1:${server.port}/` } : {});
+    expect(await call("capabilities")).toEqual({
+      ...everything,
+      elicitation: { form: { applyDefaults: true }, url: {} },
+    });
+    expect(await ask("sampling/createMessage", { ...question, systemPrompt: "Be brief." })).toEqual({ result: answer });
+    // What the person left out has the form's own values.
+    expect(await ask("elicitation/create", form)).toEqual({
+      result: { action: "accept", content: { name: "nobody", age: 3, member: true } },
+    });
+    expect(await ask("elicitation/create", page)).toMatchObject({ result: { action: "accept" } });
+    expect(await ask("roots/list")).toEqual({ result: { roots: [{ uri: "file:///work" }] } });
+    await call("notify", { method: "notifications/elicitation/complete", params: { elicitationId: "7" } });
+    const _meta = { "claudikins/server": "asker" };
+    expect(asked).toEqual([
+      { server: "asker", params: { ...question, systemPrompt: "Be brief.", _meta } },
+      { server: "asker", params: { ...form, mode: "form", message: "[asker] Who are you?", _meta } },
+      { server: "asker", params: { ...page, message: "[asker] Sign in", elicitationId: "asker:7", _meta } },
+      { server: "asker" },
+    ]);
+    expect(await elicited).toBe("asker:7");
+    expect(logged).toEqual([]);
+  });
+
+  test("without a host nothing is declared, and who asks all the same is told why not", async () => {
+    await using server =
+      way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
+    open(undefined, server ? { url: `http://127.0.0.1:${server.port}/` } : {});
+    expect(await call("capabilities")).toEqual({});
+    const answers = [];
+    for (const method of ["sampling/createMessage", "elicitation/create", "roots/list", "made/up", "constructor"])
+      answers.push(await ask(method));
+    expect(answers).toMatchInlineSnapshot(`
+      [
+        {
+          "error": {
+            "code": -32601,
+            "message": "MCP error -32601: claudikins: the host offers no sampling",
+          },
+        },
+        {
+          "error": {
+            "code": -32601,
+            "message": "MCP error -32601: claudikins: the host offers no elicitation",
+          },
+        },
+        {
+          "error": {
+            "code": -32601,
+            "message": "MCP error -32601: claudikins: the host offers no roots",
+          },
+        },
+        {
+          "error": {
+            "code": -32601,
+            "message": "MCP error -32601: claudikins knows no method "made/up"",
+          },
+        },
+        {
+          "error": {
+            "code": -32601,
+            "message": "MCP error -32601: claudikins knows no method "constructor"",
+          },
+        },
+      ]
+    `);
+    expect(logged).toMatchInlineSnapshot(`
+      [
+        "asker: its sampling/createMessage failed: claudikins: the host offers no sampling",
+        "asker: its elicitation/create failed: claudikins: the host offers no elicitation",
+        "asker: its roots/list failed: claudikins: the host offers no roots",
+      ]
+    `);
+  });
+});
+
+test("what the host cannot do is refused one by one", async () => {
+  const { host } = answering();
+  open({ ...host, capabilities: { sampling: {}, elicitation: { form: {} } } });
+  expect(await call("capabilities")).toEqual({ sampling: {}, elicitation: { form: { applyDefaults: true } } });
+  const tools = [{ name: "t", inputSchema: { type: "object" } }];
+  const answers = [
+    await ask("sampling/createMessage", { ...question, tools }),
+    await ask("elicitation/create", page),
+    await ask("roots/list"),
+  ];
+  expect(answers).toMatchInlineSnapshot(`
+    [
+      {
+        "error": {
+          "code": -32602,
+          "message": "MCP error -32602: claudikins: the host offers no sampling with tools",
+        },
+      },
+      {
+        "error": {
+          "code": -32602,
+          "message": "MCP error -32602: claudikins: the host offers no elicitation under a URL",
+        },
+      },
+      {
+        "error": {
+          "code": -32601,
+          "message": "MCP error -32601: claudikins: the host offers no roots",
+        },
+      },
+    ]
+  `);
+});
+
+test("a host that has forms under a URL alone gets no others", async () => {
+  const { host, asked } = answering();
+  open({ ...host, capabilities: { elicitation: { url: {} } } });
+  expect(await call("capabilities")).toEqual({ elicitation: { url: {} } });
+  expect(await ask("elicitation/create", form)).toMatchInlineSnapshot(`
+    {
+      "error": {
+        "code": -32602,
+        "message": "MCP error -32602: claudikins: the host offers no elicitation by a form",
+      },
+    }
+  `);
+  expect(asked).toEqual([]);
+});
+
+test("requests that are wrong, too large or to be opened by something else than a browser do not reach the host", async () => {
+  const { host, asked } = answering();
+  open(host);
+  const nested = { type: "object", properties: { deep: { type: "object", properties: {} } } };
+  const answers = [
+    await ask("sampling/createMessage", { maxTokens: 1 }),
+    await ask("elicitation/create", { ...form, requestedSchema: nested }),
+    await ask("elicitation/create", { ...form, message: "x".repeat(200_000) }),
+    await ask("elicitation/create", { ...page, url: "javascript:alert(1)" }),
+  ];
+  expect(answers).toMatchInlineSnapshot(`
+    [
+      {
+        "error": {
+          "code": -32602,
+          "message": "MCP error -32602: claudikins: this is no sampling/createMessage: params.messages: Invalid input: expected array, received undefined",
+        },
+      },
+      {
+        "error": {
+          "code": -32602,
+          "message": "MCP error -32602: claudikins: this is no elicitation/create: params: Invalid input",
+        },
+      },
+      {
+        "error": {
+          "code": -32602,
+          "message": "MCP error -32602: claudikins: this elicitation/create is too large to be passed on",
+        },
+      },
+      {
+        "error": {
+          "code": -32602,
+          "message": "MCP error -32602: claudikins: only addresses of the web are passed on, http and https",
+        },
+      },
+    ]
+  `);
+  expect(asked).toEqual([]);
+});
+
+test("what is shown to the person has no characters that move a cursor", async () => {
+  const { host, asked } = answering();
+  open(host);
+  await ask("elicitation/create", { ...form, message: "one\u001b[2K\r[other] two\nthree" });
+  expect(asked).toMatchObject([{ params: { message: "[asker] one [2K [other] two\nthree" } }]);
+});
+
+test("what a host answers is checked, and why it does not answer is told", async () => {
+  const errors = [
+    Object.assign(new Error("MCP error -1: User rejected sampling request"), { code: -1 }),
+    new Error("closed"),
+  ];
+  open({
+    capabilities: everything,
+    sample: () => Promise.reject(errors.shift()),
+    elicit: async () => ({ action: "maybe" }) as never,
+    listRoots: async () => ({ roots: [{ uri: "http://no.file" }] }),
+  });
+  const answers = [
+    await ask("sampling/createMessage", question),
+    await ask("sampling/createMessage", question),
+    await ask("elicitation/create", form),
+    await ask("roots/list"),
+  ];
+  expect(answers).toMatchInlineSnapshot(`
+    [
+      {
+        "error": {
+          "code": -1,
+          "message": "MCP error -1: User rejected sampling request",
+        },
+      },
+      {
+        "error": {
+          "code": -32603,
+          "message": "MCP error -32603: closed",
+        },
+      },
+      {
+        "error": {
+          "code": -32603,
+          "message": "MCP error -32603: claudikins: the host's answer is no elicitation: action: Invalid option: expected one of "accept"|"decline"|"cancel"",
+        },
+      },
+      {
+        "error": {
+          "code": -32603,
+          "message": "MCP error -32603: claudikins: the host's answer is no roots: roots.0.uri: Invalid string: must start with "file://"",
+        },
+      },
+    ]
+  `);
+});
+
+describe("a host that does not answer", () => {
+  /** Resolves with the signal when it is asked. */
+  function silent() {
+    const asked = Promise.withResolvers<AbortSignal>();
+    const aborted = Promise.withResolvers<void>();
+    const elicit: Host["elicit"] = (_, { signal }) => {
+      asked.resolve(signal);
+      signal.addEventListener("abort", () => aborted.resolve());
+      return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
+    };
+    open({ capabilities: everything, elicit });
+    return { asked: asked.promise, aborted: aborted.promise };
+  }
+
+  test("is told when the server asks no more", async () => {
+    const { asked, aborted } = silent();
+    // Not because of the end of all calls.
+    const end = new AbortController();
+    const other = call("wait", { ms: 60_000 }, { signal: end.signal }).catch(() => {});
+    const asking = ask("elicitation/create", form);
+    await asked;
+    await call("cancel");
+    await aborted;
+    end.abort();
+    await other;
+    expect(await asking).toMatchObject({ error: { message: expect.stringContaining("changed my mind") } });
+  });
+
+  test("is told when the server dies", async () => {
+    const { asked, aborted } = silent();
+    const asking = ask("elicitation/create", form).catch((error) => error.code);
+    await asked;
+    await call("exit").catch(() => {});
+    await aborted;
+    expect(await asking).toBe("SERVER_UNAVAILABLE");
+  });
+
+  test("is told when the call ends for which it was asked", async () => {
+    const { asked, aborted } = silent();
+    const cancel = new AbortController();
+    const asking = ask("elicitation/create", form, { signal: cancel.signal }).catch((error) => error.code);
+    await asked;
+    cancel.abort();
+    await aborted;
+    expect(await asking).toBe("CANCELLED");
+  });
+
+  test("is told when claudikins ends", async () => {
+    const { asked, aborted } = silent();
+    const asking = ask("elicitation/create", form).catch((error) => error.code);
+    await asked;
+    await pool.close();
+    await aborted;
+    expect(await asking).toBe("CANCELLED");
+  });
+
+  test("keeps nobody else's time running: calls of that server stand still meanwhile", async () => {
+    const asked = Promise.withResolvers<void>();
+    const reply = Promise.withResolvers<void>();
+    const elicit = async () => {
+      asked.resolve();
+      await reply.promise;
+      return { action: "decline" as const };
+    };
+    open({ capabilities: everything, elicit });
+    await call("wait", { ms: 0 });
+    let held = 0;
+    const clock = { hold: () => void held++, release: () => void held-- };
+    const asking = ask("elicitation/create", form, { timeoutMs: 300, clock });
+    await asked.promise;
+    // Begun meanwhile, and longer than its time.
+    expect(await call("wait", { ms: 600 }, { timeoutMs: 300 })).toBe("waited");
+    expect(held).toBe(1);
+    reply.resolve();
+    expect(await asking).toEqual({ result: { action: "decline" } });
+    expect(held).toBe(0);
+    await expect(call("wait", { ms: 20_000 }, { timeoutMs: 300 })).rejects.toMatchObject({ code: "CALL_TIMEOUT" });
+  });
+
+  test("is not asked more than sixteen times at once", async () => {
+    const { asked } = silent();
+    const all = Array.from({ length: 17 }, () => ask("elicitation/create", form));
+    await asked;
+    expect(await Promise.race(all)).toMatchInlineSnapshot(`
+      {
+        "error": {
+          "code": -32600,
+          "message": "MCP error -32600: claudikins: 16 requests of this server are open already",
+        },
+      }
+    `);
+    await call("cancel");
+    await Promise.all(all);
+  });
+});
+
+test("a server that asks outside of any call is answered as well", async () => {
+  const { host, asked } = answering();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  open({
+    ...host,
+    sample: async () => {
+      asked.push("sampled");
+      resolve();
+      return answer;
+    },
+  });
+  expect(await call("ask-later", { method: "sampling/createMessage", params: question })).toBe("asked");
+  await promise;
+});
+
+test("a call that needs a person in a browser first says which page", async () => {
+  open();
+  const failed = call("needs-page").then(
+    () => undefined,
+    (error: ClaudikinsError) => error,
+  );
+  const { code, message, hint } = (await failed) ?? {};
+  expect({ code, message, hint }).toMatchInlineSnapshot(`
+    {
+      "code": "TOOL_FAILED",
+      "hint": "Somebody has to open https://example.com/sign-in and https://example.com/pay; then call it again.",
+      "message": "asker.needs-page: sign in first",
+    }
+  `);
+});
+
+test("servers hear of other roots when they were told that they would", async () => {
+  const { host } = answering();
+  open(host);
+  await call("wait", { ms: 0 });
+  pool.rootsChanged();
+  await call("wait", { ms: 0 });
+  expect(await call("seen")).toMatchObject({ rootsChanged: 1 });
+  await pool.close();
+  open({ ...host, capabilities: { roots: {} } });
+  await call("wait", { ms: 0 });
+  pool.rootsChanged();
+  expect(await call("seen")).toMatchObject({ rootsChanged: 0 });
+});

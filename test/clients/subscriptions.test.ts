@@ -1,0 +1,150 @@
+/** Who listens to a resource hears of it: once asked for, on every new connection, until the last one leaves. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { backoffTimes } from "../../src/clients/backoff.ts";
+import { Pool } from "../../src/clients/pool.ts";
+import { toolValue } from "../../src/clients/result.ts";
+import { defaultServerTimes } from "../../src/config/defaults.ts";
+import type { ClaudikinsError } from "../../src/errors.ts";
+import { silentLog } from "../../src/log.ts";
+import { networkFixture } from "../support/network.ts";
+import { processesLeft, processesWith } from "../support/process.ts";
+import { type Entry, fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+let pool: Pool;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  await pool.close();
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+/** A pool with the server "shop", and what makes waiting for updates possible. */
+function open(entry: Entry | { url: string } = fixture("protocol", "stdio", folder.path), more: object = {}) {
+  const { PATH = "" } = process.env;
+  const defaults = { args: [], env: {}, headers: {}, disabled: false, ...defaultServerTimes, needs: [] };
+  const server = { ...defaults, transport: "http", ...entry, ...more, name: "shop" };
+  const backoff = { ...backoffTimes, firstMs: 10, maxMs: 100 };
+  pool = new Pool(new Map([["shop", server as never]]), { env: { PATH }, cwd: folder.path, log: silentLog, backoff });
+}
+
+/** A listener that remembers, and waits for so many updates. */
+function listener() {
+  const heard: string[] = [];
+  let look = () => {};
+  return {
+    heard,
+    listen: (uri: string) => {
+      heard.push(uri);
+      look();
+    },
+    async times(count: number) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      look = () => heard.length >= count && resolve();
+      look();
+      await promise;
+    },
+  };
+}
+
+async function call(tool: string, args: object = {}): Promise<unknown> {
+  const value = toolValue(await pool.callTool("shop", tool, args), tool);
+  return "json" in value ? JSON.parse(value.json) : value;
+}
+
+const touch = (uri: string) => call("touch-resource", { uri });
+const subscriptionsSeen = async () => ((await call("seen")) as { subscriptions: string[] }).subscriptions;
+
+test.each(["stdio", "http"])("over %s: many listen, one is asked for, and the last one ends it", async (way) => {
+  await using server =
+    way === "http" ? await networkFixture("http", { program: "protocol", args: [folder.path] }) : undefined;
+  open(server && { url: `http://127.0.0.1:${server.port}/` });
+  const [one, two, other] = [listener(), listener(), listener()];
+  const ends = await Promise.all([
+    pool.subscribe("shop", "file:///a", one.listen),
+    pool.subscribe("shop", "file:///a", two.listen),
+    pool.subscribe("shop", "file:///b", other.listen),
+  ]);
+  await touch("file:///a");
+  await touch("file:///a/below");
+  await touch("file:///ab");
+  await touch("file:///b");
+  await Promise.all([one.times(2), two.times(2), other.times(1)]);
+  expect([one.heard, other.heard]).toEqual([["file:///a", "file:///a/below"], ["file:///b"]]);
+  expect((await subscriptionsSeen()).sort()).toEqual(["+file:///a", "+file:///b"]);
+  ends[0]();
+  ends[0]();
+  await touch("file:///a");
+  await two.times(3);
+  expect(one.heard.length).toBe(2);
+  ends[1]();
+  // Asked for anew, it is asked for after the end.
+  const again = await pool.subscribe("shop", "file:///a", one.listen);
+  expect((await subscriptionsSeen()).filter((each) => each.endsWith("a"))).toEqual([
+    "+file:///a",
+    "-file:///a",
+    "+file:///a",
+  ]);
+  again();
+});
+
+test("a server that dies is started again, asked again, and what may have changed meanwhile is told", async () => {
+  open();
+  const { listen, heard, times } = listener();
+  await pool.subscribe("shop", "file:///a", listen);
+  await call("exit").catch(() => {});
+  // Nobody calls: the listener alone has it started again.
+  await times(1);
+  expect(heard).toEqual(["file:///a"]);
+  expect(await subscriptionsSeen()).toEqual(["+file:///a"]);
+  await touch("file:///a");
+  await times(2);
+});
+
+test("a connection that somebody listens on is not ended for want of calls, and afterwards it is", async () => {
+  open(undefined, { idleTimeoutMs: 100 });
+  const end = await pool.subscribe("shop", "file:///a", () => {});
+  const [pid] = processesWith(folder.path);
+  await Bun.sleep(400);
+  expect(processesWith(folder.path)).toEqual([pid!]);
+  end();
+  while (processesWith(folder.path).length > 0) await Bun.sleep(20);
+  expect(pool.state("shop")).toEqual({ state: "idle" });
+});
+
+test("what cannot be subscribed to says why, and nobody listens then", async () => {
+  const shown = (error: ClaudikinsError) => `${error.code}: ${error.message} | ${error.hint}`;
+  open(fixture("odd", folder.path));
+  expect(await pool.subscribe("shop", "file:///a", () => {}).catch(shown)).toMatchInlineSnapshot(
+    `"PROTOCOL_ERROR: Server "shop" does not tell when its resources change | Read the resource again from time to time."`,
+  );
+  await pool.close();
+  open(fixture("crash-on-start", folder.path));
+  expect(await pool.subscribe("shop", "file:///a", () => {}).catch((error) => error.code)).toBe("SERVER_UNAVAILABLE");
+  await pool.close();
+  open(fixture("never-starts", folder.path));
+  const signal = AbortSignal.timeout(100);
+  expect(await pool.subscribe("shop", "file:///a", () => {}, { signal }).catch(shown)).toMatchInlineSnapshot(
+    `"CANCELLED: shop: the resource file:///a was cancelled | undefined"`,
+  );
+  await expect(pool.subscribe("nope", "file:///a", () => {})).rejects.toMatchObject({ code: "SERVER_NOT_FOUND" });
+});
+
+test("other lists than that of tools are told of as well", async () => {
+  open();
+  const heard: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = pool.onListChanged((server, what) => heard.push(`${server} ${what}`) === 2 && resolve());
+  await call("notify", { method: "notifications/resources/list_changed" });
+  await call("notify", { method: "notifications/prompts/list_changed" });
+  await promise;
+  end();
+  await call("notify", { method: "notifications/prompts/list_changed" });
+  expect(heard).toEqual(["shop resources", "shop prompts"]);
+});

@@ -1,0 +1,34 @@
+/** A time that stands still while it is held, by however many. */
+import { expect, test } from "bun:test";
+import { TimeLimit } from "../../src/time-limit.ts";
+
+test("is over after its time, but not while somebody holds it", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let over = false;
+  const limit = new TimeLimit(50, () => {
+    over = true;
+    resolve();
+  });
+  expect(limit.deadline).toBeLessThanOrEqual(Date.now() + 50);
+  limit.hold();
+  limit.hold();
+  expect(limit.deadline).toBe(Number.POSITIVE_INFINITY);
+  await Bun.sleep(150);
+  limit.release();
+  await Bun.sleep(150);
+  expect(over).toBe(false);
+  limit.release();
+  await promise;
+});
+
+test("is never over once it has ended, whoever lets go", async () => {
+  let over = false;
+  const limit = new TimeLimit(20, () => {
+    over = true;
+  });
+  limit.hold();
+  limit.end();
+  limit.release();
+  await Bun.sleep(100);
+  expect(over).toBe(false);
+});

@@ -1,0 +1,38 @@
+/** Progress for the host: as often as it can be used, never lost in the end, never late. */
+import { expect, test } from "bun:test";
+import { ProgressReporter } from "../../src/server/progress.ts";
+
+function reporter() {
+  const sent: [number, string][] = [];
+  return { sent, reporter: new ProgressReporter((progress, message) => void sent.push([progress, message])) };
+}
+
+test("the first is told at once, and of many at once the last", () => {
+  const { sent, reporter: progress } = reporter();
+  for (let count = 1; count <= 1_000; count++) progress.report(`at ${count}`);
+  progress.end();
+  expect(sent[0]).toEqual([1, "at 1"]);
+  expect(sent.at(-1)).toEqual([1_000, "at 1000"]);
+  expect(sent.length).toBeLessThan(100);
+});
+
+test("what had to wait is told when its time has come", async () => {
+  const { sent, reporter: progress } = reporter();
+  progress.report("one");
+  progress.report("two");
+  while (sent.length < 2) await Bun.sleep(5);
+  expect(sent).toEqual([
+    [1, "one"],
+    [2, "two"],
+  ]);
+  progress.end();
+  expect(sent.length).toBe(2);
+});
+
+test("nothing is told after the end, and nothing at all where nothing happened", async () => {
+  const { sent, reporter: progress } = reporter();
+  progress.end();
+  progress.report("late");
+  await Bun.sleep(150);
+  expect(sent).toEqual([]);
+});
