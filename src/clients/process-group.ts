@@ -192,6 +192,6 @@ function missingHint(command: string): string {
   if (/^cmd(?:\.exe)?$/i.test(command))
     return 'That is Windows: take "cmd" and "/c" away, and let "command" be what follows.';
   const origin = Object.hasOwn(origins, command) ? origins[command] : command;
-  const full = `its full path (${isWindows ? "where" : "which"} ${command})`;
-  return `Install ${origin}. If it is installed, it is not in the PATH of claudikins: give ${full} as "command" in the config.`;
+  const path = `what "${isWindows ? "where" : "which"} ${command}" prints`;
+  return `Install ${origin}. If it is there, it is not in the PATH of claudikins: make ${path} its "command" in the config.`;
 }

@@ -130,7 +130,7 @@ try {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatchInlineSnapshot(`
       "command not found: npx
-      Install Node.js (https://nodejs.org). If it is installed, it is not in the PATH of claudikins: give its full path (where npx) as "command" in the config.
+      Install Node.js (https://nodejs.org). If it is there, it is not in the PATH of claudikins: make what "where npx" prints its "command" in the config.
       "
     `);
   });
@@ -160,13 +160,13 @@ describe("elsewhere", () => {
     const commands = ["npx", "uvx", "docker", "my-server", "./my-server", "npx -y pkg", "cmd", "./script"];
     expect(commands.map(say).join("\n")).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: command not found: npx
-        Install Node.js (https://nodejs.org). If it is installed, it is not in the PATH of claudikins: give its full path (which npx) as "command" in the config.
+        Install Node.js (https://nodejs.org). If it is there, it is not in the PATH of claudikins: make what "which npx" prints its "command" in the config.
       SERVER_UNAVAILABLE: command not found: uvx
-        Install uv (https://docs.astral.sh/uv). If it is installed, it is not in the PATH of claudikins: give its full path (which uvx) as "command" in the config.
+        Install uv (https://docs.astral.sh/uv). If it is there, it is not in the PATH of claudikins: make what "which uvx" prints its "command" in the config.
       SERVER_UNAVAILABLE: command not found: docker
-        Install Docker (https://docs.docker.com/get-docker). If it is installed, it is not in the PATH of claudikins: give its full path (which docker) as "command" in the config.
+        Install Docker (https://docs.docker.com/get-docker). If it is there, it is not in the PATH of claudikins: make what "which docker" prints its "command" in the config.
       SERVER_UNAVAILABLE: command not found: my-server
-        Install my-server. If it is installed, it is not in the PATH of claudikins: give its full path (which my-server) as "command" in the config.
+        Install my-server. If it is there, it is not in the PATH of claudikins: make what "which my-server" prints its "command" in the config.
       SERVER_UNAVAILABLE: command not found: ./my-server
         There is no such file: correct "command" in the config.
       SERVER_UNAVAILABLE: command not found: npx -y pkg

@@ -276,7 +276,7 @@ describe("what does not start", () => {
       hint: Raise "startTimeoutMs" of "silent" in the config, or see by hand what its command does.
 
       SERVER_UNAVAILABLE: Server "not there" did not start: command not found: no-such-command-anywhere
-      hint: Install no-such-command-anywhere. If it is installed, it is not in the PATH of claudikins: give its full path (which no-such-command-anywhere) as "command" in the config.
+      hint: Install no-such-command-anywhere. If it is there, it is not in the PATH of claudikins: make what "which no-such-command-anywhere" prints its "command" in the config.
 
       SERVER_UNAVAILABLE: Server "not executable" did not start: not allowed to run ./no-program
       hint: It must be a program, and executable: chmod +x makes a script so.

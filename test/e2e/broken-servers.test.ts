@@ -59,7 +59,7 @@ test("nothing is started for initialize and tools/list; a search finds the tools
     well.map((name) => `${name}.echo(): Promise<unknown>`).sort(),
   );
   expect(steady(lines.filter((line) => !line.includes(".echo(")).join("\n"))).toMatchInlineSnapshot(`
-    "Not searched: missing (did not start: command not found: no-such-mcp-server; tried again with the next call. Install no-such-mcp-server. If it is installed, it is not in the PATH of claudikins: give its full path (which no-such-mcp-server) as "command" in the config.)
+    "Not searched: missing (did not start: command not found: no-such-mcp-server; tried again with the next call. Install no-such-mcp-server. If it is there, it is not in the PATH of claudikins: make what "which no-such-mcp-server" prints its "command" in the config.)
     Not searched: exits (did not start: its process exited with code 3; tried again with the next call. To see more, run its command from the config by hand.)
     Not searched: silent (did not start: it did not answer within 2 s; tried again with the next call. Raise "startTimeoutMs" of "silent" in the config, or see by hand what its command does.)
     Not searched: needy (needs NO_SUCH_TOKEN: to be set before claudikins is started)
@@ -86,7 +86,7 @@ test("list --check says the same of the five, with the last words of who has som
     "
     error: Server "missing" did not start: command not found: no-such-mcp-server
 
-    hint: Install no-such-mcp-server. If it is installed, it is not in the PATH of claudikins: give its full path (which no-such-mcp-server) as "command" in the config.
+    hint: Install no-such-mcp-server. If it is there, it is not in the PATH of claudikins: make what "which no-such-mcp-server" prints its "command" in the config.
 
     error: Server "exits" did not start: its process exited with code 3
       | warming up
