@@ -22,6 +22,10 @@ export function networkTypeOf(type: unknown): NetworkTransport | undefined {
 /** Keys under which hosts write its address. */
 export const addressKeys = ["url", "serverUrl", "httpUrl"];
 
+/** Of the headers that are sent there. */
+export const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
+export const headerValue = /^[^\0\r\n]*$/;
+
 /** `type` is what stands there, whatever it is. */
 export function transportOf(type: unknown, url: string): NetworkTransport {
   const named = networkTypeOf(type) ?? "auto";

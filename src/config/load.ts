@@ -9,6 +9,7 @@ import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { type Folders, foldersOf } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
+import { readPlainConfig } from "./plain-config.ts";
 import type { Limits, NetworkEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
 
@@ -50,9 +51,9 @@ export async function loadConfig(options: {
 }): Promise<Config> {
   const origin = discoverConfig(options);
   if (origin.kind === "demo") return demoConfig(origin, options.env);
+  const text = readText(origin.file);
   // The schema library is loaded only where there is something to check.
-  const { parseConfig } = await import("./parse.ts");
-  const parsed = parseConfig(readText(origin.file), origin.file);
+  const parsed = readPlainConfig(text) ?? (await import("./parse.ts")).parseConfig(text, origin.file);
   const servers = new Map<string, ServerConfig>();
   for (const [name, entry] of parsed.servers) {
     if (entry.disabled) continue;

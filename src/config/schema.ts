@@ -1,6 +1,14 @@
 /** The shape of `claudikins.json`. Entries of `mcpServers` are what every MCP host uses, so that one can be pasted in. */
 import { z } from "zod";
-import { addressKeys, addressProblem, type NetworkTransport, networkTypes, transportOf } from "./address.ts";
+import {
+  addressKeys,
+  addressProblem,
+  headerName,
+  headerValue,
+  type NetworkTransport,
+  networkTypes,
+  transportOf,
+} from "./address.ts";
 import { defaultLimits, defaultServerTimes, maxIdleTimeoutMs, maxTimeoutMs } from "./defaults.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 
@@ -43,8 +51,8 @@ export const stdioSchema = z.object({
 });
 
 const headers = z.record(
-  z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, "no name that a header can have"),
-  z.string().regex(/^[^\0\r\n]*$/, "must be one line"),
+  z.string().regex(headerName, "no name that a header can have"),
+  z.string().regex(headerValue, "must be one line"),
 );
 
 /** A server that is reached over the network, by the address under `addressKey`; `raw` is what the entry has as such. */

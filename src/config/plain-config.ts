@@ -1,0 +1,83 @@
+/** The config file as most people have it, read in a moment: no schema library, no positions for errors. */
+import { addressProblem, headerName, headerValue, networkTypeOf, transportOf } from "./address.ts";
+import { defaultLimits, defaultServerTimes } from "./defaults.ts";
+import type { ParsedConfig } from "./parse.ts";
+import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
+
+/**
+ * What `parseConfig` gives, where the text is strict JSON and nothing stands in it but what every host writes; undefined
+ * for any other text, be it right or wrong: then `parseConfig` is to be asked.
+ */
+export function readPlainConfig(text: string): ParsedConfig | undefined {
+  const config = parsed(text);
+  if (!isObject(config)) return undefined;
+  const { $schema: _, mcpServers, ...rest } = config;
+  if (!isObject(mcpServers) || Object.keys(rest).length > 0) return undefined;
+  const servers = new Map<string, ServerEntry>();
+  for (const [name, raw] of Object.entries(mcpServers)) {
+    const entry = isObject(raw) && name !== "" ? plainEntry(raw) : undefined;
+    if (!entry) return undefined;
+    servers.set(name, entry);
+  }
+  return { servers, check: "error", limits: { ...defaultLimits } };
+}
+
+/** Not where a key stands twice, which `JSON.parse` is silent about, nor where one could be mistaken for a prototype. */
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isWhole = JSON.stringify(value).replace(/\s+/g, "") === text.replace(/\s+/g, "");
+    return isWhole && !text.includes("__proto__") ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function plainEntry(raw: Record<string, unknown>): ServerEntry | undefined {
+  const defaults = { disabled: false, ...defaultServerTimes };
+  if (hasOnly(raw, stdioKeys) && raw["command"] !== undefined) {
+    return { args: [], env: {}, ...defaults, ...raw } as unknown as StdioEntry;
+  }
+  if (!hasOnly(raw, networkKeys) || typeof raw["url"] !== "string") return undefined;
+  const { type, url, ...rest } = raw;
+  const transport = transportOf(type, url);
+  if (addressProblem(url, transport) !== undefined) return undefined;
+  return { headers: {}, ...defaults, ...rest, url, transport } as unknown as NetworkEntry;
+}
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === "string" && value !== "";
+const isTexts: Check = (value) => Array.isArray(value) && value.every((each) => typeof each === "string");
+const isEnvironment: Check = (value) => isObject(value) && isTexts(Object.values(value));
+const areHeaders: Check = (value) =>
+  isObject(value) &&
+  Object.entries(value).every(
+    ([key, text]) => headerName.test(key) && typeof text === "string" && headerValue.test(text),
+  );
+
+const stdioKeys: ReadonlyMap<string, Check> = new Map([
+  ["type", (value) => value === "stdio" || value === "local"],
+  ["command", isText],
+  ["args", isTexts],
+  ["env", isEnvironment],
+  ["cwd", isText],
+  ["description", isText],
+  ["disabled", (value) => typeof value === "boolean"],
+]);
+
+const networkKeys: ReadonlyMap<string, Check> = new Map([
+  ["type", (value) => networkTypeOf(value) !== undefined],
+  ["url", isText],
+  ["headers", areHeaders],
+  ["description", isText],
+  ["disabled", (value) => typeof value === "boolean"],
+]);
+
+function hasOnly(raw: Record<string, unknown>, checks: ReadonlyMap<string, Check>): boolean {
+  return Object.entries(raw).every(([key, value]) => checks.get(key)?.(value) ?? false);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,90 @@
+/** The fast way through a config gives what the thorough one does, or gives way to it. */
+import { describe, expect, test } from "bun:test";
+import { parseConfig } from "../../src/config/parse.ts";
+import { readPlainConfig } from "../../src/config/plain-config.ts";
+
+const values = [
+  undefined,
+  "x",
+  "",
+  "stdio",
+  "local",
+  "http",
+  "sse",
+  "ws",
+  "http://h/mcp",
+  "ws://h/",
+  "ftp://h/",
+  "${URL}",
+  true,
+  1,
+  null,
+  [],
+  ["a", "b"],
+  ["a", 1],
+  {},
+  { A: "b" },
+  { A: 1 },
+  { "A b": "c" },
+  { A: "b\nc" },
+];
+const keys = ["type", "command", "args", "env", "cwd", "description", "disabled", "url", "headers", "nobody-knows"];
+
+const thorough = (text: string) => {
+  try {
+    return parseConfig(text, "c.json");
+  } catch {
+    return undefined;
+  }
+};
+
+test("entries of every shape", () => {
+  let plain = 0;
+  for (const base of [{}, { command: "c" }, { url: "https://h/" }]) {
+    for (const [key, other] of keys.flatMap((key) => keys.map((other) => [key, other] as const))) {
+      for (const value of values) {
+        for (const second of ["x", { A: "b" }, ["a"], "http", true]) {
+          const text = JSON.stringify({ mcpServers: { s: { ...base, [key]: value, [other]: second } } });
+          const found = readPlainConfig(text);
+          if (found === undefined) continue;
+          plain += 1;
+          expect([text, found]).toEqual([text, thorough(text)!]);
+        }
+      }
+    }
+  }
+  expect(plain).toBeGreaterThan(500);
+});
+
+describe("is read the fast way", () => {
+  test.each([
+    ["no server", "{}"],
+    ["a program", { a: { command: "npx", args: ["-y", "x"], env: { A: "${A}" } } }],
+    ["an address", { a: { type: "http", url: "https://h/", headers: { Authorization: "Bearer ${T}" } } }],
+    [
+      "several, in their order",
+      { z: { command: "c" }, a: { url: "wss://h/" }, "ö ö": { command: "d", disabled: true } },
+    ],
+  ])("%s", (_, servers) => {
+    const text = JSON.stringify({ $schema: "s", mcpServers: servers === "{}" ? {} : servers }, null, 2);
+    expect(readPlainConfig(text)).toEqual(thorough(text)!);
+    expect([...readPlainConfig(text)!.servers.keys()]).toEqual([...thorough(text)!.servers.keys()]);
+  });
+});
+
+describe("is read the thorough way", () => {
+  test.each([
+    ["comments", '{ "mcpServers": {} /* none */ }'],
+    ["a key that stands twice", '{ "mcpServers": { "a": { "command": "x", "command": "y" } } }'],
+    ["a server that stands twice", '{ "mcpServers": { "a": { "command": "x" }, "a": { "command": "x" } } }'],
+    ["a server called __proto__", '{ "mcpServers": { "__proto__": { "command": "x" } } }'],
+    ["a server without a name", '{ "mcpServers": { "": { "command": "x" } } }'],
+    ["limits", '{ "mcpServers": {}, "limits": {} }'],
+    ["a sign-in", '{ "mcpServers": { "a": { "url": "https://h/", "oauth": false } } }'],
+    ["a byte order mark", '\uFEFF{ "mcpServers": {} }'],
+    ["nothing", ""],
+    ["no object", "[]"],
+    ["no servers", "{}"],
+    ["servers that are none", '{ "mcpServers": [] }'],
+  ])("%s", (_, text) => expect(readPlainConfig(text)).toBeUndefined());
+});
