@@ -52,7 +52,7 @@ describe("killed by SIGKILL", () => {
       `(trap "" TERM HUP INT; exec sleep ${orphan}) & cat`,
     );
     await Promise.all([runs(willing, 1), runs(deaf, 3), runs(orphan, 2)]);
-    expect(processesWith(watchdog)).toHaveLength(1);
+    await runs(watchdog, 1);
     const startedAt = performance.now();
     child.kill("SIGKILL");
     for (const mark of [willing, deaf, orphan, watchdog]) expect(await processesLeft(mark)).toEqual([]);
@@ -101,7 +101,7 @@ describe("otherwise", () => {
   test("there is one for all groups, and it ends with us", async () => {
     const [first, second] = [someMark(), someMark()];
     const { child, watchdog } = await start(`exec sleep ${first}`, `exec sleep ${second}`);
-    expect(processesWith(watchdog)).toHaveLength(1);
+    await runs(watchdog, 1);
     child.stdin.end();
     expect(await child.exited).toBe(0);
     for (const text of [first, second, watchdog]) expect(await processesLeft(text, 500)).toEqual([]);
@@ -119,7 +119,7 @@ describe("otherwise", () => {
 
   test("after a group that could not be started it waits for nothing", async () => {
     const { child, watchdog } = await start();
-    expect(processesWith(watchdog)).toHaveLength(1);
+    await runs(watchdog, 1);
     child.stdin.end();
     expect(await child.exited).toBe(0);
     expect(await processesLeft(watchdog, 500)).toEqual([]);
@@ -128,7 +128,7 @@ describe("otherwise", () => {
   test("when somebody ends it, another one is started when there is something to tell, and knows all", async () => {
     const [first, second] = [someMark(), someMark()];
     const { child, watchdog, pids } = await start(`exec sleep ${first}`, `exec sleep ${second}`);
-    await Promise.all([runs(first, 1), runs(second, 1)]);
+    await Promise.all([runs(first, 1), runs(second, 1), runs(watchdog, 1)]);
     const [pid = 0] = processesWith(watchdog);
     process.kill(pid, "SIGKILL");
     expect(await processesLeft(watchdog)).toEqual([]);

@@ -103,7 +103,7 @@ describe("tool calls", () => {
 
   test("calls that nobody waits for do not pile up outside the code's memory", async () => {
     const code = `const text = "x".repeat(900_000); let refused;
-      for (let n = 0; n < 500; n++) test.slow({ ms: 1, text }).catch((error) => { refused ??= error.message });
+      for (let n = 0; n < 500; n++) test.slow({ ms: 500, text }).catch((error) => { refused ??= error.message });
       await test.slow({ ms: 100 }); return refused`;
     const message = await harness.value(code, { argumentBytes: megabyte });
     expect(message).toStartWith("The arguments of all calls that are not answered yet have 4.3 MB, the limit is 4 MB");

@@ -206,21 +206,16 @@ describe("failures", () => {
 describe("running", () => {
   test("calls are really in flight together", async () => {
     let running = 0;
-    let most = 0;
-    const value = await harness.value(
-      "return (await Promise.all([1, 2, 3, 4].map((i) => test.slow({ ms: 1, i })))).length",
-      {
-        call: async () => {
-          running += 1;
-          most = Math.max(most, running);
-          await new Promise((resolve) => setTimeout(resolve, 20));
-          running -= 1;
-          return { json: "1" };
-        },
-      },
-    );
-    expect(value).toBe(4);
-    expect(most).toBe(4);
+    const all = Promise.withResolvers<void>();
+    // None is answered before all have come.
+    const call = async () => {
+      running += 1;
+      if (running === 4) all.resolve();
+      await all.promise;
+      return { json: "1" };
+    };
+    const code = "return (await Promise.all([1, 2, 3, 4].map((i) => test.slow({ ms: 1, i })))).length";
+    expect(await harness.value(code, { call })).toBe(4);
   });
 
   test("what the program left floating is waited for; the loser of a race is not", async () => {
