@@ -11,10 +11,10 @@ export const server = {
   signIn: "none",
   goodFor: ["flowchart", "sequence diagram", "entity relationship diagram", "architecture diagram", "Gantt chart"],
   notes: [
-    "One tool. It draws in a headless browser of Playwright's: `npx playwright install chromium` provides one.",
+    "One tool. It draws in a headless browser of Playwright's, which installing it downloads, with `playwright install --with-deps chromium`: slow at first, and as root it installs packages of the system too.",
     "It asks for the Mermaid source: the agent writes that itself.",
   ],
   aliases: ["mermaid-mcp", "mermaid diagrams"],
   homepage: "https://github.com/hustcc/mcp-mermaid",
-  checked: { date: "2026-11-21", how: "started" },
+  checked: { date: "2026-11-21", how: "documented" },
 } satisfies CatalogServer;
