@@ -65,7 +65,7 @@ function indexed(keysOf: (server: CatalogServer) => string[]): Map<string, Catal
 const runners: Record<string, readonly string[]> = {
   npx: [],
   bunx: [],
-  bun: ["x"],
+  bun: ["x", "run"],
   npm: ["exec", "x"],
   pnpm: ["dlx"],
   pnpx: [],
@@ -83,13 +83,12 @@ function programsOf({ command, args = [] }: Way): string[] {
   if (program === "cmd")
     return programsOf({ command: args.find((arg) => !arg.startsWith("/")), args: afterProgram(args) });
   if (program === "docker" || program === "podman") return args.map(withoutVersion).filter((arg) => arg.includes("/"));
-  const installed = [command, ...args].flatMap((arg) => installedPackage(arg) ?? []);
-  if (installed.length > 0) return installed;
   const words = Object.hasOwn(runners, program) ? runners[program] : undefined;
-  if (!words) return [program];
+  const first = args.find((arg, at) => !arg.startsWith("-") && !words?.includes(arg) && !takesPackage(args[at - 1]));
+  if (!words) return [installedPackage(command) ?? installedPackage(first ?? "") ?? program];
   const packages = args.flatMap((arg, at) => packageOption.exec(arg)?.[1] ?? (takesPackage(args[at - 1]) ? arg : []));
-  const named = args.find((arg, at) => !arg.startsWith("-") && !words.includes(arg) && !takesPackage(args[at - 1]));
-  return [...packages, ...(named === undefined ? [] : [named.replace(/^npm:/, "")])].map(withoutVersion);
+  const named = first === undefined ? [] : [installedPackage(first) ?? first.replace(/^npm:/, "")];
+  return [...packages, ...named].map(withoutVersion);
 }
 
 const packageOption = /^--(?:from|package|spec)=(.+)$/;

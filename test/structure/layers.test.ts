@@ -123,6 +123,12 @@ describe("imports", () => {
     expect(types.filter(({ typeOnly }) => !typeOnly).map(shown)).toEqual([]);
   });
 
+  test("of the catalog are dynamic: it is loaded only where a server is asked for", () => {
+    const loading = files.filter((file) => /^import (?!type)[^;]*"[^"]*\/catalog\.ts"/m.test(text.get(file) ?? ""));
+    expect(loading).toEqual([]);
+    expect(imports.map(shown)).toContain("flows/toolbox.ts → registry/catalog.ts");
+  });
+
   test("the sandbox knows no MCP, and the guest nothing outside itself but the contract's types", () => {
     const sandbox = imports.filter(({ from }) => from.startsWith("sandbox/"));
     expect(sandbox.filter(({ to }) => to.startsWith("@modelcontextprotocol/")).map(shown)).toEqual([]);

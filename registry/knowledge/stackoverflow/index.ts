@@ -12,10 +12,10 @@ export const server = {
   goodFor: ["solve an error message", "programming questions and answers", "accepted answers", "how others do it"],
   notes: [
     "One signs in with a Stack Overflow account, in a browser.",
-    "There is a limit of about 100 calls a day for each account.",
+    "A beta, with a limit of 100 calls a day for each account.",
     "The servers of companies' own Stack Overflow (`https://<site>.stackenterprise.co/mcp`) are others.",
   ],
   aliases: ["stack-overflow", "stack overflow", "stackexchange"],
-  homepage: "https://mcp.stackoverflow.com",
+  homepage: "https://api.stackexchange.com/docs/mcp-server",
   checked: { date: "2026-11-21", how: "documented" },
 } satisfies CatalogServer;
