@@ -13,7 +13,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { version } from "../version.ts";
 import { Refresher } from "./refresher.ts";
 
-/** The folder of servers whose config names no category. */
+/** The folder of servers whose config names no category, and that the catalog does not know. */
 const defaultCategory = "other";
 
 export interface SyncResult {
@@ -140,7 +140,9 @@ export class Toolbox implements AsyncDisposable {
     const tools = await this.pool.listTools(name, options);
     this.#asked.add(name);
     const config = this.config.servers.get(name)!;
-    const { server, collisions } = registryServer(config, this.#jsNameOf(name), tools, this.#folderFor(config));
+    const category = await categoryOf(config);
+    const folder = this.#folderFor(name, category);
+    const { server, collisions } = registryServer(config, category, this.#jsNameOf(name), tools, folder);
     const before = this.index.servers.find((known) => known.name === name);
     this.#remember(server);
     const files = writeServer(this.config.folders.registry, server, before);
@@ -199,11 +201,10 @@ export class Toolbox implements AsyncDisposable {
   }
 
   /** Two servers may have names that make the same folder; the second gets a number. */
-  #folderFor(config: ServerConfig): string {
-    const category = config.category ?? defaultCategory;
-    const base = `${category}/${toFolderName(config.name)}`;
+  #folderFor(name: string, category: string): string {
+    const base = `${category}/${toFolderName(name)}`;
     const taken = new Set(
-      this.index.servers.filter((server) => server.name !== config.name).map((server) => server.folder.toLowerCase()),
+      this.index.servers.filter((server) => server.name !== name).map((server) => server.folder.toLowerCase()),
     );
     let folder = base;
     for (let count = 2; taken.has(folder.toLowerCase()); count++) folder = `${base}_${count}`;
@@ -211,8 +212,16 @@ export class Toolbox implements AsyncDisposable {
   }
 }
 
+/** What the config says; where it says nothing, what the catalog says of the server. It is loaded only for that. */
+async function categoryOf(config: ServerConfig): Promise<string> {
+  if (config.category !== undefined) return config.category;
+  const { recognise } = await import("../registry/catalog.ts");
+  return recognise(config)?.category ?? defaultCategory;
+}
+
 function registryServer(
   config: ServerConfig,
+  category: string,
   serverJsName: string | undefined,
   listed: ListedTool[],
   folder: string,
@@ -229,7 +238,7 @@ function registryServer(
     server: {
       name: config.name,
       ...(serverJsName === undefined ? {} : { jsName: serverJsName }),
-      category: config.category ?? defaultCategory,
+      category,
       description: config.description ?? "",
       folder,
       fingerprint: fingerprintOf(config, serverJsName),
@@ -239,7 +248,10 @@ function registryServer(
   };
 }
 
-/** Says whether two entries would give the same tools under the same names. Of variables and headers only the names count. */
+/**
+ * Says whether two entries would give the same tools under the same names. Of variables and headers only the names count;
+ * the catalog's category depends on the entry and our version, which are in it.
+ */
 function fingerprintOf(config: ServerConfig, jsName: string | undefined): string {
   const names = [jsName ?? null, config.category ?? null, config.description ?? null];
   const way =

@@ -1,13 +1,14 @@
 /** What code and search see of the servers: names that work, answers that are shared, failures that stay where they are. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { execute } from "../../src/flows/execute.ts";
 import { generate } from "../../src/flows/generate.ts";
 import { search } from "../../src/flows/search.ts";
 import type { Toolbox } from "../../src/flows/toolbox.ts";
 import { sandboxGlobals } from "../../src/registry/names.ts";
 import { networkFixture } from "../support/network.ts";
-import { fixture } from "../support/servers.ts";
+import { fixture, memory } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
 
 // Processes take their time to start on a small machine.
@@ -203,6 +204,20 @@ describe("asking a server", () => {
     expect(await known({ url: `${entry.url}?features=docs` })).toBe(false);
     expect(await known({ type: "sse" })).toBe(false);
   });
+});
+
+test("a well-known server whose entry names no category has that of the catalog", async () => {
+  const entry = memory(join(folder.path, "memory.jsonl"));
+  folder.configure({ notes: entry, own: { ...entry, category: "mine" }, shop: folder.offering("shop", tool("go")) });
+  await using toolbox = await folder.open();
+  const synced = await Promise.all(["notes", "own", "shop"].map((name) => toolbox.sync(name)));
+  expect(synced.map(({ server }) => server)).toMatchObject([
+    { category: "knowledge", folder: "knowledge/notes" },
+    { category: "mine", folder: "mine/own" },
+    { category: "other", folder: "other/shop" },
+  ]);
+  await using next = await folder.open();
+  expect(next.known("notes")?.category).toBe("knowledge");
 });
 
 describe("failures, as code sees them", () => {

@@ -1,0 +1,34 @@
+/** Google's Gemini as a second opinion. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "gemini",
+  category: "ai-models",
+  title: "Gemini",
+  description: "Asks Google's Gemini, also about large files and whole folders of code",
+  server: { command: "npx", args: ["-y", "gemini-mcp-tool"] },
+  alternatives: [
+    {
+      what: "another project, which needs a key instead of the Gemini CLI, and the network at its start",
+      server: { command: "npx", args: ["-y", "@rlabs-inc/gemini-mcp"], env: { GEMINI_API_KEY: "${GEMINI_API_KEY}" } },
+    },
+  ],
+  variables: [
+    {
+      name: "GEMINI_API_KEY",
+      required: false,
+      what: "a key of the Gemini API, for the alternative",
+      from: "https://aistudio.google.com/apikey",
+    },
+  ],
+  signIn: "program",
+  goodFor: ["second opinion of another model", "analyse a large codebase", "brainstorm ideas", "summarise long files"],
+  notes: [
+    "It calls the Gemini CLI, which has to be installed and signed in: `npm install -g @google/gemini-cli`, then `gemini`.",
+    "5 tools, one of them called `Help`. Answers can take minutes.",
+    "It starts without the CLI and lists its tools; the calls fail then.",
+  ],
+  aliases: ["gemini-cli", "gemini-mcp", "google gemini"],
+  homepage: "https://github.com/jamubc/gemini-mcp-tool",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

@@ -1,0 +1,41 @@
+/** The Hugging Face hub, through its own server. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "huggingface",
+  category: "ai-models",
+  title: "Hugging Face",
+  description: "Searches models, datasets, papers and Spaces on the Hugging Face hub, and runs Spaces as tools",
+  server: { type: "http", url: "https://hf.co/mcp", headers: { Authorization: "Bearer ${HF_TOKEN}" } },
+  alternatives: [
+    {
+      what: "the same server on this machine, with fewer tools",
+      server: {
+        command: "npx",
+        args: ["-y", "@llmindset/hf-mcp-server"],
+        env: { TRANSPORT: "stdio", HF_TOKEN: "${HF_TOKEN}" },
+      },
+    },
+    {
+      what: "signing in with a browser instead of a token",
+      server: { type: "http", url: "https://huggingface.co/mcp?login" },
+    },
+  ],
+  variables: [
+    {
+      name: "HF_TOKEN",
+      required: true,
+      what: "an access token; `read` is enough",
+      from: "https://huggingface.co/settings/tokens",
+    },
+  ],
+  signIn: "token",
+  goodFor: ["find a model", "find a dataset", "machine learning papers", "run a Gradio Space", "model cards"],
+  notes: [
+    "Which tools there are is chosen at https://huggingface.co/settings/mcp; Spaces added there become tools.",
+    "The alternative on this machine listed 4 tools when it was started.",
+  ],
+  aliases: ["hugging-face", "hf", "hf-mcp-server"],
+  homepage: "https://huggingface.co/settings/mcp",
+  checked: { date: "2026-11-21", how: "documented" },
+} satisfies CatalogServer;

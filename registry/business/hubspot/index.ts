@@ -1,0 +1,31 @@
+/** HubSpot's customer database. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "hubspot",
+  category: "business",
+  title: "HubSpot",
+  description: "Reads and writes contacts, companies, deals, notes and tasks in HubSpot",
+  server: {
+    command: "npx",
+    args: ["-y", "@hubspot/mcp-server"],
+    env: { PRIVATE_APP_ACCESS_TOKEN: "${HUBSPOT_ACCESS_TOKEN}" },
+  },
+  variables: [
+    {
+      name: "HUBSPOT_ACCESS_TOKEN",
+      required: true,
+      what: "the access token of a private app; its scopes are what may be read and written",
+      from: "https://developers.hubspot.com/docs/apps/legacy-apps/private-apps/overview",
+    },
+  ],
+  signIn: "token",
+  goodFor: ["CRM", "find a customer", "deals of this month", "log a call or a note", "create contacts"],
+  notes: [
+    "21 tools, which change data as far as the token may.",
+    "HubSpot runs a server at https://mcp.hubspot.com as well; it admits only apps that were made in one's own account.",
+  ],
+  aliases: ["hubspot-mcp", "crm"],
+  homepage: "https://developers.hubspot.com/mcp",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

@@ -1,0 +1,17 @@
+/** Linear, through the server that Linear runs itself. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "linear",
+  category: "business",
+  title: "Linear",
+  description: "Finds, creates and updates issues, projects and comments in Linear",
+  server: { type: "http", url: "https://mcp.linear.app/mcp" },
+  variables: [],
+  signIn: "oauth",
+  goodFor: ["issues assigned to me", "create an issue", "projects and cycles", "comment on an issue"],
+  notes: ["One signs in with a browser. A key of Linear's API as a bearer token in `headers` does as well."],
+  aliases: ["linear-mcp", "linear.app"],
+  homepage: "https://linear.app/docs/mcp",
+  checked: { date: "2026-11-21", how: "documented" },
+} satisfies CatalogServer;

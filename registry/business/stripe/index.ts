@@ -1,0 +1,33 @@
+/** Stripe, through the server that Stripe runs itself. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "stripe",
+  category: "business",
+  title: "Stripe",
+  description: "Works with customers, invoices, prices, subscriptions, refunds and disputes in Stripe",
+  server: { type: "http", url: "https://mcp.stripe.com", headers: { Authorization: "Bearer ${STRIPE_SECRET_KEY}" } },
+  alternatives: [
+    {
+      what: "a program that passes everything on to that server; it needs the network at its start",
+      server: { command: "npx", args: ["-y", "@stripe/mcp"], env: { STRIPE_SECRET_KEY: "${STRIPE_SECRET_KEY}" } },
+    },
+  ],
+  variables: [
+    {
+      name: "STRIPE_SECRET_KEY",
+      required: true,
+      what: "a key, best a restricted one: it decides which tools there are; begin with one of a sandbox",
+      from: "https://dashboard.stripe.com/apikeys",
+    },
+  ],
+  signIn: "token",
+  goodFor: ["create an invoice", "payment link", "refund a payment", "subscriptions of a customer", "balance"],
+  notes: [
+    "It moves money: with a live key of full rights an agent can refund and cancel.",
+    "Without the header Stripe asks to sign in with a browser.",
+  ],
+  aliases: ["stripe-mcp", "stripe agent toolkit"],
+  homepage: "https://docs.stripe.com/mcp",
+  checked: { date: "2026-11-21", how: "documented" },
+} satisfies CatalogServer;

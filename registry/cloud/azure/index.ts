@@ -1,0 +1,27 @@
+/** Microsoft Azure, by Microsoft. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "azure",
+  category: "cloud",
+  title: "Azure",
+  description: "Works with Azure: storage, databases, Kubernetes, monitoring, deployments and some forty more services",
+  server: { command: "npx", args: ["-y", "@azure/mcp@latest", "server", "start"] },
+  variables: [],
+  signIn: "program",
+  goodFor: [
+    "list resources in Azure",
+    "query logs of Azure Monitor",
+    "Cosmos DB and SQL",
+    "storage accounts and blobs",
+    "best practices for Azure",
+  ],
+  notes: [
+    "Sign in first with `az login`.",
+    "About 61 tools, each for a whole service; `--mode all` gives each command a tool of its own, 235 of them. `--namespace storage` keeps to one service, `--read-only` to reading.",
+    "A large download: the first start is slow.",
+  ],
+  aliases: ["azure-mcp", "az", "microsoft azure"],
+  homepage: "https://learn.microsoft.com/azure/developer/azure-mcp-server/",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

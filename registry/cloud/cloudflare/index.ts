@@ -1,0 +1,34 @@
+/** Cloudflare, through the server that Cloudflare runs itself. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "cloudflare",
+  category: "cloud",
+  title: "Cloudflare",
+  description: "Searches and calls the whole Cloudflare API: DNS, Workers, R2, D1, Zero Trust",
+  server: { type: "http", url: "https://mcp.cloudflare.com/mcp" },
+  alternatives: [
+    {
+      what: "Cloudflare's documentation only, without an account",
+      server: { type: "http", url: "https://docs.mcp.cloudflare.com/mcp" },
+    },
+    {
+      what: "Workers and their storage only",
+      server: { type: "http", url: "https://bindings.mcp.cloudflare.com/mcp" },
+    },
+    {
+      what: "logs and analytics of Workers only",
+      server: { type: "http", url: "https://observability.mcp.cloudflare.com/mcp" },
+    },
+  ],
+  variables: [],
+  signIn: "oauth",
+  goodFor: ["DNS records", "deploy a Worker", "KV, R2 and D1", "logs of a Worker", "Cloudflare documentation"],
+  notes: [
+    "2 tools: one searches the API's description, the other runs code against it. It can change everything that the account may.",
+    "npm's `@cloudflare/mcp-server-cloudflare` is the predecessor, no longer maintained.",
+  ],
+  aliases: ["cloudflare-mcp", "@cloudflare/mcp-server-cloudflare", "workers"],
+  homepage: "https://developers.cloudflare.com/agents/model-context-protocol/mcp-servers-for-cloudflare/",
+  checked: { date: "2026-11-21", how: "documented" },
+} satisfies CatalogServer;

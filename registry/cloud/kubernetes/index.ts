@@ -1,0 +1,20 @@
+/** Kubernetes, through kubectl and helm. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "kubernetes",
+  category: "cloud",
+  title: "Kubernetes",
+  description: "Looks after a Kubernetes cluster: gets, describes, applies, scales, logs, rolls out, helm charts",
+  server: { command: "npx", args: ["-y", "mcp-server-kubernetes"] },
+  variables: [],
+  signIn: "program",
+  goodFor: ["why does a pod not start", "logs of a pod", "scale a deployment", "install a helm chart", "port forward"],
+  notes: [
+    "About 23 tools. It uses kubectl and helm, which have to be installed, and the context of ~/.kube/config; another file is KUBECONFIG in env.",
+    "It deletes and runs commands in pods: ALLOW_ONLY_NON_DESTRUCTIVE_TOOLS=true in env leaves those tools out.",
+  ],
+  aliases: ["k8s", "kubectl", "helm"],
+  homepage: "https://github.com/Flux159/mcp-server-kubernetes",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

@@ -1,0 +1,17 @@
+/** ESLint, by ESLint. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "eslint",
+  category: "code",
+  title: "ESLint",
+  description: "Lints JavaScript and TypeScript files with the project's own ESLint config",
+  server: { command: "npx", args: ["-y", "@eslint/mcp@latest"] },
+  variables: [],
+  signIn: "none",
+  goodFor: ["lint files", "errors in JavaScript", "code style", "before a commit"],
+  notes: ["One tool. It wants absolute paths, and a config of ESLint 9 or later in the project."],
+  aliases: ["eslint-mcp"],
+  homepage: "https://eslint.org/docs/latest/use/mcp",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

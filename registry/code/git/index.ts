@@ -1,0 +1,19 @@
+/** Git, in one repository of this machine. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "git",
+  category: "code",
+  title: "Git",
+  description: "Reads and changes a local git repository: status, diff, log, add, commit, branches",
+  server: { command: "uvx", args: ["mcp-server-git", "--repository", "${GIT_REPOSITORY:-.}"] },
+  variables: [
+    { name: "GIT_REPOSITORY", required: false, what: "the repository's folder; else the one it is started in" },
+  ],
+  signIn: "none",
+  goodFor: ["what changed", "commit changes", "history of a file", "create a branch"],
+  notes: ["About 12 tools; it neither pushes nor pulls. `uvx` belongs to uv, which has to be installed."],
+  aliases: ["git-mcp", "server-git"],
+  homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/git",
+  checked: { date: "2026-11-21", how: "documented" },
+} satisfies CatalogServer;

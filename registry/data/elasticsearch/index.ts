@@ -1,0 +1,32 @@
+/** Elasticsearch, by Elastic. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "elasticsearch",
+  category: "data",
+  title: "Elasticsearch",
+  description: "Searches Elasticsearch indices and shows their mappings and shards",
+  server: {
+    command: "npx",
+    args: ["-y", "@elastic/mcp-server-elasticsearch"],
+    env: { ES_URL: "${ES_URL}", ES_API_KEY: "${ES_API_KEY}" },
+  },
+  variables: [
+    { name: "ES_URL", required: true, what: "the cluster's address" },
+    {
+      name: "ES_API_KEY",
+      required: true,
+      what: "an API key; ES_USERNAME and ES_PASSWORD in its place do as well",
+      from: "https://www.elastic.co/docs/deploy-manage/api-keys/elasticsearch-api-keys",
+    },
+  ],
+  signIn: "token",
+  goodFor: ["search logs", "query an index", "mappings of an index", "aggregations"],
+  notes: [
+    "4 tools, none of which writes.",
+    "Elastic goes on with it as a container image and, from 9.2 on, as a part of Kibana; the npm package stays as it is.",
+  ],
+  aliases: ["elastic", "elasticsearch-mcp", "es"],
+  homepage: "https://github.com/elastic/mcp-server-elasticsearch",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

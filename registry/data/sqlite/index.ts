@@ -1,0 +1,26 @@
+/** SQLite: one database in one file. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "sqlite",
+  category: "data",
+  title: "SQLite",
+  description: "Reads and writes a SQLite file with SQL",
+  server: { command: "npx", args: ["-y", "mcp-server-sqlite-npx", "${SQLITE_PATH}"] },
+  alternatives: [
+    {
+      what: "the old reference server, in Python, no longer maintained",
+      server: { command: "uvx", args: ["mcp-server-sqlite", "--db-path", "${SQLITE_PATH}"] },
+    },
+  ],
+  variables: [{ name: "SQLITE_PATH", required: true, what: "the database's file" }],
+  signIn: "none",
+  goodFor: ["SQL query", "local database", "create a table", "insert rows"],
+  notes: [
+    "5 tools; one of them writes whatever SQL it is given.",
+    "It needs the compiled part of npm's sqlite3: where npm runs no install scripts, it does not start.",
+  ],
+  aliases: ["sqlite3", "mcp-sqlite", "server-sqlite"],
+  homepage: "https://github.com/johnnyoshika/mcp-server-sqlite-npx",
+  checked: { date: "2026-11-21", how: "documented" },
+} satisfies CatalogServer;

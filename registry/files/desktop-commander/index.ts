@@ -1,0 +1,26 @@
+/** Desktop Commander: files and a terminal on this machine. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "desktop-commander",
+  category: "files",
+  title: "Desktop Commander",
+  description: "Runs programs in a terminal, and reads, edits and searches files anywhere on this machine",
+  server: { command: "npx", args: ["-y", "@wonderwhy-er/desktop-commander@latest"] },
+  variables: [],
+  signIn: "none",
+  goodFor: [
+    "run a command",
+    "long-running programs",
+    "edit files in place",
+    "search in files",
+    "read PDF and Excel files",
+  ],
+  notes: [
+    "About 26 tools, with every right of the user who starts it: treat it as a shell.",
+    "It reports usage to its makers unless told not to with its `set_config_value`.",
+  ],
+  aliases: ["desktopcommander", "desktop commander", "desktopcommandermcp"],
+  homepage: "https://desktopcommander.app",
+  checked: { date: "2026-11-21", how: "documented" },
+} satisfies CatalogServer;

@@ -1,0 +1,19 @@
+/** Files of this machine, within the folders it is given. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "filesystem",
+  category: "files",
+  title: "Filesystem",
+  description: "Reads, writes, moves and searches files within folders that are allowed",
+  server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "${FILESYSTEM_ROOT:-.}"] },
+  variables: [
+    { name: "FILESYSTEM_ROOT", required: false, what: "the folder it may work in; else the one it is started in" },
+  ],
+  signIn: "none",
+  goodFor: ["read files", "write a file", "list a folder", "find files by name", "move or rename files"],
+  notes: ["14 tools; it overwrites without asking.", "More folders are more args, one each."],
+  aliases: ["fs", "files", "server-filesystem"],
+  homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/filesystem",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

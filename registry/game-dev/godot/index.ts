@@ -1,0 +1,33 @@
+/** The Godot game engine, driven through its own command line. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "godot",
+  category: "game-dev",
+  title: "Godot MCP",
+  description: "Runs Godot projects, reads their errors, and builds scenes, nodes and sprites",
+  server: { command: "npx", args: ["-y", "@coding-solo/godot-mcp"], env: { GODOT_PATH: "${GODOT_PATH:-}" } },
+  variables: [
+    {
+      name: "GODOT_PATH",
+      required: false,
+      what: "the Godot program, where it is not found by itself",
+      from: "https://godotengine.org/download/",
+    },
+  ],
+  signIn: "none",
+  goodFor: [
+    "run a Godot game",
+    "read the debug output of a game",
+    "create a scene",
+    "add nodes and sprites",
+    "UIDs of resources",
+  ],
+  notes: [
+    "About 14 tools. Godot itself has to be installed.",
+    "It writes into the project's scenes: keep the project under version control.",
+  ],
+  aliases: ["godot-mcp", "godot engine"],
+  homepage: "https://github.com/Coding-Solo/godot-mcp",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

@@ -1,0 +1,27 @@
+/** Context7: documentation of libraries, by version. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "context7",
+  category: "knowledge",
+  title: "Context7",
+  description: "Looks up current documentation and code samples of a library or framework",
+  server: { command: "npx", args: ["-y", "@upstash/context7-mcp"], env: { CONTEXT7_API_KEY: "${CONTEXT7_API_KEY:-}" } },
+  alternatives: [
+    { what: "the same over the network, without a key", server: { type: "http", url: "https://mcp.context7.com/mcp" } },
+  ],
+  variables: [
+    {
+      name: "CONTEXT7_API_KEY",
+      required: false,
+      what: "a key for more requests and for private repositories",
+      from: "https://context7.com/dashboard",
+    },
+  ],
+  signIn: "none",
+  goodFor: ["documentation of a library", "API reference of a framework", "code samples", "docs of a certain version"],
+  notes: ["2 tools: one finds the library's id, the other its pages.", "What is asked goes to Upstash."],
+  aliases: ["context7-mcp", "upstash context7"],
+  homepage: "https://context7.com",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

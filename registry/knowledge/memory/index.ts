@@ -1,0 +1,26 @@
+/** A memory in a file: things, what is known of them, and how they relate. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "memory",
+  category: "knowledge",
+  title: "Memory",
+  description: "Remembers facts between conversations in a graph of entities and relations",
+  server: {
+    command: "npx",
+    args: ["-y", "@modelcontextprotocol/server-memory"],
+    env: { MEMORY_FILE_PATH: "${MEMORY_FILE_PATH:-}" },
+  },
+  variables: [
+    { name: "MEMORY_FILE_PATH", required: false, what: "the file that everything is kept in, as an absolute path" },
+  ],
+  signIn: "none",
+  goodFor: ["remember something for later", "what do you know about me", "knowledge graph", "notes between sessions"],
+  notes: [
+    "9 tools, three of which delete.",
+    "Without MEMORY_FILE_PATH the file lies within the installed package, and may go when npx fetches another version.",
+  ],
+  aliases: ["server-memory", "knowledge-graph", "memory-mcp"],
+  homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/memory",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

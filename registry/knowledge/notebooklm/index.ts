@@ -1,0 +1,34 @@
+/** Google's NotebookLM, through a package that signs in as a browser does. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "notebooklm",
+  category: "knowledge",
+  title: "NotebookLM",
+  description: "Asks NotebookLM notebooks, adds sources to them, and makes audio, video and reports of them",
+  server: { command: "uvx", args: ["--from", "notebooklm-mcp-cli", "notebooklm-mcp"] },
+  alternatives: [
+    {
+      what: "the npm package of that name, another project: it asks notebooks in a browser that it opens itself",
+      server: { command: "npx", args: ["-y", "notebooklm-mcp"] },
+    },
+  ],
+  variables: [],
+  signIn: "program",
+  goodFor: [
+    "ask my notebooks",
+    "add a web page or a document as a source",
+    "make a podcast of sources",
+    "research with citations",
+    "share a notebook",
+  ],
+  notes: [
+    "Sign in first: `uvx --from notebooklm-mcp-cli nlm login` opens Chrome and keeps the cookies, for some weeks.",
+    "npm's `notebooklm-mcp` is not this package, though its program has the same name.",
+    "Google offers no API for it: what it relies on may change at any time. The free plan allows about 50 questions a day.",
+    "About 30 tools, some of which delete. `uvx` belongs to uv, which has to be installed.",
+  ],
+  aliases: ["nlm", "google notebooklm", "jacob-bd/notebooklm-mcp-cli"],
+  homepage: "https://github.com/jacob-bd/notebooklm-mcp-cli",
+  checked: { date: "2026-11-21", how: "documented" },
+} satisfies CatalogServer;

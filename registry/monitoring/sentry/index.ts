@@ -1,0 +1,44 @@
+/** Sentry: errors and slow requests of running programs. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "sentry",
+  category: "monitoring",
+  title: "Sentry",
+  description: "Finds errors, traces and releases in Sentry, and explains and updates issues",
+  server: {
+    command: "npx",
+    args: ["-y", "@sentry/mcp-server"],
+    env: { SENTRY_ACCESS_TOKEN: "${SENTRY_ACCESS_TOKEN}" },
+  },
+  alternatives: [
+    {
+      what: "the server that Sentry runs; one signs in with a browser",
+      server: { type: "http", url: "https://mcp.sentry.dev/mcp" },
+    },
+  ],
+  variables: [
+    {
+      name: "SENTRY_ACCESS_TOKEN",
+      required: true,
+      what: "a user auth token; to read: org:read, project:read, team:read, event:read",
+      from: "https://sentry.io/settings/account/api/auth-tokens/",
+    },
+  ],
+  signIn: "token",
+  goodFor: [
+    "errors in production",
+    "stack trace of an issue",
+    "which release broke it",
+    "performance traces",
+    "create a project or a DSN",
+  ],
+  notes: [
+    "About 22 tools; some create projects and keys.",
+    "For a Sentry of your own add `--host=sentry.example.com` to args.",
+    "Searching in plain words needs a key of a language model besides (OPENAI_API_KEY or ANTHROPIC_API_KEY in env).",
+  ],
+  aliases: ["sentry-mcp"],
+  homepage: "https://docs.sentry.io/product/sentry-mcp/",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

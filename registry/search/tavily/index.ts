@@ -1,0 +1,27 @@
+/** Tavily: a search engine made for agents. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "tavily",
+  category: "search",
+  title: "Tavily",
+  description: "Searches the web, and extracts, crawls and maps the sites it finds",
+  server: { command: "npx", args: ["-y", "tavily-mcp"], env: { TAVILY_API_KEY: "${TAVILY_API_KEY}" } },
+  alternatives: [
+    {
+      what: "the server that Tavily runs; without the header it asks to sign in with a browser",
+      server: {
+        type: "http",
+        url: "https://mcp.tavily.com/mcp",
+        headers: { Authorization: "Bearer ${TAVILY_API_KEY}" },
+      },
+    },
+  ],
+  variables: [{ name: "TAVILY_API_KEY", required: true, what: "an API key", from: "https://app.tavily.com/home" }],
+  signIn: "token",
+  goodFor: ["web search", "research a topic", "text of several pages", "news", "map of a website"],
+  notes: ["5 tools. Research takes minutes; credits are used up by each call."],
+  aliases: ["tavily-search"],
+  homepage: "https://docs.tavily.com/documentation/mcp",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

@@ -1,0 +1,17 @@
+/** The protocol's own test server. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "everything",
+  category: "testing",
+  title: "Everything",
+  description: "Shows every feature of the protocol once: for testing clients, not for work",
+  server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-everything", "stdio"] },
+  variables: [],
+  signIn: "none",
+  goodFor: ["test an MCP client", "try resources and prompts", "images and audio in results", "progress notifications"],
+  notes: ["About 13 tools; more for clients that can sample or elicit. One of them prints the server's environment."],
+  aliases: ["server-everything", "test server"],
+  homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/everything",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

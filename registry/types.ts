@@ -1,0 +1,62 @@
+/** What the catalog says of a well-known MCP server: how it is started, what it needs, what it is good for. */
+
+/** The folders of the catalog. */
+export type Category =
+  | "ai-models"
+  | "business"
+  | "cloud"
+  | "code"
+  | "data"
+  | "files"
+  | "game-dev"
+  | "knowledge"
+  | "monitoring"
+  | "reasoning"
+  | "search"
+  | "testing"
+  | "ui"
+  | "web";
+
+/** An entry of `mcpServers`, as any host takes it. What differs from person to person stands in it as `${VAR}`. */
+export type McpServerEntry =
+  | { command: string; args?: readonly string[]; env?: Readonly<Record<string, string>> }
+  | { type: "http" | "sse"; url: string; headers?: Readonly<Record<string, string>> };
+
+export interface CatalogVariable {
+  name: string;
+  /** Without it the server does not start, or can do nothing. */
+  required: boolean;
+  /** What it is, and what for. */
+  what: string;
+  /** The page where a person gets it; none where it is a path or an address of their own. */
+  from?: string;
+}
+
+export interface CatalogServer {
+  /** The name of its folder, and the key in `mcpServers` that `server` is written under. */
+  name: string;
+  /** As its makers write it. */
+  title: string;
+  /** One line: what it lets an agent do. */
+  description: string;
+  /** The folder above its own. */
+  category: Category;
+  server: McpServerEntry;
+  /** Other ways to the same server, and other servers for the same thing. */
+  alternatives?: readonly { what: string; server: McpServerEntry }[];
+  /** Every variable in `server` and the alternatives. */
+  variables: readonly CatalogVariable[];
+  /**
+   * How one signs in to what `server` starts: not at all, with a token in a variable, by OAuth in a browser, or with
+   * another program that the notes name.
+   */
+  signIn: "none" | "token" | "oauth" | "program";
+  /** Words that a person would look for. */
+  goodFor: readonly string[];
+  notes: readonly string[];
+  /** Other names it is known by; the packages, images and hosts of `server` and the alternatives go without saying. */
+  aliases: readonly string[];
+  homepage: string;
+  /** `started`: `server` was started and has listed its tools. `documented`: its makers say so; it was not tried. */
+  checked: { date: string; how: "started" | "documented" };
+}

@@ -1,0 +1,26 @@
+/** The registry of shadcn/ui components, and any other registry of that kind. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "shadcn",
+  category: "ui",
+  title: "shadcn/ui",
+  description: "Finds shadcn/ui components and blocks, shows their code and examples, and how to add them",
+  server: { command: "npx", args: ["-y", "shadcn@latest", "mcp"] },
+  variables: [],
+  signIn: "none",
+  goodFor: [
+    "React components",
+    "Tailwind UI blocks",
+    "examples of a component",
+    "add a component to a project",
+    "a private registry of components",
+  ],
+  notes: [
+    "7 tools, none of which writes: they give the command that adds a component.",
+    "The registries are those of components.json in the folder where it is started.",
+  ],
+  aliases: ["shadcn-ui", "shadcn/ui", "shadcn mcp"],
+  homepage: "https://ui.shadcn.com/docs/mcp",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

@@ -1,0 +1,27 @@
+/** Chrome and its developer tools. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "chrome-devtools",
+  category: "web",
+  title: "Chrome DevTools",
+  description: "Debugs pages in Chrome: console, network, performance traces, styles, screenshots, input",
+  server: { command: "npx", args: ["-y", "chrome-devtools-mcp@latest"] },
+  variables: [],
+  signIn: "none",
+  goodFor: [
+    "why is a page slow",
+    "errors in the console",
+    "network requests of a page",
+    "Lighthouse audit",
+    "emulate a phone",
+  ],
+  notes: [
+    "About 32 tools. It needs Chrome, and opens a window at the first call; `--headless` opens none.",
+    "`--browserUrl http://127.0.0.1:9222` takes a Chrome that is running already; `--isolated` uses a profile that is thrown away.",
+    "It reports usage to Google unless started with `--no-usage-statistics`.",
+  ],
+  aliases: ["chrome", "devtools", "chrome devtools", "chrome-devtools-mcp"],
+  homepage: "https://github.com/ChromeDevTools/chrome-devtools-mcp",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

@@ -1,0 +1,34 @@
+/** Firecrawl: pages and whole sites as clean text. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "firecrawl",
+  category: "web",
+  title: "Firecrawl",
+  description: "Scrapes, crawls, maps and searches websites, and extracts data from them by a schema",
+  server: { command: "npx", args: ["-y", "firecrawl-mcp"], env: { FIRECRAWL_API_KEY: "${FIRECRAWL_API_KEY}" } },
+  alternatives: [
+    {
+      what: "the server that Firecrawl runs; without a key only scrape, search and interact, and not often",
+      server: { type: "http", url: "https://mcp.firecrawl.dev/v2/mcp" },
+    },
+  ],
+  variables: [
+    { name: "FIRECRAWL_API_KEY", required: true, what: "an API key", from: "https://www.firecrawl.dev/app/api-keys" },
+  ],
+  signIn: "token",
+  goodFor: [
+    "web page to Markdown",
+    "crawl a whole site",
+    "list all pages of a site",
+    "structured data from pages",
+    "watch a page for changes",
+  ],
+  notes: [
+    "26 tools. Crawls run on after the call: one tool starts them, another asks how far they are.",
+    "Credits are used up by each page. For a Firecrawl of your own set FIRECRAWL_API_URL in env.",
+  ],
+  aliases: ["firecrawl-mcp-server", "fire crawl"],
+  homepage: "https://docs.firecrawl.dev/mcp-server",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

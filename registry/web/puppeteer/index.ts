@@ -1,0 +1,20 @@
+/** A browser, driven by Puppeteer. */
+import type { CatalogServer } from "../../types.ts";
+
+export const server = {
+  name: "puppeteer",
+  category: "web",
+  title: "Puppeteer",
+  description: "Drives a browser with a few plain tools: navigate, click, fill, select, screenshot, run script",
+  server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-puppeteer"] },
+  variables: [],
+  signIn: "none",
+  goodFor: ["take a screenshot", "click through a website", "run JavaScript in a page"],
+  notes: [
+    "7 tools. The old reference server: it works and is no longer maintained; playwright and chrome-devtools are looked after.",
+    "Installing it downloads a browser.",
+  ],
+  aliases: ["server-puppeteer"],
+  homepage: "https://github.com/modelcontextprotocol/servers-archived/tree/main/src/puppeteer",
+  checked: { date: "2026-11-21", how: "started" },
+} satisfies CatalogServer;

@@ -1,0 +1,140 @@
+/** Well-known servers: found by a name, or recognised in an entry of somebody's config. Loaded only where it is asked for. */
+import { servers } from "../../registry/index.ts";
+import type { CatalogServer } from "../../registry/types.ts";
+import { nearNames } from "../near-names.ts";
+
+export type { CatalogServer };
+
+/** How a server is started, in a config or in the catalog. */
+export interface Way {
+  command?: string | undefined;
+  args?: readonly string[] | undefined;
+  url?: string | undefined;
+}
+
+export type CatalogAnswer =
+  | { server: CatalogServer }
+  /** Names of the catalog that may be meant; empty when none is near. */
+  | { server?: undefined; near: string[] };
+
+/** By name, alias, package (with or without a version), program, image, or address; else the names that are near. */
+export function findInCatalog(name: string): CatalogAnswer {
+  const wanted = name.trim().toLowerCase();
+  const server = byName().get(wanted) ?? byWay().get(withoutVersion(wanted)) ?? byHost().get(hostOf(wanted) ?? wanted);
+  if (server) return { server };
+  // Somebody who types an alias nearly right is told the name that counts.
+  const near = nearNames(wanted, byName().keys(), 8).map((each) => byName().get(each)!.name);
+  return { near: [...new Set(near)].slice(0, 3) };
+}
+
+/** The server that an entry starts or reaches, whatever its key in the config; undefined when it is none of ours. */
+export function recognise(way: Way): CatalogServer | undefined {
+  for (const url of addressesOf(way)) {
+    const found = byHost().get(hostOf(url) ?? "");
+    if (found) return found;
+  }
+  for (const program of programsOf(way)) {
+    const found = byWay().get(program);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+const byName = once(() => indexed((server) => [server.name, ...server.aliases.map((alias) => alias.toLowerCase())]));
+const byWay = once(() => indexed((server) => waysOf(server).flatMap(programsOf)));
+const byHost = once(() =>
+  indexed((server) =>
+    waysOf(server)
+      .flatMap(addressesOf)
+      .flatMap((url) => hostOf(url) ?? []),
+  ),
+);
+
+function waysOf({ server, alternatives = [] }: CatalogServer): Way[] {
+  return [server, ...alternatives.map((alternative) => alternative.server)];
+}
+
+/** No two servers have a key in common; a test holds it. */
+function indexed(keysOf: (server: CatalogServer) => string[]): Map<string, CatalogServer> {
+  const index = new Map<string, CatalogServer>();
+  for (const server of servers) for (const key of keysOf(server)) index.set(key, server);
+  return index;
+}
+
+/** Programs that run other programs, and what stands before the name of the one that is meant. */
+const runners: Record<string, readonly string[]> = {
+  npx: [],
+  bunx: [],
+  bun: ["x", "run"],
+  npm: ["exec", "x"],
+  pnpm: ["dlx"],
+  pnpx: [],
+  yarn: ["dlx"],
+  uvx: [],
+  uv: ["tool", "run"],
+  pipx: ["run"],
+  deno: ["run"],
+};
+
+/** What an entry starts, in lower case: packages without their version, images without their tag, else the program. */
+function programsOf({ command, args = [] }: Way): string[] {
+  if (command === undefined) return [];
+  const program = programName(command);
+  if (program === "cmd")
+    return programsOf({ command: args.find((arg) => !arg.startsWith("/")), args: afterProgram(args) });
+  if (program === "docker" || program === "podman") return args.map(withoutVersion).filter((arg) => arg.includes("/"));
+  const words = Object.hasOwn(runners, program) ? runners[program] : undefined;
+  const first = args.find((arg, at) => !arg.startsWith("-") && !words?.includes(arg) && !takesPackage(args[at - 1]));
+  if (!words) return [installedPackage(command) ?? installedPackage(first ?? "") ?? program];
+  const packages = args.flatMap((arg, at) => packageOption.exec(arg)?.[1] ?? (takesPackage(args[at - 1]) ? arg : []));
+  const named = first === undefined ? [] : [installedPackage(first) ?? first.replace(/^npm:/, "")];
+  return [...packages, ...named].map(withoutVersion);
+}
+
+const packageOption = /^--(?:from|package|spec)=(.+)$/;
+
+function takesPackage(option: string | undefined): boolean {
+  return option !== undefined && ["--from", "--package", "--spec", "-p"].includes(option);
+}
+
+function afterProgram(args: readonly string[]): readonly string[] {
+  return args.slice(args.findIndex((arg) => !arg.startsWith("/")) + 1);
+}
+
+/** `/opt/homebrew/bin/npx` and `npx.cmd` are npx. */
+function programName(command: string): string {
+  return (command.split(/[\\/]/).at(-1) ?? "").toLowerCase().replace(/\.(?:exe|cmd|ps1)$/, "");
+}
+
+/** `…/node_modules/@playwright/mcp/cli.js` → `@playwright/mcp`. */
+function installedPackage(path: string): string | undefined {
+  return /[\\/]node_modules[\\/](?!\.bin\b)((?:@[^\\/]+[\\/])?[^\\/]+)(?:[\\/](?!.*node_modules)|$)/
+    .exec(path)?.[1]
+    ?.replace("\\", "/")
+    .toLowerCase();
+}
+
+/** `@a/b@1.2`, `b==1.2`, `b[extra]>=1`, `ghcr.io/a/b:latest` and `git+https://…/b.git@main` without what follows the name. */
+function withoutVersion(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/(?<=.)@[^/]*$/, "")
+    .replace(/(?:\[[^\]]*\])?(?:[=<>~!]=?.*)?$/, "")
+    .replace(/(?<=\/[^/]*):[\w.-]+$/, "")
+    .replace(/\.git$/, "");
+}
+
+/** Addresses in it: its own, and those of a server that is reached through a program like `mcp-remote`. */
+function addressesOf({ url, args = [] }: Way): string[] {
+  if (url !== undefined) return [url];
+  return args.some((arg) => withoutVersion(arg) === "mcp-remote") ? args.filter((arg) => /^https?:\/\//.test(arg)) : [];
+}
+
+function hostOf(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).hostname.replace(/^www\./, "") || undefined : undefined;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
