@@ -71,7 +71,8 @@ export class ToolSearch {
     const filters = filtersOf(query);
     const allowed = this.#allowed(filters);
     const scores = this.#scores(filters, allowed);
-    return this.#matches(best(scores, limit * 10), scores, limit);
+    const enough = limit * 10;
+    return this.#matches(best(scores, enough).slice(0, enough), scores, limit);
   }
 
   #scores(filters: Filters, allowed: (entry: Entry) => boolean): Float64Array {
@@ -118,24 +119,25 @@ export class ToolSearch {
 
   #matches(found: number[], scores: Float64Array, limit: number): Match[] {
     const matches: Match[] = [];
-    const first = new Map<string, Match>();
+    const known = new Map<string, Match[]>();
     for (const index of found) {
       const { id, of: server, tool } = this.#entries[index]!;
-      const twins = `${tool.name}\n${tool.description}`;
-      // Without a description, the same name says too little.
-      const before = tool.description === "" ? undefined : first.get(twins);
-      if (before && isSame(before.tool, tool)) {
-        before.also.push(id);
-        continue;
+      const alike = known.get(`${tool.name}\n${tool.description}`) ?? [];
+      const twin = alike.find((match) => isSame(match.tool, tool));
+      if (twin) twin.also.push(id);
+      else if (matches.length < limit) {
+        const match = { id, server, tool, score: Math.round(scores[index]! * 1000) / 1000, also: [] };
+        matches.push(match);
+        known.set(`${tool.name}\n${tool.description}`, [...alike, match]);
       }
-      // What follows may only be others of those that were found.
-      if (matches.length >= limit) break;
-      const match = { id, server, tool, score: Math.round(scores[index]! * 1000) / 1000, also: [] };
-      matches.push(match);
-      first.set(twins, match);
     }
     return matches;
   }
+}
+
+/** Of two with the same name and description. Without a description, the same name says too little. */
+function isSame(a: RegistryTool, b: RegistryTool): boolean {
+  return a.description !== "" && JSON.stringify(a.inputSchema) === JSON.stringify(b.inputSchema);
 }
 
 /** Those with the highest scores, highest first: at least `enough` of them, where so many have any. */
@@ -158,8 +160,4 @@ function highest(scores: Float64Array): number {
   let most = 0;
   for (const score of scores) if (score > most) most = score;
   return most;
-}
-
-function isSame(a: RegistryTool, b: RegistryTool): boolean {
-  return JSON.stringify(a.inputSchema) === JSON.stringify(b.inputSchema);
 }

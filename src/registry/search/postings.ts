@@ -28,10 +28,10 @@ export class Postings {
   /** What was asked for before: the words of requests come again, and those of names with each of them. */
   readonly #known = new Map<string, Posting | undefined>();
 
-  /** Of entries, or of the same as JSON. Adding them tool by tool would give the same and take four times as long. */
-  constructor(entries: PostingEntry[] | string) {
-    // Its types know only the text.
-    this.#index.import("map", entries as string);
+  /** Adding them to flexsearch tool by tool would give the same and take four times as long. */
+  constructor(entries: PostingEntry[]) {
+    // Its types know only the text of them, which it would parse.
+    this.#index.import("map", entries as unknown as string);
   }
 
   /** Undefined where no tool has the term. */

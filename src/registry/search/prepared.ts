@@ -19,7 +19,7 @@ export interface Prepared {
   acts: (string | null)[];
   /** All words of names and descriptions, for spelling. */
   words: string[];
-  postings: PostingEntry[] | string;
+  postings: PostingEntry[];
 }
 
 export function prepare(tools: readonly ListedTool[]): Prepared {
@@ -52,9 +52,7 @@ export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepar
   if (kept) return kept;
   const made = prepare(tools);
   try {
-    const { postings, ...rest } = made;
-    // The postings are a line of their own, so that flexsearch can be given their text.
-    writeWhenChanged(path, `${JSON.stringify({ stamp, ...rest })}\n${JSON.stringify(postings)}\n`);
+    writeWhenChanged(path, JSON.stringify({ stamp, ...made }));
   } catch {
     // Then it is made again the next time, which is slower and nothing else.
   }
@@ -64,11 +62,8 @@ export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepar
 function readKept(path: string, stamp: string): Prepared | undefined {
   try {
     const text = readIfThere(path) ?? "";
-    const end = text.indexOf("\n");
-    const head = JSON.stringify({ stamp }).slice(0, -1);
-    // A file that was cut off has no second line end.
-    if (end < 0 || !text.startsWith(head) || text.indexOf("\n", end + 1) !== text.length - 1) return undefined;
-    return { ...(JSON.parse(text.slice(0, end)) as Prepared), postings: text.slice(end + 1, -1) };
+    // Most of what is old need not be read to its end.
+    return text.startsWith(JSON.stringify({ stamp }).slice(0, -1)) ? (JSON.parse(text) as Prepared) : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** Fields that tools are for, each as the words that people use in it: who speaks of some means a tool that speaks of others. */
 
 const table = `
-travel trip journey vacation holiday tour tourism itinerary destination traveler abroad sightseeing attraction landmark explore visit getaway backpack cruise passport visa
+travel trip journey vacation holiday tour tourism itinerary destination traveler abroad sightseeing attraction landmark hotel flight explore visit getaway backpack cruise passport visa
 flight airline airport airfare fare departure arrival boarding plane aircraft fly layover luggage baggage gate runway
 train railway rail station metro subway bus transit timetable departure platform commute schedule
 hotel accommodation lodging room stay night resort hostel airbnb guest check_in host
