@@ -73,7 +73,7 @@ export function within(row: Row, name: string, limit: number): Row {
 }
 
 /** All that ever stands beside ours, in the order of the columns. */
-const order = ["node -e 0", "raw client", "node:vm", "deno"];
+const order = ["node -e 0", "raw client", "node:vm", "deno", "flexsearch", "minisearch"];
 
 /** A block a section: a line a row, and the notes under it. */
 export function table(sections: Section[], machine: Machine): string {

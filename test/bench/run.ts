@@ -15,6 +15,7 @@ import { measureLargeResult } from "./large-result.ts";
 import { measureMemory } from "./memory.ts";
 import { type Deno, findDeno } from "./peers/deno.ts";
 import { type Section, table, thisMachine } from "./report.ts";
+import { measureSearch } from "./search.ts";
 import type { Bench, Measure } from "./section.ts";
 import { measureStartup } from "./startup.ts";
 import { measureWarm } from "./warm.ts";
@@ -28,6 +29,7 @@ const measures: Record<string, Measure> = {
   memory: measureMemory,
   growth: measureGrowthAlone,
   cancel: measureCancel,
+  search: measureSearch,
 };
 
 const { values } = parseArgs({
