@@ -12,7 +12,7 @@ rename retitle
 move transfer relocate shift
 copy duplicate clone replicate
 delete remove erase trash discard drop destroy wipe get_rid
-clear reset empty purge flush
+clear reset empty purge flush prune clean clean_up tidy_up
 uninstall remove
 get fetch retrieve obtain read load pull give
 get show display view present see tell
@@ -21,9 +21,10 @@ find search lookup look_up locate discover seek query
 find detect spot identify recognize
 check verify validate test confirm ensure
 check inspect examine review look
-open launch start run
+open launch start run spin_up kick_off boot fire_up
 run execute invoke call perform
-stop end kill terminate halt abort cancel quit close shut_down
+stop end kill terminate halt abort quit close shut_down turn_off
+cancel call_off revoke withdraw abort stop
 pause suspend hold
 resume continue proceed
 restart reboot reload
@@ -38,7 +39,7 @@ export dump extract save convert
 convert transform translate turn change
 translate translation language interpret
 parse extract scrape crawl pull
-summarize summary digest brief overview recap
+summarize summary digest brief overview recap gist sum_up shorten condense boil_down
 shorten short tl
 compare diff difference versus contrast
 merge combine join concat unify consolidate
@@ -62,6 +63,7 @@ sell sale
 pay payment charge billing
 refund reimburse money_back pay_back
 invoice bill receipt
+unpaid overdue outstanding owe debt
 subscribe subscription
 unsubscribe opt_out
 invite invitation
@@ -87,7 +89,7 @@ deploy release ship rollout
 install setup
 upgrade update
 rollback revert undo restore
-backup snapshot
+backup back_up snapshot dump
 sync synchronize
 draw paint sketch illustrate
 plot chart graph diagram visualize visualization
@@ -139,11 +141,11 @@ url link address
 internet web online
 browser chrome
 tab window
-image picture photo photograph illustration
+image picture photo photograph illustration jpg jpeg png
 screenshot screen_shot
 icon logo symbol
 video clip movie film footage
-audio sound
+audio sound mp3 wav recording
 music song track tune
 playlist album
 transcript transcription transcribe subtitle caption speech_to_text
@@ -172,10 +174,15 @@ organization company business firm enterprise org corporation
 job career vacancy position employment
 resume cv
 task todo to_do reminder
+remind reminder alarm wake_up alert
+attachment attach enclosed
 issue ticket bug problem
 project board
 milestone sprint
 event meeting appointment calendar
+available availability free slot busy
+absence away vacation out_of_office
+agenda plan schedule day
 date day time
 time clock hour
 timezone time_zone
@@ -208,7 +215,7 @@ cluster kubernetes k8s
 cloud aws azure gcp
 instance vm
 function lambda
-log logs
+log output print
 error exception failure crash fault
 metric statistic stats
 dashboard panel
@@ -259,7 +266,7 @@ crypto cryptocurrency bitcoin coin ethereum
 blockchain wallet
 currency exchange forex money
 finance financial
-invest investment portfolio
+invest investment portfolio holding
 bank account
 balance statement
 income revenue earnings
@@ -287,6 +294,7 @@ map location place geographic geo
 place location spot venue
 near nearby around close vicinity
 distance far
+elevation altitude height climb
 direction route navigation way
 coordinate latitude longitude geocode
 address geocode

@@ -110,7 +110,7 @@ event concert ticket festival show venue party attend
 gift present birthday occasion anniversary surprise
 dating relationship love partner romantic
 phone call sms text number contact telephone mobile dial
-smart_home device light sensor switch thermostat iot lamp automation
+smart_home device light sensor switch thermostat iot lamp automation heating warm cold blind curtain room house
 ui component design button layout css figma interface frontend react
 color palette theme design hex gradient
 3d model scene object render blender mesh material texture
