@@ -15,13 +15,24 @@ describe("what counts for what", () => {
       "s.b",
     ],
     ["a description before a parameter", { b: "A zebra", a: { parameters: { zebra: {} } } }, "s.b"],
-    ["a title", { b: { title: "Zebra" }, a: "Nothing" }, "s.b"],
+    ["a title before a parameter", { b: { title: "Zebra" }, a: { parameters: { zebra: {} } } }, "s.b"],
     ["the description of a parameter", { b: { parameters: { x: { description: "zebra" } } }, a: "Nothing" }, "s.b"],
     ["the values of a parameter", { b: { parameters: { x: { enum: ["zebra", 1] } } }, a: "Nothing" }, "s.b"],
     ["a short description before a long one", { b: "zebra zoo", a: `zebra ${"other words of it ".repeat(20)}` }, "s.b"],
     ["all of a name before some of it", { zebra: "", zebra_lion_ape: "" }, "s.zebra"],
   ])("%s", (_, tools, first) => {
     expect(ids(searchOf(serverOf("s", tools)), "zebra")[0]).toBe(first);
+  });
+
+  test("a name of which only what all names have is not asked for is asked for", () => {
+    const search = searchOf(serverOf("s", { ape_zebra: "", get_zebra: "", get_lion: "", get_bear: "", get_wolf: "" }));
+    expect(ids(search, "zebra", 1)).toEqual(["s.get_zebra"]);
+  });
+
+  test("what is asked for first counts a bit more", () => {
+    const search = searchOf(serverOf("s", { lion: "", zebra: "" }));
+    expect(ids(search, "lion zebra")).toEqual(["s.lion", "s.zebra"]);
+    expect(ids(search, "zebra lion")).toEqual(["s.zebra", "s.lion"]);
   });
 
   test("rare words count more than those that all have", () => {
@@ -68,6 +79,12 @@ describe("requests", () => {
       3,
     );
     expect(found.sort()).toEqual(["mail.send_mail", "sheets.add_row", "web.open_page"]);
+  });
+
+  test("one wish that is met well counts more than bits of two", () => {
+    const zoo = searchOf(serverOf("s", { lion_bear: "", lion_tamer: "", paint_wall: "" }));
+    expect(ids(zoo, "Paint a bear. The lion and its tamer.")[0]).toBe("s.lion_bear");
+    expect(ids(zoo, "Paint a bear. The lion tamer.")[0]).toBe("s.lion_tamer");
   });
 
   test("a path is a file, an address a page, whatever their names are", () => {

@@ -47,10 +47,14 @@ describe("words that are written in another way", () => {
     read_file_system: "Its usage and free room",
     send_mail: "To one person",
     hear_music: "Plays a song",
+    add_webhook: "Is called back",
+    bird_house: "Of the garden",
   });
   test.each([
     ["screen shot", "take_screenshot"],
+    ["web hook", "add_webhook"],
     ["filesystem", "read_file_system"],
+    ["birdhouse", "bird_house"],
     // A letter too few, one too many, two swapped, a wrong one.
     ["scrennshot", "take_screenshot"],
     ["mussic", "hear_music"],
