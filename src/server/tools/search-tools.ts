@@ -15,7 +15,10 @@ export const searchTools: Tool = {
   inputSchema: {
     type: "object",
     properties: {
-      query: { type: "string", description: "What the tool should do, in a few words" },
+      query: {
+        type: "string",
+        description: "What the tool should do, in a few words. With server:name, of that server only",
+      },
       limit: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit },
     },
     required: ["query"],
