@@ -144,7 +144,7 @@ export class Ranking {
 
   #rarity(posting: Posting | undefined): number {
     if (!posting) return 0;
-    return Math.log(1 + (this.#tools.length - posting.count + 0.5) / (posting.count + 0.5));
+    return Math.log(1 + this.#tools.length / (posting.count + 0.5));
   }
 }
 
