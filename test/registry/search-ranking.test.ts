@@ -181,6 +181,7 @@ describe("hostile queries end soon and break nothing", () => {
   test.each([
     ["words", long("file ")],
     ["other words", Array.from({ length: 20_000 }, (_, index) => `w${index}`).join(" ")],
+    ["wishes", long("file, ")],
     ["slashes", long("/")],
     ["dots and letters", long("a.")],
     ["quotes", long("\"'")],

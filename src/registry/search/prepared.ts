@@ -62,7 +62,7 @@ export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepar
 function readKept(path: string, stamp: string): Prepared | undefined {
   try {
     const text = readIfThere(path) ?? "";
-    // Most of what is old need not be read to its end.
+    // What was made of other tools need not be parsed.
     return text.startsWith(JSON.stringify({ stamp }).slice(0, -1)) ? (JSON.parse(text) as Prepared) : undefined;
   } catch {
     return undefined;

@@ -37,6 +37,7 @@ const laterLoss = 0.02;
 /** Of one query: what comes later is not looked at. */
 const maxCharacters = 4_000;
 const maxConcepts = 60;
+const maxClauses = 20;
 
 export function readQuery(text: string, vocabulary: Vocabulary): Query {
   const request = kindsOfValues(text.slice(0, maxCharacters));
@@ -106,8 +107,10 @@ function topicConcepts(concepts: ReadonlyMap<string, Concept>): Concept[] {
   return Array.from(weights, ([term, weight]) => ({ term, weight: topicWeight * weight, others: new Map() }));
 }
 
+/** Of a very long list the rest is one clause. */
 function clausesOf(request: string): string[] {
-  return request.split(/[,;+\n]|[.!?](?=\s|$)|\b(?:then|and|or)\b/);
+  const clauses = request.split(/[,;+\n]|[.!?](?=\s|$)|\b(?:then|and|or)\b/).filter((clause) => clause.trim() !== "");
+  return [...clauses.slice(0, maxClauses), clauses.slice(maxClauses).join(" ")];
 }
 
 /** Paths, addresses and file names are values: what matters is which kind of value a tool has to take. */
