@@ -96,13 +96,16 @@ function namespaceOf(name: string, jsName: string | undefined, known: RegistrySe
   };
 }
 
+/** Of the best one's score; below it tools share a word with what was written, and little more. */
+const suggestedFrom = 0.4;
+
 /** Nothing is started for it, and a damaged registry suggests nothing. */
 function suggestions(words: string, limit: number, toolbox: Toolbox): Suggestion[] {
   if (toolbox.index.servers.length === 0) return [];
   const { tools } = search(words, limit, toolbox);
   const best = tools[0]?.score ?? 0;
   return tools
-    .filter(({ kind, score }) => kind === "tool" && score >= best / 2)
+    .filter(({ kind, score }) => kind === "tool" && score >= best * suggestedFrom)
     .map(({ server, name, signature: shown }) => {
       const tool = toolbox.known(server)?.tools.find((each) => each.name === name);
       return { server, name: tool?.jsName ?? name, signature: shown };

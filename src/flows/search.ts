@@ -17,6 +17,8 @@ export interface FoundTool {
   signature: string;
   example: string;
   score: number;
+  /** Ids of the very same tool on other servers. */
+  also?: string[];
 }
 
 export interface SearchResult {
@@ -39,7 +41,10 @@ interface Prepared {
 
 const searches = new WeakMap<object, Prepared>();
 
-/** Only tools of configured servers are found, whatever else the registry still holds. Throws REGISTRY_INVALID. */
+/**
+ * Only tools of configured servers are found, whatever else the registry still holds. A query may have filters:
+ * `server:github`, `category:ui`. Throws REGISTRY_INVALID, and SERVER_NOT_FOUND for a filter that names no server.
+ */
 export function search(query: string, limit: number, toolbox: Toolbox): SearchResult {
   if (toolbox.indexProblem && toolbox.index.servers.length === 0) throw toolbox.indexProblem;
   const { index } = toolbox;
@@ -48,7 +53,7 @@ export function search(query: string, limit: number, toolbox: Toolbox): SearchRe
   const unknown = toolbox.unknownServers();
   return {
     query,
-    tools: tools.search(query, limit).map(({ id, server, tool, score }): FoundTool => {
+    tools: tools.search(query, limit).map(({ id, server, tool, score, also }): FoundTool => {
       const skill = skills.get(tool);
       if (skill) return { ...foundSkill(skill), score };
       return {
@@ -60,6 +65,7 @@ export function search(query: string, limit: number, toolbox: Toolbox): SearchRe
         signature: signature(server, tool),
         example: exampleCall(server, tool),
         score,
+        ...(also.length > 0 ? { also } : {}),
       };
     }),
     searched: tools.size,
@@ -81,7 +87,7 @@ function prepared(toolbox: Toolbox): Prepared {
     ]),
   );
   const servers = skills.size > 0 ? [...configured(toolbox), skillServer([...skills.keys()])] : configured(toolbox);
-  const made = { tools: new ToolSearch({ ...index, servers }), skills, stamp };
+  const made = { tools: new ToolSearch({ ...index, servers }, config.folders.registry), skills, stamp };
   searches.set(index, made);
   return made;
 }

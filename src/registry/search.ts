@@ -1,6 +1,14 @@
-/** Ranks tools by words: a flexsearch index over their names, descriptions and parameters, nothing started. */
-import { Document } from "flexsearch";
+/** Finds tools by words: an index over what is known of them, nothing started. */
+import { ClaudikinsError } from "../errors.ts";
+import { didYouMean } from "../near-names.ts";
 import { type RegistryIndex, type RegistryServer, type RegistryTool, toolId } from "./model.ts";
+import { type Filters, filtersOf } from "./search/filters.ts";
+import { Postings } from "./search/postings.ts";
+import { prepare, preparedIn } from "./search/prepared.ts";
+import { readQuery, type Vocabulary } from "./search/query.ts";
+import { type RankedTool, Ranking } from "./search/ranking.ts";
+import { Spelling } from "./search/spelling.ts";
+import { stemOf, wordsOf } from "./search/words.ts";
 
 export interface Match {
   id: string;
@@ -8,99 +16,148 @@ export interface Match {
   tool: RegistryTool;
   /** For comparing matches of one query; higher is better. */
   score: number;
+  /** Ids of the very same tool on other servers, which are not matches of their own. */
+  also: string[];
 }
 
-/** What a word counts for, by where it stands. */
-const fields = { name: 4, title: 3, description: 2, parameters: 1, server: 2 } as const;
-type Field = keyof typeof fields;
+interface Entry extends RankedTool {
+  id: string;
+  of: RegistryServer;
+  tool: RegistryTool;
+}
 
 export class ToolSearch {
-  readonly #tools = new Map<string, { server: RegistryServer; tool: RegistryTool }>();
-  readonly #documents: Document;
+  /** In the order of their ids. */
+  readonly #entries: Entry[];
+  readonly #postings: Postings;
+  readonly #spelling: Spelling;
+  /** Tools by the stems of their names. */
+  readonly #byName = new Map<string, number[]>();
+  readonly #ranking: Ranking;
+  readonly #servers: readonly RegistryServer[];
+
+  /** With a folder, what takes long with many tools is kept there for the next time. */
+  constructor({ servers }: RegistryIndex, folder?: string) {
+    this.#servers = servers;
+    const listed = servers
+      .flatMap((of, server) => of.tools.map((tool) => ({ id: toolId(of.name, tool.name), of, server, tool })))
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+    const { names, acts, words, postings } = folder === undefined ? prepare(listed) : preparedIn(folder, listed);
+    this.#entries = listed.map((each, index) => ({
+      ...each,
+      name: (names[index] ?? "").split(" "),
+      act: acts[index] ?? undefined,
+    }));
+    this.#postings = new Postings(postings);
+    this.#spelling = new Spelling(words);
+    this.#ranking = new Ranking(this.#entries, servers.length, this.#postings);
+    for (const [index, name] of names.entries()) {
+      const same = this.#byName.get(name);
+      if (same) same.push(index);
+      else this.#byName.set(name, [index]);
+    }
+  }
+
   /** How many tools can be found. */
-  readonly size: number;
-
-  constructor(index: RegistryIndex) {
-    this.#documents = new Document({
-      tokenize: "forward",
-      document: { id: "id", index: Object.keys(fields) },
-    });
-    for (const server of index.servers) {
-      for (const tool of server.tools) {
-        const id = toolId(server.name, tool.name);
-        this.#tools.set(id, { server, tool });
-        this.#documents.add({ id, ...documentOf(server, tool) });
-      }
-    }
-    this.size = this.#tools.size;
+  get size(): number {
+    return this.#entries.length;
   }
 
-  /** The best matches, best first, ties by id. Every word counts by itself; rare words count more. */
+  /**
+   * The best matches, best first, ties by id; a tool whose very name is asked for before all others. Throws
+   * SERVER_NOT_FOUND where the query has a filter for a server that there is not.
+   */
   search(query: string, limit: number): Match[] {
-    const scores = new Map<string, number>();
-    for (const word of wordsOf(query)) {
-      const found = this.#documents.search(word, { limit: this.size, suggest: false });
-      const best = new Map<string, number>();
-      for (const { field, result } of found) {
-        const weight = fields[field as Field] ?? 1;
-        for (const id of result) best.set(String(id), (best.get(String(id)) ?? 0) + weight);
-      }
-      const rarity = Math.log(1 + this.size / (1 + best.size));
-      for (const [id, weight] of best) scores.set(id, (scores.get(id) ?? 0) + rarity * Math.sqrt(weight));
+    const filters = filtersOf(query);
+    const allowed = this.#allowed(filters);
+    const scores = this.#scores(filters, allowed);
+    const enough = limit * 10;
+    return this.#matches(best(scores, enough).slice(0, enough), scores, limit);
+  }
+
+  #scores(filters: Filters, allowed: (entry: Entry) => boolean): Float64Array {
+    const scores = this.#ranking.scores(readQuery(filters.rest, this.#vocabulary));
+    const most = highest(scores);
+    for (const index of this.#named(filters.rest)) scores[index]! += most;
+    if (filters.servers.length + filters.categories.length === 0) return scores;
+    const onlyFilters = filters.rest.trim() === "";
+    for (const [index, entry] of this.#entries.entries()) {
+      if (!allowed(entry)) scores[index] = 0;
+      else if (onlyFilters) scores[index] = 1;
     }
-    return [...scores]
-      .sort(([idA, a], [idB, b]) => b - a || (idA < idB ? -1 : 1))
-      .slice(0, limit)
-      .map(([id, score]) => ({ id, score: Math.round(score * 1000) / 1000, ...this.#tools.get(id)! }));
+    return scores;
+  }
+
+  /** The tools whose name the query is, with that of the server or without. */
+  #named(query: string): number[] {
+    const stems = wordsOf(query.slice(0, 200)).map(stemOf);
+    return stems.flatMap((_, from) => {
+      const found = this.#byName.get(stems.slice(from).join(" ")) ?? [];
+      if (from === 0) return found;
+      const server = stems.slice(0, from).join(" ");
+      return found.filter((index) => wordsOf(this.#entries[index]!.of.name).map(stemOf).join(" ") === server);
+    });
+  }
+
+  readonly #vocabulary: Vocabulary = {
+    has: (term) => this.#postings.has(term),
+    near: (word) => this.#spelling.near(word),
+  };
+
+  #allowed({ servers, categories }: Filters): (entry: Entry) => boolean {
+    const known = this.#servers.flatMap(({ name, jsName }) => [name, jsName ?? name]);
+    for (const wanted of servers) {
+      if (known.some((name) => name.toLowerCase() === wanted)) continue;
+      throw new ClaudikinsError("SERVER_NOT_FOUND", `No tools are known of a server "${wanted}"`, {
+        hint: didYouMean(wanted, new Set(known)) ?? "Leave the filter out to search all servers.",
+      });
+    }
+    const fits = (wanted: string[], names: (string | undefined)[]) =>
+      wanted.length === 0 || names.some((name) => name !== undefined && wanted.includes(name.toLowerCase()));
+    return ({ of }) => fits(servers, [of.name, of.jsName]) && fits(categories, [of.category]);
+  }
+
+  #matches(found: number[], scores: Float64Array, limit: number): Match[] {
+    const matches: Match[] = [];
+    const known = new Map<string, Match[]>();
+    for (const index of found) {
+      const { id, of: server, tool } = this.#entries[index]!;
+      const alike = known.get(`${tool.name}\n${tool.description}`) ?? [];
+      const twin = alike.find((match) => isSame(match.tool, tool));
+      if (twin) twin.also.push(id);
+      else if (matches.length < limit) {
+        const match = { id, server, tool, score: Math.round(scores[index]! * 1000) / 1000, also: [] };
+        matches.push(match);
+        known.set(`${tool.name}\n${tool.description}`, [...alike, match]);
+      }
+    }
+    return matches;
   }
 }
 
-function documentOf(server: RegistryServer, tool: RegistryTool): Record<Field, string> {
-  const properties = tool.inputSchema["properties"];
-  const parameters = properties !== null && typeof properties === "object" ? Object.entries(properties) : [];
-  return {
-    name: plainWords(tool.name),
-    title: plainWords(tool.title ?? ""),
-    description: plainWords(tool.description),
-    parameters: parameters.map(([name, schema]) => plainWords(`${name} ${descriptionOf(schema)}`)).join(" "),
-    server: plainWords(`${server.name} ${server.category} ${server.description}`),
-  };
+/** Of two with the same name and description. Without a description, the same name says too little. */
+function isSame(a: RegistryTool, b: RegistryTool): boolean {
+  return a.description !== "" && JSON.stringify(a.inputSchema) === JSON.stringify(b.inputSchema);
 }
 
-function descriptionOf(schema: unknown): string {
-  const text = schema !== null && typeof schema === "object" ? (schema as Record<string, unknown>)["description"] : "";
-  return typeof text === "string" ? text : "";
+/** Those with the highest scores, highest first: at least `enough` of them, where so many have any. */
+function best(scores: Float64Array, enough: number): number[] {
+  let floor = highest(scores);
+  let found: number[] = [];
+  while (found.length < enough && floor > 0) {
+    // The last round takes all.
+    floor = floor < 0.001 ? 0 : floor / 2;
+    found = [];
+    for (let index = 0; index < scores.length; index++) {
+      if (scores[index]! > 0 && scores[index]! >= floor) found.push(index);
+    }
+  }
+  // Entries are in the order of their ids, and so are those with the same score.
+  return found.sort((a, b) => scores[b]! - scores[a]! || a - b);
 }
 
-const commonWords = new Set(
-  "a an and are as at be by do for from get how i in is it me my of on or please the this that to want what with you your".split(
-    " ",
-  ),
-);
-
-/** The words of a query, each once; if all are common ones, those. */
-function wordsOf(query: string): string[] {
-  const all = [...new Set(plainWords(query).split(" ").filter(Boolean))];
-  const telling = all.filter((word) => !commonWords.has(word));
-  return telling.length > 0 ? telling : all;
-}
-
-/** `createIssue`, `create-issue` and `creating issues` meet in the same words. */
-function plainWords(text: string): string {
-  return text
-    .replace(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2")
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(Boolean)
-    .map(stem)
-    .join(" ");
-}
-
-/** Plural and verb endings off, where enough of the word stays. */
-function stem(word: string): string {
-  if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`;
-  if (word.length > 5 && word.endsWith("ing")) return word.slice(0, -3);
-  if (word.length > 4 && word.endsWith("ed")) return word.slice(0, -2);
-  if (word.length > 4 && /(?:[sxz]|ch|sh)es$/.test(word)) return word.slice(0, -2);
-  return word.length > 3 && word.endsWith("s") && !word.endsWith("ss") ? word.slice(0, -1) : word;
+function highest(scores: Float64Array): number {
+  let most = 0;
+  for (const score of scores) if (score > most) most = score;
+  return most;
 }

@@ -79,7 +79,7 @@ export function atLeast(row: Row, name: string, share: number): Row {
 }
 
 /** All that ever stands beside ours, in the order of the columns. */
-const order = ["node -e 0", "no servers", "raw client", "node:vm", "deno"];
+const order = ["node -e 0", "no servers", "raw client", "node:vm", "deno", "flexsearch", "minisearch"];
 
 /** A block a section: a line a row, and the notes under it. */
 export function table(sections: Section[], machine: Machine): string {

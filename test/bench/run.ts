@@ -16,6 +16,7 @@ import { measureMemory } from "./memory.ts";
 import { type Deno, findDeno } from "./peers/deno.ts";
 import { measurePool } from "./pool.ts";
 import { type Section, table, thisMachine } from "./report.ts";
+import { measureSearch } from "./search.ts";
 import type { Bench, Measure } from "./section.ts";
 import { measureStartup } from "./startup.ts";
 import { measureWarm } from "./warm.ts";
@@ -30,6 +31,7 @@ const measures: Record<string, Measure> = {
   memory: measureMemory,
   growth: measureGrowthAlone,
   cancel: measureCancel,
+  search: measureSearch,
 };
 
 const { values } = parseArgs({

@@ -363,6 +363,54 @@ describe("search", () => {
     });
   });
 
+  test("- reads a query a line, and prints a document a line", async () => {
+    configure({ odd: odd() });
+    await run(["gen"]);
+    const stdin = "structured\n\n  zzz \r\nthing server:odds\nstructured server:odd";
+    const ended = await run(["search", "--json", "--limit", "1", "-"], { stdin });
+    expect({ ...ended, stdout: "" }).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    expect(ended.stdout).toEndWith("\n");
+    const lines = ended.stdout.trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { query: "structured", tools: [expect.objectContaining({ server: "odd", name: "structured" })] },
+      { query: "zzz", tools: [] },
+      {
+        query: "thing server:odds",
+        tools: [],
+        error: {
+          code: "SERVER_NOT_FOUND",
+          message: 'No tools are known of a server "odds"',
+          hint: "Did you mean odd?",
+        },
+      },
+      { query: "structured server:odd", tools: [expect.objectContaining({ name: "structured" })] },
+    ]);
+    expect(await shown(["search", "-"], { stdin })).toMatchInlineSnapshot(`
+      "$ claudikins search -
+      --- stderr
+      error: Several queries are answered as JSON, a line each
+
+      hint: claudikins search --json - < queries.txt
+      --- exit code 2
+      "
+    `);
+    expect(await shown(["search", "x server:odds"])).toMatchInlineSnapshot(`
+      "$ claudikins search x server:odds
+      --- stderr
+      error: No tools are known of a server "odds"
+
+      hint: Did you mean odd?
+      --- exit code 2
+      "
+    `);
+  });
+
+  test("the same tool on another server is named with it", async () => {
+    configure({ odd: odd(), other: odd() });
+    await run(["gen"]);
+    expect((await run(["search", "structured", "--limit", "1"])).stdout).toEndWith("\n  also: other.structured\n");
+  });
+
   test("servers without tools, and a config without servers", async () => {
     configure({});
     expect(await run(["search", "x"])).toEqual({

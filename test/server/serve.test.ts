@@ -56,7 +56,7 @@ test("the surface: two tools, and instructions that name the servers", async () 
               "type": "integer",
             },
             "query": {
-              "description": "What the tool should do, in a few words",
+              "description": "What the tool should do, in a few words. With server:name, of that server only",
               "type": "string",
             },
           },

@@ -15,7 +15,10 @@ export const searchTools: Tool = {
   inputSchema: {
     type: "object",
     properties: {
-      query: { type: "string", description: "What the tool should do, in a few words" },
+      query: {
+        type: "string",
+        description: "What the tool should do, in a few words. With server:name, of that server only",
+      },
       limit: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit },
     },
     required: ["query"],
@@ -44,8 +47,10 @@ function resultText(
   problems: ReadonlyMap<string, string>,
   { pool }: Toolbox,
 ): string {
-  const found = tools.map(({ kind, signature, description, example }) =>
-    [kind === "skill" ? `${signature} // ${example}` : signature, description].filter(Boolean).join("\n  "),
+  const found = tools.map(({ kind, signature, description, example, also }) =>
+    [kind === "skill" ? `${signature} // ${example}` : signature, description, alsoText(also)]
+      .filter(Boolean)
+      .join("\n  "),
   );
   const lines = found.length > 0 ? found : [`No tool of ${searched} matches. Try other words for what it should do.`];
   const missing = [...problems].map(([name, problem]) => `Not searched: ${name} (${problem})`);
@@ -56,6 +61,11 @@ function resultText(
     return problem === undefined ? [] : [`Not callable now: ${name} (${problem})`];
   });
   return [...lines, ...broken, ...missing].join("\n");
+}
+
+/** The same tool on other servers: one account each, for example. */
+function alsoText(ids: string[] = []): string {
+  return ids.length > 0 ? `also: ${ids.join(", ")}` : "";
 }
 
 function refusal(text: string): CallToolResult {

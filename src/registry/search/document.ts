@@ -1,0 +1,112 @@
+/** A tool as the terms it is found by, each with a strength: BM25 over its fields, with the lengths of each made equal. */
+
+import type { RegistryServer, RegistryTool } from "../model.ts";
+import { isSchema } from "../type-text.ts";
+import { commonWords } from "./common-words.ts";
+import { actOf, topicsOf } from "./thesaurus.ts";
+import { stemOf, wordsOf } from "./words.ts";
+
+/** What a word counts for by where it stands, and how much a long text lowers that. */
+const fields = {
+  name: { weight: 4, length: 0.3 },
+  title: { weight: 2, length: 0.3 },
+  /** The first sentence of the description says what the tool does, the rest how. */
+  summary: { weight: 1.5, length: 0.5 },
+  details: { weight: 0.7, length: 0.5 },
+  parameters: { weight: 0.3, length: 0.6 },
+  server: { weight: 3, length: 0.3 },
+  about: { weight: 0.5, length: 0.6 },
+} as const;
+type Field = keyof typeof fields;
+const fieldNames = Object.keys(fields) as Field[];
+
+/** With this much weight a term has half of its full strength: more of the same word says little more. */
+const saturation = 1;
+
+/** Of descriptions and of all parameters together: what comes later is not indexed. */
+const maxCharacters = 4_000;
+
+export interface ToolDocument {
+  /** Stems, without common words. */
+  fields: Record<Field, string[]>;
+  /** Words as they stand in name and description, for spelling. */
+  words: Iterable<string>;
+  /** The kind of act that its name or the beginning of its description names. */
+  act: string | undefined;
+}
+
+export function documentOf(server: RegistryServer, tool: RegistryTool): ToolDocument {
+  const description = tool.description.slice(0, maxCharacters);
+  const summary = /^[\s\S]{20,}?[.!?。\n](?=\s|$)/.exec(description)?.[0] ?? description;
+  const name = wordsOf(tool.name);
+  const title = wordsOf(tool.title ?? "");
+  const first = wordsOf(summary);
+  const rest = wordsOf(description.slice(summary.length));
+  const nameStems = name.map(stemOf);
+  return {
+    fields: {
+      name: nameStems,
+      title: telling(title),
+      summary: telling(first),
+      details: telling(rest),
+      parameters: telling(wordsOf(parametersText(tool))),
+      server: telling(wordsOf(server.name)),
+      about: telling(wordsOf(`${server.category} ${server.description.slice(0, maxCharacters)}`)),
+    },
+    words: [...name, ...title, ...first, ...rest],
+    act: nameStems.map(actOf).find((act) => act !== undefined) ?? (first[0] && actOf(stemOf(first[0]))),
+  };
+}
+
+function telling(words: string[]): string[] {
+  return words.filter((word) => !commonWords.has(word)).map(stemOf);
+}
+
+function parametersText(tool: RegistryTool): string {
+  const properties = tool.inputSchema["properties"];
+  if (!isSchema(properties)) return "";
+  let text = "";
+  for (const [name, schema] of Object.entries(properties)) {
+    text += ` ${name}`;
+    if (isSchema(schema)) {
+      if (typeof schema["description"] === "string") text += ` ${schema["description"]}`;
+      if (Array.isArray(schema["enum"]))
+        text += ` ${schema["enum"].filter((value) => typeof value === "string").join(" ")}`;
+    }
+    if (text.length > maxCharacters) return text.slice(0, maxCharacters);
+  }
+  return text;
+}
+
+/** The mean number of words of each field, with which the lengths are compared. */
+export function meanLengths(documents: readonly ToolDocument[]): Record<Field, number> {
+  const means = Object.fromEntries(fieldNames.map((field) => [field, 0])) as Record<Field, number>;
+  for (const document of documents) for (const field of fieldNames) means[field] += document.fields[field].length;
+  for (const field of fieldNames) means[field] = means[field] / documents.length || 1;
+  return means;
+}
+
+/** From 0 to 1 for each term, those of its fields of work included. */
+export function strengthsOf({ fields: words }: ToolDocument, means: Record<Field, number>): Map<string, number> {
+  const strengths = new Map<string, number>();
+  for (const field of fieldNames) {
+    if (words[field].length === 0) continue;
+    const { weight, length } = fields[field];
+    // The two parts of a description have one length.
+    const share =
+      field === "summary" || field === "details"
+        ? (words.summary.length + words.details.length) / (means.summary + means.details)
+        : words[field].length / means[field];
+    const each = weight / (1 - length + length * share);
+    for (const stem of words[field]) strengths.set(stem, (strengths.get(stem) ?? 0) + each);
+  }
+  const topics = new Map<string, number>();
+  for (const [stem, weight] of strengths) {
+    const strength = weight / (saturation + weight);
+    strengths.set(stem, strength);
+    const ofStem = topicsOf(stem);
+    for (const topic of ofStem) topics.set(topic, (topics.get(topic) ?? 0) + strength / ofStem.length);
+  }
+  for (const [topic, weight] of topics) strengths.set(topic, weight / (saturation + weight));
+  return strengths;
+}

@@ -1,0 +1,136 @@
+/** A query as what to look for: the clauses of a request, their words, what these may stand for, and what they are about. */
+import { commonWords } from "./common-words.ts";
+import { actOf, synonymsOf, topicsOf } from "./thesaurus.ts";
+import { stemOf, wordsOf } from "./words.ts";
+
+/** A word of a query. A tool that has it and one that has another for it are both meant; the first a bit more. */
+export interface Concept {
+  term: string;
+  weight: number;
+  /** With the share of their own weight that they have here. */
+  others: ReadonlyMap<string, number>;
+}
+
+export interface Query {
+  /** A request may want several things: the concepts of each, of which some may be in several. */
+  clauses: Concept[][];
+  /** The fields that the whole is about. */
+  topics: Concept[];
+  /** What is to be done: the kinds of act of the verbs. */
+  acts: ReadonlySet<string>;
+}
+
+/** What is known of the words of all tools. */
+export interface Vocabulary {
+  has(term: string): boolean;
+  /** Stems of words that an unknown word is the beginning of, or a misspelling of. */
+  near(word: string): string[];
+}
+
+const synonymShare = 0.5;
+const topicWeight = 1.2;
+const nearShare = 0.6;
+const joinedWeight = 0.8;
+const partShare = 0.55;
+/** What comes later in a request counts a bit less: by this share a word. */
+const laterLoss = 0.02;
+/** Of one query: what comes later is not looked at. */
+const maxCharacters = 4_000;
+const maxConcepts = 60;
+const maxClauses = 20;
+
+export function readQuery(text: string, vocabulary: Vocabulary): Query {
+  const request = kindsOfValues(text.slice(0, maxCharacters));
+  const words = wordsOf(request);
+  const onlyCommon = words.every((word) => commonWords.has(word));
+  const concepts = new Map<string, Concept>();
+  const clauses = clausesOf(request).map((clause) => {
+    const inClause = new Map<string, Concept>();
+    const meet = (term: string, make: () => Concept | undefined) => {
+      const known = concepts.get(term) ?? (concepts.size < maxConcepts ? make() : undefined);
+      if (!known) return;
+      concepts.set(term, known);
+      inClause.set(term, known);
+    };
+    const clauseWords = wordsOf(clause);
+    for (const [index, word] of clauseWords.entries()) {
+      if (onlyCommon || !commonWords.has(word)) {
+        const weight = onlyCommon ? 1 : 1 / (1 + laterLoss * concepts.size);
+        meet(stemOf(word), () => conceptOf(word, weight, vocabulary));
+      }
+      const next = clauseWords[index + 1];
+      if (next === undefined) continue;
+      const joined = stemOf(word + next);
+      if (vocabulary.has(joined)) meet(joined, () => ({ term: joined, weight: joinedWeight, others: new Map() }));
+      const pair = `${stemOf(word)} ${stemOf(next)}`;
+      if (synonymsOf(pair).size > 0) meet(pair, () => ({ term: pair, weight: 1, others: synonymShares(pair) }));
+    }
+    return [...inClause.values()];
+  });
+  const acts = new Set(words.flatMap((word) => actOf(stemOf(word)) ?? []));
+  return { clauses: clauses.filter((clause) => clause.length > 0), topics: topicConcepts(concepts), acts };
+}
+
+function conceptOf(word: string, weight: number, vocabulary: Vocabulary): Concept {
+  const term = stemOf(word);
+  const others = synonymShares(term);
+  if (vocabulary.has(term)) return { term, weight, others };
+  for (const part of partsOf(word, vocabulary)) others.set(part, partShare);
+  if (![...others.keys()].some((other) => vocabulary.has(other))) {
+    for (const near of vocabulary.near(word)) {
+      for (const [other, share] of synonymShares(near)) others.set(other, nearShare * share);
+      others.set(near, nearShare);
+    }
+  }
+  return { term, weight, others };
+}
+
+function synonymShares(term: string): Map<string, number> {
+  return new Map(Array.from(synonymsOf(term), (synonym) => [synonym, synonymShare]));
+}
+
+/** `filesystem` where the tools say `file system`. */
+function partsOf(word: string, vocabulary: Vocabulary): string[] {
+  for (let index = 3; index <= word.length - 3; index++) {
+    const parts = [stemOf(word.slice(0, index)), stemOf(word.slice(index))];
+    if (parts.every((part) => vocabulary.has(part))) return parts;
+  }
+  return [];
+}
+
+function topicConcepts(concepts: ReadonlyMap<string, Concept>): Concept[] {
+  const weights = new Map<string, number>();
+  for (const { term, weight } of concepts.values()) {
+    const topics = topicsOf(term);
+    for (const topic of topics) weights.set(topic, (weights.get(topic) ?? 0) + weight / topics.length);
+  }
+  return Array.from(weights, ([term, weight]) => ({ term, weight: topicWeight * weight, others: new Map() }));
+}
+
+/** Of a very long list the rest is one clause. */
+function clausesOf(request: string): string[] {
+  const clauses = request.split(/[,;+\n]|[.!?](?=\s|$)|\b(?:then|and|or)\b/).filter((clause) => clause.trim() !== "");
+  return [...clauses.slice(0, maxClauses), clauses.slice(maxClauses).join(" ")];
+}
+
+/** Paths, addresses and file names are values: what matters is which kind of value a tool has to take. */
+function kindsOfValues(text: string): string {
+  return text
+    .replace(/https?:\/\/([^\s"'<>]+)/g, (_, rest: string) => ` url ${hostWords(rest)} `)
+    .replace(/[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]+/g, " email ")
+    .replace(/(?<=^|[\s"'(])(?:[A-Za-z]:\\|~?\.{0,2}\/)[^\s"',;)]*/g, (path) => {
+      const extension = /\.([A-Za-z]\w{1,4})\.?$/.exec(path)?.[1];
+      return extension ? ` file ${extension} ` : " directory ";
+    })
+    .replace(/(?<![\w.-])[\w-]{1,80}\.([a-z][a-z\d]{1,4})(?=[\s"',;).?!]|$)/g, (name, extension: string) =>
+      domainEndings.has(extension) ? name : ` ${name.slice(0, -extension.length - 1)} file ${extension} `,
+    );
+}
+
+const domainEndings = new Set(["com", "org", "net", "io", "ai", "dev", "co", "app", "gov", "edu"]);
+
+/** The name of a site may be the name of a server. */
+function hostWords(address: string): string {
+  const labels = (address.split(/[/?#]/)[0] ?? "").split(".").filter((label) => label !== "www");
+  return labels.slice(0, -1).join(" ");
+}

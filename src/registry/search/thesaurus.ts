@@ -1,0 +1,64 @@
+/** What a word may stand for: its synonyms, the fields it belongs to, and the kind of act it names. All by stems. */
+import { synonymTable } from "./synonyms.ts";
+import { topicTable } from "./topics.ts";
+import { stemOf, stemsOfEntry } from "./words.ts";
+
+/** What else to look for, for a stem or two in a row. */
+export function synonymsOf(stem: string): ReadonlySet<string> {
+  synonyms ??= synonymsFrom(synonymTable);
+  return synonyms.get(stem) ?? none;
+}
+
+/** The terms of the fields that a stem belongs to. No word of a text is such a term. */
+export function topicsOf(stem: string): readonly string[] {
+  topics ??= topicsFrom(topicTable);
+  return topics.get(stem) ?? noTopics;
+}
+
+/** The kind of act that a verb names; undefined for all other words. */
+export function actOf(stem: string): string | undefined {
+  acts ??= actsFrom(actTable);
+  return acts.get(stem);
+}
+
+const none: ReadonlySet<string> = new Set();
+const noTopics: readonly string[] = [];
+let synonyms: Map<string, Set<string>> | undefined;
+let topics: Map<string, string[]> | undefined;
+let acts: Map<string, string> | undefined;
+
+function synonymsFrom(table: readonly string[][]): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  for (const group of table) {
+    const stems = group.map(stemsOfEntry);
+    const single = stems.filter((stem) => !stem.includes(" "));
+    for (const stem of stems) {
+      const others = found.get(stem) ?? new Set();
+      for (const other of single) if (other !== stem) others.add(other);
+      found.set(stem, others);
+    }
+  }
+  return found;
+}
+
+function topicsFrom(table: readonly string[][]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const [index, group] of table.entries()) {
+    for (const stem of new Set(group.map(stemsOfEntry))) found.set(stem, [...(found.get(stem) ?? []), `§${index}`]);
+  }
+  return found;
+}
+
+/** A tool that looks something up and one that shows it are of one kind: people use either verb for both. */
+const actTable: Record<string, string> = {
+  read: "get fetch read show view retrieve display describe list enumerate see inspect check examine browse obtain tell count analyze calculate compute search find lookup query discover locate seek",
+  create: "create add new make generate insert write save build append draft compose store record register init",
+  update: "update edit modify change set rename move replace adjust patch assign configure resize format sort",
+  delete: "delete remove erase trash clear drop uninstall destroy",
+  send: "send post publish submit share reply forward notify",
+  run: "run execute start launch invoke kill stop restart deploy",
+};
+
+function actsFrom(table: Record<string, string>): Map<string, string> {
+  return new Map(Object.entries(table).flatMap(([act, verbs]) => verbs.split(" ").map((verb) => [stemOf(verb), act])));
+}

@@ -1,0 +1,68 @@
+/** Text to words: identifiers are split, accents folded, endings cut; scripts without spaces are taken in pairs of letters. */
+import { stemmer } from "stemmer";
+
+/** Longer ones are no words that anybody asks for. */
+const maxLetters = 40;
+
+/** The words of a text in their order, in lower case and with their endings: `createIssue` is `create`, `issue`. */
+export function wordsOf(text: string): string[] {
+  const lower = spacedLower(text);
+  if (onlyAscii.test(lower)) return (lower.match(/[a-z\d]+/g) ?? []).filter((word) => word.length <= maxLetters);
+  const folded = lower
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .normalize("NFC");
+  return (folded.match(/[a-z\d]+|[\p{L}\p{N}]+/gu) ?? []).flatMap((run) => {
+    if (run.length > maxLetters) return [];
+    return unspaced.test(run) ? pairsOf(run) : [run];
+  });
+}
+
+const onlyAscii = /^[\0-\x7f]*$/;
+
+const stems = new Map<string, string>();
+
+/** What a word has in common with its other forms. Not always a word itself. */
+export function stemOf(word: string): string {
+  let stem = stems.get(word);
+  if (stem === undefined) {
+    stem = /^[a-z]+$/.test(word) ? stemmer(american(word)) : word;
+    if (stems.size >= 100_000) stems.clear();
+    stems.set(word, stem);
+  }
+  return stem;
+}
+
+/** The stems of a group's entry: `sign_in` are two, with a space between. */
+export function stemsOfEntry(entry: string): string {
+  return entry.split("_").map(stemOf).join(" ");
+}
+
+/** Han, kana, Thai and the like have no spaces between words. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
+
+function pairsOf(run: string): string[] {
+  const letters = [...run];
+  if (letters.length < 3) return [run];
+  return letters.slice(1).map((letter, index) => `${letters[index]}${letter}`);
+}
+
+/** In lower case, with a space where an identifier has a new word, and without what an apostrophe cut off. */
+function spacedLower(text: string): string {
+  const spaced = /[a-z\d][A-Z]|[A-Z]{2}[a-z]/.test(text)
+    ? text.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 ")
+    : text;
+  const lower = spaced.toLowerCase();
+  return /['’]/.test(lower) ? lower.replace(/(\w)['’](?:s|re|ve|ll|d|m|t)\b/g, "$1") : lower;
+}
+
+/** British spelling as the American one, in which most tools are written. */
+function american(word: string): string {
+  if (word.length < 5) return word;
+  return word
+    .replace(/(...)is(e[drs]?|ing|ations?)$/, (all, before, end) => (word.length > 7 ? `${before}iz${end}` : all))
+    .replace(/(col|fav|behavi|lab|neighb)our/, "$1or")
+    .replace(/(cent|met|theat)re(s?)$/, "$1er$2")
+    .replace(/(catal|dial)ogue/, "$1og")
+    .replace(/ys(?:e[drs]?|ing|[ei]s)$/, "yze");
+}

@@ -1,0 +1,64 @@
+/** With many tools, what is worked out for search is kept beside the registry: the same answers, and never old ones. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { RegistryIndex } from "../../src/registry/model.ts";
+import { ToolSearch } from "../../src/registry/search.ts";
+import { syntheticIndex, syntheticQueries } from "../bench/search-corpus.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const kept = () => join(folder.path, "search.json");
+const answers = (index: RegistryIndex, from?: string) => {
+  const search = new ToolSearch(index, from);
+  return [...syntheticQueries(40), "archvie invoise"].map((query) =>
+    search.search(query, 5).map(({ id, score }) => [id, score]),
+  );
+};
+
+test("answers are the same without a folder, when it is made, and when it is read", () => {
+  const index = syntheticIndex(100);
+  const plain = answers(index);
+  expect(answers(index, folder.path)).toEqual(plain);
+  const text = readFileSync(kept(), "utf8");
+  expect(answers(index, folder.path)).toEqual(plain);
+  expect(readFileSync(kept(), "utf8")).toBe(text);
+});
+
+test("a few tools need no file", () => {
+  answers(syntheticIndex(10), folder.path);
+  expect(existsSync(kept())).toBe(false);
+});
+
+test("what is kept of other tools is made anew", () => {
+  const index = syntheticIndex(100);
+  answers(index, folder.path);
+  index.servers[3]!.tools[4]!.description = "Feeds the giraffe";
+  expect(new ToolSearch(index, folder.path).search("giraffe", 1)).toMatchObject([
+    { server: { name: index.servers[3]!.name }, tool: { description: "Feeds the giraffe" } },
+  ]);
+});
+
+test.each([
+  ["cut off", (text: string) => text.slice(0, text.length / 2)],
+  ["empty", () => ""],
+  ["no JSON", (text: string) => `${text.split("\n")[0]}\n{{{\n`],
+  ["of another version", (text: string) => text.replace(/"stamp":"[^"]+"/, '"stamp":"0 1 x"')],
+])("a file that is %s harms nobody", (_, damage) => {
+  const index = syntheticIndex(60);
+  const plain = answers(index, folder.path);
+  writeFileSync(kept(), damage(readFileSync(kept(), "utf8")));
+  expect(answers(index, folder.path)).toEqual(plain);
+});
+
+test("a folder that cannot be written to harms nobody", () => {
+  const index = syntheticIndex(60);
+  chmodSync(folder.path, 0o500);
+  expect(answers(index, join(folder.path, "missing"))).toEqual(answers(index));
+  chmodSync(folder.path, 0o700);
+});

@@ -1,0 +1,214 @@
+/** Ranking: which part of a tool counts for what, requests of several sentences, filters, equal tools, hostile queries. */
+import { describe, expect, test } from "bun:test";
+import { ToolSearch } from "../../src/registry/search.ts";
+import { serverOf, type ToolDraft } from "./search-corpus.ts";
+
+const searchOf = (...servers: ReturnType<typeof serverOf>[]) => new ToolSearch({ version: 1, servers });
+const ids = (search: ToolSearch, query: string, limit = 10) => search.search(query, limit).map(({ id }) => id);
+
+describe("what counts for what", () => {
+  test.each<[string, Record<string, string | ToolDraft>, string]>([
+    ["a name before a description", { zebra: "Any", a: "About a zebra" }, "s.zebra"],
+    [
+      "the first sentence before the rest",
+      { b: "Counts every zebra in the zoo today. Also lions.", a: "Counts every lion in the zoo today. Also zebras." },
+      "s.b",
+    ],
+    ["a description before a parameter", { b: "A zebra", a: { parameters: { zebra: {} } } }, "s.b"],
+    ["a title before a parameter", { b: { title: "Zebra" }, a: { parameters: { zebra: {} } } }, "s.b"],
+    ["the description of a parameter", { b: { parameters: { x: { description: "zebra" } } }, a: "Nothing" }, "s.b"],
+    ["the values of a parameter", { b: { parameters: { x: { enum: ["zebra", 1] } } }, a: "Nothing" }, "s.b"],
+    ["a short description before a long one", { b: "zebra zoo", a: `zebra ${"other words of it ".repeat(20)}` }, "s.b"],
+    ["all of a name before some of it", { zebra: "", zebra_lion_ape: "" }, "s.zebra"],
+  ])("%s", (_, tools, first) => {
+    expect(ids(searchOf(serverOf("s", tools)), "zebra")[0]).toBe(first);
+  });
+
+  test("a name of which only what all names have is not asked for is asked for", () => {
+    const search = searchOf(serverOf("s", { ape_zebra: "", get_zebra: "", get_lion: "", get_bear: "", get_wolf: "" }));
+    expect(ids(search, "zebra", 1)).toEqual(["s.get_zebra"]);
+  });
+
+  test("what is asked for first counts a bit more", () => {
+    const search = searchOf(serverOf("s", { lion: "", zebra: "" }));
+    expect(ids(search, "lion zebra")).toEqual(["s.lion", "s.zebra"]);
+    expect(ids(search, "zebra lion")).toEqual(["s.zebra", "s.lion"]);
+  });
+
+  test("rare words count more than those that all have", () => {
+    const search = searchOf(serverOf("s", { get_item_a: "", get_item_b: "", get_item_c: "", pay: "An invoice" }));
+    expect(ids(search, "item invoice")[0]).toBe("s.pay");
+  });
+
+  test("a server's name and description count for its tools, and so does what its other tools do", () => {
+    const search = searchOf(
+      serverOf("alpha", { get: "One entry here" }),
+      serverOf("tracker", { get: "One entry" }),
+      serverOf("omega", { get: "One entry" }, { description: "Telescope of the observatory" }),
+      serverOf("zoo", { get: "One entry there", feed: "Gives the giraffe its leaves" }),
+    );
+    expect(ids(search, "get tracker", 1)).toEqual(["tracker.get"]);
+    expect(ids(search, "entry of the telescope", 1)).toEqual(["omega.get"]);
+    const order = ids(search, "entry giraffe");
+    expect(order.slice(0, 2)).toEqual(["zoo.feed", "zoo.get"]);
+  });
+
+  test("who wants to read is not given what deletes", () => {
+    const search = searchOf(serverOf("s", { delete_branch: "A branch", describe_branch: "A branch" }));
+    expect(ids(search, "show the branch")[0]).toBe("s.describe_branch");
+    expect(ids(search, "remove the branch")[0]).toBe("s.delete_branch");
+  });
+});
+
+describe("requests", () => {
+  const search = searchOf(
+    serverOf("files", { read_file: "The content of a file", write_file: "Replaces the content of a file" }),
+    serverOf("mail", { send_mail: "To one person", list_mails: "In one mailbox" }),
+    serverOf("sheets", { add_row: "To a spreadsheet" }),
+    serverOf("web", { open_page: "A page of the internet" }),
+  );
+
+  test("what is asked politely is asked all the same", () => {
+    expect(ids(search, "Hello, could you please help me to write a file? Thank you!")[0]).toBe("files.write_file");
+  });
+
+  test("of several wishes each has its tool among the first", () => {
+    const found = ids(
+      search,
+      "Look at the spreadsheet and add a row, then send a mail to the owner of it, and open the page of the shop.",
+      3,
+    );
+    expect(found.sort()).toEqual(["mail.send_mail", "sheets.add_row", "web.open_page"]);
+  });
+
+  test("one wish that is met well counts more than bits of two", () => {
+    const zoo = searchOf(serverOf("s", { lion_bear: "", lion_tamer: "", paint_wall: "" }));
+    expect(ids(zoo, "Paint a bear. The lion and its tamer.")[0]).toBe("s.lion_bear");
+    expect(ids(zoo, "Paint a bear. The lion tamer.")[0]).toBe("s.lion_tamer");
+  });
+
+  test("a path is a file, an address a page, whatever their names are", () => {
+    expect(ids(search, "What is in /home/me/mail/page-12.txt?")[0]).toStartWith("files.");
+    expect(ids(search, "show https://www.example.org/list/mail")[0]).toBe("web.open_page");
+    expect(ids(search, "tell somebody@spreadsheet.example about it")[0]).toStartWith("mail.");
+  });
+});
+
+describe("exact names come first", () => {
+  const search = searchOf(
+    serverOf("github", { search: "Everything", search_code: "Search, search, search: code search", get_me: "" }),
+    serverOf("search", { query: "Search the search index: search" }),
+  );
+  test.each([
+    ["search", "github.search"],
+    ["search_code", "github.search_code"],
+    ["github.search", "github.search"],
+    ["Github Search Code", "github.search_code"],
+    ["search.query", "search.query"],
+    // Only common words.
+    ["get me", "github.get_me"],
+  ])("%j → %s", (query, id) => {
+    expect(ids(search, query)[0]).toBe(id);
+  });
+});
+
+describe("filters", () => {
+  const search = searchOf(
+    serverOf("github", { list_issues: "Issues of a repository" }, { category: "code" }),
+    serverOf("gitlab", { list_issues: "Issues of a project" }, { category: "code" }),
+    serverOf("my shop", { list_issues: "Issues of customers", sell: "A thing" }, { category: "UI", jsName: "my_shop" }),
+  );
+  test.each([
+    ["issues server:gitlab", ["gitlab.list_issues"]],
+    ["SERVER:GitHub issues", ["github.list_issues"]],
+    ['issues server:"my shop"', ["my shop.list_issues"]],
+    ["issues server:my_shop", ["my shop.list_issues"]],
+    ["issues category:code", ["github.list_issues", "gitlab.list_issues"]],
+    ["server:github server:gitlab issues", ["github.list_issues", "gitlab.list_issues"]],
+    ["issues category:ui server:github", []],
+    // Nothing else: all that the filter leaves.
+    ["server:'my shop'", ["my shop.list_issues", "my shop.sell"]],
+    ["category:nothing", []],
+  ])("%j", (query, found) => {
+    expect(ids(search, query).sort()).toEqual(found);
+  });
+
+  test("a server that there is not is said so, with those that it may be", () => {
+    expect(() => search.search("issues server:githbu", 5)).toThrow(
+      expect.objectContaining({
+        code: "SERVER_NOT_FOUND",
+        message: 'No tools are known of a server "githbu"',
+        hint: expect.stringContaining("github"),
+      }),
+    );
+  });
+
+  test("a colon alone is no filter", () => {
+    expect(ids(search, "server: issues").length).toBe(3);
+  });
+});
+
+describe("the same tool on several servers", () => {
+  const echo: ToolDraft = { description: "Says it again", parameters: { text: { type: "string" } } };
+  const search = searchOf(
+    serverOf("home", { echo }),
+    serverOf("work", { echo }),
+    serverOf("other", { echo: { ...echo, parameters: { words: { type: "string" } } } }),
+  );
+
+  test("is one match, which names the others", () => {
+    const found = search.search("echo", 10).map(({ id, also }) => [id, also]);
+    expect(found).toEqual([
+      ["home.echo", ["work.echo"]],
+      ["other.echo", []],
+    ]);
+    expect(search.search("echo", 1)).toMatchObject([{ id: "home.echo", also: ["work.echo"] }]);
+  });
+
+  test("is found where it is asked for", () => {
+    expect(search.search("echo server:work", 1)).toMatchObject([{ id: "work.echo", also: [] }]);
+  });
+
+  test("is another one where nothing but the name is known", () => {
+    const bare = searchOf(serverOf("a", { go: "" }), serverOf("b", { go: "" }));
+    expect(ids(bare, "go")).toEqual(["a.go", "b.go"]);
+  });
+});
+
+describe("hostile queries end soon and break nothing", () => {
+  const search = searchOf(serverOf("s", { read_file: "The content of a file", constructor: "__proto__ toString" }));
+  const long = (text: string) => text.repeat(Math.ceil(100_000 / text.length));
+  test.each([
+    ["words", long("file ")],
+    ["other words", Array.from({ length: 20_000 }, (_, index) => `w${index}`).join(" ")],
+    ["wishes", long("file, ")],
+    ["slashes", long("/")],
+    ["dots and letters", long("a.")],
+    ["quotes", long("\"'")],
+    ["at signs", long("a@")],
+    ["capitals", long("aB")],
+    ["filters", `${long("category:x ")}file`],
+    ["open filters", long('category:"')],
+    ["accents", long("é\u0301")],
+    ["Han", long("文")],
+    ["emojis", long("👩‍👩‍👧 ")],
+    ["pieces of surrogates", long("\ud83d ")],
+    ["patterns", long("(.*)+$[^a]\\b{9}|")],
+  ])("%s", (_, query) => {
+    expect(search.search(query, 10).length).toBeLessThanOrEqual(2);
+  });
+
+  test.each(["__proto__", "constructor", "toString"])("%s is a word", (query) => {
+    expect(ids(search, query)).toEqual(["s.constructor"]);
+  });
+
+  test("schemas that are none, and huge ones", () => {
+    const [odd] = [serverOf("odd", { a: "Zebra" })];
+    odd.tools.push(
+      { name: "b", description: "Zebra", inputSchema: { properties: ["x"] } },
+      { name: "c", description: "Zebra", inputSchema: { properties: { x: true, y: null, z: { description: 1 } } } },
+      { name: "d", description: "Zebra ".repeat(200_000), inputSchema: {} },
+    );
+    expect(ids(searchOf(odd), "zebra").sort()).toEqual(["odd.a", "odd.b", "odd.c", "odd.d"]);
+  });
+});

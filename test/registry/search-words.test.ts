@@ -1,0 +1,131 @@
+/** Words: how names and requests are taken apart, and what meets what. */
+import { describe, expect, test } from "bun:test";
+import { stemOf, wordsOf } from "../../src/registry/search/words.ts";
+import { ToolSearch } from "../../src/registry/search.ts";
+import { serverOf, type ToolDraft } from "./search-corpus.ts";
+
+const searchOf = (tools: Record<string, string | ToolDraft>) =>
+  new ToolSearch({ version: 1, servers: [serverOf("s", tools)] });
+const names = (search: ToolSearch, query: string, limit = 10) =>
+  search.search(query, limit).map(({ tool }) => tool.name);
+
+test.each([
+  ["createIssue", ["create", "issue"]],
+  ["get-sum", ["get", "sum"]],
+  ["HTTPServer2 startsNow", ["http", "server2", "starts", "now"]],
+  ["parseXMLFile", ["parse", "xml", "file"]],
+  ["md5 of s3://x", ["md5", "of", "s3", "x"]],
+  ["don't, what's they've", ["don", "what", "they"]],
+  ["Café naïve Überweisung", ["cafe", "naive", "uberweisung"]],
+  ["отправить письмо", ["отправить", "письмо"]],
+  ["天気予報 now", ["天気", "気予", "予報", "now"]],
+  ["海", ["海"]],
+  ["x".repeat(41), []],
+])("words of %j", (text, words) => {
+  expect(wordsOf(text)).toEqual(words);
+});
+
+test.each([
+  ["issues", "issue"],
+  ["deleting", "delete"],
+  ["translated", "translation"],
+  ["organisation", "organizations"],
+  ["colour", "colors"],
+  ["analyse", "analyzing"],
+  ["catalogue", "catalog"],
+])("%s and %s are one word", (a, b) => {
+  expect(stemOf(a)).toBe(stemOf(b));
+});
+
+test.each([["list"], ["promise"], ["noise"], ["advise"]])("%s is not respelt into another word", (word) => {
+  expect(stemOf(word)).toStartWith(word.slice(0, -1));
+});
+
+describe("words that are written in another way", () => {
+  const search = searchOf({
+    take_screenshot: "An image of what is shown",
+    read_file_system: "Its usage and free room",
+    send_mail: "To one person",
+    hear_music: "Plays a song",
+    add_webhook: "Is called back",
+    bird_house: "Of the garden",
+  });
+  test.each([
+    ["screen shot", "take_screenshot"],
+    ["web hook", "add_webhook"],
+    ["filesystem", "read_file_system"],
+    ["birdhouse", "bird_house"],
+    // A letter too few, one too many, two swapped, a wrong one.
+    ["scrennshot", "take_screenshot"],
+    ["mussic", "hear_music"],
+    ["takes a sreenshto", "take_screenshot"],
+    // The beginning of a word.
+    ["screensh", "take_screenshot"],
+  ])("%j → %s", (query, name) => {
+    expect(names(search, query)[0]).toBe(name);
+  });
+
+  test("a word that is there is never taken for another one", () => {
+    const near = searchOf({ get_mall: "Shops under one roof", get_mail: "What was written to you" });
+    expect(names(near, "mall", 1)).toEqual(["get_mall"]);
+    expect(names(near, "mail", 1)).toEqual(["get_mail"]);
+  });
+
+  test("what is like nothing finds nothing", () => {
+    expect(names(search, "qqqqqq zzzz")).toEqual([]);
+  });
+});
+
+describe("other languages", () => {
+  const search = searchOf({
+    wetter: "Wettervorhersage für eine Straße in Österreich",
+    pogoda: "Прогноз погоды на неделю",
+    tenki: "都市の天気予報を取得する",
+    übersetzen: "Text in eine andere Sprache",
+  });
+  test.each([
+    ["osterreich", "wetter"],
+    ["ÖSTERREICH", "wetter"],
+    ["прогноз", "pogoda"],
+    ["天気予報", "tenki"],
+    ["ubersetzen", "übersetzen"],
+  ])("%j → %s", (query, name) => {
+    expect(names(search, query)[0]).toBe(name);
+  });
+});
+
+describe("words of the trade", () => {
+  const search = searchOf({
+    delete_record: "Drops one for good",
+    create_record: "Makes a new one",
+    post_message: "To everybody in a room",
+    fetch_climate: "Degrees and wind of a town",
+    login: "Opens a session",
+    merge_pull_request: "Into its base",
+    reimburse: "What somebody has paid",
+  });
+  test.each([
+    ["remove the record", "delete_record"],
+    ["trash a record", "delete_record"],
+    ["add a record", "create_record"],
+    ["notify them", "post_message"],
+    ["weather forecast", "fetch_climate"],
+    ["sign in", "login"],
+    ["merge the PR", "merge_pull_request"],
+    ["refund", "reimburse"],
+  ])("%j → %s", (query, name) => {
+    expect(names(search, query)[0]).toBe(name);
+  });
+
+  test("the word itself comes before one that stands for it", () => {
+    const both = searchOf({ remove_note: "One note", delete_note: "One note" });
+    expect(names(both, "remove note")).toEqual(["remove_note", "delete_note"]);
+    expect(names(both, "delete note")).toEqual(["delete_note", "remove_note"]);
+  });
+
+  test("a field of work finds its tools without any common word", () => {
+    const fields = searchOf({ hotels: "Rooms with their guests", commits: "Of one branch", recipes: "By ingredient" });
+    expect(names(fields, "vacation", 1)).toEqual(["hotels"]);
+    expect(names(fields, "dinner", 1)).toEqual(["recipes"]);
+  });
+});
