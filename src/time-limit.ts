@@ -14,26 +14,30 @@ export class TimeLimit implements Clock {
   #restMs: number;
   #holds = 0;
   #runningSince = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
   #ended = false;
 
   /** `over` is called once, when so much time has passed while nobody held it. */
   constructor(ms: number, over: () => void) {
-    this.#restMs = ms;
+    this.#restMs = Math.min(Math.max(ms, 0), maxTimerMs);
     this.#over = over;
     this.#run();
   }
 
   /** When the time is over, if nobody holds it any more; in milliseconds since 1970. */
   get deadline(): number {
-    return this.#holds > 0 ? Number.POSITIVE_INFINITY : this.#runningSince + this.#restMs;
+    return this.#holds > 0 ? Number.POSITIVE_INFINITY : Date.now() + this.endsAt - performance.now();
+  }
+
+  /** The same by the clock that nobody sets, `performance.now()`. */
+  get endsAt(): number {
+    return this.#runningSince + this.#restMs;
   }
 
   hold(): void {
     this.#holds += 1;
     if (this.#holds > 1) return;
-    clearTimeout(this.#timer);
-    this.#restMs -= Date.now() - this.#runningSince;
+    alarm.remove(this);
+    this.#restMs = Math.max(0, this.endsAt - performance.now());
   }
 
   release(): void {
@@ -43,11 +47,60 @@ export class TimeLimit implements Clock {
 
   end(): void {
     this.#ended = true;
-    clearTimeout(this.#timer);
+    alarm.remove(this);
+  }
+
+  /** For who watches the time. */
+  ring(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#over();
   }
 
   #run(): void {
-    this.#runningSince = Date.now();
-    if (!this.#ended) this.#timer = setTimeout(this.#over, Math.min(Math.max(this.#restMs, 0), maxTimerMs));
+    this.#runningSince = performance.now();
+    if (!this.#ended) alarm.add(this);
   }
 }
+
+/** One timer for all limits that run: with one each, a thousand calls would take a thousand. */
+class Alarm {
+  readonly #limits = new Set<TimeLimit>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #setTo = Number.POSITIVE_INFINITY;
+
+  add(limit: TimeLimit): void {
+    this.#limits.add(limit);
+    if (limit.endsAt < this.#setTo) this.#set(limit.endsAt);
+  }
+
+  remove(limit: TimeLimit): void {
+    if (this.#limits.delete(limit) && this.#limits.size === 0) this.#set(Number.POSITIVE_INFINITY);
+  }
+
+  #set(at: number): void {
+    clearTimeout(this.#timer);
+    this.#setTo = at;
+    if (at === Number.POSITIVE_INFINITY) return;
+    // Rounded up, or it would come a moment too early and have to be set again.
+    this.#timer = setTimeout(() => this.#ring(), Math.max(0, Math.ceil(at - performance.now())));
+  }
+
+  #ring(): void {
+    this.#setTo = Number.POSITIVE_INFINITY;
+    const now = performance.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const limit of this.#limits) {
+      if (limit.endsAt > now) {
+        next = Math.min(next, limit.endsAt);
+        continue;
+      }
+      this.#limits.delete(limit);
+      // Each by itself: what one of them throws is not the others' business.
+      queueMicrotask(() => limit.ring());
+    }
+    this.#set(next);
+  }
+}
+
+const alarm = new Alarm();

@@ -42,8 +42,8 @@ export interface Peer {
   closing: AbortSignal;
 }
 
-/** Results are not validated here: servers send odd ones, and whoever asked knows what to make of them. */
-const anyResult = z.looseObject({});
+/** Objects, as every answer is; more is not validated here: servers send odd ones, and whoever asked knows what to make of them. */
+const anyResult: z.ZodType<Record<string, unknown>> = z.any();
 
 /** See `request` of a Connection. */
 export async function sendRequest(
@@ -56,8 +56,11 @@ export async function sendRequest(
   const cancel = new AbortController();
   const stopListening = onAbort(signal, () => cancel.abort());
   // In the place of the SDK's, which cannot be held.
-  const late = new McpError(McpCode.RequestTimeout, "its time is over");
-  const limit = new TimeLimit(timeoutMs, () => cancel.abort(late));
+  let late: McpError | undefined;
+  const limit = new TimeLimit(timeoutMs, () => {
+    late = new McpError(McpCode.RequestTimeout, "its time is over");
+    cancel.abort(late);
+  });
   const ended = peer.requests.calling(request.method, clock ? both(limit, clock) : limit);
   const listening = onProgress && peer.progress.listen(onProgress);
   // Of a process that has just ended the connection closes a little later: nothing is written to it meanwhile.
@@ -74,7 +77,9 @@ export async function sendRequest(
     if (peer.closing.aborted) {
       throw new ClaudikinsError("CANCELLED", `${what} was cancelled: claudikins is closing`, { cause });
     }
-    throw cause === late ? timeoutError(peer.server, options, cause) : requestError(peer, request, what, cause, sent);
+    throw late !== undefined && cause === late
+      ? timeoutError(peer.server, options, cause)
+      : requestError(peer, request, what, cause, sent);
   } finally {
     stopListening();
     ended();

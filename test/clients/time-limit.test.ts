@@ -32,3 +32,18 @@ test("is never over once it has ended, whoever lets go", async () => {
   await Bun.sleep(100);
   expect(over).toBe(false);
 });
+
+test("each of many is over in its turn, and what one throws or ends is not the others' business", async () => {
+  const order: number[] = [];
+  const all = Promise.withResolvers<void>();
+  const limits = [30, 10, 20, 10, 40].map(
+    (ms, at) =>
+      new TimeLimit(ms, () => {
+        order.push(at);
+        if (at === 1) limits[3]!.end();
+        if (order.length === 4) all.resolve();
+      }),
+  );
+  await all.promise;
+  expect(order).toEqual([1, 2, 0, 4]);
+});
