@@ -10,6 +10,8 @@ export interface RegistryTool {
   description: string;
   inputSchema: JsonObject;
   outputSchema?: JsonObject;
+  /** The shape of results that were seen, as a JSON Schema; where there is no `outputSchema`. */
+  observed?: JsonObject;
   annotations?: JsonObject;
 }
 

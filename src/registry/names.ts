@@ -1,14 +1,26 @@
 /** Names of servers and tools → names that code and files can use, without ever making two things one. */
 
+/** What cannot be the name of a function in a module. */
+const keywords =
+  "arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
+  "finally for function if implements import in instanceof interface let new null package private protected public return " +
+  "static super switch this throw true try typeof undefined var void while with yield";
+
 const reserved = new Set(
   (
-    "abstract any arguments as asserts async await bigint boolean break case catch class const constructor continue debugger " +
-    "declare default delete do else enum eval export extends false finally for from function get if implements import in " +
-    "infer instanceof interface is keyof let module namespace never new null number object of package private protected " +
-    "prototype public readonly require return set static string super switch symbol this throw true try type typeof " +
-    "undefined unique unknown using var void while with yield"
+    `${keywords} abstract any as asserts async bigint boolean constructor declare from get infer is keyof module namespace ` +
+    "never number object of prototype readonly require set string symbol type unique unknown using"
   ).split(" "),
 );
+
+/** Those, and what generated files have besides the function. */
+const notForFunctions = new Set([...keywords.split(" "), "tool", "example", "notes", "call", "program", "Promise"]);
+
+/** The name of a tool's function in its generated file: `delete` → `delete_`. */
+export function functionName(tool: string): string {
+  const name = toIdentifier(tool);
+  return notForFunctions.has(name) ? `${name}_` : name;
+}
 
 /** Words that may be property names but not identifiers stay usable as `server.word`. */
 export function isIdentifier(text: string): boolean {

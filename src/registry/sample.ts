@@ -1,8 +1,7 @@
 /** JSON Schema → a plausible value, for the example call of a tool. Deterministic. */
 import type { JsonObject } from "../clients/result.ts";
+import { isSchema, requiredNames, resolveReference } from "./json-schema.ts";
 import { isIdentifier } from "./names.ts";
-import { resolveReference } from "./reference.ts";
-import { isSchema, requiredNames } from "./type-text.ts";
 
 /** As deep as types are written, so that an example has what its type asks for. */
 const maxDepth = 6;

@@ -1,8 +1,10 @@
 /** A tool as it is shown to whoever writes code: how to call it, with exact names and types. */
 
+import type { JsonObject } from "../clients/result.ts";
+import { requiredNames } from "./json-schema.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { sampleArguments } from "./sample.ts";
-import { requiredNames, typeText } from "./type-text.ts";
+import { typeText } from "./types/one-line.ts";
 
 type ServerNames = Pick<RegistryServer, "name" | "jsName">;
 
@@ -16,11 +18,17 @@ function callPath(server: ServerNames, tool: RegistryTool): string {
 export function signature(server: ServerNames, tool: RegistryTool): string {
   const { inputSchema } = tool;
   const args = typeText(inputSchema);
-  const none = args === "{}" || args === "Record<string, unknown>" || Object.keys(inputSchema).length === 0;
-  const combined = ["$ref", "allOf", "anyOf", "oneOf"].some((key) => key in inputSchema);
-  const optional = !combined && requiredNames(inputSchema).size === 0;
+  const none =
+    args === "Record<string, never>" || args === "Record<string, unknown>" || Object.keys(inputSchema).length === 0;
+  const optional = needsNoArguments(inputSchema);
   const result = tool.outputSchema ? typeText(tool.outputSchema) : "unknown";
   return `${callPath(server, tool)}(${none ? "" : `args${optional ? "?" : ""}: ${args}`}): Promise<${result}>`;
+}
+
+/** Whether a call without any arguments is one that the schema accepts. */
+export function needsNoArguments(schema: JsonObject): boolean {
+  const combined = ["$ref", "allOf", "anyOf", "oneOf"].some((key) => key in schema);
+  return !combined && requiredNames(schema).size === 0;
 }
 
 /** `await demo.get_order({ order_id: "order_id" })`. */

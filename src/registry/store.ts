@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
 import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
 import { emitServer, generatedMark } from "./emit.ts";
+import { isSchema } from "./json-schema.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer } from "./model.ts";
-import { isSchema } from "./type-text.ts";
 
 /** Undefined when nothing was generated yet. Throws REGISTRY_INVALID when the file is not what gen writes. */
 export function readIndex(folder: string): RegistryIndex | undefined {

@@ -172,7 +172,7 @@ describe("gen", () => {
       FOLDER/.claudikins/registry
       --- stderr
       server  tools  files written  time  state
-      odd  14  14  N ms  ok
+      odd  14  16  N ms  ok
       broken  -  -  N ms  SERVER_UNAVAILABLE
       needs a token  -  -  N ms  NEEDS_VARIABLE
 
@@ -207,7 +207,7 @@ describe("gen", () => {
             server: "odd",
             tools: 14,
             durationMs: expect.any(Number),
-            written: 15,
+            written: 17,
             removed: 0,
             collisions: [
               ["get-thing", "get_thing"],

@@ -28,6 +28,10 @@ async function gen(): Promise<GenerateReport> {
 const files = () =>
   (readdirSync(folder.registry, { recursive: true }) as string[]).filter((name) => /\.\w+$/.test(name)).sort();
 
+/** Files of a server with these tools. */
+const inShop = (path: string, ...tools: string[]) =>
+  ["client", "example", "index", ...tools].map((name) => `${path}/${name}.ts`);
+
 async function found(query: string): Promise<string[]> {
   await using toolbox = await folder.open();
   return search(query, 10, toolbox).tools.map(({ id }) => id);
@@ -47,7 +51,7 @@ test("every server is asked; those that fail are reported and hide nothing of th
   expect(await gen()).toEqual({
     folder: "PROJECT/.claudikins/registry",
     servers: [
-      { server: "shop", ...nothing, tools: 2, written: 3 },
+      { server: "shop", ...nothing, tools: 2, written: 5 },
       {
         server: "broken",
         ...nothing,
@@ -80,6 +84,8 @@ test("every server is asked; those that fail are reported and hide nothing of th
     pruned: [],
   });
   expect(files()).toEqual([
+    "business/shop/client.ts",
+    "business/shop/example.ts",
     "business/shop/get_one.ts",
     "business/shop/index.ts",
     "business/shop/list.ts",
@@ -128,18 +134,18 @@ test("tools that come and go, another category, another name", async () => {
   folder.configure({ shop: entry });
   await gen();
   folder.offering("shop", { two: {}, three: {} });
-  expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 2, written: 2, removed: 1 }]);
-  expect(files()).toEqual(["index.json", "other/shop/index.ts", "other/shop/three.ts", "other/shop/two.ts"]);
+  expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 2, written: 4, removed: 1 }]);
+  expect(files()).toEqual(["index.json", ...inShop("other/shop", "three", "two")]);
 
   folder.configure({ shop: { ...entry, category: "business" } });
-  expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 2, written: 3, removed: 3 }]);
-  expect(files()).toEqual(["business/shop/index.ts", "business/shop/three.ts", "business/shop/two.ts", "index.json"]);
+  expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 2, written: 5, removed: 5 }]);
+  expect(files()).toEqual([...inShop("business/shop", "three", "two"), "index.json"]);
   expect(readdirSync(folder.registry).sort()).toEqual(["business", "index.json"]);
 
   // Only the case differs: the old one is gone before the new one takes its folder.
   folder.configure({ Shop: { ...entry, category: "business" } });
   expect(await gen()).toMatchObject({ servers: [{ server: "Shop", tools: 2 }], pruned: ["shop"] });
-  expect(files()).toEqual(["business/Shop/index.ts", "business/Shop/three.ts", "business/Shop/two.ts", "index.json"]);
+  expect(files()).toEqual([...inShop("business/Shop", "three", "two"), "index.json"]);
 });
 
 test("what is known of a server survives its failure", async () => {
@@ -167,7 +173,7 @@ test("a server that left the config is removed, somebody's own files stay", asyn
     pruned: ["old"],
     servers: [{ server: "shop", kept: ["PROJECT/.claudikins/registry/other/shop/a.ts"] }],
   });
-  expect(files()).toEqual(["index.json", "other/old/notes.ts", "other/shop/a.ts", "other/shop/index.ts"]);
+  expect(files()).toEqual(["index.json", "other/old/notes.ts", "other/shop/a.ts", ...inShop("other/shop")]);
   expect(readFileSync(own, "utf8")).toBe("// mine too\n");
   expect(await found("b")).toEqual([]);
 });
@@ -212,8 +218,8 @@ describe("names", () => {
   test("tools that would have one name are reported, and each has its file", async () => {
     folder.configure({ shop: folder.offering("shop", { "get-sum": {}, get_sum: {}, "get sum": {}, index: {} }) });
     expect((await gen()).servers).toEqual([
-      { server: "shop", ...nothing, tools: 4, written: 5, collisions: [["get sum", "get-sum", "get_sum"]] },
+      { server: "shop", ...nothing, tools: 4, written: 7, collisions: [["get sum", "get-sum", "get_sum"]] },
     ]);
-    expect(files().length).toBe(6);
+    expect(files().length).toBe(8);
   });
 });

@@ -1,22 +1,42 @@
-/** Emitted files as a program sees them: written to a folder and imported. */
+/** Emitted files as a program sees them: written to a folder, beside a bridge, and imported. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { emitServer } from "../../src/registry/emit.ts";
 import type { RegistryServer } from "../../src/registry/model.ts";
 import { assignFileNames } from "../../src/registry/names.ts";
-import { temporaryFolder } from "../support/temporary.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 const transpiler = new Bun.Transpiler({ loader: "ts" });
+
+/** What the files need of it, and no more. */
+const bridge = `
+export function call<Result>(_server: string, _tool: string, _args: unknown): Promise<Result> {
+  throw new Error("no call is made here");
+}
+export function program(_meta: ImportMeta, _tool: object, _run: (args: never) => Promise<unknown>): void {}
+`;
+
+/** The paths of the files. */
+export function writeEmitted(folder: TemporaryFolder, server: RegistryServer): string[] {
+  mkdirSync(join(folder.path, "_runtime"), { recursive: true });
+  folder.write("_runtime/bridge.ts", bridge);
+  folder.write("package.json", { type: "module" });
+  mkdirSync(join(folder.path, ...server.folder.split("/")), { recursive: true });
+  return emitServer(server).map(({ name, text }) => {
+    // Throws on what is no TypeScript.
+    transpiler.transformSync(text);
+    return folder.write(`${server.folder}/${name}`, text);
+  });
+}
 
 /** The exports of `index.ts` and of each tool's file, in the order of the tools. Throws on what is no TypeScript. */
 export async function importEmitted(server: RegistryServer) {
   using folder = temporaryFolder();
-  const modules = new Map<string, Record<string, unknown>>();
-  for (const { name, text } of emitServer(server)) {
-    transpiler.transformSync(text);
-    modules.set(name, { ...(await import(folder.write(name, text))) });
-  }
+  writeEmitted(folder, server);
+  const load = async (name: string) => ({ ...(await import(join(folder.path, server.folder, name))) });
   const files = assignFileNames(server.tools.map((tool) => tool.name));
   return {
-    index: modules.get("index.ts"),
-    tools: server.tools.map((tool) => modules.get(`${files.get(tool.name)}.ts`) ?? {}),
+    index: await load("index.ts"),
+    tools: await Promise.all(server.tools.map((tool) => load(`${files.get(tool.name)}.ts`))),
   };
 }

@@ -11,8 +11,9 @@ import { assignNames } from "../../src/registry/names.ts";
 import { ToolSearch } from "../../src/registry/search.ts";
 import { exampleCall, signature } from "../../src/registry/signature.ts";
 import { root } from "../support/claudikins.ts";
-import { typeErrors } from "../support/typescript.ts";
-import { importEmitted } from "./emitted.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+import { errorsInFiles, typeErrors } from "../support/typescript.ts";
+import { importEmitted, writeEmitted } from "./emitted.ts";
 
 // The compiler is a program of its own, and there are nearly a thousand tools.
 setDefaultTimeout(30_000);
@@ -65,6 +66,12 @@ describe.skipIf(recorded.length === 0)(`recorded servers (needs ${lists})`, () =
       );
     },
   );
+
+  test("all files compile, strictly", () => {
+    using folder = temporaryFolder();
+    const files = recorded.flatMap((server) => writeEmitted(folder, server));
+    expect(errorsInFiles(files, folder.path)).toEqual([]);
+  });
 
   test("every signature is TypeScript, and every example call fits its own", () => {
     const lines = recorded.flatMap((server) =>

@@ -60,7 +60,7 @@ describe("arguments", () => {
     [
       "one of two",
       { ...required, required: undefined, anyOf: [{ required: ["n"] }, { required: ["id"] }] },
-      "(args: { id?: string; n?: number })",
+      "(args: { id?: string; n?: number } & ({ n: number } | { id: string }))",
       "({ n: 1 })",
     ],
     [

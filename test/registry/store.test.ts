@@ -31,6 +31,9 @@ function server(name: string, tools: string[], { version = 1, category = "other"
 const files = () =>
   (readdirSync(folder.path, { recursive: true }) as string[]).filter((name) => /\.\w+$/.test(name)).sort();
 
+/** Paths of files of the server `a`. */
+const inA = (...names: string[]) => names.map((name) => `registry/other/a/${name}.ts`);
+
 /** Sets every file's time to long ago; whoever has another time later was written. */
 function age(): void {
   for (const name of files()) utimesSync(join(folder.path, name), 1_000, 1_000);
@@ -40,12 +43,12 @@ const written = () => files().filter((name) => statSync(join(folder.path, name))
 describe("writing a server", () => {
   test("writes its files, and nothing again that is the same", () => {
     const first = server("a", ["one", "two"]);
-    expect(writeServer(registry, first, undefined)).toEqual({ written: 3, unchanged: 0, removed: 0, kept: [] });
-    expect(files()).toEqual(["registry/other/a/index.ts", "registry/other/a/one.ts", "registry/other/a/two.ts"]);
+    expect(writeServer(registry, first, undefined)).toEqual({ written: 5, unchanged: 0, removed: 0, kept: [] });
+    expect(files()).toEqual(inA("client", "example", "index", "one", "two"));
     age();
     expect(writeServer(registry, structuredClone(first), first)).toEqual({
       written: 0,
-      unchanged: 3,
+      unchanged: 5,
       removed: 0,
       kept: [],
     });
@@ -57,23 +60,23 @@ describe("writing a server", () => {
     writeServer(registry, first, undefined);
     age();
     const second = server("a", ["one", "three"]);
-    expect(writeServer(registry, second, first)).toEqual({ written: 2, unchanged: 1, removed: 1, kept: [] });
-    expect(written()).toEqual(["registry/other/a/index.ts", "registry/other/a/three.ts"]);
-    expect(files()).toEqual(["registry/other/a/index.ts", "registry/other/a/one.ts", "registry/other/a/three.ts"]);
+    expect(writeServer(registry, second, first)).toEqual({ written: 3, unchanged: 2, removed: 1, kept: [] });
+    expect(written()).toEqual(inA("client", "index", "three"));
+    expect(files()).toEqual(inA("client", "example", "index", "one", "three"));
     expect(writeServer(registry, server("a", ["one", "three"], { version: 2 }), second)).toMatchObject({ written: 2 });
   });
 
   test("leaves no half-written or temporary files behind", () => {
     writeServer(registry, server("a", ["one"]), undefined);
-    expect(readdirSync(join(registry, "other", "a")).sort()).toEqual(["index.ts", "one.ts"]);
+    expect(readdirSync(join(registry, "other", "a")).sort()).toEqual(["client.ts", "example.ts", "index.ts", "one.ts"]);
   });
 
   test("another category moves the folder", () => {
     const before = server("a", ["one"]);
     writeServer(registry, before, undefined);
     const after = server("a", ["one"], { category: "dev" });
-    expect(writeServer(registry, after, before)).toEqual({ written: 2, unchanged: 0, removed: 2, kept: [] });
-    expect(files()).toEqual(["registry/dev/a/index.ts", "registry/dev/a/one.ts"]);
+    expect(writeServer(registry, after, before)).toEqual({ written: 4, unchanged: 0, removed: 4, kept: [] });
+    expect(files()).toEqual(inA("client", "example", "index", "one").map((path) => path.replace("other", "dev")));
     expect(readdirSync(registry)).toEqual(["dev"]);
   });
 
@@ -83,18 +86,18 @@ describe("writing a server", () => {
     const inTheWay = folder.write("registry/other/a/one.ts", "// my own recipe\n");
     const before = server("a", ["one", "two"]);
     expect(writeServer(registry, before, undefined)).toEqual({
-      written: 2,
+      written: 4,
       unchanged: 0,
       removed: 0,
       kept: [inTheWay],
     });
     expect(writeServer(registry, server("a", ["three"]), before)).toEqual({
-      written: 2,
+      written: 4,
       unchanged: 0,
       removed: 1,
       kept: [],
     });
-    expect(removeServer(registry, server("a", ["three"]))).toBe(2);
+    expect(removeServer(registry, server("a", ["three"]))).toBe(4);
     expect(files()).toEqual([own, notes, inTheWay].map((path) => path.slice(folder.path.length + 1)).sort());
     expect(readFileSync(inTheWay, "utf8")).toBe("// my own recipe\n");
   });
@@ -104,14 +107,13 @@ describe("writing a server", () => {
     writeServer(registry, before, undefined);
     const after = server("a", ["get"]);
     writeServer(registry, after, before);
-    expect(files()).toEqual(["registry/other/a/get.ts", "registry/other/a/index.ts"]);
+    expect(files()).toEqual(inA("client", "example", "get", "index"));
     writeServer(registry, server("a", ["GET", "Get", "get"]), after);
-    expect(files().map((name) => name.toLowerCase())).toEqual([
-      "registry/other/a/get.ts",
-      "registry/other/a/get_2.ts",
-      "registry/other/a/get_3.ts",
-      "registry/other/a/index.ts",
-    ]);
+    expect(
+      files()
+        .map((name) => name.toLowerCase())
+        .sort(),
+    ).toEqual(inA("client", "example", "get", "get_2", "get_3", "index"));
   });
 });
 
@@ -119,7 +121,7 @@ describe("removing a server", () => {
   test("takes its empty folders with it, and nothing of others", () => {
     writeServer(registry, server("a", ["one"]), undefined);
     writeServer(registry, server("b", ["one"]), undefined);
-    expect(removeServer(registry, server("a", ["one"]))).toBe(2);
+    expect(removeServer(registry, server("a", ["one"]))).toBe(4);
     expect(readdirSync(join(registry, "other"))).toEqual(["b"]);
     removeServer(registry, server("b", ["one"]));
     expect(readdirSync(registry)).toEqual([]);
@@ -195,6 +197,6 @@ describe("what cannot be written", () => {
     expect(() => writeServer(registry, server("a", ["one"]), undefined)).toThrow(
       refusal(join(registry, "other/a/one.ts")),
     );
-    expect(readdirSync(join(registry, "other", "a")).sort()).toEqual(["index.ts", "one.ts"]);
+    expect(readdirSync(join(registry, "other", "a")).sort()).toEqual(["client.ts", "example.ts", "index.ts", "one.ts"]);
   });
 });

@@ -1,7 +1,7 @@
 /** A tool as the terms it is found by, each with a strength: BM25 over its fields, with the lengths of each made equal. */
 
+import { isSchema } from "../json-schema.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
-import { isSchema } from "../type-text.ts";
 import { commonWords } from "./common-words.ts";
 import { actOf, topicsOf } from "./thesaurus.ts";
 import { stemOf, wordsOf } from "./words.ts";

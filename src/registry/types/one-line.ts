@@ -1,0 +1,128 @@
+/** JSON Schema → TypeScript type text on one line, as signatures show it. Pure; an invalid schema is `unknown`. */
+import { mergeObjects, type ObjectNode, type TypeNode } from "./node.ts";
+import { SchemaReader } from "./read-schema.ts";
+import { intersectionText, keyText, listText, recordText, tupleText, unionText } from "./text.ts";
+
+/** How many objects and lists are written within each other; fewer where the text would be too long. */
+const depths = [6, 4, 3, 2, 1];
+const maxLength = 3_000;
+const maxEnumValues = 24;
+
+/**
+ * The type of values that the schema accepts. References within the schema are followed; recursion ends in `unknown`, and so
+ * does what lies too deep. That an object may have further keys of any type is not said.
+ */
+export function typeText(schema: unknown): string {
+  const reader = new SchemaReader(schema);
+  for (const depth of depths.slice(0, -1)) {
+    const text = new OneLine(reader, maxLength).write(schema, depth);
+    if (text !== undefined) return text;
+  }
+  return new OneLine(reader, Number.POSITIVE_INFINITY).write(schema, depths.at(-1)!) ?? "unknown";
+}
+
+/** How deep it is, and in which schemas. */
+interface Place {
+  left: number;
+  within: readonly object[];
+}
+
+class TooLong extends Error {}
+
+class OneLine {
+  readonly #reader: SchemaReader;
+  #lengthLeft: number;
+
+  constructor(reader: SchemaReader, maxLength: number) {
+    this.#reader = reader;
+    this.#lengthLeft = maxLength;
+  }
+
+  /** Undefined when it would be too long. */
+  write(schema: unknown, depth: number): string | undefined {
+    const within = typeof schema === "object" && schema !== null ? [schema] : [];
+    try {
+      return this.#text(this.#reader.typeOf(schema), { left: depth, within });
+    } catch (error) {
+      if (error instanceof TooLong) return undefined;
+      throw error;
+    }
+  }
+
+  #text(node: TypeNode, place: Place): string {
+    switch (node.kind) {
+      case "plain":
+        return this.#counted(node.text);
+      case "literal":
+        return this.#counted(JSON.stringify(node.value));
+      case "union":
+        return this.#unionText(node.of, place);
+      case "intersection":
+        return intersectionText(this.#resolved(node.of, place).map(([part, where]) => this.#text(part, where)));
+      case "reference": {
+        const [[target, where] = []] = this.#resolved([node], place);
+        return target && where ? this.#text(target, where) : "unknown";
+      }
+      default:
+        return this.#nested(node, place);
+    }
+  }
+
+  #nested(node: Extract<TypeNode, { kind: "list" | "tuple" | "object" }>, place: Place): string {
+    if (place.left === 0) return "unknown";
+    const inner = { ...place, left: place.left - 1 };
+    const textOf = (part: TypeNode) => this.#text(part, inner);
+    switch (node.kind) {
+      case "list":
+        return listText(textOf(node.of));
+      case "tuple":
+        return tupleText(node.of.map(textOf), node.required, node.rest && textOf(node.rest));
+      case "object":
+        return recordText(node, textOf) ?? this.#objectText(node, textOf);
+    }
+  }
+
+  #objectText({ members, others }: ObjectNode, textOf: (node: TypeNode) => string): string {
+    const named = members.map(({ name, isOptional, type }) => {
+      const key = this.#counted(`${keyText(name)}${isOptional ? "?" : ""}: `);
+      return key + textOf(type);
+    });
+    const further = others
+      .map(({ key, type }) => ({ key, text: textOf(type) }))
+      .filter(({ text }) => text !== "unknown");
+    return `{ ${[...named, ...further.map(({ key, text }) => `[key: ${key}]: ${text}`)].join("; ")} }`;
+  }
+
+  /** Of many values only some are shown, and that there are others. */
+  #unionText(options: TypeNode[], place: Place): string {
+    const literals = options.filter(({ kind }) => kind === "literal");
+    const hidden = new Set(literals.slice(maxEnumValues));
+    const kinds = [...hidden].map((node) => typeof (node as { value: unknown }).value);
+    const shown = options.filter((option) => !hidden.has(option)).map((option) => this.#text(option, place));
+    return unionText([...shown, ...kinds]);
+  }
+
+  /** What is meant by references, but for those that are being written already; of several objects one. */
+  #resolved(nodes: TypeNode[], place: Place): [TypeNode, Place][] {
+    const found = nodes.flatMap((node): [TypeNode, Place][] => {
+      if (node.kind !== "reference") return [[node, place]];
+      if (place.within.includes(node.schema)) return [];
+      const where = { ...place, within: [...place.within, node.schema] };
+      const target = this.#reader.typeOf(node.schema);
+      return target.kind === "intersection" ? this.#resolved(target.of, where) : [[target, where]];
+    });
+    const places = new Map(found);
+    const all = found.flatMap(([, { within }]) => within);
+    return mergeObjects(found.map(([node]) => node)).map((node) => {
+      const own = places.get(node);
+      // One that was made of several is within all that they are within.
+      return [node, own ?? { ...place, within: [...new Set(all)] }];
+    });
+  }
+
+  #counted(text: string): string {
+    this.#lengthLeft -= text.length;
+    if (this.#lengthLeft < 0) throw new TooLong();
+    return text;
+  }
+}

@@ -1,0 +1,278 @@
+/** JSON Schema (draft 7 and 2020-12) → type nodes. What no type can say is left out; what is no schema is `unknown`. */
+import type { JsonObject } from "../../clients/result.ts";
+import { isSchema, requiredNames, resolveReference, schemasOf } from "../json-schema.ts";
+import { anyKey, type Member, neverType, type ObjectNode, type TypeNode, unknownType } from "./node.ts";
+
+/** Schemas within schemas; deeper ones are `unknown`. */
+const maxDepth = 64;
+
+const allTypes = ["string", "number", "boolean", "null", "object", "array"];
+
+/** The types of one document, each schema read once. */
+export class SchemaReader {
+  readonly #root: unknown;
+  readonly #read = new Map<object, TypeNode>();
+
+  constructor(root: unknown) {
+    this.#root = root;
+  }
+
+  typeOf(schema: unknown): TypeNode {
+    return this.#typeOf(schema, { depth: 0, types: undefined, properties: {} });
+  }
+
+  #typeOf(schema: unknown, surroundings: Surroundings): TypeNode {
+    if (schema === false) return neverType;
+    if (!isSchema(schema) || surroundings.depth >= maxDepth) return unknownType;
+    const isAlone = surroundings.types === undefined && Object.keys(surroundings.properties).length === 0;
+    const known = isAlone ? this.#read.get(schema) : undefined;
+    if (known) return known;
+    const node = this.#schemaType(schema, surroundings);
+    if (isAlone) this.#read.set(schema, node);
+    return node;
+  }
+
+  #schemaType(schema: JsonObject, surroundings: Surroundings): TypeNode {
+    const type = this.#acceptedBy(schema, surroundings);
+    // OpenAPI's way to say it.
+    return schema["nullable"] === true ? { kind: "union", of: [type, { kind: "plain", text: "null" }] } : type;
+  }
+
+  #acceptedBy(schema: JsonObject, surroundings: Surroundings): TypeNode {
+    const { not } = schema;
+    if (not === true || (isSchema(not) && Object.keys(not).length === 0)) return neverType;
+    const types = typesOf(schema, surroundings.types);
+    const inner: Surroundings = {
+      depth: surroundings.depth + 1,
+      types,
+      properties: { ...surroundings.properties, ...propertiesOf(schema) },
+    };
+    const own = this.#ownType(schema, types, inner);
+    const parts = this.#parts(schema, inner);
+    return parts.length === 0 ? own : { kind: "intersection", of: [own, ...parts] };
+  }
+
+  /** What the value must also be. */
+  #parts(schema: JsonObject, inner: Surroundings): TypeNode[] {
+    const { $ref, anyOf, oneOf, allOf } = schema;
+    const one = (part: unknown) => this.#typeOf(part, isSchema(part) ? inner : { ...inner, types: undefined });
+    const choice = (options: unknown[]): TypeNode[] =>
+      options.length === 0 ? [] : [{ kind: "union", of: options.map(one) }];
+    // One of the two holds, whichever it is.
+    const either = "then" in schema && "else" in schema ? [schema["then"], schema["else"]] : [];
+    return [
+      ...(typeof $ref === "string" ? [this.#reference($ref)] : []),
+      ...choice(schemasOf(anyOf)),
+      ...choice(schemasOf(oneOf)),
+      ...schemasOf(allOf).map(one),
+      ...choice(either),
+    ];
+  }
+
+  #reference(pointer: string): TypeNode {
+    const schema = resolveReference(pointer, this.#root);
+    return isSchema(schema) ? { kind: "reference", pointer, schema } : this.typeOf(schema);
+  }
+
+  #ownType(schema: JsonObject, types: string[] | undefined, inner: Surroundings): TypeNode {
+    if ("const" in schema) return valueType(schema["const"], schema);
+    const values = schemasOf(schema["enum"]).filter((value) => !isExcluded(value, schema));
+    if (values.length > 0) return enumType(values, types, schema);
+    if (types === undefined) return this.#untyped(schema, inner);
+    return { kind: "union", of: types.map((type) => this.#typeNamed(type, schema, inner)) };
+  }
+
+  /** Keywords of objects and lists say what is meant. */
+  #untyped(schema: JsonObject, inner: Surroundings): TypeNode {
+    const names = ["properties", "patternProperties", "required", "propertyNames"];
+    if (names.some((name) => name in schema) || forbiddenNames(schema).length > 0) {
+      const node = this.#objectType(schema, inner);
+      return node.members.length > 0 || node.others[0] !== anyKey ? node : unknownType;
+    }
+    return "items" in schema || "prefixItems" in schema ? this.#listType(schema, inner) : unknownType;
+  }
+
+  #typeNamed(type: string, schema: JsonObject, inner: Surroundings): TypeNode {
+    switch (type) {
+      case "string":
+      case "null":
+        return { kind: "plain", text: type };
+      case "number":
+      case "integer":
+        return { kind: "plain", text: "number" };
+      case "boolean": {
+        const left = [true, false].filter((value) => !isExcluded(value, schema));
+        return left.length === 1 ? valueType(left[0], schema) : { kind: "plain", text: "boolean" };
+      }
+      case "array":
+        return this.#listType(schema, inner);
+      case "object":
+        return this.#objectType(schema, inner);
+      default:
+        return unknownType;
+    }
+  }
+
+  #listType(schema: JsonObject, inner: Surroundings): TypeNode {
+    const alone = { depth: inner.depth, types: undefined, properties: {} };
+    const { prefixItems, items, additionalItems, minItems } = schema;
+    const first = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : undefined;
+    if (!first) return { kind: "list", of: this.#typeOf(items, alone) };
+    const after = Array.isArray(prefixItems) && !Array.isArray(items) ? items : additionalItems;
+    return {
+      kind: "tuple",
+      of: first.map((item) => this.#typeOf(item, alone)),
+      // Who lists them means that they are there, unless it is said otherwise.
+      required: typeof minItems === "number" ? Math.max(0, minItems) : first.length,
+      rest: after === undefined || after === false ? undefined : this.#typeOf(after, alone),
+    };
+  }
+
+  #objectType(schema: JsonObject, inner: Surroundings): ObjectNode {
+    const alone = { depth: inner.depth, types: undefined, properties: {} };
+    const required = requiredNames(schema);
+    const described = new Map(Object.entries(propertiesOf(schema)));
+    const { propertyNames } = schema;
+    const extra = schema["additionalProperties"] ?? schema["unevaluatedProperties"];
+    const allowed = isSchema(propertyNames) ? schemasOf(propertyNames["enum"]) : [];
+    for (const name of allowed) if (typeof name === "string" && !described.has(name)) described.set(name, extra);
+    // A required property that the schema forgot to describe is required all the same; it may stand further out.
+    for (const name of required)
+      if (!described.has(name)) described.set(name, ownValue(inner.properties, name) ?? extra);
+    const members = [...described].map(
+      ([name, property]): Member => ({
+        name,
+        isOptional: !required.has(name),
+        type: this.#typeOf(property === false && required.has(name) ? {} : property, alone),
+        schema: property,
+      }),
+    );
+    for (const name of forbiddenNames(schema)) {
+      if (!described.has(name)) members.push({ name, isOptional: true, type: neverType, schema: undefined });
+    }
+    return { kind: "object", members, others: this.#others(schema, extra, members, allowed.length > 0), schema };
+  }
+
+  /** Each kind of further keys has to have the types of the members that it is for, too. */
+  #others(schema: JsonObject, extra: unknown, members: Member[], isClosed: boolean): ObjectNode["others"] {
+    const patterns = Object.entries(propertiesOf(schema, "patternProperties")).map(([pattern, property]) => ({
+      prefix: literalPrefix(pattern),
+      type: this.typeOf(property),
+    }));
+    const prefixed = patterns.filter(({ prefix }) => prefix !== "");
+    const isOpen = !isClosed && (extra === true || isSchema(extra) || patterns.length > prefixed.length);
+    if (!isOpen && patterns.length === 0) {
+      const isBare = members.length === 0 && extra === undefined && !isClosed;
+      return isBare ? [anyKey] : [];
+    }
+    const typeFor = (prefix: string, own: TypeNode[]): TypeNode => {
+      const same = members.filter(({ name }) => name.startsWith(prefix));
+      const missing = same.some(({ isOptional }) => isOptional) ? [undefinedType] : [];
+      return { kind: "union", of: [...own, ...same.map(({ type }) => type), ...missing] };
+    };
+    const others = prefixed.map(({ prefix }) => {
+      const own = patterns.filter((each) => each.prefix.startsWith(prefix)).map(({ type }) => type);
+      return { key: `\`${prefix}\${string}\``, type: typeFor(prefix, own) };
+    });
+    if (!isOpen) return others;
+    const free = extra === undefined || extra === false ? [] : [this.typeOf(extra)];
+    const all = [...free, ...patterns.map(({ type }) => type)];
+    if (members.length === 0 && all.every((type) => type === unknownType)) return [anyKey];
+    return [...others, { key: "string", type: typeFor("", all) }];
+  }
+}
+
+/** What the schemas around a part say of the same value. */
+interface Surroundings {
+  depth: number;
+  types: string[] | undefined;
+  properties: JsonObject;
+}
+
+/** Not a type of JSON: what an index signature must allow beside optional members. */
+const undefinedType: TypeNode = { kind: "plain", text: "undefined" };
+
+function ownValue(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+function propertiesOf(schema: JsonObject, key = "properties"): JsonObject {
+  const properties = schema[key];
+  return isSchema(properties) ? properties : {};
+}
+
+/** The types that the schema names, or those named around it, less what `not` takes away; undefined where all may be. */
+function typesOf({ type, not }: JsonObject, outer: string[] | undefined): string[] | undefined {
+  const named = type === undefined ? outer : (Array.isArray(type) ? type : [type]).map(String);
+  const isOnlyType = isSchema(not) && Object.keys(not).every((key) => ["type", "description", "title"].includes(key));
+  if (!isOnlyType || not["type"] === undefined) return named;
+  const without = [not["type"]].flat();
+  return (named ?? allTypes).filter((one) => !without.includes(one));
+}
+
+/** Whether `not` names the very value. */
+function isExcluded(value: unknown, { not }: JsonObject): boolean {
+  if (!isSchema(not)) return false;
+  const values = "const" in not ? [not["const"]] : schemasOf(not["enum"]);
+  return values.some((each) => each === value);
+}
+
+/** Properties that must not be there: `not: { required: ["a"] }`, and the same for any of several. */
+function forbiddenNames({ not }: JsonObject): string[] {
+  if (!isSchema(not)) return [];
+  const all = "anyOf" in not ? schemasOf(not["anyOf"]).filter(isSchema) : [not];
+  const names = all.map((each) => (Object.keys(each).join() === "required" ? [...requiredNames(each)] : []));
+  // Together they may not be there, but each alone may.
+  return names.every(({ length }) => length === 1) ? names.flat() : [];
+}
+
+/** What every name begins with that the pattern accepts; empty where nothing is sure. */
+function literalPrefix(pattern: string): string {
+  const text = /^\^((?:[\w-]|\\[-./_])+)/.exec(pattern)?.[1] ?? "";
+  const rest = pattern.slice(text.length + 1);
+  if (pattern.includes("|")) return "";
+  // What is repeated or optional belongs to the last character.
+  const sure = /^[?*{]/.test(rest) ? text.replace(/(?:\\.|.)$/, "") : text;
+  return sure.replaceAll("\\", "");
+}
+
+function enumType(values: unknown[], types: string[] | undefined, schema: JsonObject): TypeNode {
+  const fitting = types ? values.filter((value) => types.some((type) => isOfType(value, type))) : values;
+  // Where none fits, the list says more than the type.
+  const chosen = fitting.length > 0 ? fitting : values;
+  return { kind: "union", of: chosen.map((value) => valueType(value, schema)) };
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  switch (type) {
+    case "null":
+      return value === null;
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isSchema(value);
+    case "integer":
+      return Number.isInteger(value);
+    default:
+      return typeof value === type || !allTypes.includes(type);
+  }
+}
+
+/** The type of one value and no other. */
+function valueType(value: unknown, schema: JsonObject): TypeNode {
+  if (value === null) return { kind: "plain", text: "null" };
+  if (Array.isArray(value)) {
+    return { kind: "tuple", of: value.map((each) => valueType(each, schema)), required: value.length, rest: undefined };
+  }
+  if (isSchema(value)) {
+    const members = Object.entries(value).map(([name, each]) => ({
+      name,
+      isOptional: false,
+      type: valueType(each, schema),
+      schema: undefined,
+    }));
+    return { kind: "object", members, others: [], schema: value };
+  }
+  const isLiteral = typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+  return isLiteral ? { kind: "literal", value: value as string } : unknownType;
+}
