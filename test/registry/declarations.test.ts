@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { declareType, typeName } from "../../src/registry/types/declarations.ts";
+import { typeText } from "../../src/registry/types/one-line.ts";
 import { cases } from "../support/schema-cases.ts";
 import { typeErrors } from "../support/typescript.ts";
 
@@ -50,3 +51,28 @@ test.each([
   ["", "T"],
   ["a/b c.d", "ABCD"],
 ])("a type for %s is called %s", (name, expected) => expect(typeName(name)).toBe(expected));
+
+describe("definitions that double with each step end, whatever joins them", () => {
+  const chain = (join: (reference: object) => object) => ({
+    $ref: "#/$defs/d0",
+    $defs: Object.fromEntries(
+      Array.from({ length: 200 }, (_, at) => [
+        `d${at}`,
+        at === 199 ? { type: "string" } : join({ $ref: `#/$defs/d${at + 1}` }),
+      ]),
+    ),
+  });
+  test.each<[string, (reference: object) => object]>([
+    ["allOf", (next) => ({ allOf: [next, next] })],
+    ["anyOf", (next) => ({ anyOf: [next, next] })],
+    ["both", (next) => ({ allOf: [next, { anyOf: [next, next] }] })],
+    ["properties", (next) => ({ type: "object", properties: { a: next, b: next } })],
+    ["tuples", (next) => ({ type: "array", prefixItems: [next, next] })],
+    ["a map", (next) => ({ type: "object", properties: { a: next }, additionalProperties: next })],
+  ])("%s", (_, join) => {
+    const schema = chain(join);
+    expect(typeText(schema).length).toBeLessThan(3_100);
+    expect(declared(schema).length).toBeLessThan(25_000);
+    expect(typeErrors(declared(schema))).toEqual([]);
+  });
+});

@@ -1,5 +1,6 @@
 /** JSON Schema → declarations of TypeScript with comments, as generated files have them. Pure; an invalid schema is `unknown`. */
 import { docComment } from "./documentation.ts";
+import { Effort, TooMuch } from "./effort.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
 import { typeText } from "./one-line.ts";
 import { SchemaReader } from "./read-schema.ts";
@@ -15,10 +16,12 @@ const maxLength = 20_000;
  */
 export function declareType(schema: unknown, name: string, taken: Set<string>): string {
   const reader = new SchemaReader(schema);
+  const effort = new Effort();
   taken.add(name);
   for (const depth of depths) {
     const names = new Set(taken);
-    const text = new Writer(reader, names).write(schema, name, depth);
+    effort.begin(maxLength);
+    const text = new Writer(reader, names, effort).write(schema, name, depth);
     if (text === undefined) continue;
     for (const each of names) taken.add(each);
     return text;
@@ -26,22 +29,21 @@ export function declareType(schema: unknown, name: string, taken: Set<string>): 
   return `export type ${name} = ${typeText(schema)};\n`;
 }
 
-class TooLong extends Error {}
-
 class Writer {
   readonly #reader: SchemaReader;
   readonly #taken: Set<string>;
   /** Names of definitions, and those whose text is still to be written. */
   readonly #names = new Map<object, string>();
   readonly #waiting: ReferenceNode[] = [];
-  #lengthLeft = maxLength;
+  readonly #effort: Effort;
 
-  constructor(reader: SchemaReader, taken: Set<string>) {
+  constructor(reader: SchemaReader, taken: Set<string>, effort: Effort) {
     this.#reader = reader;
     this.#taken = taken;
+    this.#effort = effort;
   }
 
-  /** Undefined when it would be too long. */
+  /** Undefined when it would be too much. */
   write(schema: unknown, name: string, depth: number): string | undefined {
     if (typeof schema === "object" && schema !== null) this.#names.set(schema, name);
     try {
@@ -59,7 +61,7 @@ class Writer {
       }
       return declarations.join("\n");
     } catch (error) {
-      if (error instanceof TooLong) return undefined;
+      if (error instanceof TooMuch) return undefined;
       throw error;
     }
   }
@@ -67,14 +69,15 @@ class Writer {
   #declaration(name: string, node: TypeNode, schema: unknown, depth: number): string {
     const object = this.#soleObject(node);
     if (object && recordText(object, () => "unknown") === undefined) {
-      return this.#counted(`interface ${name} ${this.#objectText(object, { left: depth, indent: "" })}\n`);
+      return this.#effort.counted(`interface ${name} ${this.#objectText(object, { left: depth, indent: "" })}\n`);
     }
     const text = this.#isCircular(node, schema) ? "unknown" : this.#text(node, { left: depth, indent: "" });
-    return this.#counted(`type ${name} = ${text};\n`);
+    return this.#effort.counted(`type ${name} = ${text};\n`);
   }
 
   /** An interface may refer to itself in every way, other types not. */
   #soleObject(node: TypeNode): ObjectNode | undefined {
+    this.#effort.step();
     if (node.kind === "object") return node;
     if (node.kind === "union" && node.of.length === 1) return this.#soleObject(node.of[0]!);
     if (node.kind !== "intersection") return undefined;
@@ -84,6 +87,7 @@ class Writer {
 
   /** Whether the schema is met again with nothing in between that the compiler could stop at. */
   #isCircular(node: TypeNode, schema: unknown, seen = new Set<object>()): boolean {
+    this.#effort.step();
     if (node.kind === "union" || node.kind === "intersection") {
       return node.of.some((part) => this.#isCircular(part, schema, seen));
     }
@@ -96,11 +100,12 @@ class Writer {
   }
 
   #text(node: TypeNode, place: Place): string {
+    this.#effort.step();
     switch (node.kind) {
       case "plain":
-        return this.#counted(node.text);
+        return this.#effort.counted(node.text);
       case "literal":
-        return this.#counted(JSON.stringify(node.value));
+        return this.#effort.counted(JSON.stringify(node.value));
       case "union":
         return unionText(node.of.map((option) => this.#text(option, place)));
       case "intersection": {
@@ -108,7 +113,7 @@ class Writer {
         return intersectionText(mergeObjects(parts).map((part) => this.#text(part, place)));
       }
       case "reference":
-        return this.#counted(this.#nameOf(node));
+        return this.#effort.counted(this.#nameOf(node));
       default:
         return this.#nested(node, place);
     }
@@ -141,7 +146,7 @@ class Writer {
     const named = members.map(({ name, isOptional, type, schema }) => {
       const doc = type.kind === "reference" && !hasOwnWords(schema) ? "" : docComment(schema, inner.indent);
       const text = this.#text(type, inner);
-      return `${this.#counted(`${doc}${inner.indent}${keyText(name)}${isOptional ? "?" : ""}: `)}${text};\n`;
+      return `${this.#effort.counted(`${doc}${inner.indent}${keyText(name)}${isOptional ? "?" : ""}: `)}${text};\n`;
     });
     const further = others.map(({ key, type }) => `${inner.indent}[key: ${key}]: ${this.#text(type, inner)};\n`);
     return `{\n${named.join("")}${further.join("")}${indent}}`;
@@ -154,12 +159,6 @@ class Writer {
     this.#names.set(node.schema, name);
     this.#waiting.push(node);
     return name;
-  }
-
-  #counted(text: string): string {
-    this.#lengthLeft -= text.length;
-    if (this.#lengthLeft < 0) throw new TooLong();
-    return text;
   }
 }
 

@@ -1,4 +1,5 @@
 /** JSON Schema → TypeScript type text on one line, as signatures show it. Pure; an invalid schema is `unknown`. */
+import { Effort, TooMuch } from "./effort.ts";
 import { mergeObjects, type ObjectNode, type TypeNode } from "./node.ts";
 import { SchemaReader } from "./read-schema.ts";
 import { intersectionText, keyText, listText, recordText, tupleText, unionText } from "./text.ts";
@@ -7,18 +8,20 @@ import { intersectionText, keyText, listText, recordText, tupleText, unionText }
 const depths = [6, 4, 3, 2, 1];
 const maxLength = 3_000;
 const maxEnumValues = 24;
+/** References that lead to each other. */
+const maxWithin = 64;
 
 /**
  * The type of values that the schema accepts. References within the schema are followed; recursion ends in `unknown`, and so
  * does what lies too deep. That an object may have further keys of any type is not said.
  */
 export function typeText(schema: unknown): string {
-  const reader = new SchemaReader(schema);
+  const writer = new OneLine(schema);
   for (const depth of depths.slice(0, -1)) {
-    const text = new OneLine(reader, maxLength).write(schema, depth);
+    const text = writer.write(depth, maxLength);
     if (text !== undefined) return text;
   }
-  return new OneLine(reader, Number.POSITIVE_INFINITY).write(schema, depths.at(-1)!) ?? "unknown";
+  return writer.write(depths.at(-1)!, Number.POSITIVE_INFINITY) ?? "unknown";
 }
 
 /** How deep it is, and in which schemas. */
@@ -27,34 +30,35 @@ interface Place {
   within: readonly object[];
 }
 
-class TooLong extends Error {}
-
 class OneLine {
+  readonly #schema: unknown;
   readonly #reader: SchemaReader;
-  #lengthLeft: number;
+  readonly #effort = new Effort();
 
-  constructor(reader: SchemaReader, maxLength: number) {
-    this.#reader = reader;
-    this.#lengthLeft = maxLength;
+  constructor(schema: unknown) {
+    this.#schema = schema;
+    this.#reader = new SchemaReader(schema);
   }
 
-  /** Undefined when it would be too long. */
-  write(schema: unknown, depth: number): string | undefined {
-    const within = typeof schema === "object" && schema !== null ? [schema] : [];
+  /** Undefined when it would be too much. */
+  write(depth: number, maxLength: number): string | undefined {
+    const within = typeof this.#schema === "object" && this.#schema !== null ? [this.#schema] : [];
+    this.#effort.begin(maxLength);
     try {
-      return this.#text(this.#reader.typeOf(schema), { left: depth, within });
+      return this.#text(this.#reader.typeOf(this.#schema), { left: depth, within });
     } catch (error) {
-      if (error instanceof TooLong) return undefined;
+      if (error instanceof TooMuch) return undefined;
       throw error;
     }
   }
 
   #text(node: TypeNode, place: Place): string {
+    this.#effort.step();
     switch (node.kind) {
       case "plain":
-        return this.#counted(node.text);
+        return this.#effort.counted(node.text);
       case "literal":
-        return this.#counted(JSON.stringify(node.value));
+        return this.#effort.counted(JSON.stringify(node.value));
       case "union":
         return this.#unionText(node.of, place);
       case "intersection":
@@ -84,7 +88,7 @@ class OneLine {
 
   #objectText({ members, others }: ObjectNode, textOf: (node: TypeNode) => string): string {
     const named = members.map(({ name, isOptional, type }) => {
-      const key = this.#counted(`${keyText(name)}${isOptional ? "?" : ""}: `);
+      const key = this.#effort.counted(`${keyText(name)}${isOptional ? "?" : ""}: `);
       return key + textOf(type);
     });
     const further = others
@@ -106,7 +110,8 @@ class OneLine {
   #resolved(nodes: TypeNode[], place: Place): [TypeNode, Place][] {
     const found = nodes.flatMap((node): [TypeNode, Place][] => {
       if (node.kind !== "reference") return [[node, place]];
-      if (place.within.includes(node.schema)) return [];
+      this.#effort.step();
+      if (place.within.length > maxWithin || place.within.includes(node.schema)) return [];
       const where = { ...place, within: [...place.within, node.schema] };
       const target = this.#reader.typeOf(node.schema);
       return target.kind === "intersection" ? this.#resolved(target.of, where) : [[target, where]];
@@ -118,11 +123,5 @@ class OneLine {
       // One that was made of several is within all that they are within.
       return [node, own ?? { ...place, within: [...new Set(all)] }];
     });
-  }
-
-  #counted(text: string): string {
-    this.#lengthLeft -= text.length;
-    if (this.#lengthLeft < 0) throw new TooLong();
-    return text;
   }
 }
