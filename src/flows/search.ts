@@ -74,6 +74,11 @@ export function search(query: string, limit: number, toolbox: Toolbox): SearchRe
   };
 }
 
+/** What the next search would have to make first. */
+export function prepareSearch(toolbox: Toolbox): void {
+  if (toolbox.index.servers.length > 0) prepared(toolbox);
+}
+
 function prepared(toolbox: Toolbox): Prepared {
   const { index, config } = toolbox;
   const found = listSkills(config.folders);

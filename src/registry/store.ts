@@ -2,7 +2,7 @@
 import { rmdirSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
-import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
+import { isAbandoned, namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
 import { emitServer, generatedMark } from "./emit.ts";
 import { isSchema } from "./json-schema.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer } from "./model.ts";
@@ -97,23 +97,34 @@ export function askedAt(folder: string, server: RegistryServer): number | undefi
   }
 }
 
-function pathOf(folder: string, server: RegistryServer): string {
+export function pathOf(folder: string, server: RegistryServer): string {
   return join(folder, ...server.folder.split("/"));
 }
 
-function isGenerated(text: string): boolean {
+export function isGenerated(text: string): boolean {
   return text.startsWith(generatedMark);
 }
 
-function removeGenerated(folder: string, keep: ReadonlySet<string>): number {
-  const stale = namesIn(folder).filter(
-    (name) => name.endsWith(".ts") && !keep.has(name) && isGenerated(readIfThere(join(folder, name)) ?? ""),
+/** Names of the generated files in a folder, but those. */
+export function generatedIn(folder: string, but: ReadonlySet<string>): string[] {
+  return namesIn(folder).filter(
+    (name) => name.endsWith(".ts") && !but.has(name) && isGenerated(readIfThere(join(folder, name)) ?? ""),
   );
+}
+
+function removeGenerated(folder: string, keep: ReadonlySet<string>): number {
+  removeAbandoned(folder);
+  const stale = generatedIn(folder, keep);
   for (const name of stale) removeFile(join(folder, name));
   return stale.length;
 }
 
-function removeIfEmpty(folder: string): void {
+/** Removes what a process that was killed in the middle of writing has left in the folder. */
+export function removeAbandoned(folder: string): void {
+  for (const name of namesIn(folder).filter(isAbandoned)) removeFile(join(folder, name));
+}
+
+export function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {

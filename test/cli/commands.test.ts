@@ -171,10 +171,10 @@ describe("gen", () => {
       --- stdout
       FOLDER/.claudikins/registry
       --- stderr
-      server  tools  files written  time  state
-      odd  14  16  N ms  ok
-      broken  -  -  N ms  SERVER_UNAVAILABLE
-      needs a token  -  -  N ms  NEEDS_VARIABLE
+      server  tools  written  removed  time  state
+      odd  14  16  0  N ms  ok
+      broken  -  -  -  N ms  SERVER_UNAVAILABLE
+      needs a token  -  -  -  N ms  NEEDS_VARIABLE
 
       error: Server "broken" did not start: its process exited with code 3
         | warming up
@@ -274,7 +274,7 @@ describe("gen", () => {
       "████████████░░░░░░░░░░░░ 1/2 servers X",
       "████████████████████████ 2/2 servers X",
     ]);
-    expect(rest).toStartWith("server  tools  files written  time");
+    expect(rest).toStartWith("server  tools  written  removed  time");
   });
 
   test("interrupted: what is running is given up", async () => {
