@@ -16,7 +16,11 @@ export async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal
   const looks = names
     .filter((name) => !toolbox.isOutdated(name))
     .map(async (name): Promise<[string, string | undefined]> => [name, await answerInTurn(name, toolbox, signal)]);
-  for (const name of names) if (toolbox.isOutdated(name)) void toolbox.learnInTurn(name).catch(() => {});
+  const outdated = names.filter((name) => toolbox.isOutdated(name));
+  // After the answer, which shall not wait for processes to be started either.
+  setImmediate(() => {
+    for (const name of outdated) void toolbox.learnInTurn(name).catch(() => {});
+  });
   const problems = new Map<string, string>();
   const changes = changesKnown([...toolbox.config.servers.keys()], toolbox, signal);
   for (const [name, problem] of await Promise.all(looks)) if (problem !== undefined) problems.set(name, problem);

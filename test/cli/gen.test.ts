@@ -214,3 +214,10 @@ test("--clean says what it took", async () => {
     "
   `);
 });
+
+test("the line that tells how far it is fits the terminal", async () => {
+  configure({ ["a-name-that-is-longer-than-the-terminal-is-wide"]: offering("shop", "list") });
+  const { stderr } = await run(["gen"], { terminal: true, columns: 40 });
+  const lines = stderr.split("\r\u001b[2K").slice(1, 3);
+  expect(lines).toEqual(["░░░░░░░░░░░░░░░░░░░░░░░░ 0/1 servers ", "████████████████████████ 1/1 servers a-"]);
+});
