@@ -27,6 +27,7 @@ const leaves: Record<string, string[]> = {
   "errors.ts": [],
   "near-names.ts": [],
   "files.ts": ["errors.ts"],
+  "lock.ts": ["errors.ts"],
   "log.ts": ["errors.ts"],
   "time-limit.ts": [],
   "turns.ts": [],
