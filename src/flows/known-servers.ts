@@ -5,6 +5,8 @@ import { readIndex, writeIndex } from "../registry/store.ts";
 
 export class KnownServers {
   readonly #folder: string;
+  /** Called with each server that is read from the index. */
+  readonly #complete: (server: RegistryServer) => void;
   #index: RegistryIndex | undefined;
   /** The servers of `of`, which is the index they were taken from. */
   #byName: { of: RegistryIndex; servers: Map<string, RegistryServer> } | undefined;
@@ -12,13 +14,17 @@ export class KnownServers {
   /** Names of those whose entry is not written down, or no longer the one that is. */
   readonly #unwritten = new Set<string>();
 
-  constructor(folder: string) {
+  constructor(folder: string, complete: (server: RegistryServer) => void) {
     this.#folder = folder;
+    this.#complete = complete;
   }
 
   /** Another object after every change. */
   get index(): RegistryIndex {
-    this.#index ??= this.onDisk();
+    if (!this.#index) {
+      this.#index = this.onDisk();
+      for (const server of this.#index.servers) this.#complete(server);
+    }
     return this.#index;
   }
 

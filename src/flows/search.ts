@@ -47,6 +47,7 @@ const searches = new WeakMap<object, Prepared>();
  */
 export function search(query: string, limit: number, toolbox: Toolbox): SearchResult {
   if (toolbox.indexProblem && toolbox.index.servers.length === 0) throw toolbox.indexProblem;
+  toolbox.observer.settle();
   const { index } = toolbox;
   const { tools, skills } = prepared(toolbox);
   const indexed = new Set(index.servers.map((server) => server.name));

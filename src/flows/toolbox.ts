@@ -12,6 +12,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Asking, askedAtOnce } from "./asking.ts";
 import { categoryOf, fingerprintOf } from "./config-entry.ts";
 import { KnownServers } from "./known-servers.ts";
+import { Observer } from "./observer.ts";
 import { Refresher } from "./refresher.ts";
 
 /** What a server says of itself now, as the registry would have it. */
@@ -44,6 +45,8 @@ export class Toolbox implements AsyncDisposable {
   readonly names: readonly Named[];
   readonly #jsNames: ReadonlyMap<string, string | undefined>;
   readonly #registry: KnownServers;
+  /** What was seen of tools' results. */
+  readonly observer: Observer;
   readonly #asked = new Set<string>();
   readonly #fingerprints = new Map<string, string>();
   readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
@@ -58,7 +61,14 @@ export class Toolbox implements AsyncDisposable {
     this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
     this.#jsNames = new Map(this.names.map(({ name, jsName }) => [name, jsName]));
     this.#log = options.log;
-    this.#registry = new KnownServers(config.folders.registry);
+    const { registry } = config.folders;
+    this.observer = new Observer({
+      folder: registry,
+      isOn: config.observe,
+      servers: () => this.#registry.index.servers,
+      log: options.log,
+    });
+    this.#registry = new KnownServers(registry, (server) => this.observer.apply(server));
     this.pool = new Pool(config.servers, options);
     this.pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
@@ -205,7 +215,9 @@ export class Toolbox implements AsyncDisposable {
     const category = await categoryOf(config);
     const folder = this.#folderFor(name, category);
     const before = this.#registry.find(name);
-    return { ...registryServer(config, category, this.#jsNameOf(name), tools, folder), before };
+    const asked = registryServer(config, category, this.#jsNameOf(name), tools, folder);
+    this.observer.apply(asked.server);
+    return { ...asked, before };
   }
 
   /** Writes into the index what servers have said of themselves. Throws FILE_NOT_WRITABLE. */
@@ -222,6 +234,7 @@ export class Toolbox implements AsyncDisposable {
 
   /** Removes what the registry has of servers that are not in the config any more; their names. */
   prune(): string[] {
+    this.observer.forgetWhenOff();
     const gone = this.forgetGone();
     for (const server of gone) {
       removeServer(this.config.folders.registry, server);
@@ -236,7 +249,7 @@ export class Toolbox implements AsyncDisposable {
     this.#asking[Symbol.dispose]();
     this.sandbox[Symbol.dispose]();
     this.#writeWhatIsLeft();
-    await this.pool.close();
+    await Promise.all([this.pool.close(), this.observer.flush()]);
   }
 
   #writeWhatIsLeft(): void {

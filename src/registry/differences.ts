@@ -4,7 +4,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { isAbandoned, namesIn, readIfThere } from "../files.ts";
 import { emitServer } from "./emit.ts";
 import { indexFileName, type RegistryServer } from "./model.ts";
-import { generatedIn, isGenerated, pathOf, readIndex } from "./store.ts";
+import { generatedIn, isGenerated, pathOf, readIndex, withoutObserved } from "./store.ts";
 
 export interface Difference {
   path: string;
@@ -41,7 +41,9 @@ export function generatedFiles(folder: string, server: RegistryServer): string[]
 export function indexDifference(folder: string, expected: readonly RegistryServer[]): Difference[] {
   const path = join(folder, indexFileName);
   const comparable = (servers: readonly RegistryServer[]) =>
-    servers.map((server) => ({ ...server, fingerprint: "" })).sort((a, b) => (a.name < b.name ? -1 : 1));
+    servers
+      .map((server) => ({ ...withoutObserved(server), fingerprint: "" }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
   try {
     const found = readIndex(folder);
     if (!found) return [{ path, state: "missing" }];

@@ -2,15 +2,18 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeWhenChanged } from "../files.ts";
+import { observedLockName } from "./observed/store.ts";
 import { preparedFileName } from "./search/prepared.ts";
 
-const text = `# What claudikins makes anew from index.json by itself.
-${preparedFileName}
+const names = [preparedFileName, observedLockName];
+
+const text = `# What claudikins makes anew by itself.
+${names.join("\n")}
 `;
 
-/** Once there is such a file; a .gitignore that stands there already is somebody's own. */
+/** Once there is one of them; a .gitignore that stands there already is somebody's own. */
 export function keepOutOfGit(folder: string): void {
-  if (!existsSync(join(folder, preparedFileName)) || !isInRepository(folder)) return;
+  if (!names.some((name) => existsSync(join(folder, name))) || !isInRepository(folder)) return;
   writeWhenChanged(join(folder, ".gitignore"), text, () => false);
 }
 

@@ -5,7 +5,8 @@ import { ClaudikinsError } from "../errors.ts";
 import { isAbandoned, namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
 import { emitServer, generatedMark } from "./emit.ts";
 import { isSchema } from "./json-schema.ts";
-import { indexFileName, type RegistryIndex, type RegistryServer } from "./model.ts";
+import { indexFileName, type RegistryIndex, type RegistryServer, type RegistryTool } from "./model.ts";
+import { assignFileNames } from "./names.ts";
 
 /** Undefined when nothing was generated yet. Throws REGISTRY_INVALID when the file is not what gen writes. */
 export function readIndex(folder: string): RegistryIndex | undefined {
@@ -63,6 +64,15 @@ export function writeServer(folder: string, server: RegistryServer, before: Regi
   return { written: count("written"), unchanged: count("unchanged"), removed, kept };
 }
 
+/** Writes the file of one tool of which something new is known, where there is one. Throws FILE_NOT_WRITABLE. */
+export function rewriteTool(folder: string, server: RegistryServer, tool: RegistryTool): void {
+  const names = assignFileNames(server.tools.map(({ name }) => name));
+  const path = join(pathOf(folder, server), `${names.get(tool.name)}.ts`);
+  const [alone] = assignFileNames([tool.name]).values();
+  const text = emitServer({ ...server, tools: [tool] }).find(({ name }) => name === `${alone}.ts`)?.text;
+  if (text !== undefined && readIfThere(path) !== undefined) writeWhenChanged(path, text, isGenerated);
+}
+
 /** Removes the generated files of a server that is no longer configured. */
 export function removeServer(folder: string, server: RegistryServer): number {
   const target = pathOf(folder, server);
@@ -72,10 +82,17 @@ export function removeServer(folder: string, server: RegistryServer): number {
   return removed;
 }
 
-/** Servers are sorted; the file changes only when they do. */
+/** Servers are sorted; the file changes only when they do. What was observed of their results is not in it. */
 export function writeIndex(folder: string, servers: Iterable<RegistryServer>): void {
-  const index: RegistryIndex = { version: 1, servers: [...servers].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  const sorted = [...servers].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const index: RegistryIndex = { version: 1, servers: sorted.map(withoutObserved) };
   writeWhenChanged(join(folder, indexFileName), `${JSON.stringify(index, null, 1)}\n`);
+}
+
+/** As the index has it. */
+export function withoutObserved(server: RegistryServer): RegistryServer {
+  if (!server.tools.some((tool) => tool.observed)) return server;
+  return { ...server, tools: server.tools.map(({ observed: _, ...tool }) => tool) };
 }
 
 /** Remembers that the server was asked just now: its files say nothing of times, but one of them has one. */
