@@ -49,6 +49,16 @@ test("the surface: two tools, and instructions that name the servers", async () 
         "description": "Find tools of the user's MCP servers by what they do. Gives each tool's exact signature, to be called in execute_code.",
         "inputSchema": {
           "properties": {
+            "detail": {
+              "default": "signatures",
+              "description": "full: JSON, with schemas",
+              "enum": [
+                "names",
+                "signatures",
+                "full",
+              ],
+              "type": "string",
+            },
             "limit": {
               "default": 5,
               "maximum": 50,
