@@ -29,6 +29,18 @@ export function writeWhenChanged(
 
 let written = 0;
 
+/** Whether a file of that name is what a process that was killed in the middle of writing has left. */
+export function isAbandoned(name: string): boolean {
+  const pid = /\.(\d+)\.\d+\.tmp$/.exec(name)?.[1];
+  if (pid === undefined) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (cause) {
+    return systemCodeOf(cause) === "ESRCH";
+  }
+}
+
 /** Removes a file; one that is not there is fine. Throws FILE_NOT_WRITABLE. */
 export function removeFile(path: string): void {
   try {

@@ -1,5 +1,6 @@
 /** A subcommand: citty's definition, with examples for its help and an Io instead of the process. */
 import { type ArgsDef, type CommandDef, defineCommand, type ParsedArgs } from "citty";
+import { valuesOf } from "./flags.ts";
 import type { Io } from "./io.ts";
 
 export interface Command {
@@ -8,19 +9,19 @@ export interface Command {
   examples: string[];
 }
 
-/** `run` returns the exit code; what it throws becomes one by the table in errors.ts. */
+/** `run` returns the exit code; what it throws becomes one by the table in errors.ts. `all` gives the values of a repeatable flag. */
 export function command<const T extends ArgsDef>(options: {
   name: string;
   description: string;
   args: T;
   examples: string[];
-  run(args: ParsedArgs<T>, io: Io): Promise<number>;
+  run(args: ParsedArgs<T>, io: Io, all: (flag: keyof T & string) => string[]): Promise<number>;
 }): Command {
   const { name, description, args, examples, run } = options;
   const definition = defineCommand<T>({
     meta: { name, description },
     args,
-    run: ({ args: parsed, data }) => run(parsed, data as Io),
+    run: ({ args: parsed, data, rawArgs }) => run(parsed, data as Io, (flag) => valuesOf(rawArgs, args, flag)),
   });
   return { definition: definition as unknown as CommandDef<ArgsDef>, examples };
 }

@@ -4,19 +4,16 @@ import type { ArgsDef } from "citty";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 
+/** Marks a flag that may be given several times, each with a value: see `valuesOf`. */
+export const repeatable = { repeatable: true } as const;
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+
 /** Throws USAGE naming the first thing that is wrong. `-` alone is a positional: standard input. */
 export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string): void {
-  const options: NonNullable<ParseArgsConfig["options"]> = {};
-  for (const [name, definition] of Object.entries(args)) {
-    if (definition.type === "positional") continue;
-    const [short] = "alias" in definition ? [definition.alias].flat() : [];
-    options[name] = {
-      type: definition.type === "boolean" ? "boolean" : "string",
-      ...(short?.length === 1 ? { short } : {}),
-    };
-  }
+  const options = optionsOf(args);
   const hint = `Its flags and arguments: claudikins ${commandName} --help`;
-  const { tokens } = parseArgs({ args: rawArgs, options, strict: false, allowPositionals: true, tokens: true });
+  const tokens = tokensOf(rawArgs, options);
   const seen = new Set<string>();
   for (const token of tokens) {
     if (token.kind !== "option") continue;
@@ -41,7 +38,8 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string
     if (known.type === "boolean" && token.value !== undefined) {
       throw new ClaudikinsError("USAGE", `${token.rawName} takes no value`, { hint });
     }
-    if (seen.has(token.name)) throw new ClaudikinsError("USAGE", `${token.rawName} is given twice`, { hint });
+    if (seen.has(token.name) && !("repeatable" in Object(args[token.name])))
+      throw new ClaudikinsError("USAGE", `${token.rawName} is given twice`, { hint });
     seen.add(token.name);
   }
   const words = tokens.filter((token) => token.kind === "positional");
@@ -54,6 +52,31 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string
       hint: places.length > 0 ? `Quote an argument that has spaces. ${hint}` : hint,
     });
   }
+}
+
+/** All that a repeatable flag was given, each once. */
+export function valuesOf(rawArgs: string[], args: ArgsDef, flag: string): string[] {
+  const values = tokensOf(rawArgs, optionsOf(args)).flatMap((token) =>
+    token.kind === "option" && token.name === flag && token.value !== undefined ? [token.value] : [],
+  );
+  return [...new Set(values)];
+}
+
+function optionsOf(args: ArgsDef): Options {
+  const options: Options = {};
+  for (const [name, definition] of Object.entries(args)) {
+    if (definition.type === "positional") continue;
+    const [short] = "alias" in definition ? [definition.alias].flat() : [];
+    options[name] = {
+      type: definition.type === "boolean" ? "boolean" : "string",
+      ...(short?.length === 1 ? { short } : {}),
+    };
+  }
+  return options;
+}
+
+function tokensOf(args: string[], options: Options) {
+  return parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true }).tokens;
 }
 
 /** `5000` and `5000ms` are milliseconds, `5s` seconds, `2m` minutes. Throws USAGE. */

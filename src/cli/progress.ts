@@ -8,6 +8,7 @@ export class Progress {
   readonly #noun: string;
   readonly #total: number;
   #done = 0;
+  #ended = false;
 
   constructor(output: Output | undefined, noun: string, total: number) {
     this.#output = output?.isTerminal ? output : undefined;
@@ -22,15 +23,19 @@ export class Progress {
     this.#draw(name);
   }
 
-  /** Takes the line away. */
+  /** Takes the line away, for good. */
   end(): void {
-    void this.#output?.write("\r\u001b[2K");
+    if (!this.#ended) void this.#output?.write("\r\u001b[2K");
+    this.#ended = true;
   }
 
   #draw(name: string): void {
+    if (this.#ended) return;
     const filled = this.#total === 0 ? width : Math.round((this.#done / this.#total) * width);
     const bar = `${"█".repeat(filled)}${"░".repeat(width - filled)}`;
-    void this.#output?.write(`\r\u001b[2K${bar} ${this.#done}/${this.#total} ${this.#noun} ${name}`);
+    const line = `${bar} ${this.#done}/${this.#total} ${this.#noun} ${name}`;
+    // What does not fit would make a line that cannot be taken away.
+    void this.#output?.write(`\r\u001b[2K${line.slice(0, (this.#output.columns ?? 80) - 1)}`);
   }
 }
 

@@ -2,11 +2,7 @@
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
 import { failureText, receiptText } from "../outcome-text.ts";
 import type { LogEntry, Outcome, Receipt } from "../sandbox/contract.ts";
-
-const red = "\u001b[31m";
-const cyan = "\u001b[36m";
-const dim = "\u001b[2m";
-const plain = "\u001b[0m";
+import { cyan, dim, paint, red } from "./colours.ts";
 
 /** `error: …`, the chain of causes, an empty line, `hint: …`. */
 export function errorText(error: ClaudikinsError, colours: boolean): string {
@@ -67,8 +63,4 @@ export function outcomeError(outcome: Extract<Outcome, { ok: false }>): Claudiki
   const known = error.code !== undefined && Object.hasOwn(codes, error.code) ? codes[error.code] : undefined;
   const code: ErrorCode = reason === "cancelled" ? "CANCELLED" : reason === "threw" && known ? known : "CODE_FAILED";
   return new ClaudikinsError(code, failureText(error), { hint: error.hint });
-}
-
-function paint(text: string, colour: string, colours: boolean): string {
-  return colours ? `${colour}${text}${plain}` : text;
 }

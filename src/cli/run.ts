@@ -1,8 +1,10 @@
 /** One call of the program: finds the command, checks its flags, runs it, and turns whatever happens into an exit code. */
+
 import { type ArgsDef, type CommandDef, renderUsage, runCommand } from "citty";
 import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import { version } from "../version.ts";
+import { hasColours } from "./colours.ts";
 import type { Command } from "./command.ts";
 import { checkFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
@@ -60,7 +62,7 @@ export async function run(argv: string[], io: Io): Promise<number> {
   } catch (thrown) {
     const error =
       thrown instanceof Error && thrown.name === "CLIError" ? usageError(thrown) : toClaudikinsError(thrown);
-    const colours = io.stderr.isTerminal && !io.env["NO_COLOR"];
+    const colours = hasColours(io.stderr, io);
     await io.stderr.write(json ? errorJson(error) : errorText(error, colours));
     return io.interrupted.aborted ? interruptedExitCode : error.exitCode;
   }
@@ -80,7 +82,7 @@ async function dispatch(argv: string[], io: Io): Promise<number> {
   }
   const { path, rest } = found;
   const { default: command } = await found.entry.load();
-  if (asksForHelp) return print(io, await helpText(command, path, io.stdout.isTerminal && !io.env["NO_COLOR"]));
+  if (asksForHelp) return print(io, await helpText(command, path, hasColours(io.stdout, io)));
   checkFlags(rest, command.definition.args as ArgsDef, path.join(" "));
   const { result } = await runCommand(command.definition, { rawArgs: rest, data: io });
   return io.interrupted.aborted && path[0] !== "serve" ? interruptedExitCode : Number(result ?? 0);

@@ -1,4 +1,5 @@
 /** What the commands that work with servers begin with: the config, and a toolbox made of it. */
+import { resolve } from "node:path";
 import { loadConfig } from "../config/load.ts";
 import { credentialsFile } from "../config/locations.ts";
 import { Toolbox } from "../flows/toolbox.ts";
@@ -6,10 +7,20 @@ import { openLog } from "../log.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import type { Io } from "./io.ts";
 
-/** Starts nothing. A sandbox that was warmed while the arguments were read can be handed in. */
-export async function openToolbox(io: Io, config: string | undefined, sandbox = new Sandbox()): Promise<Toolbox> {
+/**
+ * Starts nothing. A sandbox that was warmed while the arguments were read can be handed in, and a folder for the registry
+ * that counts in place of the config's.
+ */
+export async function openToolbox(
+  io: Io,
+  configFile: string | undefined,
+  sandbox = new Sandbox(),
+  registry?: string,
+): Promise<Toolbox> {
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
-  return new Toolbox(await loadConfig({ flag: config, cwd: io.cwd, env: io.env }), sandbox, {
+  const config = await loadConfig({ flag: configFile, cwd: io.cwd, env: io.env });
+  if (registry !== undefined) config.folders.registry = resolve(io.cwd, registry);
+  return new Toolbox(config, sandbox, {
     env: io.env,
     cwd: io.cwd,
     log,

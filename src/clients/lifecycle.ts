@@ -95,6 +95,15 @@ export class Lifecycle {
     };
   }
 
+  /** Ends the connection where nobody uses it. Resolves when the process has ended. */
+  async release(): Promise<void> {
+    if (this.#calls > 0) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = undefined;
+    this.#end("nobody needs it now");
+    await this.#ending;
+  }
+
   /** Resolves when the process has ended. A start that is under way must be cancelled by who opens connections. */
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer);

@@ -56,6 +56,9 @@ export class Pool implements AsyncDisposable {
   readonly #subscriptions = new Map<string, Subscriptions>();
   readonly #closing = new AbortController();
   readonly #listListeners = new Set<ListListener>();
+  /** Connections that were asked for their tools, or of which was told that they were not. */
+  readonly #listed = new WeakSet<Connection>();
+  readonly #callListeners = new Set<(server: string) => void>();
 
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
     this.servers = servers;
@@ -115,7 +118,14 @@ export class Pool implements AsyncDisposable {
   async callTool(server: string, tool: string, args: object, options: CallOptions = {}): Promise<ToolResult> {
     const params = { name: tool, arguments: args };
     const what = `${server}.${tool}`;
-    const result = await this.#use(server, what, options, (send) => send({ method: "tools/call", params }));
+    const result = await this.#use(server, what, options, async (send, connection) => {
+      const answer = await send({ method: "tools/call", params });
+      if (!this.#listed.has(connection)) {
+        this.#listed.add(connection);
+        for (const listener of this.#callListeners) listener(server);
+      }
+      return answer;
+    });
     return result as ToolResult;
   }
 
@@ -138,6 +148,16 @@ export class Pool implements AsyncDisposable {
   onListChanged(listener: ListListener): () => void {
     this.#listListeners.add(listener);
     return () => void this.#listListeners.delete(listener);
+  }
+
+  /** Tells which server, once in each connection, has answered a call and was not asked for its tools in it. */
+  onUnlistedCall(listener: (server: string) => void): void {
+    this.#callListeners.add(listener);
+  }
+
+  /** Ends the server where nobody uses it now; the next call starts it again. Resolves when its process has ended. */
+  async release(server: string): Promise<void> {
+    await this.#life(server).release();
   }
 
   /** Tells the connected servers that the host has other roots. */
@@ -165,9 +185,10 @@ export class Pool implements AsyncDisposable {
     let cursor: string | undefined;
     do {
       const params = cursor === undefined ? {} : { cursor };
-      const page = await this.#use(server, what, options, async (send, connection) =>
-        connection.offers(offer) ? send({ method, params }) : undefined,
-      );
+      const page = await this.#use(server, what, options, async (send, connection) => {
+        if (offer === "tools") this.#listed.add(connection);
+        return connection.offers(offer) ? send({ method, params }) : undefined;
+      });
       if (!page) return [];
       all.push(...read(page));
       cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;

@@ -55,16 +55,28 @@ const longText = 65_536;
  * text, as JSON when it is JSON; else the content blocks. A `toolResult` of the oldest protocol counts as structured.
  */
 export function toolValue(result: ToolResult, tool: string): ToolValue {
-  const content = Array.isArray(result["content"]) ? (result["content"] as unknown[]) : [];
   if (result["isError"] === true) {
-    throw new ClaudikinsError("TOOL_FAILED", textOf(content) || `${tool} failed without saying why`);
+    throw new ClaudikinsError("TOOL_FAILED", textOf(contentOf(result)) || `${tool} failed without saying why`);
   }
-  const structured = result["structuredContent"] ?? result["toolResult"];
-  if (structured !== undefined && structured !== null) return { json: JSON.stringify(structured) };
-  if (content.length === 0 || !content.every(isText)) return { blocks: JSON.stringify(content) };
-  const text = textOf(content);
+  const content = resultContent(result);
+  if ("structured" in content) return { json: JSON.stringify(content.structured) };
+  if ("blocks" in content) return { blocks: JSON.stringify(content.blocks) };
+  const { text } = content;
   if (text.length > longText && /^\s*[[{]/.test(text)) return { jsonOrText: text };
   return isJson(text) ? { json: text } : { text };
+}
+
+/** What the value of a result that is no failure is made of. */
+export function resultContent(result: ToolResult): { structured: unknown } | { blocks: unknown[] } | { text: string } {
+  const structured = result["structuredContent"] ?? result["toolResult"];
+  if (structured !== undefined && structured !== null) return { structured };
+  const content = contentOf(result);
+  if (content.length === 0 || !content.every(isText)) return { blocks: content };
+  return { text: textOf(content) };
+}
+
+function contentOf({ content }: ToolResult): unknown[] {
+  return Array.isArray(content) ? content : [];
 }
 
 function textOf(content: unknown[]): string {

@@ -40,6 +40,8 @@ export interface Config {
   servers: Map<string, ServerConfig>;
   limits: Limits;
   check: "error" | "warn" | "off";
+  /** Whether the shapes of results are kept. */
+  observe: boolean;
   folders: Folders;
 }
 
@@ -78,6 +80,7 @@ export async function loadConfig(options: {
     servers,
     limits: parsed.limits,
     check: parsed.check,
+    observe: parsed.observe,
     folders: foldersOf(origin, chosen, options.env),
   };
 }
@@ -120,6 +123,7 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     servers: new Map([["demo", demo]]),
     limits: defaultLimits,
     check: "error",
+    observe: true,
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
 }

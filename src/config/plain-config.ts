@@ -19,7 +19,7 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
     if (!entry) return undefined;
     servers.set(name, entry);
   }
-  return { servers, check: "error", limits: { ...defaultLimits } };
+  return { servers, check: "error", limits: { ...defaultLimits }, observe: true };
 }
 
 /** Not where a key stands twice, which `JSON.parse` is silent about, nor where one could be mistaken for a prototype. */

@@ -116,6 +116,8 @@ export const configSchema = z.object({
   /** What happens to code in which a call is certainly wrong. */
   check: z.enum(["error", "warn", "off"]).default("error"),
   limits: limitsSchema.default(defaultLimits),
+  /** Whether the shapes of results are kept, of tools whose server does not say what they give. */
+  observe: z.boolean().default(true),
 });
 
 export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };

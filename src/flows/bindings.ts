@@ -155,6 +155,8 @@ async function callTool(toolbox: Toolbox, call: BindingCall, options: CallSurrou
     throw withSignature(error, toolbox.known(namespace), found);
   });
   if (result["isError"] === true) await failIfGone(toolbox, namespace, found.name, signal);
+  const server = toolbox.known(namespace);
+  if (server) toolbox.observer.see({ server, tool: found, args, result });
   return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);
 }
 

@@ -7,14 +7,20 @@ import type { Toolbox } from "./toolbox.ts";
 const firstLookMs = 10_000;
 
 /**
- * Asks the servers that the registry does not know for their tools, all at once, and waits as well for those that have
- * just said that theirs changed; one that is slow or broken is not waited for. Why those that are still not known are
- * not, by their names.
+ * Asks the servers that the registry does not know for their tools, and waits as well for those that have just said that
+ * theirs changed; one that is slow or broken is not waited for. Why those that are still not known are not, by their
+ * names. Those that are known from another entry, or by another version of us, are asked, too, and nobody waits.
  */
 export async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal): Promise<Map<string, string>> {
-  const looks = toolbox
-    .unknownServers()
-    .map(async (name): Promise<[string, string | undefined]> => [name, await firstAnswer(name, toolbox, signal)]);
+  const names = toolbox.unknownServers();
+  const looks = names
+    .filter((name) => !toolbox.isOutdated(name))
+    .map(async (name): Promise<[string, string | undefined]> => [name, await answerInTurn(name, toolbox, signal)]);
+  const outdated = names.filter((name) => toolbox.isOutdated(name));
+  // After the answer, which shall not wait for processes to be started either.
+  setImmediate(() => {
+    for (const name of outdated) void toolbox.learnInTurn(name).catch(() => {});
+  });
   const problems = new Map<string, string>();
   const changes = changesKnown([...toolbox.config.servers.keys()], toolbox, signal);
   for (const [name, problem] of await Promise.all(looks)) if (problem !== undefined) problems.set(name, problem);
@@ -31,14 +37,30 @@ export async function firstAnswer(
   toolbox: Toolbox,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const late = AbortSignal.timeout(Math.max(0, firstLookMs - toolbox.askedForMs(name)));
+  return problemOf(name, toolbox, signal, toolbox.askedForMs(name), (patience) => toolbox.learn(name, patience));
+}
+
+function answerInTurn(name: string, toolbox: Toolbox, signal: AbortSignal): Promise<string | undefined> {
+  const waitedMs = Math.max(toolbox.turnAwaitedMs(name), toolbox.askedForMs(name));
+  return problemOf(name, toolbox, signal, waitedMs, (patience) => toolbox.learnInTurn(name, patience));
+}
+
+async function problemOf(
+  name: string,
+  toolbox: Toolbox,
+  signal: AbortSignal | undefined,
+  waitedMs: number,
+  learn: (patience: AbortSignal) => Promise<unknown>,
+): Promise<string | undefined> {
+  const late = AbortSignal.timeout(Math.max(0, firstLookMs - waitedMs));
   try {
-    await toolbox.learn(name, signal ? AbortSignal.any([late, signal]) : late);
+    await learn(signal ? AbortSignal.any([late, signal]) : late);
     return undefined;
   } catch (error) {
     const problem = stateProblem(toolbox.pool.state(name));
     if (problem !== undefined || !late.aborted) return problem ?? failureText(error);
     const seconds = Math.round(toolbox.askedForMs(name) / 1_000);
+    if (seconds === 0) return "many servers are asked now, and it was not its turn yet: search again";
     return sentences(`no answer for ${seconds} s`, "It may come later; to see why not: claudikins list --check");
   }
 }

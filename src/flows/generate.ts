@@ -1,5 +1,11 @@
-/** gen: every configured server is asked for its tools, side by side; one that fails is reported and the rest goes on. */
-import { type ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
+/** gen: every configured server is asked for its tools; one that fails is reported and the rest goes on. */
+import { dirname } from "node:path";
+import { removeFile } from "../files.ts";
+import { straysIn } from "../registry/differences.ts";
+import { keepOutOfGit } from "../registry/out-of-git.ts";
+import { removeAbandoned, removeIfEmpty } from "../registry/store.ts";
+import { type AskOptions, askAll, type Problem } from "./ask-all.ts";
+import { prepareSearch } from "./search.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 export interface ServerReport {
@@ -13,7 +19,7 @@ export interface ServerReport {
   collisions: string[][];
   /** Paths where somebody's own file stands in the place of a generated one: left alone. */
   kept: string[];
-  problem?: { code: ErrorCode; message: string; hint?: string };
+  problem?: Problem;
 }
 
 export interface GenerateReport {
@@ -22,39 +28,56 @@ export interface GenerateReport {
   servers: ServerReport[];
   /** Servers of the registry that the config has no more. */
   pruned: string[];
+  /** With `clean`: paths of generated files that belonged to no server, and are gone. */
+  cleaned?: string[];
 }
 
-export async function generate(
-  toolbox: Toolbox,
-  options: { signal?: AbortSignal | undefined; onServer?: (report: ServerReport) => void } = {},
-): Promise<GenerateReport> {
+export interface GenerateOptions extends AskOptions {
+  /** Names of configured servers: nothing of the others is touched. */
+  only?: readonly string[] | undefined;
+  /** Generated files that belong to no server are removed. */
+  clean?: boolean | undefined;
+}
+
+/**
+ * The files of each server are written when it has answered, and the index when all have: whatever ends this in between,
+ * the index is the old one, and every file is whole. Throws FILE_NOT_WRITABLE where the index cannot be written.
+ */
+export async function generate(toolbox: Toolbox, options: GenerateOptions = {}): Promise<GenerateReport> {
+  const { only, clean, signal } = options;
+  const { registry } = toolbox.config.folders;
   // First, so that what is gone takes no name from what is new.
-  const pruned = toolbox.prune();
-  const servers = await Promise.all(
-    [...toolbox.config.servers.keys()].map(async (name) => {
-      const report = await generateServer(name, toolbox, options.signal);
-      options.onServer?.(report);
-      return report;
-    }),
+  const pruned = only ? [] : toolbox.prune();
+  const names = only ?? [...toolbox.config.servers.keys()];
+  const answers = await askAll(
+    names,
+    toolbox,
+    async (name) => {
+      const { server, files, collisions } = await toolbox.sync(name, signal, { indexLater: true });
+      const { written, removed, kept } = files;
+      return { tools: server.tools.length, written, removed, collisions, kept };
+    },
+    options,
   );
-  return { folder: toolbox.config.folders.registry, servers, pruned };
+  toolbox.writeIndex();
+  const nothing = { tools: 0, written: 0, removed: 0, collisions: [], kept: [] };
+  const report = { folder: registry, servers: answers.map((answer) => ({ ...nothing, ...answer })), pruned };
+  if (signal?.aborted) return report;
+  const cleaned = clean ? removeStrays(toolbox, only) : [];
+  removeAbandoned(registry);
+  prepareSearch(toolbox);
+  keepOutOfGit(registry);
+  return clean ? { ...report, cleaned } : report;
 }
 
-async function generateServer(name: string, toolbox: Toolbox, signal: AbortSignal | undefined): Promise<ServerReport> {
-  const startedAt = performance.now();
-  const durationMs = () => Math.round(performance.now() - startedAt);
-  try {
-    const { server, files, collisions } = await toolbox.sync(name, signal);
-    const { written, removed, kept } = files;
-    return { server: name, tools: server.tools.length, durationMs: durationMs(), written, removed, collisions, kept };
-  } catch (error) {
-    const problem = problemOf(toClaudikinsError(error));
-    const nothing = { tools: 0, written: 0, removed: 0, collisions: [], kept: [] };
-    return { server: name, durationMs: durationMs(), ...nothing, problem };
+/** With chosen servers, these have had theirs removed already. */
+function removeStrays(toolbox: Toolbox, only: readonly string[] | undefined): string[] {
+  if (only) return [];
+  const strays = straysIn(toolbox.config.folders.registry, toolbox.index.servers);
+  for (const path of strays) removeFile(path);
+  for (const folder of new Set(strays.map((path) => dirname(path)))) {
+    removeIfEmpty(folder);
+    removeIfEmpty(dirname(folder));
   }
-}
-
-function problemOf(error: ClaudikinsError): NonNullable<ServerReport["problem"]> {
-  const { code, message, hint } = error;
-  return { code, message, ...(hint === undefined ? {} : { hint }) };
+  return strays;
 }

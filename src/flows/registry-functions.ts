@@ -25,6 +25,7 @@ export async function registryFunction(
   signal: AbortSignal,
 ): Promise<unknown> {
   const problems = await lookAtUnknownServers(toolbox, signal);
+  toolbox.observer.settle();
   switch (name) {
     case "search":
       return { found: searchTools(args["query"], args["limit"], toolbox), notSearched: Object.fromEntries(problems) };
@@ -72,7 +73,7 @@ function describedSkill(skill: Skill): object {
 }
 
 function described(server: RegistryServer, tool: RegistryTool): object {
-  const { description, inputSchema, outputSchema, annotations } = tool;
+  const { description, inputSchema, outputSchema, observed, annotations } = tool;
   return {
     id: `${server.name}.${tool.name}`,
     description,
@@ -80,6 +81,7 @@ function described(server: RegistryServer, tool: RegistryTool): object {
     example: exampleCall(server, tool),
     inputSchema,
     ...(outputSchema ? { outputSchema } : {}),
+    ...(observed ? { observed } : {}),
     ...(annotations ? { annotations } : {}),
   };
 }

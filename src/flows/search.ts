@@ -47,6 +47,7 @@ const searches = new WeakMap<object, Prepared>();
  */
 export function search(query: string, limit: number, toolbox: Toolbox): SearchResult {
   if (toolbox.indexProblem && toolbox.index.servers.length === 0) throw toolbox.indexProblem;
+  toolbox.observer.settle();
   const { index } = toolbox;
   const { tools, skills } = prepared(toolbox);
   const indexed = new Set(index.servers.map((server) => server.name));
@@ -72,6 +73,11 @@ export function search(query: string, limit: number, toolbox: Toolbox): SearchRe
     notIndexed: unknown.filter((name) => !indexed.has(name)),
     outdated: unknown.filter((name) => indexed.has(name)),
   };
+}
+
+/** What the next search would have to make first. */
+export function prepareSearch(toolbox: Toolbox): void {
+  if (toolbox.index.servers.length > 0) prepared(toolbox);
 }
 
 function prepared(toolbox: Toolbox): Prepared {

@@ -1,27 +1,41 @@
 /** What every flow works with: one config, one pool, one sandbox, and what the registry knows of the servers' tools. */
-import { createHash } from "node:crypto";
 import { type CallOptions, Pool, type PoolOptions } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";
 import { unlessAborted } from "../clients/unless-aborted.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
+import type { RegistryIndex, RegistryServer } from "../registry/model.ts";
 import { assignNames, type Named, sandboxGlobals, toFolderName } from "../registry/names.ts";
-import { markAsked, readIndex, removeServer, type Written, writeIndex, writeServer } from "../registry/store.ts";
+import { markAsked, removeServer, type Written, writeServer } from "../registry/store.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { version } from "../version.ts";
+import { Asking, askedAtOnce } from "./asking.ts";
+import { categoryOf, fingerprintOf } from "./config-entry.ts";
+import { KnownServers } from "./known-servers.ts";
+import { Observer } from "./observer.ts";
 import { Refresher } from "./refresher.ts";
 
-/** The folder of servers whose config names no category, and that the catalog does not know. */
-const defaultCategory = "other";
-
-export interface SyncResult {
+/** What a server says of itself now, as the registry would have it. */
+export interface Asked {
   server: RegistryServer;
-  files: Written;
+  /** What was known of it until now, if anything. */
+  before: RegistryServer | undefined;
   /** Names of tools that would become the same identifier. */
   collisions: string[][];
 }
+
+export interface SyncResult extends Asked {
+  files: Written;
+}
+
+interface SyncOptions extends CallOptions {
+  /** The index is not written: who asks many servers does that once (`writeIndex`). */
+  indexLater?: boolean;
+  /** Where nothing has changed, nothing is compared with the disk. */
+  ifChanged?: boolean;
+}
+
+const noFiles: Written = { written: 0, unchanged: 0, removed: 0, kept: [] };
 
 export class Toolbox implements AsyncDisposable {
   readonly config: Config;
@@ -29,42 +43,59 @@ export class Toolbox implements AsyncDisposable {
   readonly sandbox: Sandbox;
   /** The configured servers' names in code. */
   readonly names: readonly Named[];
-  #index: RegistryIndex | undefined;
-  #indexProblem: ClaudikinsError | undefined;
+  readonly #jsNames: ReadonlyMap<string, string | undefined>;
+  readonly #registry: KnownServers;
+  /** What was seen of tools' results. */
+  readonly observer: Observer;
   readonly #asked = new Set<string>();
   readonly #fingerprints = new Map<string, string>();
   readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
   readonly #lastSync = new Map<string, Promise<SyncResult>>();
   readonly #log: Log;
   readonly #refresher = new Refresher((name) => this.#refresh(name));
+  readonly #asking = new Asking((name) => this.#learnNow(name));
 
   constructor(config: Config, sandbox: Sandbox, options: PoolOptions) {
     this.config = config;
     this.sandbox = sandbox;
     this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
+    this.#jsNames = new Map(this.names.map(({ name, jsName }) => [name, jsName]));
     this.#log = options.log;
+    const { registry } = config.folders;
+    this.observer = new Observer({
+      folder: registry,
+      isOn: config.observe,
+      servers: () => this.#registry.index.servers,
+      log: options.log,
+    });
+    this.#registry = new KnownServers(registry, (server) => this.observer.apply(server));
     this.pool = new Pool(config.servers, options);
     this.pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
     });
+    // Its tools are taken from the registry, and may be others by now.
+    this.pool.onUnlistedCall((server) => void this.#refresh(server));
   }
 
   /** The registry as it is on disk; empty before the first `gen`, and where it is damaged (see `indexProblem`). */
   get index(): RegistryIndex {
-    this.#index ??= this.#read();
-    return this.#index;
+    return this.#registry.index;
   }
 
   /** Why the registry on disk could not be read. Code runs without it; who lives by it should say so. */
   get indexProblem(): ClaudikinsError | undefined {
-    void this.index;
-    return this.#indexProblem;
+    return this.#registry.problem;
   }
 
   /** What is known of a configured server, if it was generated from the very entry that the config has now. */
   known(name: string): RegistryServer | undefined {
-    const found = this.index.servers.find((server) => server.name === name);
+    const found = this.#registry.find(name);
     return found && found.fingerprint === this.#fingerprint(name) ? found : undefined;
+  }
+
+  /** Whether something is known of the server that may be old: it was generated from another entry, or by another version. */
+  isOutdated(name: string): boolean {
+    return this.#registry.find(name) !== undefined && !this.known(name);
   }
 
   /** Whether this process itself has asked the server for its tools. */
@@ -91,10 +122,10 @@ export class Toolbox implements AsyncDisposable {
    * Asks one server for its tools and writes its files and the index. Callers at the same time share one answer; the
    * signal ends the wait of this one. Throws what the pool throws, and FILE_NOT_WRITABLE.
    */
-  async sync(name: string, signal?: AbortSignal): Promise<SyncResult> {
+  async sync(name: string, signal?: AbortSignal, options?: SyncOptions): Promise<SyncResult> {
     let running = this.#syncing.get(name);
     if (!running) {
-      const result = this.#syncInTurn(name).finally(() => this.#syncing.delete(name));
+      const result = this.#syncInTurn(name, options).finally(() => this.#syncing.delete(name));
       running = { since: performance.now(), result };
       this.#syncing.set(name, running);
     }
@@ -108,9 +139,9 @@ export class Toolbox implements AsyncDisposable {
   }
 
   /** `sync` for those who want to know the tools, and to whom it is all the same whether they can be written down. */
-  async learn(name: string, signal?: AbortSignal): Promise<RegistryServer> {
+  async learn(name: string, signal?: AbortSignal, options?: SyncOptions): Promise<RegistryServer> {
     try {
-      return (await this.sync(name, signal)).server;
+      return (await this.sync(name, signal, options)).server;
     } catch (error) {
       const known = this.known(name);
       if (known && error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE") return known;
@@ -118,64 +149,114 @@ export class Toolbox implements AsyncDisposable {
     }
   }
 
-  /** After the server has said that its tools have changed. */
+  /**
+   * `learn` when it is the server's turn among others. Where very many are asked, they do not stay: the first call starts
+   * one again. Who gives up waiting ends it for nobody.
+   */
+  async learnInTurn(name: string, signal?: AbortSignal): Promise<void> {
+    return unlessAborted(this.#asking.ask(name), signal, `tools/list of ${name}`);
+  }
+
+  /** For how long somebody has waited for `learnInTurn` by now; 0 when nobody does. */
+  turnAwaitedMs(name: string): number {
+    return this.#asking.waitedMs(name);
+  }
+
+  async #learnNow(name: string): Promise<void> {
+    // Code may have been quicker.
+    if (this.known(name)) return;
+    const wasIdle = this.pool.state(name).state === "idle";
+    const areMany = this.#asking.size > askedAtOnce;
+    await this.learn(name, undefined, { indexLater: true });
+    // Of many, the last ones write it for all.
+    if (this.#asking.size <= askedAtOnce) this.#writeWhatIsLeft();
+    if (areMany && wasIdle && !this.config.servers.get(name)?.keepAlive) await this.pool.release(name);
+  }
+
+  /** When its tools have changed, or may have. */
   async #refresh(name: string): Promise<void> {
     try {
-      const { server } = await this.#syncInTurn(name, { startsNothing: true });
-      this.#log.info(`${name} has other tools: ${server.tools.length} now`);
+      const { server, before } = await this.#syncInTurn(name, { startsNothing: true, ifChanged: true });
+      if (server !== before) this.#log.info(`${name} has other tools: ${server.tools.length} now`);
     } catch (error) {
       this.#log.debug(`${name}: its tools may have changed, and are not known: ${messageOf(error)}`);
     }
   }
 
   /** One after the other: the list that was asked for later is the one that stays. */
-  #syncInTurn(name: string, options?: CallOptions): Promise<SyncResult> {
+  #syncInTurn(name: string, options?: SyncOptions): Promise<SyncResult> {
     const before = this.#lastSync.get(name)?.catch(() => {});
     const sync = before ? before.then(() => this.#sync(name, options)) : this.#sync(name, options);
     this.#lastSync.set(name, sync);
     return sync;
   }
 
-  async #sync(name: string, options: CallOptions = {}): Promise<SyncResult> {
+  async #sync(name: string, { indexLater, ifChanged, ...options }: SyncOptions = {}): Promise<SyncResult> {
+    const asked = await this.ask(name, options);
+    const { server, before } = asked;
+    const { registry } = this.config.folders;
+    if (ifChanged && before && Bun.deepEquals(server, before)) {
+      markAsked(registry, before);
+      return { ...asked, server: before, files: noFiles };
+    }
+    this.#registry.remember(server);
+    const files = writeServer(registry, server, before);
+    markAsked(registry, server);
+    this.#registry.changed(name);
+    if (!indexLater) this.writeIndex();
+    return { ...asked, files };
+  }
+
+  /** Asks one server for its tools, and changes nothing by the answer. Throws what the pool throws. */
+  async ask(name: string, options: CallOptions = {}): Promise<Asked> {
     const tools = await this.pool.listTools(name, options);
     this.#asked.add(name);
     const config = this.config.servers.get(name)!;
     const category = await categoryOf(config);
     const folder = this.#folderFor(name, category);
-    const { server, collisions } = registryServer(config, category, this.#jsNameOf(name), tools, folder);
-    const before = this.index.servers.find((known) => known.name === name);
-    this.#remember(server);
-    const files = writeServer(this.config.folders.registry, server, before);
-    markAsked(this.config.folders.registry, server);
-    // Another process may have written the index since we read it: only our server's part is ours to change.
-    const onDisk = this.#read();
-    writeIndex(this.config.folders.registry, [...onDisk.servers.filter((other) => other.name !== name), server]);
-    return { server, files, collisions };
+    const before = this.#registry.find(name);
+    const asked = registryServer(config, category, this.#jsNameOf(name), tools, folder);
+    this.observer.apply(asked.server);
+    return { ...asked, before };
+  }
+
+  /** Writes into the index what servers have said of themselves. Throws FILE_NOT_WRITABLE. */
+  writeIndex(): void {
+    this.#registry.write();
+  }
+
+  /** What the registry has of servers that are not in the config any more: from now on as if it had nothing. */
+  forgetGone(): RegistryServer[] {
+    const gone = this.index.servers.filter((server) => !this.config.servers.has(server.name));
+    if (gone.length > 0) this.#registry.forget(new Set(gone.map(({ name }) => name)));
+    return gone;
   }
 
   /** Removes what the registry has of servers that are not in the config any more; their names. */
   prune(): string[] {
-    const gone = this.index.servers.filter((server) => !this.config.servers.has(server.name));
-    if (gone.length === 0) return [];
-    for (const server of gone) removeServer(this.config.folders.registry, server);
-    this.#index = { version: 1, servers: this.index.servers.filter((server) => !gone.includes(server)) };
-    writeIndex(this.config.folders.registry, this.#index.servers);
+    this.observer.forgetWhenOff();
+    const gone = this.forgetGone();
+    for (const server of gone) {
+      removeServer(this.config.folders.registry, server);
+      this.#registry.changed(server.name);
+    }
+    this.writeIndex();
     return gone.map((server) => server.name);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#refresher[Symbol.dispose]();
+    this.#asking[Symbol.dispose]();
     this.sandbox[Symbol.dispose]();
-    await this.pool.close();
+    this.#writeWhatIsLeft();
+    await Promise.all([this.pool.close(), this.observer.flush()]);
   }
 
-  #read(): RegistryIndex {
+  #writeWhatIsLeft(): void {
     try {
-      return readIndex(this.config.folders.registry) ?? emptyIndex;
+      this.writeIndex();
     } catch (error) {
-      if (!(error instanceof ClaudikinsError && error.code === "REGISTRY_INVALID")) throw error;
-      this.#indexProblem = error;
-      return emptyIndex;
+      this.#log.debug(`the index is as old as it was: ${messageOf(error)}`);
     }
   }
 
@@ -192,12 +273,7 @@ export class Toolbox implements AsyncDisposable {
   }
 
   #jsNameOf(name: string): string | undefined {
-    return this.names.find((named) => named.name === name)?.jsName;
-  }
-
-  #remember(server: RegistryServer): void {
-    const others = this.index.servers.filter((known) => known.name !== server.name);
-    this.#index = { version: 1, servers: [...others, server].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+    return this.#jsNames.get(name);
   }
 
   /** Two servers may have names that make the same folder; the second gets a number. */
@@ -210,13 +286,6 @@ export class Toolbox implements AsyncDisposable {
     for (let count = 2; taken.has(folder.toLowerCase()); count++) folder = `${base}_${count}`;
     return folder;
   }
-}
-
-/** What the config says; where it says nothing, what the catalog says of the server. It is loaded only for that. */
-async function categoryOf(config: ServerConfig): Promise<string> {
-  if (config.category !== undefined) return config.category;
-  const { recognise } = await import("../registry/catalog.ts");
-  return recognise(config)?.category ?? defaultCategory;
 }
 
 function registryServer(
@@ -246,20 +315,4 @@ function registryServer(
     },
     collisions: collisions.map((collision) => collision.names),
   };
-}
-
-/**
- * Says whether two entries would give the same tools under the same names. Of variables and headers only the names count;
- * the catalog's category depends on the entry and our version, which are in it.
- */
-function fingerprintOf(config: ServerConfig, jsName: string | undefined): string {
-  const names = [jsName ?? null, config.category ?? null, config.description ?? null];
-  const way =
-    config.url === undefined
-      ? [config.command, config.args, config.cwd ?? null, Object.keys(config.env).sort()]
-      : [config.transport, config.url, Object.keys(config.headers).sort()];
-  return createHash("sha256")
-    .update(JSON.stringify([version, ...way, ...names]))
-    .digest("hex")
-    .slice(0, 16);
 }

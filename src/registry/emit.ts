@@ -133,7 +133,7 @@ console.log(result);`,
 }
 
 /** What the schema does not say: the signature, and what the server claims about the tool's effects. */
-function notesOf(server: RegistryServer, tool: RegistryTool): string {
+export function notesOf(server: RegistryServer, tool: RegistryTool): string {
   const { readOnlyHint, destructiveHint, idempotentHint } = tool.annotations ?? {};
   const claims = [
     readOnlyHint === true ? "It only reads." : undefined,

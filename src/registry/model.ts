@@ -10,7 +10,7 @@ export interface RegistryTool {
   description: string;
   inputSchema: JsonObject;
   outputSchema?: JsonObject;
-  /** The shape of results that were seen, as a JSON Schema; where there is no `outputSchema`. */
+  /** The shape of results that were seen, as a JSON Schema; only where the server gives none. Kept in a file of its own. */
   observed?: JsonObject;
   annotations?: JsonObject;
 }

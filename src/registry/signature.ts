@@ -3,6 +3,7 @@
 import type { JsonObject } from "../clients/result.ts";
 import { requiredNames } from "./json-schema.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
+import { shallow } from "./observed/shape.ts";
 import { sampleArguments } from "./sample.ts";
 import { typeText } from "./types/one-line.ts";
 
@@ -21,8 +22,21 @@ export function signature(server: ServerNames, tool: RegistryTool): string {
   const none =
     args === "Record<string, never>" || args === "Record<string, unknown>" || Object.keys(inputSchema).length === 0;
   const optional = needsNoArguments(inputSchema);
-  const result = tool.outputSchema ? typeText(tool.outputSchema) : "unknown";
-  return `${callPath(server, tool)}(${none ? "" : `args${optional ? "?" : ""}: ${args}`}): Promise<${result}>`;
+  return `${callPath(server, tool)}(${none ? "" : `args${optional ? "?" : ""}: ${args}`}): ${resultText(tool)}`;
+}
+
+/** Longer, and what lies deep in an observed result is left out. */
+const maxObservedChars = 400;
+
+/** What the server says, else what was seen, else unknown. That an object had keys that are data, too, is not said. */
+function resultText({ outputSchema, observed }: RegistryTool): string {
+  if (outputSchema) return `Promise<${typeText(outputSchema)}>`;
+  if (!observed) return "Promise<unknown>";
+  for (const depth of [6, 4, 3, 2, 1]) {
+    const text = typeText(shallow(observed, depth, true));
+    if (text.length <= maxObservedChars || depth === 1) return `Promise<${text}> /* observed */`;
+  }
+  return "Promise<unknown>";
 }
 
 /** Whether a call without any arguments is one that the schema accepts. */

@@ -2,10 +2,11 @@
 import { rmdirSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
-import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
+import { isAbandoned, namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
 import { emitServer, generatedMark } from "./emit.ts";
 import { isSchema } from "./json-schema.ts";
-import { indexFileName, type RegistryIndex, type RegistryServer } from "./model.ts";
+import { indexFileName, type RegistryIndex, type RegistryServer, type RegistryTool } from "./model.ts";
+import { assignFileNames } from "./names.ts";
 
 /** Undefined when nothing was generated yet. Throws REGISTRY_INVALID when the file is not what gen writes. */
 export function readIndex(folder: string): RegistryIndex | undefined {
@@ -63,6 +64,15 @@ export function writeServer(folder: string, server: RegistryServer, before: Regi
   return { written: count("written"), unchanged: count("unchanged"), removed, kept };
 }
 
+/** Writes the file of one tool of which something new is known, where there is one. Throws FILE_NOT_WRITABLE. */
+export function rewriteTool(folder: string, server: RegistryServer, tool: RegistryTool): void {
+  const names = assignFileNames(server.tools.map(({ name }) => name));
+  const path = join(pathOf(folder, server), `${names.get(tool.name)}.ts`);
+  const [alone] = assignFileNames([tool.name]).values();
+  const text = emitServer({ ...server, tools: [tool] }).find(({ name }) => name === `${alone}.ts`)?.text;
+  if (text !== undefined && readIfThere(path) !== undefined) writeWhenChanged(path, text, isGenerated);
+}
+
 /** Removes the generated files of a server that is no longer configured. */
 export function removeServer(folder: string, server: RegistryServer): number {
   const target = pathOf(folder, server);
@@ -72,10 +82,20 @@ export function removeServer(folder: string, server: RegistryServer): number {
   return removed;
 }
 
-/** Servers are sorted; the file changes only when they do. */
+/** The file changes only when what it says does. */
 export function writeIndex(folder: string, servers: Iterable<RegistryServer>): void {
-  const index: RegistryIndex = { version: 1, servers: [...servers].sort((a, b) => (a.name < b.name ? -1 : 1)) };
-  writeWhenChanged(join(folder, indexFileName), `${JSON.stringify(index, null, 1)}\n`);
+  writeWhenChanged(join(folder, indexFileName), `${JSON.stringify(indexOf(servers), null, 1)}\n`);
+}
+
+/** As the file has it: servers are sorted. What was observed of their results is not in it. */
+export function indexOf(servers: Iterable<RegistryServer>): RegistryIndex {
+  const sorted = [...servers].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { version: 1, servers: sorted.map(withoutObserved) };
+}
+
+function withoutObserved(server: RegistryServer): RegistryServer {
+  if (!server.tools.some((tool) => tool.observed)) return server;
+  return { ...server, tools: server.tools.map(({ observed: _, ...tool }) => tool) };
 }
 
 /** Remembers that the server was asked just now: its files say nothing of times, but one of them has one. */
@@ -97,23 +117,34 @@ export function askedAt(folder: string, server: RegistryServer): number | undefi
   }
 }
 
-function pathOf(folder: string, server: RegistryServer): string {
+export function pathOf(folder: string, server: RegistryServer): string {
   return join(folder, ...server.folder.split("/"));
 }
 
-function isGenerated(text: string): boolean {
+export function isGenerated(text: string): boolean {
   return text.startsWith(generatedMark);
 }
 
-function removeGenerated(folder: string, keep: ReadonlySet<string>): number {
-  const stale = namesIn(folder).filter(
-    (name) => name.endsWith(".ts") && !keep.has(name) && isGenerated(readIfThere(join(folder, name)) ?? ""),
+/** Names of the generated files in a folder, but those. */
+export function generatedIn(folder: string, but: ReadonlySet<string>): string[] {
+  return namesIn(folder).filter(
+    (name) => name.endsWith(".ts") && !but.has(name) && isGenerated(readIfThere(join(folder, name)) ?? ""),
   );
+}
+
+function removeGenerated(folder: string, keep: ReadonlySet<string>): number {
+  removeAbandoned(folder);
+  const stale = generatedIn(folder, keep);
   for (const name of stale) removeFile(join(folder, name));
   return stale.length;
 }
 
-function removeIfEmpty(folder: string): void {
+/** Removes what a process that was killed in the middle of writing has left in the folder. */
+export function removeAbandoned(folder: string): void {
+  for (const name of namesIn(folder).filter(isAbandoned)) removeFile(join(folder, name));
+}
+
+export function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {

@@ -56,6 +56,8 @@ export class Answers implements AsyncDisposable {
         memory: memory(join(path, "memory.jsonl")),
         everything: everything(),
       },
+      // What one program teaches shall not change what the next one is answered.
+      observe: false,
     });
     const env = { PATH: process.env["PATH"], HOME: path };
     const toolbox = new Toolbox(await loadConfig({ cwd: path, env }), new Sandbox(), {

@@ -10,6 +10,7 @@ import { executable } from "../support/claudikins.ts";
 import { measureCalls } from "./calls.ts";
 import { measureCancel } from "./cancel.ts";
 import { measureCompute } from "./compute.ts";
+import { measureGen } from "./gen.ts";
 import { measureGrowthAlone } from "./growth.ts";
 import { measureLargeResult } from "./large-result.ts";
 import { measureMemory } from "./memory.ts";
@@ -32,6 +33,7 @@ const measures: Record<string, Measure> = {
   growth: measureGrowthAlone,
   cancel: measureCancel,
   search: measureSearch,
+  gen: measureGen,
 };
 
 const { values } = parseArgs({

@@ -171,10 +171,10 @@ describe("gen", () => {
       --- stdout
       FOLDER/.claudikins/registry
       --- stderr
-      server  tools  files written  time  state
-      odd  14  16  N ms  ok
-      broken  -  -  N ms  SERVER_UNAVAILABLE
-      needs a token  -  -  N ms  NEEDS_VARIABLE
+      server  tools  written  removed  time  state
+      odd  14  16  0  N ms  ok
+      broken  -  -  -  N ms  SERVER_UNAVAILABLE
+      needs a token  -  -  -  N ms  NEEDS_VARIABLE
 
       error: Server "broken" did not start: its process exited with code 3
         | warming up
@@ -274,7 +274,7 @@ describe("gen", () => {
       "████████████░░░░░░░░░░░░ 1/2 servers X",
       "████████████████████████ 2/2 servers X",
     ]);
-    expect(rest).toStartWith("server  tools  files written  time");
+    expect(rest).toStartWith("server  tools  written  removed  time");
   });
 
   test("interrupted: what is running is given up", async () => {
@@ -324,6 +324,7 @@ describe("search", () => {
       "$ claudikins search zzz
       --- stderr
       None of 14 tools matches. Try other words.
+      Servers with tools: odd (14)
       Not searched, since their tools are not known yet: broken (run claudikins gen)
       --- exit code 0
       "
@@ -361,6 +362,107 @@ describe("search", () => {
         outdated: [],
       },
     });
+  });
+
+  test("--detail: names, signatures, or all there is as JSON", async () => {
+    const find = {
+      description: "Finds parcels. Quickly.",
+      inputSchema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+    };
+    folder.write("tools.json", [
+      { name: "find", ...find },
+      {
+        name: "weigh-all",
+        description: "Weighs what came by train, and also every one of the parcels",
+        inputSchema: { type: "object" },
+      },
+    ]);
+    configure({ post: { ...fixture("from-file", join(folder.path, "tools.json")), category: "mail" } });
+    await run(["gen"]);
+    const search = async (...argv: string[]) => (await run(["search", "find parcels", ...argv])).stdout;
+    const all = {
+      id: "post.find",
+      name: "find",
+      server: "post",
+      category: "mail",
+      ...find,
+      example: 'await post.find({ id: "id" })',
+      notes: "post.find(args: { id: string }): Promise<unknown>",
+    };
+    expect(await search("--detail", "names")).toBe(
+      "post.find\n  Finds parcels.\npost.weigh-all\n  Weighs what came by train, and also every one of the parcels\n",
+    );
+    expect(await search("--detail=signatures", "--limit", "1")).toBe(
+      'post.find\n  Finds parcels.\n  post.find(args: { id: string }): Promise<unknown>\n  await post.find({ id: "id" })\n',
+    );
+    expect(JSON.parse(await search("--detail", "full", "--limit", "1"))).toEqual([all]);
+    expect(JSON.parse(await search("--detail", "full", "--limit", "1", "--json"))).toMatchObject({
+      query: "find parcels",
+      tools: [all],
+      searched: 2,
+    });
+    expect(JSON.parse(await search("--detail", "names", "--limit", "1", "--json")).tools).toEqual([
+      { id: "post.find", server: "post", name: "find" },
+    ]);
+    const lines = await run(["search", "--json", "-", "--detail", "names"], { stdin: "find parcels\n" });
+    expect(JSON.parse(lines.stdout).tools[1]).toEqual({ id: "post.weigh-all", server: "post", name: "weigh-all" });
+    expect(await shown(["search", "find", "--detail", "ful"])).toMatchInlineSnapshot(`
+      "$ claudikins search find --detail ful
+      --- stderr
+      error: --detail takes names, signatures, full; got "ful"
+
+      hint: Did you mean full?
+      --- exit code 2
+      "
+    `);
+  });
+
+  test("colours and broken lines for a person who watches", async () => {
+    configure({ odd: odd() });
+    await run(["gen"]);
+    const argv = ["search", "structured", "--limit", "1"];
+    const watched = await run(argv, { terminal: true, columns: 40 });
+    expect(watched.stdout).toBe(
+      [
+        "\u001b[1modd.structured\u001b[0m",
+        "  Tool structured */ `${x}` $& ends",
+        "  \u001b[36modd.structured(args?: { size?: number",
+        "    }): Promise<unknown>\u001b[0m\n",
+      ].join("\n"),
+    );
+    expect((await run(argv, { terminal: true, columns: 200, env: { NO_COLOR: "1" } })).stdout).toBe(
+      (await run(argv)).stdout,
+    );
+  });
+
+  test("names that are near, servers with their counts, and who cannot be called, each with what to do", async () => {
+    configure({ odd: odd() });
+    await run(["gen"]);
+    configure({ odd: { ...odd(), env: { TOKEN: "${NO_SUCH_TOKEN}" } }, new: odd() });
+    expect(await shown(["search", "prestructuredness"])).toMatchInlineSnapshot(`
+      "$ claudikins search prestructuredness
+      --- stderr
+      None of 14 tools matches. Try other words.
+      Names that are near: odd.structured
+      Servers with tools: odd (14)
+      Perhaps outdated, since their config has changed: odd (run claudikins gen)
+      Not searched, since their tools are not known yet: new (run claudikins gen)
+      --- exit code 0
+      "
+    `);
+    expect(await shown(["search", "structured", "--limit", "1"])).toMatchInlineSnapshot(`
+      "$ claudikins search structured --limit 1
+      --- stdout
+      odd.structured
+        Tool structured */ \`\${x}\` $& ends
+        odd.structured(args?: { size?: number }): Promise<unknown>
+      --- stderr
+      Not callable now: odd (needs NO_SUCH_TOKEN: to be set before claudikins is started)
+      Perhaps outdated, since their config has changed: odd (run claudikins gen)
+      Not searched, since their tools are not known yet: new (run claudikins gen)
+      --- exit code 0
+      "
+    `);
   });
 
   test("- reads a query a line, and prints a document a line", async () => {

@@ -12,6 +12,7 @@ setDefaultTimeout(30_000);
 
 const exitCodes: Record<ErrorCode, number> = {
   UNEXPECTED: 1,
+  REGISTRY_STALE: 1,
   USAGE: 2,
   CONFIG_NOT_FOUND: 2,
   CONFIG_INVALID: 2,

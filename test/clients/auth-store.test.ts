@@ -3,8 +3,8 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CredentialStore, type SignInRecord } from "../../src/clients/auth/credentials.ts";
-import { withLock } from "../../src/clients/auth/lock.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
+import { withLock } from "../../src/lock.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { serverOf } from "./auth-harness.ts";
 
@@ -148,23 +148,23 @@ describe("the lock", () => {
       await Bun.sleep(5);
       inside -= 1;
     };
-    await Promise.all(Array.from({ length: 12 }, () => withLock(file(), work)));
+    await Promise.all(Array.from({ length: 12 }, () => withLock(file(), "the sign-ins", work)));
     expect([inside, most]).toEqual([0, 1]);
   });
 
   test("is given back when the work fails", async () => {
     const failure = new Error("failed");
-    expect(await thrown(() => withLock(file(), () => Promise.reject(failure)))).toBe(failure);
-    expect(await withLock(file(), () => "free", 0)).toBe("free");
+    expect(await thrown(() => withLock(file(), "the sign-ins", () => Promise.reject(failure)))).toBe(failure);
+    expect(await withLock(file(), "the sign-ins", () => "free", 0)).toBe("free");
   });
 
   test("is free again when its holder was killed; until then who waits says so", async () => {
     await using holder = start("hold", file());
     const reader = holder.stdout.getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("held\n");
-    const error = await thrown(() => withLock(file(), () => "mine", 50));
+    const error = await thrown(() => withLock(file(), "the sign-ins", () => "mine", 50));
     expect(error).toMatchObject({ code: "CALL_TIMEOUT" });
-    const waiting = withLock(file(), () => "mine");
+    const waiting = withLock(file(), "the sign-ins", () => "mine");
     holder.kill("SIGKILL");
     expect(await waiting).toBe("mine");
     expect(existsSync(`${file()}-journal`)).toBe(false);

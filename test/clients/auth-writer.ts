@@ -1,11 +1,11 @@
 /** A process that writes sign-ins, `auth-writer.ts write <file> <name> <count>`, or holds a lock, `auth-writer.ts hold <file>`. */
 import { CredentialStore } from "../../src/clients/auth/credentials.ts";
-import { withLock } from "../../src/clients/auth/lock.ts";
+import { withLock } from "../../src/lock.ts";
 import { serverOf } from "./auth-harness.ts";
 
 const [, , what, file = "", name = "", count = "0"] = process.argv;
 if (what === "hold") {
-  await withLock(file, async () => {
+  await withLock(file, "the sign-ins", async () => {
     console.log("held");
     await Bun.sleep(600_000);
   });

@@ -32,6 +32,7 @@ describe("accepted", () => {
     expect(parse("{}")).toEqual({
       servers: new Map(),
       check: "error",
+      observe: true,
       limits: defaultLimits,
     });
   });
@@ -66,12 +67,21 @@ describe("accepted", () => {
       outputChars: 1_000,
     };
     expect(
-      parse({ $schema: "x", mcpServers: { all: server }, registry: "r", workspace: "w", check: "warn", limits }),
+      parse({
+        $schema: "x",
+        mcpServers: { all: server },
+        registry: "r",
+        workspace: "w",
+        check: "warn",
+        observe: false,
+        limits,
+      }),
     ).toEqual({
       servers: new Map([["all", server]]),
       registry: "r",
       workspace: "w",
       check: "warn",
+      observe: false,
       limits,
     } as never);
   });

@@ -49,6 +49,16 @@ test("the surface: two tools, and instructions that name the servers", async () 
         "description": "Find tools of the user's MCP servers by what they do. Gives each tool's exact signature, to be called in execute_code.",
         "inputSchema": {
           "properties": {
+            "detail": {
+              "default": "signatures",
+              "description": "full: JSON, with schemas",
+              "enum": [
+                "names",
+                "signatures",
+                "full",
+              ],
+              "type": "string",
+            },
             "limit": {
               "default": 5,
               "maximum": 50,
@@ -144,7 +154,7 @@ test("results: value, logs and receipt; errors with place and hint", async () =>
       1 | return demo.listOrders({});
         |        ^
     Hint: Write: await demo.list_orders({})
-    demo.list_orders(args?: { status?: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded"; customer_id?: string; from?: string; to?: string; limit?: number; cursor?: string }): Promise<unknown>
+    demo.list_orders(args?: { status?: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded"; customer_id?: string; from?: string; to?: string; limit?: number; cursor?: string }): Promise<{ orders: { id: string; customer_id: string; status: string; created_at: string; country: string; total_cents: number; currency: string; items: number }[]; total: number; next_cursor: string | null }> /* observed */
 
     [0 calls · N ms]"
   `);

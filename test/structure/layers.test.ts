@@ -27,6 +27,7 @@ const leaves: Record<string, string[]> = {
   "errors.ts": [],
   "near-names.ts": [],
   "files.ts": ["errors.ts"],
+  "lock.ts": ["errors.ts"],
   "log.ts": ["errors.ts"],
   "time-limit.ts": [],
   "turns.ts": [],
@@ -127,7 +128,7 @@ describe("imports", () => {
   test("of the catalog are dynamic: it is loaded only where a server is asked for", () => {
     const loading = files.filter((file) => /^import (?!type)[^;]*"[^"]*\/catalog\.ts"/m.test(text.get(file) ?? ""));
     expect(loading).toEqual([]);
-    expect(imports.map(shown)).toContain("flows/toolbox.ts → registry/catalog.ts");
+    expect(imports.map(shown)).toContain("flows/config-entry.ts → registry/catalog.ts");
   });
 
   test("the sandbox knows no MCP, and the guest nothing outside itself but the contract's types", () => {

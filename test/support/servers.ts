@@ -31,3 +31,9 @@ export const fixture = (name: string, ...args: string[]): Entry => ({
   command: process.execPath,
   args: [join(root, "test", "fixtures", "servers", `${name}.ts`), ...args],
 });
+
+/** The smallest server there is, of which there can be very many: it offers the tools of a file, a list in one line. */
+export const tiny = (file: string): Entry => ({
+  command: "sh",
+  args: [join(root, "test", "fixtures", "servers", "tiny.sh"), file],
+});

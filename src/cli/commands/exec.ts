@@ -1,9 +1,11 @@
 /** `claudikins exec`: runs TypeScript from a file, the command line or standard input. */
+
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defaultLimits } from "../../config/defaults.ts";
 import { ClaudikinsError, messageOf } from "../../errors.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
+import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { parseChoice } from "../flags.ts";
 import type { Io } from "../io.ts";
@@ -46,7 +48,7 @@ export default command({
     const { onProgress } = activity;
     const running = execute({ source, limits, check, signal: io.interrupted, onProgress }, toolbox);
     const outcome = await running.finally(() => activity.end());
-    const colours = io.stderr.isTerminal && !io.env["NO_COLOR"];
+    const colours = hasColours(io.stderr, io);
     if (args.json) {
       if (outcome.ok) await io.stdout.write(`${JSON.stringify(outcome)}\n`);
       else await io.stderr.write(errorJson(outcomeError(outcome), { outcome }));

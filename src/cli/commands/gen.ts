@@ -1,72 +1,77 @@
-/** `claudikins gen`: writes the registry of the configured servers' tools. */
-import { ClaudikinsError } from "../../errors.ts";
-import { type GenerateReport, generate, type ServerReport } from "../../flows/generate.ts";
-import { isIdentifier } from "../../registry/names.ts";
+/** `claudikins gen`: writes the registry of the configured servers' tools, or says what it would write. */
+import type { ClaudikinsError } from "../../errors.ts";
+import { checkRegistry } from "../../flows/check-registry.ts";
+import { chosenServers } from "../../flows/chosen-servers.ts";
+import { generate } from "../../flows/generate.ts";
 import { command, commonArgs } from "../command.ts";
+import { repeatable } from "../flags.ts";
+import { failureOf, staleness, tellOfCheck, tellOfGen } from "../gen-report.ts";
+import type { Io } from "../io.ts";
 import { Progress } from "../progress.ts";
 import { errorJson } from "../report.ts";
 import { openToolbox } from "../session.ts";
-import { table } from "../table.ts";
 
 export default command({
   name: "gen",
-  description: "Ask every configured server for its tools, and write one TypeScript file a tool plus the search index.",
-  args: commonArgs,
-  examples: ["claudikins gen", "claudikins gen --config ./claudikins.json --json"],
-  async run(args, io) {
-    await using toolbox = await openToolbox(io, args.config);
-    const total = toolbox.config.servers.size;
+  description:
+    "Ask the configured servers for their tools, and write one TypeScript file a tool plus the search index.",
+  args: {
+    server: {
+      type: "string",
+      valueHint: "name",
+      description: "Only this server; the others stay as they are (repeatable)",
+      ...repeatable,
+    },
+    category: {
+      type: "string",
+      valueHint: "name",
+      description: "Only servers of this category (repeatable)",
+      ...repeatable,
+    },
+    output: { type: "string", valueHint: "folder", description: "Write here, not to the registry of the config" },
+    clean: { type: "boolean", description: "Remove generated files that belong to no server; never a file of yours" },
+    check: { type: "boolean", description: "Write nothing; exit code 1 when something would be written or removed" },
+    ...commonArgs,
+  },
+  examples: [
+    "claudikins gen",
+    "claudikins gen --server github --server sentry",
+    "claudikins gen --output ./registry --clean",
+    "claudikins gen --check --json",
+  ],
+  async run(args, io, all) {
+    await using toolbox = await openToolbox(io, args.config, undefined, args.output);
+    const only = await chosenServers(toolbox, { servers: all("server"), categories: all("category") });
+    const total = only?.length ?? toolbox.config.servers.size;
     const progress = new Progress(args.json ? undefined : io.stderr, "servers", total);
-    const report = await generate(toolbox, {
-      signal: io.interrupted,
-      onServer: ({ server }) => progress.advance(server),
-    });
-    progress.end();
-    const failure = failureOf(report);
-    if (args.json) {
-      if (failure) await io.stderr.write(errorJson(failure, { report }));
-      else await io.stdout.write(`${JSON.stringify(report)}\n`);
-      return failure?.exitCode ?? 0;
-    }
-    await io.stderr.write(total > 0 ? reportTable(report.servers) : "The config has no servers.\n");
-    for (const { problem } of report.servers) {
-      if (problem)
-        await io.stderr.write(`\nerror: ${problem.message}\n${problem.hint ? `hint: ${problem.hint}\n` : ""}`);
-    }
-    for (const { server, collisions } of report.servers) {
-      for (const names of collisions) {
-        const nameless = names.find((name) => !isIdentifier(name)) ?? "";
-        await io.stderr.write(
-          `\nwarning: ${names.join(" and ")} of ${server} would have the same name in code: call servers[${JSON.stringify(server)}][${JSON.stringify(nameless)}]\n`,
-        );
+    const onServer = (server: string) => progress.advance(server);
+    const options = { only, clean: args.clean, signal: io.interrupted, onServer };
+    try {
+      if (!args.check) {
+        const report = await generate(toolbox, options);
+        progress.end();
+        return await told(report, failureOf(report.servers), args.json, io, () => tellOfGen(report, io));
       }
+      const report = await checkRegistry(toolbox, options);
+      progress.end();
+      const failure = staleness(report) ?? failureOf(report.servers);
+      return await told(report, failure, args.json, io, () => tellOfCheck(report, io));
+    } finally {
+      progress.end();
     }
-    for (const path of report.servers.flatMap(({ kept }) => kept)) {
-      await io.stderr.write(`\nwarning: ${path} is not a generated file: it was left alone\n`);
-    }
-    if (report.pruned.length > 0)
-      await io.stderr.write(`\nRemoved, not in the config any more: ${report.pruned.join(", ")}\n`);
-    await io.stdout.write(`${report.folder}\n`);
-    return failure?.exitCode ?? 0;
   },
 });
 
-/** What the command fails with when a server did; the files of the others are written all the same. */
-function failureOf({ servers }: GenerateReport): ClaudikinsError | undefined {
-  const failed = servers.filter((server) => server.problem);
-  const [first] = failed;
-  if (!first?.problem) return undefined;
-  const names = failed.map(({ server }) => server).join(", ");
-  return new ClaudikinsError(first.problem.code, `${failed.length} of ${servers.length} servers failed: ${names}`);
-}
-
-function reportTable(servers: ServerReport[]): string {
-  const rows = servers.map(({ server, tools, durationMs, written, problem }) => [
-    server,
-    problem ? "-" : String(tools),
-    problem ? "-" : String(written),
-    `${durationMs} ms`,
-    problem ? problem.code : "ok",
-  ]);
-  return table(["server", "tools", "files written", "time", "state"], rows);
+/** One JSON document where the data or the errors go, or what `tell` says; the exit code. */
+async function told(
+  report: object,
+  failure: ClaudikinsError | undefined,
+  json: boolean | undefined,
+  io: Io,
+  tell: () => Promise<void>,
+): Promise<number> {
+  if (!json) await tell();
+  else if (failure) await io.stderr.write(errorJson(failure, { report }));
+  else await io.stdout.write(`${JSON.stringify(report)}\n`);
+  return failure?.exitCode ?? 0;
 }

@@ -1,7 +1,9 @@
 /** `claudikins list`: the configured servers, what is known of them, and whether they work. */
+
 import { stateText } from "../../clients/state.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { type CheckedServer, checkServers, inventory } from "../../flows/inventory.ts";
+import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { Progress } from "../progress.ts";
 import { errorJson, errorText } from "../report.ts";
@@ -30,7 +32,7 @@ export default command({
     if (origin.kind === "demo") await io.stderr.write("No config file: this is the built-in demo.\n\n");
     if (servers.length === 0) await io.stderr.write("The config has no servers.\n");
     else await io.stdout.write(serverTable(servers, args.check === true, io.stdout.columns));
-    const colours = io.stderr.isTerminal && !io.env["NO_COLOR"];
+    const colours = hasColours(io.stderr, io);
     for (const { problem } of servers) {
       if (problem) await io.stderr.write(`\n${errorText(asError(problem), colours)}`);
     }

@@ -15,7 +15,10 @@ import {
 import { dirname, join } from "node:path";
 import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
-import { withLock } from "./lock.ts";
+import { withLock } from "../../lock.ts";
+
+/** What a lock that does not become free is said to guard. */
+const guarded = "the sign-ins";
 
 /** Times are milliseconds since 1970. */
 export interface Tokens {
@@ -91,7 +94,7 @@ export class CredentialStore {
     server: NetworkServer,
     change: (record: SignInRecord | undefined) => SignInRecord | undefined,
   ): Promise<void> {
-    await withLock(this.#lockFile("file"), () => {
+    await withLock(this.#lockFile("file"), guarded, () => {
       this.#read = undefined;
       const contents = this.#contents() ?? this.#keptAside();
       const key = keyOf(server);
@@ -107,7 +110,7 @@ export class CredentialStore {
 
   /** While it is held nobody else asks for tokens of this server, or gives them up. */
   async alone<T>(server: NetworkServer, work: () => Promise<T>): Promise<T> {
-    return withLock(this.#lockFile(hash(keyOf(server))), work);
+    return withLock(this.#lockFile(hash(keyOf(server))), guarded, work);
   }
 
   #lockFile(name: string): string {

@@ -35,7 +35,7 @@ export function prepare(tools: readonly ListedTool[]): Prepared {
   };
 }
 
-const fileName = "search.json";
+export const preparedFileName = "search.json";
 
 /** Of fewer tools it is made faster than it is read. */
 const minTools = 500;
@@ -46,7 +46,7 @@ const format = 1;
 /** As kept in the folder, if it was made of the very same tools; else made now, and kept for the next time. */
 export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepared {
   if (tools.length < minTools) return prepare(tools);
-  const path = join(folder, fileName);
+  const path = join(folder, preparedFileName);
   const stamp = stampOf(tools);
   const kept = readKept(path, stamp);
   if (kept) return kept;

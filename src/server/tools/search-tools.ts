@@ -1,8 +1,19 @@
 /** The MCP tool `search_tools`: words in, signatures out. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
-import { lookAtUnknownServers, stateProblem } from "../../flows/first-look.ts";
-import { type SearchResult, search } from "../../flows/search.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { lookAtUnknownServers } from "../../flows/first-look.ts";
+import { type FoundTool, type SearchResult, search } from "../../flows/search.ts";
+import {
+  alsoText,
+  type Detail,
+  details,
+  fullTool,
+  notCallable,
+  overview,
+  tellingExample,
+} from "../../flows/search-answer.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
+import { firstSentence } from "../../registry/signature.ts";
 
 const defaultLimit = 5;
 const maxLimit = 50;
@@ -20,6 +31,7 @@ export const searchTools: Tool = {
         description: "What the tool should do, in a few words. With server:name, of that server only",
       },
       limit: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit },
+      detail: { type: "string", enum: [...details], default: "signatures", description: "full: JSON, with schemas" },
     },
     required: ["query"],
   },
@@ -32,42 +44,86 @@ export async function callSearchTools(
   toolbox: Toolbox,
   signal: AbortSignal,
 ): Promise<CallToolResult> {
-  const { query, limit = defaultLimit } = args;
+  const { query, limit = defaultLimit, detail: wanted = "signatures" } = args;
   if (typeof query !== "string" || query.trim() === "")
-    return refusal('search_tools needs "query": a few words, for example { "query": "list open issues" }');
+    return answer('search_tools needs "query": a few words, for example { "query": "list open issues" }', true);
   if (!Number.isInteger(limit) || Number(limit) < 1)
-    return refusal(`"limit" must be a whole number from 1 to ${maxLimit}`);
+    return answer(`"limit" must be a whole number from 1 to ${maxLimit}`, true);
+  const detail = details.find((each) => each === wanted);
+  if (!detail) return answer(`"detail" must be one of ${details.join(", ")}`, true);
   const problems = await lookAtUnknownServers(toolbox, signal);
-  const result = search(query, Math.min(Number(limit), maxLimit), toolbox);
-  return { content: [{ type: "text", text: resultText(result, problems, toolbox) }] };
+  try {
+    const result = search(query, Math.min(Number(limit), maxLimit), toolbox);
+    const missing = { notCallable: notCallable(result, toolbox, problems), notSearched: problems };
+    return answer(detail === "full" ? fullText(result, missing, toolbox) : linesText(result, detail, missing, toolbox));
+  } catch (error) {
+    // The server that is asked for may be one that gives no tools now: then that is what counts.
+    if (!(error instanceof ClaudikinsError) || error.code !== "SERVER_NOT_FOUND") throw error;
+    return answer(
+      [error.message, error.hint, ...problemLines({ notSearched: problems })].filter(Boolean).join("\n"),
+      true,
+    );
+  }
 }
 
-function resultText(
-  { tools, searched }: SearchResult,
-  problems: ReadonlyMap<string, string>,
-  { pool }: Toolbox,
-): string {
-  const found = tools.map(({ kind, signature, description, example, also }) =>
-    [kind === "skill" ? `${signature} // ${example}` : signature, description, alsoText(also)]
-      .filter(Boolean)
-      .join("\n  "),
-  );
-  const lines = found.length > 0 ? found : [`No tool of ${searched} matches. Try other words for what it should do.`];
-  const missing = [...problems].map(([name, problem]) => `Not searched: ${name} (${problem})`);
-  // Their tools are known from before.
-  const callable = new Set(tools.filter(({ kind }) => kind === "tool").map(({ server }) => server));
-  const broken = [...callable].flatMap((name) => {
-    const problem = problems.has(name) ? undefined : stateProblem(pool.state(name));
-    return problem === undefined ? [] : [`Not callable now: ${name} (${problem})`];
+function answer(text: string, isError = false): CallToolResult {
+  return { content: [{ type: "text", text }], ...(isError ? { isError } : {}) };
+}
+
+interface Missing {
+  /** Found, from what is known of before. */
+  notCallable?: ReadonlyMap<string, string>;
+  notSearched: ReadonlyMap<string, string>;
+}
+
+function linesText(result: SearchResult, detail: Detail, missing: Missing, toolbox: Toolbox): string {
+  const entry = detail === "names" ? nameLine : signatureLines;
+  const lines = result.tools.length > 0 ? result.tools.map(entry) : nothingFound(result, toolbox);
+  return [...lines, ...problemLines(missing)].join("\n");
+}
+
+function nameLine({ kind, id, signature, description }: FoundTool): string {
+  return [kind === "skill" ? signature : id, firstSentence(description, 80)].filter(Boolean).join(": ");
+}
+
+function signatureLines(found: FoundTool): string {
+  const { signature, description } = found;
+  return [signature, description, tellingExample(found), alsoText(found)].filter(Boolean).join("\n  ");
+}
+
+/** Servers that are named where nothing was found. */
+const maxServers = 30;
+
+function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): string[] {
+  const { near, servers } = overview(query, toolbox);
+  const shown = servers.slice(0, maxServers).map(({ server, tools, description }) => {
+    const about = firstSentence(description, 60);
+    return `${server} (${tools})${servers.length <= maxServers / 3 && about ? `: ${about}` : ""}`;
   });
-  return [...lines, ...broken, ...missing].join("\n");
+  const more = servers.length > maxServers ? [`${servers.length - maxServers} more`] : [];
+  return [
+    `No tool of ${searched} matches. Try other words for what it should do, or server:name for all of one server.`,
+    ...(near.length > 0 ? [`Near: ${near.join(", ")}`] : []),
+    ...(shown.length > 0 ? [`Servers with tools: ${[...shown, ...more].join("; ")}`] : []),
+  ];
 }
 
-/** The same tool on other servers: one account each, for example. */
-function alsoText(ids: string[] = []): string {
-  return ids.length > 0 ? `also: ${ids.join(", ")}` : "";
+function problemLines({ notCallable: broken = new Map(), notSearched }: Missing): string[] {
+  const lines = (text: string, problems: ReadonlyMap<string, string>) =>
+    [...problems].map(([name, problem]) => `${text}: ${name} (${problem})`);
+  return [...lines("Not callable now", broken), ...lines("Not searched", notSearched)];
 }
 
-function refusal(text: string): CallToolResult {
-  return { content: [{ type: "text", text }], isError: true };
+function fullText(
+  result: SearchResult,
+  { notCallable: broken = new Map(), notSearched }: Missing,
+  toolbox: Toolbox,
+): string {
+  const { tools, query } = result;
+  return JSON.stringify({
+    tools: tools.map((found) => fullTool(found, toolbox)),
+    ...(tools.length === 0 ? overview(query, toolbox) : {}),
+    ...(broken.size > 0 ? { notCallable: Object.fromEntries(broken) } : {}),
+    ...(notSearched.size > 0 ? { notSearched: Object.fromEntries(notSearched) } : {}),
+  });
 }

@@ -1,0 +1,17 @@
+/** Colours of a terminal, for those who watch one and did not ask for none. */
+import type { Io, Output } from "./io.ts";
+
+export const red = "\u001b[31m";
+export const cyan = "\u001b[36m";
+export const bold = "\u001b[1m";
+export const dim = "\u001b[2m";
+const plain = "\u001b[0m";
+
+export function paint(text: string, colour: string, colours: boolean): string {
+  return colours ? `${colour}${text}${plain}` : text;
+}
+
+/** Whether what is written there may have colours. */
+export function hasColours(output: Output, { env }: Io): boolean {
+  return output.isTerminal && !env["NO_COLOR"];
+}

@@ -1,0 +1,97 @@
+/** What gen says to people when it is done, and what it fails with. */
+import { relative } from "node:path";
+import { ClaudikinsError } from "../errors.ts";
+import type { Problem } from "../flows/ask-all.ts";
+import type { RegistryCheck } from "../flows/check-registry.ts";
+import type { GenerateReport } from "../flows/generate.ts";
+import { isIdentifier } from "../registry/names.ts";
+import type { Io } from "./io.ts";
+import { errorText } from "./report.ts";
+import { table } from "./table.ts";
+
+/** The table, what went wrong, what is worth a warning, what is gone; on stdout the folder. */
+export async function tellOfGen({ folder, servers, pruned, cleaned = [] }: GenerateReport, io: Io): Promise<void> {
+  const say = (text: string) => io.stderr.write(text);
+  const rows = servers.map(({ server, tools, durationMs, written, removed, problem }) => [
+    server,
+    ...(problem ? ["-", "-", "-"] : [`${tools}`, `${written}`, `${removed}`]),
+    `${durationMs} ms`,
+    problem?.code ?? "ok",
+  ]);
+  await say(
+    servers.length === 0
+      ? "The config has no servers.\n"
+      : table(["server", "tools", "written", "removed", "time", "state"], rows, io.stderr.columns),
+  );
+  await tellOfProblems(servers, io);
+  if (io.interrupted.aborted) await say("\nInterrupted: what the other servers said is written\n");
+  for (const { server, collisions } of servers) {
+    for (const names of collisions) {
+      const nameless = names.find((name) => !isIdentifier(name)) ?? "";
+      await say(
+        `\nwarning: ${names.join(" and ")} of ${server} would have the same name in code: call servers[${JSON.stringify(server)}][${JSON.stringify(nameless)}]\n`,
+      );
+    }
+  }
+  for (const path of servers.flatMap(({ kept }) => kept)) {
+    await say(`\nwarning: ${path} is not a generated file: it was left alone\n`);
+  }
+  if (pruned.length > 0) await say(`\nRemoved, not in the config any more: ${pruned.join(", ")}\n`);
+  if (cleaned.length > 0) {
+    await say(`\nRemoved, belonged to no server:\n${cleaned.map((path) => `  ${relative(folder, path)}\n`).join("")}`);
+  }
+  await io.stdout.write(`${folder}\n`);
+}
+
+/** The table and what went wrong; on stdout each file that gen would write or remove, or that there is none. */
+export async function tellOfCheck(report: RegistryCheck, io: Io): Promise<void> {
+  const { folder, servers, differences } = report;
+  const rows = servers.map((server) => [
+    server.server,
+    ...(server.problem ? ["-", "-"] : [`${server.tools}`, `${server.differences.length}`]),
+    `${server.durationMs} ms`,
+    server.problem?.code ?? (server.differences.length > 0 ? "stale" : "ok"),
+  ]);
+  await io.stderr.write(
+    servers.length === 0
+      ? "The config has no servers.\n"
+      : table(["server", "tools", "differences", "time", "state"], rows, io.stderr.columns),
+  );
+  await tellOfProblems(servers, io);
+  const stale = staleness(report);
+  if (stale) {
+    const all = [...servers.flatMap((server) => server.differences), ...differences];
+    await io.stdout.write(all.map(({ path, state }) => `${state.padEnd(7)}  ${relative(folder, path)}\n`).join(""));
+    await io.stderr.write(`\n${errorText(stale, io.stderr.isTerminal && !io.env["NO_COLOR"])}`);
+  } else if (servers.every(({ problem }) => !problem)) {
+    const count = servers.reduce((sum, { tools }) => sum + tools, 0);
+    await io.stdout.write(`Current: ${count} tools of ${servers.length} servers in ${folder}\n`);
+  }
+}
+
+/** What was cancelled by whoever watches needs no words. */
+async function tellOfProblems(servers: { problem?: Problem }[], io: Io): Promise<void> {
+  for (const { problem } of servers) {
+    if (!problem || (problem.code === "CANCELLED" && io.interrupted.aborted)) continue;
+    await io.stderr.write(`\nerror: ${problem.message}\n${problem.hint ? `hint: ${problem.hint}\n` : ""}`);
+  }
+}
+
+/** What the command fails with when a server did; the files of the others are written all the same. */
+export function failureOf(servers: { server: string; problem?: Problem }[]): ClaudikinsError | undefined {
+  const failed = servers.filter((server) => server.problem);
+  const [first] = failed;
+  if (!first?.problem) return undefined;
+  const names = failed.map(({ server }) => server).join(", ");
+  return new ClaudikinsError(first.problem.code, `${failed.length} of ${servers.length} servers failed: ${names}`);
+}
+
+/** What a check fails with that found something to do; undefined where it did not. */
+export function staleness({ folder, servers, differences }: RegistryCheck): ClaudikinsError | undefined {
+  const count = servers.reduce((sum, server) => sum + server.differences.length, differences.length);
+  if (count === 0) return undefined;
+  const files = count === 1 ? "1 file" : `${count} files`;
+  return new ClaudikinsError("REGISTRY_STALE", `The registry in ${folder} is not current: ${files}`, {
+    hint: "Generate it again: claudikins gen",
+  });
+}

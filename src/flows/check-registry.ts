@@ -1,0 +1,54 @@
+/** gen --check: what gen would change, and nothing of it done. */
+import { type Difference, differencesOf, generatedFiles, indexDifference, straysIn } from "../registry/differences.ts";
+import { askAll, type Problem } from "./ask-all.ts";
+import type { GenerateOptions } from "./generate.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+export interface CheckedServer {
+  server: string;
+  tools: number;
+  durationMs: number;
+  differences: Difference[];
+  problem?: Problem;
+}
+
+export interface RegistryCheck {
+  folder: string;
+  /** In the order of the config. */
+  servers: CheckedServer[];
+  /** Of the index, of servers that the config has no more, and with `clean` of files that belong to no server. */
+  differences: Difference[];
+}
+
+/** A server that fails is told of; nothing is said of what the registry has of it. */
+export async function checkRegistry(toolbox: Toolbox, options: GenerateOptions = {}): Promise<RegistryCheck> {
+  const { only, clean, signal } = options;
+  const { registry } = toolbox.config.folders;
+  const gone = only ? [] : toolbox.forgetGone();
+  const expected = new Map(toolbox.index.servers.map((server) => [server.name, server]));
+  const answers = await askAll(
+    only ?? [...toolbox.config.servers.keys()],
+    toolbox,
+    async (name) => {
+      const { server, before } = await toolbox.ask(name, { signal });
+      expected.set(name, server);
+      return { tools: server.tools.length, differences: differencesOf(registry, server, before) };
+    },
+    options,
+  );
+  const servers = answers.map((answer) => ({ tools: 0, differences: [], ...answer }));
+  const known = [...expected.values()];
+  const extra = new Set([
+    ...gone.flatMap((server) => generatedFiles(registry, server)),
+    ...(clean && !only ? straysIn(registry, known) : []),
+  ]);
+  for (const { path } of servers.flatMap(({ differences }) => differences)) extra.delete(path);
+  return {
+    folder: registry,
+    servers,
+    differences: [
+      ...indexDifference(registry, known),
+      ...[...extra].map((path): Difference => ({ path, state: "extra" })),
+    ],
+  };
+}

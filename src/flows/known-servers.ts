@@ -1,0 +1,84 @@
+/** The registry's index as this process knows it: read once, changed with what servers tell, and written down. */
+import { ClaudikinsError } from "../errors.ts";
+import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
+import { readIndex, writeIndex } from "../registry/store.ts";
+
+export class KnownServers {
+  readonly #folder: string;
+  /** Called with each server that is read from the index. */
+  readonly #complete: (server: RegistryServer) => void;
+  #index: RegistryIndex | undefined;
+  /** The servers of `of`, which is the index they were taken from. */
+  #byName: { of: RegistryIndex; servers: Map<string, RegistryServer> } | undefined;
+  #problem: ClaudikinsError | undefined;
+  /** Names of those whose entry is not written down, or no longer the one that is. */
+  readonly #unwritten = new Set<string>();
+
+  constructor(folder: string, complete: (server: RegistryServer) => void) {
+    this.#folder = folder;
+    this.#complete = complete;
+  }
+
+  /** Another object after every change. */
+  get index(): RegistryIndex {
+    if (!this.#index) {
+      this.#index = this.onDisk();
+      for (const server of this.#index.servers) this.#complete(server);
+    }
+    return this.#index;
+  }
+
+  /** Why the file could not be read. */
+  get problem(): ClaudikinsError | undefined {
+    void this.index;
+    return this.#problem;
+  }
+
+  find(name: string): RegistryServer | undefined {
+    const { index } = this;
+    if (this.#byName?.of !== index) {
+      this.#byName = { of: index, servers: new Map(index.servers.map((server) => [server.name, server])) };
+    }
+    return this.#byName.servers.get(name);
+  }
+
+  /** In memory; `write` comes later. */
+  remember(server: RegistryServer): void {
+    const others = this.index.servers.filter(({ name }) => name !== server.name);
+    this.#index = { version: 1, servers: [...others, server].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+  }
+
+  /** In memory; `write` comes later. */
+  forget(names: ReadonlySet<string>): void {
+    this.#index = { version: 1, servers: this.index.servers.filter(({ name }) => !names.has(name)) };
+  }
+
+  /** The server's files say what is remembered of it, or are gone as it is: the index may say so, too. */
+  changed(name: string): void {
+    this.#unwritten.add(name);
+  }
+
+  /**
+   * Writes down what has changed. Another process may have written the index since we read it: only what is ours to
+   * change is changed. Throws FILE_NOT_WRITABLE.
+   */
+  write(): void {
+    if (this.#unwritten.size === 0) return;
+    const others = this.onDisk().servers.filter(({ name }) => !this.#unwritten.has(name));
+    const ours = this.index.servers.filter(({ name }) => this.#unwritten.has(name));
+    writeIndex(this.#folder, [...others, ...ours]);
+    this.#unwritten.clear();
+    this.#problem = undefined;
+  }
+
+  /** As the file is now; empty before the first `gen`, and where it is damaged. */
+  onDisk(): RegistryIndex {
+    try {
+      return readIndex(this.#folder) ?? emptyIndex;
+    } catch (error) {
+      if (!(error instanceof ClaudikinsError && error.code === "REGISTRY_INVALID")) throw error;
+      this.#problem = error;
+      return emptyIndex;
+    }
+  }
+}

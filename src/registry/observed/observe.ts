@@ -1,0 +1,140 @@
+/** The shape of one value: of much data a part is looked at, and never more than so much. */
+import { looksLikeData } from "./data-keys.ts";
+import { bounded, merge, objectShape, type Shape } from "./shape.ts";
+
+const maxDepth = 6;
+/** Values that are looked at in all; of one list; and of one object. */
+const maxValues = 5_000;
+const maxItems = 60;
+const maxKeys = 200;
+
+/** Longer text is parsed no further than to `maxPart`. */
+const maxText = 4_000_000;
+const maxPart = 200_000;
+
+/** What is known beside the value: whether a key was given to the call as an argument, and is no word of the tool's own. */
+export type IsGiven = (key: string) => boolean;
+
+export interface Observed {
+  shape: Shape;
+  /** Only its beginning was looked at. */
+  part: boolean;
+}
+
+export function shapeOf(value: unknown, isGiven: IsGiven = () => false): Shape {
+  return bounded(new Look(isGiven).at(value, maxDepth));
+}
+
+/** Of text: of what it says where it is JSON. Undefined where that cannot be known with little work. */
+export function shapeOfText(text: string, isGiven?: IsGiven): Observed | undefined {
+  if (!/^\s*[[{"\-\dtfn]/.test(text)) return { shape: { type: "string" }, part: false };
+  const part = text.length > maxText;
+  try {
+    return { shape: shapeOf(JSON.parse(part ? beginningOf(text) : text), isGiven), part };
+  } catch {
+    return part ? undefined : { shape: { type: "string" }, part };
+  }
+}
+
+/**
+ * The beginning of long JSON, closed: without its last item, which is not whole, of the outermost list; where there is no
+ * list, up to the last comma.
+ */
+function beginningOf(text: string): string {
+  let closing = "";
+  let cut = { end: 0, closing: "", depth: Number.POSITIVE_INFINITY };
+  for (let at = 0; at < maxPart; at++) {
+    const character = text[at];
+    if (character === '"') {
+      do at = text.indexOf('"', at + 1);
+      while (at !== -1 && isEscaped(text, at));
+      if (at === -1) break;
+    } else if (character === "{" || character === "[") closing = (character === "{" ? "}" : "]") + closing;
+    else if (character === "}" || character === "]") closing = closing.slice(1);
+    else if (character === ",") {
+      const depth = closing[0] === "]" ? closing.length : Number.POSITIVE_INFINITY;
+      if (depth <= cut.depth) cut = { end: at, closing, depth };
+    }
+  }
+  return text.slice(0, cut.end) + cut.closing;
+}
+
+function isEscaped(text: string, quote: number): boolean {
+  let slashes = 0;
+  while (text[quote - 1 - slashes] === "\\") slashes += 1;
+  return slashes % 2 === 1;
+}
+
+class Look {
+  readonly #isGiven: IsGiven;
+  #left = maxValues;
+
+  constructor(isGiven: IsGiven) {
+    this.#isGiven = isGiven;
+  }
+
+  at(value: unknown, depth: number, mapFrom?: number): Shape {
+    this.#left -= 1;
+    if (value === null || value === undefined) return { type: "null" };
+    if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+      return { type: typeof value as "string" | "number" | "boolean" };
+    }
+    if (typeof value !== "object" || depth === 0) return {};
+    if (Array.isArray(value)) return this.#list(value, depth);
+    return this.#object(value as Record<string, unknown>, depth, mapFrom);
+  }
+
+  #list(list: unknown[], depth: number): Shape {
+    const shown = list.length <= maxItems ? list : spread(list);
+    // Rows of a table have the same fields: that they are alike says nothing.
+    const mapFrom = shown.length > 1 ? Number.POSITIVE_INFINITY : undefined;
+    let items: Shape | undefined;
+    for (const item of shown) {
+      if (this.#left <= 0 && items) break;
+      const shape = this.at(item, depth - 1, mapFrom);
+      items = items ? merge(items, shape) : shape;
+    }
+    return { type: "array", ...(items ? { items } : {}) };
+  }
+
+  #object(object: Record<string, unknown>, depth: number, mapFrom?: number): Shape {
+    const fields: Record<string, Shape> = Object.create(null);
+    const names: string[] = [];
+    let data: Shape | undefined;
+    let dataKeys = 0;
+    let count = 0;
+    for (const key in object) {
+      if (!Object.hasOwn(object, key)) continue;
+      count += 1;
+      // Half an object would make fields of others look optional: only where even one is endless.
+      if (count > maxKeys || this.#left <= -maxValues) break;
+      const value = object[key];
+      const shape = this.at(value, depth - 1);
+      if (looksLikeData(key) || this.#isGiven(key) || isNameOf(key, value)) {
+        dataKeys += 1;
+        data = data ? merge(data, shape) : shape;
+      } else {
+        fields[key] = shape;
+        names.push(key);
+      }
+    }
+    // Where some keys are data, the others are likely to be so too.
+    const isMap = dataKeys > 2 || (dataKeys > 0 && dataKeys >= names.length);
+    return { type: "object", ...objectShape(fields, names, data, isMap ? 0 : mapFrom) };
+  }
+}
+
+/** `{ anna: { login: "anna" } }`. */
+function isNameOf(key: string, value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const child = value as Record<string, unknown>;
+  return ["id", "key", "name", "login", "slug", "username", "email"].some((name) => child[name] === key);
+}
+
+/** The first ones, and some of all the others. */
+function spread(list: unknown[]): unknown[] {
+  const first = maxItems / 3;
+  const step = (list.length - first) / (maxItems - first);
+  const others = Array.from({ length: maxItems - first }, (_, index) => list[Math.floor(first + index * step)]);
+  return [...list.slice(0, first), ...others];
+}

@@ -1,0 +1,105 @@
+/** What was observed of tools' results, on disk: one file beside the index, for all servers. */
+import { join } from "node:path";
+import { readIfThere, removeFile, writeWhenChanged } from "../../files.ts";
+import type { RegistryServer, RegistryTool } from "../model.ts";
+import type { Observed } from "./observe.ts";
+import { bounded, merge, readShape, type Shape } from "./shape.ts";
+
+export const observedFileName = "observed.json";
+
+/** Held by the process that writes it; it stays, empty. */
+export const observedLockName = ".observed.lock";
+
+/** By server and tool. Of another entry in the config or of other arguments, results may be others. */
+export type AllObserved = Map<string, { fingerprint: string; tools: Map<string, ObservedTool> }>;
+
+export interface ObservedTool {
+  /** Of the schema of the arguments. */
+  stamp: string;
+  shape: Shape;
+}
+
+/** Nothing where there is no file, or one that nobody can read: what is in it will be seen again. */
+export function readObserved(folder: string): AllObserved {
+  const all: AllObserved = new Map();
+  try {
+    const { version, servers } = JSON.parse(readIfThere(join(folder, observedFileName)) ?? "{}");
+    if (version !== 1) return all;
+    for (const { name, fingerprint, tools } of servers) {
+      all.set(name, { fingerprint, tools: new Map(tools.map((tool: StoredTool) => [tool.name, readTool(tool)])) });
+    }
+  } catch {
+    all.clear();
+  }
+  return all;
+}
+
+interface StoredTool extends ObservedTool {
+  name: string;
+}
+
+function readTool({ stamp, shape }: StoredTool): ObservedTool {
+  return { stamp: String(stamp), shape: readShape(shape) };
+}
+
+/** Sorted, so that it changes only when something was seen. Throws FILE_NOT_WRITABLE. */
+export function writeObserved(folder: string, all: AllObserved): void {
+  const servers = sorted(all).map(([name, { fingerprint, tools }]) => ({
+    name,
+    fingerprint,
+    tools: sorted(tools).map(([tool, { stamp, shape }]) => ({ name: tool, stamp, shape })),
+  }));
+  const lines = servers.map((server) => JSON.stringify(server));
+  writeWhenChanged(join(folder, observedFileName), `{"version":1,"servers":[\n${lines.join(",\n")}\n]}\n`);
+}
+
+/** Throws FILE_NOT_WRITABLE. */
+export function forgetObserved(folder: string): void {
+  removeFile(join(folder, observedFileName));
+}
+
+function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** Gives the server's tools what was observed of them as they are now. */
+export function applyObserved(server: RegistryServer, all: AllObserved): void {
+  const known = all.get(server.name);
+  const tools = known?.fingerprint === server.fingerprint ? known.tools : undefined;
+  for (const tool of server.tools) {
+    const found = tools?.get(tool.name);
+    if (found && isOf(found, tool)) tool.observed = { ...found.shape };
+    else delete tool.observed;
+  }
+}
+
+/** What one result of a tool looked like. */
+export interface Learned extends Observed {
+  server: RegistryServer;
+  tool: RegistryTool;
+}
+
+/** Drops what was seen of the server when that was another one, or had tools that are gone. */
+export function addObserved({ server, tool, shape, part }: Learned, all: AllObserved): void {
+  const before = all.get(server.name);
+  const kept = before?.fingerprint === server.fingerprint ? [...before.tools] : [];
+  const tools = new Map(
+    kept.filter(([name, found]) => server.tools.some((each) => each.name === name && isOf(found, each))),
+  );
+  const known = tools.get(tool.name);
+  tools.set(tool.name, { stamp: stampOf(tool), shape: bounded(known ? merge(known.shape, shape, part) : shape) });
+  all.set(server.name, { fingerprint: server.fingerprint, tools });
+}
+
+function isOf({ stamp }: ObservedTool, tool: RegistryTool): boolean {
+  return !tool.outputSchema && stamp === stampOf(tool);
+}
+
+/** Schemas are not changed: of each it is worked out once. */
+const stamps = new WeakMap<object, string>();
+
+function stampOf({ inputSchema }: RegistryTool): string {
+  const stamp = stamps.get(inputSchema) ?? Bun.hash(JSON.stringify(inputSchema)).toString(36);
+  stamps.set(inputSchema, stamp);
+  return stamp;
+}

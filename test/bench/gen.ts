@@ -1,0 +1,72 @@
+/** gen of ten thousand tools from a thousand servers, each of them a process: how long it takes and how large it gets. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { askedAtOnce } from "../../src/flows/asking.ts";
+import { tiny } from "../support/servers.ts";
+import { median } from "./measure.ts";
+import { type Row, rowOf, under } from "./report.ts";
+import { syntheticIndex } from "./search-corpus.ts";
+import type { Bench, Measure } from "./section.ts";
+
+/** Rounds at most: each starts two thousand processes. */
+const maxRounds = 3;
+
+interface Run {
+  ms: number;
+  peakMb: number;
+}
+
+export const measureGen: Measure = async (bench) => {
+  const first: Run[] = [];
+  const again: Run[] = [];
+  for (let round = 0; round < Math.min(bench.runs, maxRounds); round++) {
+    const folder = thousandServers(bench);
+    first.push(await gen(bench.binary, folder));
+    again.push(await gen(bench.binary, folder));
+  }
+  const time = (what: string, runs: Run[]) => rowOf(what, { ours: runs.map(({ ms }) => ms) });
+  return {
+    rows: [
+      time("10,000 tools of 1,000 servers, to the end", first),
+      time("the same again, when nothing has changed", again),
+      under(peakRow("highest resident size of gen", first), 512),
+      peakRow("the same, when nothing has changed", again),
+    ],
+    notes: [
+      `Every server is a process (a small shell program), ${askedAtOnce} at once at most; 13,000 files are written, and what search needs.`,
+    ],
+  };
+};
+
+function peakRow(what: string, runs: Run[]): Row {
+  return {
+    what,
+    unit: "MB",
+    ours: median(runs.map(({ peakMb }) => peakMb)),
+    others: {},
+    counted: `${runs.length} times`,
+  };
+}
+
+/** A folder with their config. */
+function thousandServers(bench: Bench): string {
+  const lists = bench.folder();
+  const entries = syntheticIndex().servers.map(({ name, tools }) => {
+    const file = join(lists, `${name}.json`);
+    writeFileSync(file, `${JSON.stringify(tools)}\n`);
+    return [name, tiny(file)] as const;
+  });
+  return bench.folder(Object.fromEntries(entries));
+}
+
+async function gen(binary: string, cwd: string): Promise<Run> {
+  const startedAt = performance.now();
+  const child = Bun.spawn([binary, "gen", "--json"], { cwd, stdin: "ignore", stdout: "pipe", stderr: "inherit" });
+  const text = await child.stdout.text();
+  await child.exited;
+  const ms = performance.now() - startedAt;
+  const { servers } = JSON.parse(text) as { servers: { tools: number }[] };
+  const tools = servers.reduce((sum, server) => sum + server.tools, 0);
+  if (tools !== 10_000) throw new Error(`gen found ${tools} tools`);
+  return { ms, peakMb: (child.resourceUsage()?.maxRSS ?? Number.NaN) / 1_048_576 };
+}

@@ -1,0 +1,223 @@
+/** gen's choices as a person and a script use them: some servers, another folder, and only a look. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliOptions, cli, page } from "./in-memory.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: folder.path, ...options });
+
+/** The page of one call; columns are as wide as the times in them. */
+const shown = async (argv: string[]) => page(argv, await run(argv), folder.path).replace(/(?<=\S) {3,}/g, "  ");
+
+const offering = (name: string, ...tools: string[]) =>
+  fixture(
+    "from-file",
+    folder.write(
+      `tools/${name}.json`,
+      tools.map((tool) => ({ name: tool, inputSchema: { type: "object" } })),
+    ),
+  );
+
+const configure = (mcpServers: object) => void folder.write("claudikins.json", { mcpServers });
+
+test("--check: a registry that is old, one that is current, and one that cannot be asked about", async () => {
+  const shop = { ...offering("shop", "list", "get"), category: "business" };
+  configure({ shop, notes: offering("notes", "add") });
+  expect(await shown(["gen", "--check"])).toMatchInlineSnapshot(`
+    "$ claudikins gen --check
+    --- stdout
+    missing  business/shop/index.ts
+    missing  business/shop/client.ts
+    missing  business/shop/example.ts
+    missing  business/shop/get.ts
+    missing  business/shop/list.ts
+    missing  other/notes/index.ts
+    missing  other/notes/client.ts
+    missing  other/notes/example.ts
+    missing  other/notes/add.ts
+    missing  index.json
+    --- stderr
+    server  tools  differences  time  state
+    shop  2  5  N ms  stale
+    notes  1  4  N ms  stale
+
+    error: The registry in FOLDER/.claudikins/registry is not current: 10 files
+
+    hint: Generate it again: claudikins gen
+    --- exit code 1
+    "
+  `);
+  expect(existsSync(join(folder.path, ".claudikins"))).toBe(false);
+  await run(["gen"]);
+  expect(await shown(["gen", "--check"])).toMatchInlineSnapshot(`
+    "$ claudikins gen --check
+    --- stdout
+    Current: 3 tools of 2 servers in FOLDER/.claudikins/registry
+    --- stderr
+    server  tools  differences  time  state
+    shop  2  0  N ms  ok
+    notes  1  0  N ms  ok
+    --- exit code 0
+    "
+  `);
+  offering("shop", "list", "refund");
+  configure({ shop, broken: fixture("crash-on-start") });
+  expect(await shown(["gen", "--check"])).toMatchInlineSnapshot(`
+    "$ claudikins gen --check
+    --- stdout
+    stale  business/shop/index.ts
+    stale  business/shop/client.ts
+    stale  business/shop/example.ts
+    missing  business/shop/refund.ts
+    extra  business/shop/get.ts
+    stale  index.json
+    extra  other/notes/add.ts
+    extra  other/notes/client.ts
+    extra  other/notes/example.ts
+    extra  other/notes/index.ts
+    --- stderr
+    server  tools  differences  time  state
+    shop  2  5  N ms  stale
+    broken  -  -  N ms  SERVER_UNAVAILABLE
+
+    error: Server "broken" did not start: its process exited with code 3
+      | warming up
+      | fatal: no database at db://nowhere
+    hint: To see more, run its command from the config by hand.
+
+    error: The registry in FOLDER/.claudikins/registry is not current: 10 files
+
+    hint: Generate it again: claudikins gen
+    --- exit code 1
+    "
+  `);
+  configure({ broken: fixture("crash-on-start") });
+  await run(["gen"]);
+  expect(await run(["gen", "--check"])).toMatchObject({ exitCode: 4, stdout: "" });
+});
+
+test("--check --json: the report on stdout when all is current, with the error when not", async () => {
+  configure({ shop: offering("shop", "list") });
+  const stale = await run(["gen", "--check", "--json"]);
+  const registry = join(folder.path, ".claudikins", "registry");
+  expect({ ...stale, stderr: JSON.parse(stale.stderr) }).toEqual({
+    exitCode: 1,
+    stdout: "",
+    stderr: {
+      error: {
+        code: "REGISTRY_STALE",
+        message: `The registry in ${registry} is not current: 5 files`,
+        hint: "Generate it again: claudikins gen",
+      },
+      report: {
+        folder: registry,
+        servers: [
+          {
+            server: "shop",
+            tools: 1,
+            durationMs: expect.any(Number),
+            differences: [
+              ...["index.ts", "client.ts", "example.ts", "list.ts"].map((name) => ({
+                path: join(registry, "other", "shop", name),
+                state: "missing",
+              })),
+            ],
+          },
+        ],
+        differences: [{ path: join(registry, "index.json"), state: "missing" }],
+      },
+    },
+  });
+  await run(["gen"]);
+  const current = await run(["gen", "--check", "--json"]);
+  expect({ ...current, stdout: JSON.parse(current.stdout) }).toMatchObject({
+    exitCode: 0,
+    stderr: "",
+    stdout: { folder: registry, servers: [{ server: "shop", tools: 1, differences: [] }], differences: [] },
+  });
+});
+
+test("--server, --category: some of them, and what there is for one that there is not", async () => {
+  configure({
+    shop: { ...offering("shop", "list"), category: "business" },
+    notes: offering("notes", "add"),
+    more: offering("more", "add"),
+    broken: { ...fixture("crash-on-start"), category: "tests" },
+  });
+  const report = async (...flags: string[]) => {
+    const { stdout } = await run(["gen", "--json", ...flags]);
+    return (JSON.parse(stdout).servers as { server: string }[]).map(({ server }) => server);
+  };
+  expect(await report("--server", "more", "--server=shop", "--server", "more")).toEqual(["shop", "more"]);
+  expect(await report("--category", "business", "--category", "other")).toEqual(["shop", "notes", "more"]);
+  expect(await shown(["gen", "--server", "shopp"])).toMatchInlineSnapshot(`
+    "$ claudikins gen --server shopp
+    --- stderr
+    error: No server is called "shopp"
+
+    hint: Did you mean shop? There are: shop, notes, more, broken.
+    --- exit code 2
+    "
+  `);
+  expect(await shown(["gen", "--category", "busy"])).toMatchInlineSnapshot(`
+    "$ claudikins gen --category busy
+    --- stderr
+    error: No server of the config is in the category "busy"
+
+    hint: There are: business, other, tests.
+    --- exit code 2
+    "
+  `);
+  expect((await run(["gen", "--server"])).stderr).toStartWith("error: --server needs a value\n");
+});
+
+test("--output: another folder, and nothing in the usual one", async () => {
+  configure({ shop: offering("shop", "list") });
+  const { stdout } = await run(["gen", "--output", "sub/tools"]);
+  expect(stdout).toBe(`${join(folder.path, "sub", "tools")}\n`);
+  expect(readdirSync(join(folder.path, "sub", "tools")).sort()).toEqual(["index.json", "other"]);
+  expect(existsSync(join(folder.path, ".claudikins"))).toBe(false);
+  expect(await run(["gen", "--output", "sub/tools", "--check"])).toMatchObject({ exitCode: 0 });
+  expect(await run(["gen", "--check"])).toMatchObject({ exitCode: 1 });
+});
+
+test("--clean says what it took", async () => {
+  configure({ shop: offering("shop", "list"), old: offering("old", "x") });
+  await run(["gen"]);
+  await Bun.$`rm ${join(folder.path, ".claudikins", "registry", "index.json")}`;
+  configure({ shop: offering("shop", "list") });
+  expect(await shown(["gen", "--clean"])).toMatchInlineSnapshot(`
+    "$ claudikins gen --clean
+    --- stdout
+    FOLDER/.claudikins/registry
+    --- stderr
+    server  tools  written  removed  time  state
+    shop  1  0  0  N ms  ok
+
+    Removed, belonged to no server:
+      other/old/client.ts
+      other/old/example.ts
+      other/old/index.ts
+      other/old/x.ts
+    --- exit code 0
+    "
+  `);
+});
+
+test("the line that tells how far it is fits the terminal", async () => {
+  configure({ ["a-name-that-is-longer-than-the-terminal-is-wide"]: offering("shop", "list") });
+  const { stderr } = await run(["gen"], { terminal: true, columns: 40 });
+  const lines = stderr.split("\r\u001b[2K").slice(1, 3);
+  expect(lines).toEqual(["░░░░░░░░░░░░░░░░░░░░░░░░ 0/1 servers ", "████████████████████████ 1/1 servers a-"]);
+});

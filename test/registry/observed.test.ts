@@ -1,0 +1,247 @@
+/** Shapes of results: kinds and names of fields, never data; merged in any order, and never larger than so much. */
+import { describe, expect, test } from "bun:test";
+import { looksLikeData } from "../../src/registry/observed/data-keys.ts";
+import { shapeOf, shapeOfText } from "../../src/registry/observed/observe.ts";
+import { merge, readShape, type Shape, shallow } from "../../src/registry/observed/shape.ts";
+import { signature } from "../../src/registry/signature.ts";
+
+/** As it is shown. */
+function shown(shape: Shape): string {
+  const tool = { name: "t", jsName: "t", description: "", inputSchema: {}, observed: { ...shape } };
+  return signature({ name: "s", jsName: "s" }, tool).slice("s.t(): ".length);
+}
+
+const typeOf = (value: unknown) => shown(shapeOf(value)).replace(/^Promise<(.*)> \/\* observed \*\/$/s, "$1");
+const merged = (...values: unknown[]) => values.map((value) => shapeOf(value)).reduce((a, b) => merge(a, b));
+
+describe("the shape of a value", () => {
+  test.each<[unknown, string]>([
+    [1, "number"],
+    ["text", "string"],
+    [null, "null"],
+    [[], "unknown[]"],
+    [[1, "a", true, []], "unknown[]"],
+    [{}, "Record<string, unknown>"],
+    [[1, "a", null], "(string | number | null)[]"],
+    [
+      { orders: [{ id: "a", items: 3 }, { id: "b" }], total: 2 },
+      "{ orders: { id: string; items?: number }[]; total: number }",
+    ],
+    [{ a: [] }, "{ a: unknown[] }"],
+    [[[], [{ x: true }]], "{ x: boolean }[][]"],
+    [{ a: { b: { c: { d: { e: { f: { g: 1 } } } } } } }, "{ a: { b: { c: { d: { e: { f: unknown } } } } } }"],
+    [
+      JSON.parse('{"__proto__": 1, "constructor": "x", "a": 2}'),
+      "{ __proto__: number; constructor: string; a: number }",
+    ],
+  ])("%j is %s", (value, type) => {
+    expect(typeOf(value)).toBe(type);
+  });
+
+  test("is marked, and cut where it is long", () => {
+    expect(shown(shapeOf({ a: 1 }))).toBe("Promise<{ a: number }> /* observed */");
+    const wide = Object.fromEntries(
+      ["first", "second", "third", "fourth"].map((key, at) => [
+        key,
+        { [key]: [at, { [`deep${"er".repeat(12)}`]: { [key.repeat(4)]: at } }] },
+      ]),
+    );
+    const deep = shown(shapeOf({ list: [wide], other: [{ more: wide }] }));
+    expect(deep.length).toBeLessThan(450);
+    expect(deep).toContain("unknown");
+  });
+});
+
+describe("keys that are data", () => {
+  test.each([
+    ..."anna@example.com 2025-01-31 2025 12:30 ord_00042 cus_7 LAMP-0001 SEAT-XL de-DE deadbeefcafe0123 /srv/a.txt".split(
+      " ",
+    ),
+    ..."a1b2c3 123e4567-e89b-12d3-a456-426614174000 example.com NffrFeUfNV2Hib xkcdqwrtz @anna #general +4912345".split(
+      " ",
+    ),
+    ..."Anna Kowalski|two words|¿qué?||it's|https://x.y|a|b".split("|").filter((key) => key.length !== 1),
+    "this_is_what_somebody_wrote_in_a_note",
+    "x".repeat(41),
+  ])("%s", (key) => {
+    expect(looksLikeData(key)).toBe(true);
+    expect(JSON.stringify(shapeOf({ [key]: { total: 1 } }))).toBe(
+      '{"type":"object","additionalProperties":{"type":"object","properties":{"total":{"type":"number"}},"required":["total"]}}',
+    );
+  });
+
+  test.each(
+    "id total_cents createdAt nextPageToken __typename $ref @type _id line2 sha256 base64 i18n content-type HTTPStatus größe 名前 X-Rate-Limit temperature_2m InstanceId a".split(
+      " ",
+    ),
+  )("%s is none", (key) => {
+    expect(looksLikeData(key)).toBe(false);
+    expect(Object.keys(shapeOf({ [key]: 1 }).properties ?? {})).toEqual([key]);
+  });
+
+  const things = (...names: string[]) => Object.fromEntries(names.map((name) => [name, { age: 3, city: "x" }]));
+  test.each<[string, unknown, string]>([
+    ["a few among fields", { name: "x", size: 2, "a@b.c": true }, "{ name: string; size: number }"],
+    ["as many as fields", { admin: 1, "a@b.c": 2 }, "Record<string, number>"],
+    ["many things alike", things("anna", "bert", "carl", "dora"), "Record<string, { age: number; city: string }>"],
+    ["currencies", { base: "EUR", rates: { USD: 1.1, GBP: 0.9 } }, "{ base: string; rates: Record<string, number> }"],
+    ["names of places", { Berlin: 1, Paris: 2, Rome: 3 }, "Record<string, number>"],
+    ["numbered", { row1: "a", row2: "b", row3: "c" }, "Record<string, string>"],
+    ["what the thing is called", { anna: { login: "anna", age: 3 } }, "Record<string, { login: string; age: number }>"],
+    [
+      "many numbers with short names",
+      Object.fromEntries("anna bert carl dora emil fritz gerd hanna".split(" ").map((key, at) => [key, at])),
+      "Record<string, number>",
+    ],
+    [
+      "not those of several words",
+      { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h_i: 8 },
+      "{ a: number; b: number; c: number; d: number; e: number; f: number; g: number; h_i: number }",
+    ],
+    [
+      "very many values alike",
+      Object.fromEntries([..."abcdefghijklmnop"].map((key) => [key, 1])),
+      "Record<string, number>",
+    ],
+    [
+      "two things alike are fields",
+      { billing: { city: "x" }, shipping: { city: "y" } },
+      "{ billing: { city: string }; shipping: { city: string } }",
+    ],
+  ])("%s", (_, value, type) => {
+    expect(typeOf(value)).toBe(type);
+  });
+
+  test("the arguments of the call, unless the tool speaks of them", () => {
+    const isGiven = (key: string) => key === "anna";
+    expect(shapeOf({ anna: 3, bert: 1, carl: "x" }, isGiven)).toEqual({
+      type: "object",
+      properties: { bert: { type: "number" }, carl: { type: "string" } },
+      required: ["bert", "carl"],
+      additionalProperties: { type: "number" },
+    });
+  });
+
+  test("rows of a table keep their columns, however many are alike", () => {
+    const row = Object.fromEntries([..."abcdefghijklmnopqrst"].map((key) => [key, "x"]));
+    const { items } = shapeOf([row, row, row]);
+    expect(Object.keys(items?.properties ?? {})).toEqual([..."abcdefghijklmnopqrst"]);
+    expect(merge(shapeOf([row, row]), shapeOf([row, row])).items?.required?.length).toBe(20);
+  });
+
+  test("that only many calls show", () => {
+    expect(shown(merged({ anna: 1, bert: 2 }, { carl: 1, dora: 2 }))).toContain("Record<string, number>");
+    const calls = ["ab", "bc", "cd", "de", "ef", "fg", "gh"].map((keys) =>
+      Object.fromEntries([...keys].map((key) => [key, 1])),
+    );
+    expect(shown(merged(...calls))).toContain("Record<string, number>");
+    expect(shown(merged({ result: "x" }, { error: "y" }))).toContain("{ result?: string; error?: string }");
+  });
+});
+
+describe("merged", () => {
+  const values = [
+    { orders: [], total: 0, next: null },
+    { orders: [{ id: "x", tags: ["a"] }], total: 1, next: "c" },
+    { orders: [{ id: "y", note: null }], total: 1, next: null, "a@b.c": 1 },
+    { error: { code: 5 } },
+    "No orders",
+    [1, 2],
+    null,
+  ];
+
+  test("fields that are missing in one are optional, kinds add up", () => {
+    expect(shown(merged(...values.slice(0, 3)))).toBe(
+      "Promise<{ orders: { id: string; tags?: string[]; note?: null }[]; total: number; next: string | null }> /* observed */",
+    );
+    expect(shown(merged(...values))).toBe(
+      "Promise<string | { orders?: { id: string; tags?: string[]; note?: null }[]; total?: number; next?: string | null; error?: { code: number } } | number[] | null> /* observed */",
+    );
+  });
+
+  test("in any order it is the same, and what was seen already changes nothing", () => {
+    const sorted = (shape: Shape) =>
+      JSON.stringify(shape, (_, value) =>
+        Array.isArray(value)
+          ? [...value].sort()
+          : value && typeof value === "object"
+            ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+            : value,
+      );
+    const all = merged(...values);
+    expect(sorted(merged(...values.toReversed()))).toBe(sorted(all));
+    for (const value of values) expect(merge(all, shapeOf(value))).toEqual(all);
+    expect(merge(all, all)).toEqual(all);
+  });
+
+  test("a map stays one", () => {
+    expect(shown(merged({ "a@b.c": 1 }, { name: "x", size: 1 }))).toContain("Record<string, string | number>");
+    expect(shown(merged({ name: "x", size: 1 }, { "a@b.c": 1 }))).toContain("Record<string, string | number>");
+  });
+
+  test("a part says nothing of what it does not have", () => {
+    const whole = shapeOf({ orders: [{ id: "x" }], total: 1 });
+    expect(merge(whole, shapeOf({ orders: [] }), true).required).toEqual(["orders", "total"]);
+    expect(merge(whole, shapeOf({ orders: [] })).required).toEqual(["orders"]);
+  });
+});
+
+describe("little work, and little to keep", () => {
+  test("lists and objects of any size", () => {
+    const list = Array.from({ length: 100_000 }, (_, at) => (at === 99_990 ? { last: 1 } : { id: "x" }));
+    expect(typeOf({ list, total: 1 })).toBe("{ list: { id: string }[]; total: number }");
+    const fields = Object.fromEntries(
+      Array.from({ length: 50_000 }, (_, at) => [`field${"abcdefghij"[at % 10]}${at}`, at]),
+    );
+    expect(typeOf(fields)).toBe("Record<string, number>");
+    const words = Array.from(
+      { length: 150 },
+      (_, at) => `f${"abcdefghijklm"[at % 13]}${"nopqrstuvwxyz"[Math.floor(at / 13)]}`,
+    );
+    const mixed = shapeOf(Object.fromEntries(words.map((word, at) => [word, at % 2 ? "x" : 1])));
+    expect(Object.keys(mixed.properties ?? {}).length).toBe(64);
+    const tree = (depth: number): object =>
+      Object.fromEntries(words.slice(0, 40).map((word, at) => [word, depth > 0 && at % 2 ? tree(depth - 1) : 1]));
+    expect(JSON.stringify(shapeOf(tree(3))).length).toBeLessThanOrEqual(4_000);
+  });
+
+  test("long text: as much as is needed of its beginning, closed", () => {
+    const orders = Array.from({ length: 60_000 }, (_, at) => ({
+      id: `ord_${at}`,
+      note: 'a "quoted", } ] \\',
+      tags: ["x", "y"],
+      lines: [{ sku: "s", n: 1 }],
+    }));
+    const text = JSON.stringify({ orders, total: 1 });
+    expect(text.length).toBeGreaterThan(4_000_000);
+    const seen = shapeOfText(text)!;
+    expect(seen.part).toBe(true);
+    expect(shown(seen.shape)).toBe(
+      "Promise<{ orders: { id: string; note: string; tags: string[]; lines: { sku: string; n: number }[] }[] }> /* observed */",
+    );
+    const wholly = shapeOfText(JSON.stringify({ orders: orders.slice(0, 9), total: 1 }))!;
+    expect(merge(wholly.shape, seen.shape, true)).toEqual(wholly.shape);
+    expect(shapeOfText(`[${"x".repeat(4_000_001)}`)).toBeUndefined();
+  });
+
+  test.each<[string, string]>([
+    ["plain words", "string"],
+    ["{ not json", "string"],
+    ["12", "number"],
+    ['{"a":1}', "{ a: number }"],
+  ])("text %s is %s", (text, type) => {
+    expect(shown(shapeOfText(text)!.shape)).toBe(`Promise<${type}> /* observed */`);
+  });
+});
+
+test("what is read from a file may be anything", () => {
+  for (const value of [null, 1, "x", [], { type: "object", properties: { a: null } }, { type: "array", items: 5 }]) {
+    expect(() => readShape(value)).toThrow(TypeError);
+  }
+  expect(readShape({ type: ["string", "odd"], enum: ["value"], description: "value" })).toEqual({ type: "string" });
+  const shape = shapeOf({ a: [{ b: 1 }], "a@b.c": null, c: "x" });
+  expect(readShape(JSON.parse(JSON.stringify(shape)))).toEqual(shape);
+  expect(shallow(shape, 0)).toEqual({});
+  expect(shallow(shape, 9)).toEqual(shape);
+  expect(shallow(shapeOf([{ a: 1, b: 2, "a@b.c": null }]), 9, true)).toEqual(shapeOf([{ a: 1, b: 2 }]));
+});

@@ -1,0 +1,189 @@
+/** What an agent is told by search_tools: enough for a right call, in few tokens, and what there is where nothing fits. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
+import { execute } from "../../src/flows/execute.ts";
+import { generate } from "../../src/flows/generate.ts";
+import type { Toolbox } from "../../src/flows/toolbox.ts";
+import { writeIndex } from "../../src/registry/store.ts";
+import { callSearchTools } from "../../src/server/tools/search-tools.ts";
+import { type Project, project } from "../flows/project.ts";
+import { root } from "../support/claudikins.ts";
+import { everything, filesystem, memory, sequentialThinking } from "../support/servers.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+let folder: Project;
+let toolbox: Toolbox;
+beforeAll(async () => {
+  folder = project();
+  folder.configure({
+    demo: { command: process.execPath, args: [`${root}/src/main.ts`, "demo"], description: "A small shop" },
+    everything: everything(),
+    files: filesystem(folder.path),
+    memory: memory(`${folder.path}/memory.json`),
+    thinking: sequentialThinking(),
+    needy: { command: "x", env: { TOKEN: `\${NO_SUCH_TOKEN}` } },
+  });
+  toolbox = await folder.open();
+  await generate(toolbox);
+});
+afterAll(async () => {
+  await toolbox[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+async function ask(args: object, of = toolbox): Promise<{ text: string; isError: boolean }> {
+  const { content, isError = false } = await callSearchTools({ ...args }, of, new AbortController().signal);
+  expect(content.map(({ type }) => type)).toEqual(["text"]);
+  return { text: (content as { text: string }[])[0]!.text, isError };
+}
+
+const problem = "needs NO_SUCH_TOKEN: to be set before claudikins is started";
+const missing = `Not searched: needy (${problem})`;
+
+const withoutMissing = (text: string) =>
+  text
+    .split("\n")
+    .filter((line) => !line.startsWith("Not searched: "))
+    .join("\n");
+
+describe("an answer", () => {
+  test("has signature, sentence, an example call where there are arguments to show, and who is missing", async () => {
+    const { text, isError } = await ask({ query: "refund an order", limit: 2 });
+    expect(isError).toBe(false);
+    expect(text.split("\n").at(-1)).toBe(missing);
+    expect(withoutMissing(text)).toMatchInlineSnapshot(`
+      "demo.refund_order(args: { order_id: string; amount_cents?: number; reason: string }): Promise<unknown>
+        Gives a customer the money for an order back, all of it or a part; it cannot be undone.
+        await demo.refund_order({ order_id: "order_id", reason: "reason" })
+      demo.update_order_status(args: { order_id: string; status: "pending" | "paid" | "shipped" | "delivered" | "cancelled" | "refunded"; note?: string }): Promise<unknown>
+        Moves an order on: pending to paid or cancelled, paid to shipped or cancelled, shipped to delivered; any other change is refused.
+        await demo.update_order_status({ order_id: "order_id", status: "pending" })"
+    `);
+  });
+
+  test("names: a line each", async () => {
+    expect(
+      withoutMissing((await ask({ query: "refund an order", limit: 2, detail: "names" })).text),
+    ).toMatchInlineSnapshot(`
+      "demo.refund_order: Gives a customer the money for an order back, all of it or a part; it cannot be…
+      demo.update_order_status: Moves an order on: pending to paid or cancelled, paid to shipped or cancelled,…"
+    `);
+  });
+
+  test("full: JSON with all there is of each tool", async () => {
+    await execute({ source: `await demo.get_order({ order_id: "ord_00042" })` }, toolbox);
+    const { text } = await ask({ query: "demo.get_order", limit: 1, detail: "full" });
+    const { tools, ...rest } = JSON.parse(text);
+    expect(rest).toEqual({ notSearched: { needy: problem } });
+    expect(tools).toEqual([
+      {
+        id: "demo.get_order",
+        name: "get_order",
+        server: "demo",
+        category: "other",
+        description: expect.stringMatching(/^Looks up one order by its id\. .+delivered\.$/),
+        inputSchema: {
+          type: "object",
+          properties: { order_id: { type: "string", description: "The order's id, such as ord_00042." } },
+          required: ["order_id"],
+          additionalProperties: false,
+        },
+        observed: expect.objectContaining({ type: "object" }),
+        example: 'await demo.get_order({ order_id: "order_id" })',
+        notes: expect.stringMatching(/^demo\.get_order\(args: .+ \/\* observed \*\/ It only reads\.$/),
+      },
+    ]);
+    const typed = await ask({ query: "demo.sales_report", limit: 1, detail: "full" });
+    expect(JSON.parse(typed.text).tools[0]).toMatchObject({ outputSchema: { type: "object" } });
+    const none = JSON.parse((await ask({ query: "zzqqvv", detail: "full" })).text);
+    expect(none).toMatchObject({
+      tools: [],
+      near: [],
+      servers: expect.arrayContaining([{ server: "memory", tools: 9, description: "" }]),
+    });
+  });
+
+  test.each([
+    [{ detail: "short" }, '"detail" must be one of names, signatures, full'],
+    [{ limit: 0 }, '"limit" must be a whole number from 1 to 50'],
+    [{ query: " " }, 'search_tools needs "query": a few words, for example { "query": "list open issues" }'],
+  ])("is a refusal of %j", async (args, text) => {
+    expect(await ask({ query: "order", ...args })).toEqual({ text, isError: true });
+  });
+});
+
+describe("where nothing fits", () => {
+  test("there is what exists, with counts", async () => {
+    expect(withoutMissing((await ask({ query: "zzqqvv" })).text)).toMatchInlineSnapshot(`
+      "No tool of 56 matches. Try other words for what it should do, or server:name for all of one server.
+      Servers with tools: demo (19): A small shop; files (14); everything (13); memory (9); thinking (1)"
+    `);
+  });
+
+  test("names that are near are named", async () => {
+    expect((await ask({ query: "list_ordrs server:memory" })).text).toContain("Near: ");
+  });
+
+  test("a filter for a server that cannot be asked says why", async () => {
+    const { text, isError } = await ask({ query: "anything server:needy" });
+    expect(isError).toBe(true);
+    expect(text).toStartWith('No tools are known of a server "needy"\n');
+    expect(text).toEndWith(missing);
+  });
+
+  test("of very many servers some are named, the others counted", async () => {
+    using many = project();
+    const names = Array.from({ length: 40 }, (_, at) => `s${at}`);
+    many.configure(
+      Object.fromEntries(names.map((name) => [name, { command: "x", env: { TOKEN: `\${NO_SUCH_TOKEN}` } }])),
+    );
+    const server = toolbox.known("memory")!;
+    writeIndex(
+      many.registry,
+      names.map((name) => ({ ...server, name })),
+    );
+    await using other = await many.open();
+    const { text } = await ask({ query: "zzqqvv" }, other);
+    const found = await ask({ query: "s0.read_graph", limit: 1 }, other);
+    expect(found.text).toContain(
+      "\n  also: s1.read_graph, s10.read_graph, s11.read_graph, s12.read_graph, s13.read_graph and more\n",
+    );
+    expect(text).toMatch(/Servers with tools: s0 \(9\); .+; 10 more$/m);
+  });
+});
+
+describe("tokens (o200k)", () => {
+  const queries = [
+    ..."refund an order|list orders|write a file|read many files|add observations|search the graph|sum of two numbers|which products are low".split(
+      "|",
+    ),
+    ..."sales by month|reply to a ticket|think step by step|long running operation|annotated message|delete relations|move a file|find a customer".split(
+      "|",
+    ),
+  ];
+  const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)]!;
+
+  test("the median answer with five signatures takes less than 600, observed results included", async () => {
+    const code = `
+      await demo.list_orders({ limit: 2 });
+      await demo.list_customers({});
+      await demo.list_tickets();
+      await demo.get_order({ order_id: "ord_00042" });
+      await demo.get_customer({ customer_id: "cus_0007" });
+      await memory.read_graph();`;
+    expect(await execute({ source: code }, toolbox)).toMatchObject({ ok: true });
+    const texts = await Promise.all(
+      queries.map(async (query) => withoutMissing((await ask({ query, limit: 5 })).text)),
+    );
+    expect(texts.join("\n")).toContain("/* observed */");
+    for (const text of texts) expect(text.match(/^\S.*: Promise</gm)?.length).toBe(5);
+    const counts = texts.map((text) => encode(text).length);
+    expect(median(counts)).toBeLessThan(600);
+    const names = await Promise.all(
+      queries.map(async (query) => withoutMissing((await ask({ query, detail: "names" })).text)),
+    );
+    expect(median(names.map((text) => encode(text).length))).toBeLessThan(150);
+  });
+});
