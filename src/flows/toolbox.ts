@@ -4,8 +4,10 @@ import { type CallOptions, Pool, type PoolOptions } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";
 import { unlessAborted } from "../clients/unless-aborted.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
+import { selfCommand } from "../config/self.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { writeBridge } from "../registry/bridge.ts";
 import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
 import { assignNames, type Named, sandboxGlobals, toFolderName } from "../registry/names.ts";
 import { markAsked, readIndex, removeServer, type Written, writeIndex, writeServer } from "../registry/store.ts";
@@ -146,11 +148,19 @@ export class Toolbox implements AsyncDisposable {
     const before = this.index.servers.find((known) => known.name === name);
     this.#remember(server);
     const files = writeServer(this.config.folders.registry, server, before);
+    this.#writeBridge();
     markAsked(this.config.folders.registry, server);
     // Another process may have written the index since we read it: only our server's part is ours to change.
     const onDisk = this.#read();
     writeIndex(this.config.folders.registry, [...onDisk.servers.filter((other) => other.name !== name), server]);
     return { server, files, collisions };
+  }
+
+  /** So that the files can be called by themselves, by this config and this very program. */
+  #writeBridge(): void {
+    const { origin, folders } = this.config;
+    const config = origin.kind === "demo" ? undefined : origin.file;
+    writeBridge(folders.registry, { config, command: selfCommand(), version });
   }
 
   /** Removes what the registry has of servers that are not in the config any more; their names. */
