@@ -10,6 +10,11 @@ const reserved = new Set(
   ).split(" "),
 );
 
+/** Whether no variable or function can have the name. */
+export function isReserved(name: string): boolean {
+  return reserved.has(name);
+}
+
 /** Words that may be property names but not identifiers stay usable as `server.word`. */
 export function isIdentifier(text: string): boolean {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u.test(text);

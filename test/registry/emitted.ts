@@ -1,4 +1,5 @@
 /** Emitted files as a program sees them: written to a folder and imported. */
+import { bridgeText } from "../../src/registry/bridge.ts";
 import { emitServer } from "../../src/registry/emit.ts";
 import type { RegistryServer } from "../../src/registry/model.ts";
 import { assignFileNames } from "../../src/registry/names.ts";
@@ -10,9 +11,10 @@ const transpiler = new Bun.Transpiler({ loader: "ts" });
 export async function importEmitted(server: RegistryServer) {
   using folder = temporaryFolder();
   const modules = new Map<string, Record<string, unknown>>();
+  folder.write("_runtime/bridge.ts", bridgeText());
   for (const { name, text } of emitServer(server)) {
     transpiler.transformSync(text);
-    modules.set(name, { ...(await import(folder.write(name, text))) });
+    modules.set(name, { ...(await import(folder.write(`${server.folder}/${name}`, text))) });
   }
   const files = assignFileNames(server.tools.map((tool) => tool.name));
   return {
