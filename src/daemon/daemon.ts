@@ -29,6 +29,9 @@ const usualIdleMs = 300_000;
 /** For whoever connected just before the socket was gone: these are answered that another daemon is to be asked. */
 const lastMomentMs = 250;
 
+/** How often it looks whether it is still made of the same files, also when nobody calls. */
+const lookMs = 3_000;
+
 const lastAnswerMs = 5_000;
 
 /** No calls carry more; arguments that are larger are refused by their servers anyway. */
@@ -42,6 +45,7 @@ export class Daemon {
   readonly #own: Stats | undefined;
   readonly #madeOf: string;
   readonly #startedAt = Date.now();
+  readonly #watch: NodeJS.Timeout;
   readonly #closing = new AbortController();
   readonly #left = Promise.withResolvers<void>();
   #running = 0;
@@ -67,6 +71,8 @@ export class Daemon {
       renameSync(made, socket);
       this.#own = statSync(socket);
     }
+    // Callers may look elsewhere by now: where they look depends on the config.
+    this.#watch = setInterval(() => this.#leaveWhenOld(), lookMs);
     this.#endWhenIdle();
   }
 
@@ -78,7 +84,8 @@ export class Daemon {
     await this.#left.promise;
     interrupted.removeEventListener("abort", interrupt);
     // The last answers are still read, unless somebody has stopped reading.
-    await Promise.race([this.#server.stop(), Bun.sleep(lastAnswerMs)]);
+    const deadline = performance.now() + lastAnswerMs;
+    while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
   }
 
@@ -88,6 +95,7 @@ export class Daemon {
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     clearTimeout(this.#idleTimer);
+    clearInterval(this.#watch);
     this.#options.log.info(`leaving: ${why}`);
     this.#removeSocket();
     this.#options.lock.release();
@@ -127,7 +135,7 @@ export class Daemon {
 
   async #call(request: Request): Promise<Response> {
     const asked = request.headers.get("claudikins-version");
-    if (stampOf(this.#options.madeOf) !== this.#madeOf) this.leave("its config or its program has changed");
+    this.#leaveWhenOld();
     if (asked !== null && isOlder(version, asked)) this.leave(`version ${asked} was asked for`);
     if (this.#isLeaving) {
       const isOld = asked !== null && isOlder(version, asked);
@@ -149,6 +157,10 @@ export class Daemon {
       this.#lastCallAt = performance.now();
       this.#endWhenIdle();
     }
+  }
+
+  #leaveWhenOld(): void {
+    if (stampOf(this.#options.madeOf) !== this.#madeOf) this.leave("its config or its program has changed");
   }
 
   async #stop(request: Request): Promise<Response> {

@@ -14,7 +14,13 @@ export function takeLock(file: string): Lock | undefined {
     database.run("PRAGMA busy_timeout = 0");
     database.run("BEGIN EXCLUSIVE");
     const held = database;
-    return { release: () => held.close() };
+    return {
+      release() {
+        // Closing alone may be put off for as long as one of its statements is somewhere in memory.
+        held.run("ROLLBACK");
+        held.close();
+      },
+    };
   } catch (cause) {
     database?.close();
     if (String((cause as { code?: unknown }).code).startsWith("SQLITE_BUSY")) return undefined;

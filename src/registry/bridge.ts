@@ -15,6 +15,8 @@ export interface Origin {
   version: string;
 }
 
+const modulesText = '{ "type": "module" }\n';
+
 /** `_runtime/local.json`: paths of this machine, which belong into no repository. */
 const localFile = "local.json";
 
@@ -25,6 +27,8 @@ export function writeBridge(folder: string, { config, command, version }: Origin
   writeWhenChanged(join(runtime, "bridge.ts"), bridgeText(), (found) => found.startsWith(mark));
   writeWhenChanged(join(runtime, localFile), `${JSON.stringify(local, null, 2)}\n`);
   writeWhenChanged(join(runtime, ".gitignore"), `${localFile}\n`);
+  // Node would take the files for scripts where a project's own package.json says nothing, or says so.
+  writeWhenChanged(join(folder, "package.json"), modulesText, (found) => found === modulesText);
 }
 
 /** Not checked where it is used: there may be no types of Node's modules there. */

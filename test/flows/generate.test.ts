@@ -28,7 +28,7 @@ async function gen(): Promise<GenerateReport> {
 /** Of the servers and the index; what all of them call through is the same. */
 const files = () =>
   (readdirSync(folder.registry, { recursive: true }) as string[])
-    .filter((name) => /\.\w+$/.test(name) && !name.startsWith("_runtime"))
+    .filter((name) => /\.\w+$/.test(name) && !/^(?:_runtime|package\.json)/.test(name))
     .sort();
 
 async function found(query: string): Promise<string[]> {
@@ -137,7 +137,7 @@ test("tools that come and go, another category, another name", async () => {
   folder.configure({ shop: { ...entry, category: "business" } });
   expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 2, written: 3, removed: 3 }]);
   expect(files()).toEqual(["business/shop/index.ts", "business/shop/three.ts", "business/shop/two.ts", "index.json"]);
-  expect(readdirSync(folder.registry).sort()).toEqual(["_runtime", "business", "index.json"]);
+  expect(readdirSync(folder.registry).sort()).toEqual(["_runtime", "business", "index.json", "package.json"]);
 
   // Only the case differs: the old one is gone before the new one takes its folder.
   folder.configure({ Shop: { ...entry, category: "business" } });

@@ -97,9 +97,10 @@ const left = ["LEAVING", "OUTDATED"];
 
 async function answerTo(body: string): Promise<Answer> {
   const deadline = Date.now() + startMs;
-  for (;;) {
+  for (let isFirst = true; ; isFirst = false) {
     const place = findPlace();
-    const answer = await post(place, body);
+    // What was started for us is as new as can be.
+    const answer = await post(place, body, isFirst ? place.version : undefined);
     if (answer && !left.includes(answer.code ?? "")) return answer;
     if (Date.now() > deadline) throw notListening(place);
     await start(place, answer?.code === "OUTDATED");
@@ -107,12 +108,12 @@ async function answerTo(body: string): Promise<Answer> {
 }
 
 /** Undefined when nobody listens, so that nothing was sent. */
-function post(place: Place, body: string): Promise<Answer | undefined> {
+function post(place: Place, body: string, version: string | undefined): Promise<Answer | undefined> {
   const { promise, resolve: settle, reject } = Promise.withResolvers<Answer | undefined>();
   const headers = {
     "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
-    ...(place.version === undefined ? {} : { "claudikins-version": place.version }),
+    ...(version === undefined ? {} : { "claudikins-version": version }),
   };
   refuseForeign(place.socket);
   // A connection for each call: one that was kept may be closed in the moment in which it is used again.
