@@ -1,5 +1,6 @@
 /**
- * What a daemon is asked and answers: JSON over HTTP, on a socket that only its user can reach.
+ * What a daemon is asked and answers: JSON over HTTP, on a socket that only its user can reach. Answers have a
+ * content-length.
  *
  * - `POST /call` with `{"server", "tool", "args"?}` calls a tool: `{"value"}`, as code in the sandbox gets it.
  * - `GET /status` → `Status`.

@@ -1,4 +1,4 @@
-/** Writes what generated files call through, `_runtime/bridge.ts`, and beside it what holds on this machine alone. */
+/** Writes what generated files call through, `_runtime/bridge.ts` and its code, and beside them what holds on this machine alone. */
 import { realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { writeWhenChanged } from "../files.ts";
@@ -24,16 +24,42 @@ const localFile = "local.json";
 export function writeBridge(folder: string, { config, command, version }: Origin): void {
   const runtime = join(folder, "_runtime");
   const local = { config: config === undefined ? null : fromRegistry(folder, config), command, version };
-  writeWhenChanged(join(runtime, "bridge.ts"), bridgeText(), (found) => found.startsWith(mark));
+  for (const [name, text] of Object.entries(bridgeFiles())) {
+    writeWhenChanged(join(runtime, name), text, (found) => found.startsWith(mark));
+  }
   writeWhenChanged(join(runtime, localFile), `${JSON.stringify(local, null, 2)}\n`);
   writeWhenChanged(join(runtime, ".gitignore"), `${localFile}\n`);
   // Node would take the files for scripts where a project's own package.json says nothing, or says so.
   writeWhenChanged(join(folder, "package.json"), modulesText, (found) => found === modulesText);
 }
 
-/** Not checked where it is used: there may be no types of Node's modules there. */
-export function bridgeText(): string {
-  return `${mark}\n// @ts-nocheck\n${source}`;
+const codeFile = "bridge-code.js";
+
+/** What tool files import: the types, which are few, since a Node that strips them takes its time. */
+const typed = `${mark}
+// @ts-nocheck
+import * as code from ${JSON.stringify(`./${codeFile}`)};
+
+/** Calls one tool; its value, as code in the sandbox gets it. Rejects with an error that has a code and a suggestion. */
+export function call<Result>(server: string, tool: string, args: unknown): Promise<Result> {
+  return code.call(server, tool, args);
+}
+
+/** Nothing, unless the file of this import.meta is the program that was started: then its tool is called. */
+export function program<Args>(meta: ImportMeta, tool: object, run: (args: Args) => Promise<unknown>): void {
+  code.program(meta, tool, run);
+}
+`;
+
+let files: Record<string, string> | undefined;
+
+/** By their names in `_runtime`. */
+export function bridgeFiles(): Record<string, string> {
+  files ??= {
+    "bridge.ts": typed,
+    [codeFile]: `${mark}\n${new Bun.Transpiler({ loader: "ts", target: "node" }).transformSync(source)}`,
+  };
+  return files;
 }
 
 /** The files find each other from where they really are, whatever links lead there. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ClaudikinsError, type ErrorCode } from "../../src/errors.ts";
-import { bridgeText } from "../../src/registry/bridge.ts";
+import { bridgeFiles } from "../../src/registry/bridge.ts";
 import { fromSource } from "../support/claudikins.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { strippingNode } from "../support/node.ts";
@@ -213,7 +213,7 @@ test("a registry that was moved with its project, or came without what is of one
 });
 
 test("exit codes are those of claudikins itself", () => {
-  const [, table = ""] = /const exitCodes[^{]*\{([^}]*)\}/.exec(bridgeText()) ?? [];
+  const [, table = ""] = /const exitCodes[^{]*\{([^}]*)\}/.exec(bridgeFiles()["bridge-code.js"] ?? "") ?? [];
   const codes = [...table.matchAll(/(\w+): (\d+)/g)].map(([, code, exit]) => [code, Number(exit)]);
   expect(codes.length).toBeGreaterThan(10);
   expect(codes).toEqual(codes.map(([code]) => [code, new ClaudikinsError(code as ErrorCode, "").exitCode]));

@@ -1,5 +1,5 @@
 /** Emitted files as a program sees them: written to a folder and imported. */
-import { bridgeText } from "../../src/registry/bridge.ts";
+import { bridgeFiles } from "../../src/registry/bridge.ts";
 import { emitServer } from "../../src/registry/emit.ts";
 import type { RegistryServer } from "../../src/registry/model.ts";
 import { assignFileNames } from "../../src/registry/names.ts";
@@ -11,7 +11,7 @@ const transpiler = new Bun.Transpiler({ loader: "ts" });
 export async function importEmitted(server: RegistryServer) {
   using folder = temporaryFolder();
   const modules = new Map<string, Record<string, unknown>>();
-  folder.write("_runtime/bridge.ts", bridgeText());
+  for (const [name, text] of Object.entries(bridgeFiles())) folder.write(`_runtime/${name}`, text);
   for (const { name, text } of emitServer(server)) {
     transpiler.transformSync(text);
     modules.set(name, { ...(await import(folder.write(`${server.folder}/${name}`, text))) });

@@ -2,7 +2,8 @@
  * What the generated tool files stand on. A call goes over a socket to the claudikins that runs for this user and config;
  * where none does, it is started. Runs under Bun, and under a Node that strips types.
  *
- * In claudikins' own source this is a text: it is copied into registries and runs in the processes of whoever uses them.
+ * In claudikins' own source this is a text: it is written into registries, without its types, and runs in the processes of
+ * whoever uses them.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -20,7 +21,6 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
-import { request } from "node:http";
 import { createConnection } from "node:net";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import process from "node:process";
@@ -107,17 +107,15 @@ async function answerTo(body: string): Promise<Answer> {
   }
 }
 
-/** Undefined when nobody listens, so that nothing was sent. */
+/**
+ * Undefined when nobody listens, so that nothing was sent. The HTTP of one request is written by hand: Node's own client
+ * takes longer to load than the call takes. A connection for each call: one that was kept may be closed just as it is used.
+ */
 function post(place: Place, body: string, version: string | undefined): Promise<Answer | undefined> {
   const { promise, resolve: settle, reject } = Promise.withResolvers<Answer | undefined>();
-  const headers = {
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(body),
-    ...(version === undefined ? {} : { "claudikins-version": version }),
-  };
   refuseForeign(place.socket);
-  // A connection for each call: one that was kept may be closed in the moment in which it is used again.
-  const asked = request({ socketPath: place.socket, path: "/call", method: "POST", agent: false, headers });
+  const connection = createConnection(place.socket);
+  const answer = new AnswerReader();
   const lost = () =>
     reject(
       new ToolError(
@@ -126,25 +124,62 @@ function post(place: Place, body: string, version: string | undefined): Promise<
         "See whether it was done before you call again.",
       ),
     );
-  asked.on("error", (error: NodeJS.ErrnoException) => {
+  connection.on("connect", () => connection.write(requestOf(body, version)));
+  connection.on("error", (error: NodeJS.ErrnoException) => {
     if (isNobody(error)) settle(undefined);
     else lost();
   });
-  asked.on("response", (response) => {
-    const chunks: Buffer[] = [];
-    response.on("data", (chunk: Buffer) => chunks.push(chunk));
-    response.on("error", lost);
-    response.on("close", lost);
-    response.on("end", () => {
-      try {
-        settle(JSON.parse(Buffer.concat(chunks).toString("utf8")));
-      } catch {
-        lost();
-      }
-    });
+  connection.on("data", (chunk: Buffer) => {
+    if (!answer.add(chunk)) return;
+    connection.destroy();
+    try {
+      settle(JSON.parse(answer.body()));
+    } catch {
+      lost();
+    }
   });
-  asked.end(body);
+  connection.on("close", lost);
   return promise;
+}
+
+function requestOf(body: string, version: string | undefined): string {
+  const lines = [
+    "POST /call HTTP/1.1",
+    "host: localhost",
+    "connection: close",
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...(version === undefined ? [] : [`claudikins-version: ${version}`]),
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+/** An answer with a content-length, as claudikins gives it, that comes in pieces. */
+class AnswerReader {
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #bodyAt: number | undefined;
+  #end = Number.NaN;
+
+  /** True when it is whole. */
+  add(chunk: Buffer): boolean {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#bodyAt === undefined) this.#readHead();
+    return this.#size >= this.#end;
+  }
+
+  body(): string {
+    return Buffer.concat(this.#chunks).toString("utf8", this.#bodyAt, this.#end);
+  }
+
+  #readHead(): void {
+    const text = Buffer.concat(this.#chunks).toString("latin1");
+    const end = text.indexOf("\r\n\r\n");
+    if (end === -1) return;
+    this.#bodyAt = end + 4;
+    this.#end = this.#bodyAt + Number(/^content-length: *(\d+)/im.exec(text.slice(0, end))?.[1]);
+  }
 }
 
 /** Nobody has made this socket, or whoever did is gone. */
@@ -435,8 +470,8 @@ const exitCodes: Record<string, number> = {
   CANCELLED: 130,
 };
 
-/** This file, from that of a tool. */
-const here = "../../_runtime/bridge.ts";
+/** This file as it stands in a registry, from that of a tool. */
+const here = "../../_runtime/bridge-code.js";
 
 /** Where the file is part of a bundle, the bundle is what was started, and this is no tool's file. */
 function isStarted(meta: ImportMeta): boolean {
