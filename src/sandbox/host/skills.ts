@@ -43,7 +43,7 @@ function find(name: string, files: Files): { path: string; source: string } {
     throw {
       code: "MODULE_NOT_FOUND",
       message: `There is no generated file ./${base}.ts: ${problem}`,
-      hint: 'They are ./registry/<category>/<server>/<tool>.ts. Without knowing where: import { tool } from "./servers/<server>".',
+      hint: "They are ./registry/<category>/<server>/<tool>.ts; ./servers/<server> has the same functions.",
     };
   }
   throw {
