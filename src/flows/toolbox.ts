@@ -3,11 +3,13 @@ import { createHash } from "node:crypto";
 import { type CallOptions, Pool, type PoolOptions } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";
 import { unlessAborted } from "../clients/unless-aborted.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
+import { userDataFolder } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { writeBridge } from "../registry/bridge.ts";
+import { noteOrigin, writeBridge } from "../registry/bridge.ts";
 import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
 import { assignNames, type Named, sandboxGlobals, toFolderName } from "../registry/names.ts";
 import { markAsked, readIndex, removeServer, type Written, writeIndex, writeServer } from "../registry/store.ts";
@@ -38,6 +40,7 @@ export class Toolbox implements AsyncDisposable {
   readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
   readonly #lastSync = new Map<string, Promise<SyncResult>>();
   readonly #log: Log;
+  readonly #env: Environment;
   readonly #refresher = new Refresher((name) => this.#refresh(name));
 
   constructor(config: Config, sandbox: Sandbox, options: PoolOptions) {
@@ -45,6 +48,7 @@ export class Toolbox implements AsyncDisposable {
     this.sandbox = sandbox;
     this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
     this.#log = options.log;
+    this.#env = options.env;
     this.pool = new Pool(config.servers, options);
     this.pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
@@ -159,8 +163,9 @@ export class Toolbox implements AsyncDisposable {
   /** So that the files can be called by themselves, by this config and this very program. */
   #writeBridge(): void {
     const { origin, folders } = this.config;
-    const config = origin.kind === "demo" ? undefined : origin.file;
-    writeBridge(folders.registry, { config, command: selfCommand(), version });
+    const config = origin.kind === "demo" ? null : origin.file;
+    writeBridge(folders.registry);
+    noteOrigin(userDataFolder(this.#env), folders.registry, { config, command: selfCommand(), version });
   }
 
   /** Removes what the registry has of servers that are not in the config any more; their names. */

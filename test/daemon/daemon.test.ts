@@ -212,9 +212,8 @@ describe("makes room for another one, and does its calls to their end", () => {
   });
 
   test("but not again and again, when no newer one is to be had", async () => {
-    const local = join(project.path, "project/.claudikins/registry/_runtime/local.json");
-    const settings = JSON.parse(await Bun.file(local).text());
-    writeFileSync(local, JSON.stringify({ ...settings, version: "99.0.0" }));
+    const note = JSON.parse(await Bun.file(project.note()).text());
+    writeFileSync(project.note(), JSON.stringify({ ...note, version: "99.0.0" }));
     await seen();
     await seen();
     expect(await project.daemons()).toHaveLength(1);

@@ -1,10 +1,11 @@
 /** Generated files as programs and modules, under Bun and under a Node that strips types. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, renameSync, symlinkSync } from "node:fs";
+import { chmodSync, readdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ClaudikinsError, type ErrorCode } from "../../src/errors.ts";
 import { bridgeFiles } from "../../src/registry/bridge.ts";
-import { fromSource } from "../support/claudikins.ts";
+import { version } from "../../src/version.ts";
+import { fromSource, root } from "../support/claudikins.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { strippingNode } from "../support/node.ts";
 import { runProgram } from "../support/process.ts";
@@ -161,10 +162,8 @@ describe("the executable", () => {
   });
 
   test("that is nowhere is told of", async () => {
-    const local = join(project.path, "project/.claudikins/registry/_runtime/local.json");
-    renameSync(local, `${local}.away`);
-    const { exitCode, stderr } = await project.run("seen", {}, { env: { SEEN_TOKEN: "d", PATH: "/nowhere" } });
-    renameSync(`${local}.away`, local);
+    const env = { SEEN_TOKEN: "d", PATH: "/nowhere", XDG_DATA_HOME: join(project.path, "nowhere") };
+    const { exitCode, stderr } = await project.run("seen", {}, { env });
     expect({ exitCode, ...lastLine(stderr) }).toEqual({
       exitCode: 2,
       error: "claudikins is not on the PATH, nor where it was when it wrote these files",
@@ -200,16 +199,29 @@ test("a config that is wrong is told of as claudikins tells it", async () => {
   });
 });
 
-test("a registry that was moved with its project, or came without what is of one machine, finds its config", async () => {
+test("a registry that was moved with its project finds its config", async () => {
   await using moved = await generatedProject();
   const elsewhere = join(moved.path, "elsewhere");
   renameSync(join(moved.path, "project"), elsewhere);
   const file = moved.file("seen").replace("/project/", "/elsewhere/");
-  const first = await runProgram([process.execPath, file], { env: moved.env });
-  expect(JSON.parse(first.stdout)).toMatchObject({ cwd: elsewhere });
-  await Bun.file(join(elsewhere, ".claudikins/registry/_runtime/local.json")).delete();
-  const second = await runProgram([process.execPath, file], { env: moved.env });
-  expect(second.stdout).toBe(first.stdout);
+  const { stdout } = await runProgram([process.execPath, file], { env: moved.env });
+  expect(JSON.parse(stdout)).toMatchObject({ cwd: elsewhere });
+});
+
+test("nothing of this machine stands in a registry, which sandboxed code reads", async () => {
+  const registry = join(project.path, "project", ".claudikins", "registry");
+  const files = (readdirSync(registry, { recursive: true }) as string[]).filter((name) => /\.\w+$/.test(name));
+  expect(files).toContain("_runtime/bridge-code.js");
+  for (const name of files) {
+    const text = await Bun.file(join(registry, name)).text();
+    expect([name, text.includes(project.path), text.includes(root)]).toEqual([name, false, false]);
+  }
+  expect(JSON.parse(await Bun.file(project.note()).text())).toEqual({
+    registry,
+    config: project.config,
+    command: fromSource,
+    version,
+  });
 });
 
 test("exit codes are those of claudikins itself", () => {

@@ -1,5 +1,5 @@
 /** A project of a new user with a generated registry, whose files are called as they would be. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fromSource } from "./claudikins.ts";
 import { type Ended, processesLeft, runProgram, testEnvironment } from "./process.ts";
@@ -25,6 +25,8 @@ export interface GeneratedProject extends TemporaryFolder, AsyncDisposable {
   claudikins(...args: string[]): Promise<Ended>;
   /** What `claudikins daemon status` says. */
   daemons(): Promise<DaemonStatus[]>;
+  /** What claudikins has noted for the files, of this machine: a file, once they are written. */
+  note(): string;
   /** Processes that have the folder on their command lines: daemons and servers. */
   left(): Promise<number[]>;
 }
@@ -78,6 +80,10 @@ export async function generatedProject(
     async daemons() {
       const { stdout } = await claudikins("daemon", "status", "--json");
       return JSON.parse(stdout).daemons;
+    },
+    note() {
+      const notes = join(folder.path, "data", "claudikins", "registries");
+      return join(notes, readdirSync(notes)[0] ?? "none");
     },
     left: () => processesLeft(folder.path, 5_000),
     async [Symbol.asyncDispose]() {

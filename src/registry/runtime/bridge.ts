@@ -22,7 +22,7 @@ import {
   statSync,
 } from "node:fs";
 import { createConnection } from "node:net";
-import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
@@ -84,6 +84,8 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 
 interface Answer {
   value?: unknown;
+  /** Of the process that listens, where that was asked. */
+  pid?: number;
   error?: string;
   code?: string;
   suggestion?: string;
@@ -100,7 +102,7 @@ async function answerTo(body: string): Promise<Answer> {
   for (let isFirst = true; ; isFirst = false) {
     const place = findPlace();
     // What was started for us is as new as can be.
-    const answer = await post(place, body, isFirst ? place.version : undefined);
+    const answer = await ask(place, "POST /call", body, isFirst ? place.version : undefined);
     if (answer && !left.includes(answer.code ?? "")) return answer;
     if (Date.now() > deadline) throw notListening(place);
     await start(place, answer?.code === "OUTDATED");
@@ -111,7 +113,7 @@ async function answerTo(body: string): Promise<Answer> {
  * Undefined when nobody listens, so that nothing was sent. The HTTP of one request is written by hand: Node's own client
  * takes longer to load than the call takes. A connection for each call: one that was kept may be closed just as it is used.
  */
-function post(place: Place, body: string, version: string | undefined): Promise<Answer | undefined> {
+function ask(place: Place, route: string, body: string, version?: string): Promise<Answer | undefined> {
   const { promise, resolve: settle, reject } = Promise.withResolvers<Answer | undefined>();
   refuseForeign(place.socket);
   const connection = createConnection(place.socket);
@@ -124,7 +126,7 @@ function post(place: Place, body: string, version: string | undefined): Promise<
         "See whether it was done before you call again.",
       ),
     );
-  connection.on("connect", () => connection.write(requestOf(body, version)));
+  connection.on("connect", () => connection.write(requestOf(route, body, version)));
   connection.on("error", (error: NodeJS.ErrnoException) => {
     if (isNobody(error)) settle(undefined);
     else lost();
@@ -142,9 +144,9 @@ function post(place: Place, body: string, version: string | undefined): Promise<
   return promise;
 }
 
-function requestOf(body: string, version: string | undefined): string {
+function requestOf(route: string, body: string, version: string | undefined): string {
   const lines = [
-    "POST /call HTTP/1.1",
+    `${route} HTTP/1.1`,
     "host: localhost",
     "connection: close",
     "content-type: application/json",
@@ -195,7 +197,7 @@ interface Place {
   log: string;
   /** Undefined for the demo. */
   config: string | undefined;
-  /** Written into the registry on this machine: how claudikins was started, and its version. */
+  /** How claudikins was started when it wrote the registry, and its version. */
   command: string[] | undefined;
   version: string | undefined;
 }
@@ -203,7 +205,7 @@ interface Place {
 const registry = dirname(dirname(fileURLToPath(import.meta.url)));
 
 function findPlace(): Place {
-  const local = localSettings();
+  const local = noted();
   const config = local.config === null ? undefined : findConfig(local.config);
   const name = keyOf(config);
   const folder = runFolder();
@@ -214,26 +216,42 @@ function findPlace(): Place {
   return { socket, log: join(folder, `${name}.log`), config, command, version };
 }
 
-interface LocalSettings {
-  /** From the registry; null for the demo. */
+/** What claudikins has noted of this machine. */
+interface Note {
+  /** Null for the demo. */
   config?: string | null;
   command?: string[];
   version?: string;
 }
 
-/** A registry that came from another machine has none. */
-function localSettings(): LocalSettings {
+/** Of a registry that came from elsewhere, or was moved, only what starts claudikins. */
+function noted(): Note {
+  const folder = dataFolder();
+  return (
+    readNote(join(folder, "registries", `${hashOf(registry)}.json`)) ?? readNote(join(folder, "executable.json")) ?? {}
+  );
+}
+
+function readNote(file: string): Note | undefined {
   try {
-    return JSON.parse(readFileSync(join(registry, "_runtime", "local.json"), "utf8"));
+    return JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    return {};
+    return undefined;
   }
+}
+
+function dataFolder(): string {
+  const { XDG_DATA_HOME: data, HOME, USERPROFILE } = process.env;
+  return join(data && isAbsolute(data) ? data : join(HOME || USERPROFILE || "/", ".local", "share"), "claudikins");
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
 function findConfig(recorded: string | undefined): string {
   const name = "claudikins.json";
-  const found = recorded === undefined ? undefined : resolve(registry, recorded);
-  if (found !== undefined && existsSync(found)) return realpathSync(found);
+  if (recorded !== undefined && existsSync(recorded)) return realpathSync(recorded);
   for (let folder = registry; folder !== dirname(folder); ) {
     folder = dirname(folder);
     if (existsSync(join(folder, name))) return realpathSync(join(folder, name));
@@ -252,20 +270,16 @@ function keyOf(config: string | undefined): string {
   const values = [...new Set([...names, "HOME", "USERPROFILE", "XDG_DATA_HOME"])]
     .sort()
     .map((name) => [name, process.env[name] ?? null]);
-  return createHash("sha256")
-    .update(JSON.stringify([config ?? null, values]))
-    .digest("hex")
-    .slice(0, 16);
+  return hashOf(JSON.stringify([config ?? null, values]));
 }
 
 /** Longer paths of sockets are refused by some systems. */
 const maxFolderLength = 70;
 
 function runFolder(): string {
-  const { XDG_RUNTIME_DIR: runtime, XDG_DATA_HOME: data, HOME, USERPROFILE } = process.env;
-  const home = data && isAbsolute(data) ? data : join(HOME || USERPROFILE || "/", ".local", "share");
+  const runtime = process.env["XDG_RUNTIME_DIR"];
   const folder = runtime && isAbsolute(runtime) && isOurs(runtime) ? runtime : undefined;
-  const chosen = folder === undefined ? join(home, "claudikins", "run") : join(folder, "claudikins");
+  const chosen = folder === undefined ? join(dataFolder(), "run") : join(folder, "claudikins");
   if (process.platform === "win32" || Buffer.byteLength(chosen) <= maxFolderLength) return chosen;
   return `/tmp/claudikins-${process.getuid?.()}`;
 }
@@ -322,7 +336,12 @@ async function startOnce(place: Place, newer: boolean): Promise<void> {
     // Where another process was quicker, ours ends at once, and that one listens in a moment.
     const patience = () => (daemon.ended() ? 500 : startMs);
     for (const begun = Date.now(); Date.now() - begun < patience() && Date.now() < deadline; ) {
-      if (await listens(place.socket)) return;
+      const status = await ask(place, "GET /status", "").catch(() => undefined);
+      if (status) {
+        // Another process was quicker, and that one will not be needed when ours has come so far.
+        if (status.pid !== daemon.pid) daemon.end();
+        return;
+      }
       const failure = daemon.failure();
       if (failure) throw failure;
       await new Promise((done) => setTimeout(done, 10));
@@ -332,6 +351,8 @@ async function startOnce(place: Place, newer: boolean): Promise<void> {
 }
 
 interface Launched {
+  pid: number | undefined;
+  end(): void;
   ended(): boolean;
   /** Why it ended, when that was no good end. */
   failure(): ToolError | undefined;
@@ -363,10 +384,10 @@ function launch(command: string[], place: Place): Launched {
         failure = lastWords(place.log, from) ?? cannotStart(file, `it ended with ${signal ?? `code ${code}`}`);
     });
     child.unref();
+    return { pid: child.pid, end: () => void child.kill(), ended: () => ended, failure: () => failure };
   } finally {
     closeSync(log);
   }
-  return { ended: () => ended, failure: () => failure };
 }
 
 /** Of one line of JSON, as claudikins writes its errors; else of whatever was written since. */
@@ -382,17 +403,6 @@ function lastWords(log: string, from: number): ToolError | undefined {
   }
   const text = lines.slice(-5).join("\n");
   return text === "" ? undefined : new ToolError(`claudikins did not start: ${text}`, "UNEXPECTED");
-}
-
-function listens(socket: string): Promise<boolean> {
-  return new Promise((settle) => {
-    const connection = createConnection(socket);
-    connection.on("connect", () => {
-      connection.destroy();
-      settle(true);
-    });
-    connection.on("error", () => settle(false));
-  });
 }
 
 function findCommand({ command }: Place): string[] {
