@@ -14,6 +14,8 @@ import { errorJson, errorText } from "./report.ts";
 interface Entry {
   summary: string;
   load: () => Promise<{ default: Command }>;
+  /** Not for people to start: left out of the help text. */
+  hidden?: boolean;
 }
 
 /** Commands that belong together, under one word. */
@@ -45,6 +47,22 @@ const commands: Record<string, Entry | Group> = {
       login: { summary: "Sign in to a server, in your browser", load: () => import("./commands/auth/login.ts") },
       logout: { summary: "Give up a sign-in, and forget it", load: () => import("./commands/auth/logout.ts") },
       status: { summary: "Show who is signed in, and for how long", load: () => import("./commands/auth/status.ts") },
+    },
+  },
+  daemon: {
+    summary: "The process that generated files call through: status, stop",
+    description: "What holds the servers between calls of generated files. It starts and ends by itself.",
+    commands: {
+      status: { summary: "Show the daemons that run", load: () => import("./commands/daemon/status.ts") },
+      stop: {
+        summary: "End the daemon of this config, and its servers",
+        load: () => import("./commands/daemon/stop.ts"),
+      },
+      run: {
+        summary: "Be the daemon, in the foreground",
+        load: () => import("./commands/daemon/run.ts"),
+        hidden: true,
+      },
     },
   },
   gen: { summary: "Ask every server for its tools and write the registry", load: () => import("./commands/gen.ts") },
@@ -142,10 +160,9 @@ Help for a command: ${name} <command> --help
 }
 
 function summaries(entries: Record<string, Entry | Group>): string {
-  const width = Math.max(...Object.keys(entries).map((name) => name.length));
-  return Object.entries(entries)
-    .map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`)
-    .join("\n");
+  const shown = Object.entries(entries).filter(([, entry]) => !("hidden" in entry && entry.hidden));
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`).join("\n");
 }
 
 async function helpText({ definition, examples }: Command, path: string[], colours: boolean): Promise<string> {

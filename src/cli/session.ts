@@ -1,6 +1,6 @@
 /** What the commands that work with servers begin with: the config, and a toolbox made of it. */
 import { resolve } from "node:path";
-import { loadConfig } from "../config/load.ts";
+import { type Config, loadConfig } from "../config/load.ts";
 import { credentialsFile } from "../config/locations.ts";
 import { Toolbox } from "../flows/toolbox.ts";
 import { openLog } from "../log.ts";
@@ -17,13 +17,13 @@ export async function openToolbox(
   sandbox = new Sandbox(),
   registry?: string,
 ): Promise<Toolbox> {
-  const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const config = await loadConfig({ flag: configFile, cwd: io.cwd, env: io.env });
   if (registry !== undefined) config.folders.registry = resolve(io.cwd, registry);
-  return new Toolbox(config, sandbox, {
-    env: io.env,
-    cwd: io.cwd,
-    log,
-    credentialsFile: credentialsFile(io.env),
-  });
+  return toolboxOf(config, io, io.cwd, sandbox);
+}
+
+/** `cwd` is the working directory of servers that name none. */
+export async function toolboxOf(config: Config, io: Io, cwd: string, sandbox = new Sandbox()): Promise<Toolbox> {
+  const log = await openLog(io.env["CLAUDIKINS_LOG"]);
+  return new Toolbox(config, sandbox, { env: io.env, cwd, log, credentialsFile: credentialsFile(io.env) });
 }

@@ -48,10 +48,12 @@ export interface Config {
 /** Throws CONFIG_NOT_FOUND, FILE_NOT_FOUND, CONFIG_INVALID or NEEDS_VARIABLE; a server with a missing variable is no error. */
 export async function loadConfig(options: {
   flag?: string | undefined;
+  /** The demo's, whatever files there are. */
+  demo?: boolean | undefined;
   cwd: string;
   env: Environment;
 }): Promise<Config> {
-  const origin = discoverConfig(options);
+  const origin: ConfigOrigin = options.demo ? { kind: "demo" } : discoverConfig(options);
   if (origin.kind === "demo") return demoConfig(origin, options.env);
   const text = readText(origin.file);
   // The schema library is loaded only where there is something to check.

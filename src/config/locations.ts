@@ -10,7 +10,7 @@ export function userConfigFile(env: Environment): string {
 }
 
 /** The user's data folder: registry and workspace for everything that is not a project's. */
-function userDataFolder(env: Environment): string {
+export function userDataFolder(env: Environment): string {
   return join(xdgFolder(env, "XDG_DATA_HOME", ".local", "share"), "claudikins");
 }
 

@@ -112,6 +112,16 @@ function suggestions(words: string, limit: number, toolbox: Toolbox): Suggestion
     });
 }
 
+/** One call of a tool by itself: its arguments are checked and its result becomes a value as those of code. */
+export async function callOnce(
+  { server, tool, args }: { server: string; tool: string; args: Record<string, unknown> },
+  toolbox: Toolbox,
+  signal: AbortSignal,
+): Promise<BindingValue> {
+  const call: BindingCall = { namespace: server, group: "tools", name: tool, args, raw: false };
+  return callTool(toolbox, call, { signal, subscriptions: new CodeSubscriptions(toolbox.pool) });
+}
+
 /** Questions about the tools are no calls, and not told of. */
 async function toldCall(
   toolbox: Toolbox,

@@ -1,4 +1,5 @@
 /** gen --check: what gen would change, and nothing of it done. */
+import { bridgeDifferences } from "../registry/bridge.ts";
 import { type Difference, differencesOf, generatedFiles, indexDifference, straysIn } from "../registry/differences.ts";
 import { askAll, type Problem } from "./ask-all.ts";
 import type { GenerateOptions } from "./generate.ts";
@@ -16,7 +17,7 @@ export interface RegistryCheck {
   folder: string;
   /** In the order of the config. */
   servers: CheckedServer[];
-  /** Of the index, of servers that the config has no more, and with `clean` of files that belong to no server. */
+  /** Of the index, of what all tools' files call through, of servers that the config has no more, and with `clean` of files that belong to no server. */
   differences: Difference[];
 }
 
@@ -48,6 +49,7 @@ export async function checkRegistry(toolbox: Toolbox, options: GenerateOptions =
     servers,
     differences: [
       ...indexDifference(registry, known),
+      ...(known.length > 0 ? bridgeDifferences(registry) : []),
       ...[...extra].map((path): Difference => ({ path, state: "extra" })),
     ],
   };

@@ -2,13 +2,18 @@
 import { type CallOptions, Pool, type PoolOptions } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";
 import { unlessAborted } from "../clients/unless-aborted.ts";
+import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
+import { userDataFolder } from "../config/locations.ts";
+import { selfCommand } from "../config/self.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { noteOrigin, writeBridge } from "../registry/bridge.ts";
 import type { RegistryIndex, RegistryServer } from "../registry/model.ts";
 import { assignNames, type Named, sandboxGlobals, toFolderName } from "../registry/names.ts";
 import { markAsked, removeServer, type Written, writeServer } from "../registry/store.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { version } from "../version.ts";
 import { Asking, askedAtOnce } from "./asking.ts";
 import { categoryOf, fingerprintOf } from "./config-entry.ts";
 import { KnownServers } from "./known-servers.ts";
@@ -52,6 +57,8 @@ export class Toolbox implements AsyncDisposable {
   readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
   readonly #lastSync = new Map<string, Promise<SyncResult>>();
   readonly #log: Log;
+  readonly #env: Environment;
+  #hasBridge = false;
   readonly #refresher = new Refresher((name) => this.#refresh(name));
   readonly #asking = new Asking((name) => this.#learnNow(name));
 
@@ -61,6 +68,7 @@ export class Toolbox implements AsyncDisposable {
     this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
     this.#jsNames = new Map(this.names.map(({ name, jsName }) => [name, jsName]));
     this.#log = options.log;
+    this.#env = options.env;
     const { registry } = config.folders;
     this.observer = new Observer({
       folder: registry,
@@ -201,6 +209,7 @@ export class Toolbox implements AsyncDisposable {
     }
     this.#registry.remember(server);
     const files = writeServer(registry, server, before);
+    this.#writeBridge();
     markAsked(registry, server);
     this.#registry.changed(name);
     if (!indexLater) this.writeIndex();
@@ -230,6 +239,16 @@ export class Toolbox implements AsyncDisposable {
     const gone = this.index.servers.filter((server) => !this.config.servers.has(server.name));
     if (gone.length > 0) this.#registry.forget(new Set(gone.map(({ name }) => name)));
     return gone;
+  }
+
+  /** So that the files can be called by themselves, by this config and this very program. */
+  #writeBridge(): void {
+    if (this.#hasBridge) return;
+    this.#hasBridge = true;
+    const { origin, folders } = this.config;
+    const config = origin.kind === "demo" ? null : origin.file;
+    writeBridge(folders.registry);
+    noteOrigin(userDataFolder(this.#env), folders.registry, { config, command: selfCommand(), version });
   }
 
   /** Removes what the registry has of servers that are not in the config any more; their names. */

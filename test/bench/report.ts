@@ -79,7 +79,17 @@ export function atLeast(row: Row, name: string, share: number): Row {
 }
 
 /** All that ever stands beside ours, in the order of the columns. */
-const order = ["node -e 0", "no servers", "raw client", "node:vm", "deno", "flexsearch", "minisearch"];
+const order = [
+  "node -e 0",
+  "runtime alone",
+  "first call",
+  "no servers",
+  "raw client",
+  "node:vm",
+  "deno",
+  "flexsearch",
+  "minisearch",
+];
 
 /** A block a section: a line a row, and the notes under it. */
 export function table(sections: Section[], machine: Machine): string {

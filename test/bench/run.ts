@@ -10,6 +10,7 @@ import { executable } from "../support/claudikins.ts";
 import { measureCalls } from "./calls.ts";
 import { measureCancel } from "./cancel.ts";
 import { measureCompute } from "./compute.ts";
+import { measureFiles } from "./files.ts";
 import { measureGen } from "./gen.ts";
 import { measureGrowthAlone } from "./growth.ts";
 import { measureLargeResult } from "./large-result.ts";
@@ -32,6 +33,7 @@ const measures: Record<string, Measure> = {
   memory: measureMemory,
   growth: measureGrowthAlone,
   cancel: measureCancel,
+  files: measureFiles,
   search: measureSearch,
   gen: measureGen,
 };

@@ -47,12 +47,15 @@ test("--check: a registry that is old, one that is current, and one that cannot 
     missing  other/notes/example.ts
     missing  other/notes/add.ts
     missing  index.json
+    missing  _runtime/bridge.ts
+    missing  _runtime/bridge-code.js
+    missing  package.json
     --- stderr
     server  tools  differences  time  state
     shop  2  5  N ms  stale
     notes  1  4  N ms  stale
 
-    error: The registry in FOLDER/.claudikins/registry is not current: 10 files
+    error: The registry in FOLDER/.claudikins/registry is not current: 13 files
 
     hint: Generate it again: claudikins gen
     --- exit code 1
@@ -117,7 +120,7 @@ test("--check --json: the report on stdout when all is current, with the error w
     stderr: {
       error: {
         code: "REGISTRY_STALE",
-        message: `The registry in ${registry} is not current: 5 files`,
+        message: `The registry in ${registry} is not current: 8 files`,
         hint: "Generate it again: claudikins gen",
       },
       report: {
@@ -135,7 +138,10 @@ test("--check --json: the report on stdout when all is current, with the error w
             ],
           },
         ],
-        differences: [{ path: join(registry, "index.json"), state: "missing" }],
+        differences: ["index.json", "_runtime/bridge.ts", "_runtime/bridge-code.js", "package.json"].map((name) => ({
+          path: join(registry, name),
+          state: "missing",
+        })),
       },
     },
   });
@@ -186,7 +192,12 @@ test("--output: another folder, and nothing in the usual one", async () => {
   configure({ shop: offering("shop", "list") });
   const { stdout } = await run(["gen", "--output", "sub/tools"]);
   expect(stdout).toBe(`${join(folder.path, "sub", "tools")}\n`);
-  expect(readdirSync(join(folder.path, "sub", "tools")).sort()).toEqual(["index.json", "other"]);
+  expect(readdirSync(join(folder.path, "sub", "tools")).sort()).toEqual([
+    "_runtime",
+    "index.json",
+    "other",
+    "package.json",
+  ]);
   expect(existsSync(join(folder.path, ".claudikins"))).toBe(false);
   expect(await run(["gen", "--output", "sub/tools", "--check"])).toMatchObject({ exitCode: 0 });
   expect(await run(["gen", "--check"])).toMatchObject({ exitCode: 1 });

@@ -32,6 +32,7 @@ describe("help", () => {
         search  Find tools by what they do; starts no server
         list    Show the servers and what is known of them; --check starts them
         auth    Sign in to servers on the network: login, logout, status
+        daemon  The process that generated files call through: status, stop
         gen     Ask every server for its tools and write the registry
         demo    The built-in demo server: the back office of a small shop
 

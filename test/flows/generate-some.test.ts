@@ -34,9 +34,10 @@ async function differences(options?: GenerateOptions): Promise<string[]> {
     .filter(matters);
 }
 
+/** Without what all tools' files call through. */
 const files = () =>
   (readdirSync(folder.registry, { recursive: true }) as string[])
-    .filter((name) => /\.\w+$/.test(name) && matters(name))
+    .filter((name) => /\.\w+$/.test(name) && matters(name) && !/^(?:_runtime\/bridge|package\.json)/.test(name))
     .sort();
 
 /** Every file with its text and its time. */
@@ -172,6 +173,9 @@ describe("check", () => {
       "missing other/shop/b.ts",
       "missing other/shop/c.ts",
       "missing index.json",
+      "missing _runtime/bridge.ts",
+      "missing _runtime/bridge-code.js",
+      "missing package.json",
     ]);
     await gen();
     expect(await differences()).toEqual([]);
@@ -209,7 +213,12 @@ describe("check", () => {
     folder.configure({ shop });
     expect(await differences()).toEqual([]);
     writeFileSync(join(folder.registry, "index.json"), "{");
-    expect(await differences()).toEqual(["stale index.json"]);
+    const bridge = join(folder.registry, "_runtime", "bridge.ts");
+    writeFileSync(bridge, readFileSync(bridge, "utf8").replace("server, tool", "tool, server"));
+    writeFileSync(join(folder.registry, "package.json"), '{ "name": "mine" }');
+    expect(await differences()).toEqual(["stale index.json", "stale _runtime/bridge.ts"]);
+    await gen();
+    expect(await differences()).toEqual([]);
   });
 
   test("says nothing of a server that fails but why", async () => {

@@ -1,6 +1,7 @@
 /** Emitted files as a program sees them: written to a folder, beside a bridge, and imported. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { writeBridge } from "../../src/registry/bridge.ts";
 import { emitServer } from "../../src/registry/emit.ts";
 import type { RegistryServer } from "../../src/registry/model.ts";
 import { assignFileNames } from "../../src/registry/names.ts";
@@ -8,19 +9,9 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 const transpiler = new Bun.Transpiler({ loader: "ts" });
 
-/** What the files need of it, and no more. */
-const bridge = `
-export function call<Result>(_server: string, _tool: string, _args: unknown): Promise<Result> {
-  throw new Error("no call is made here");
-}
-export function program(_meta: ImportMeta, _tool: object, _run: (args: never) => Promise<unknown>): void {}
-`;
-
 /** The paths of the files. */
 export function writeEmitted(folder: TemporaryFolder, server: RegistryServer): string[] {
-  mkdirSync(join(folder.path, "_runtime"), { recursive: true });
-  folder.write("_runtime/bridge.ts", bridge);
-  folder.write("package.json", { type: "module" });
+  writeBridge(folder.path);
   mkdirSync(join(folder.path, ...server.folder.split("/")), { recursive: true });
   return emitServer(server).map(({ name, text }) => {
     // Throws on what is no TypeScript.

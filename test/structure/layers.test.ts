@@ -12,8 +12,9 @@ const source = join(root, "src");
  */
 const below: Record<string, string[]> = {
   main: ["cli"],
-  cli: ["server", "flows", "sandbox", "registry", "clients", "config", "demo"],
+  cli: ["server", "daemon", "flows", "sandbox", "registry", "clients", "config", "demo"],
   server: ["flows", "sandbox", "registry", "clients", "config"],
+  daemon: ["flows", "sandbox", "registry", "clients", "config"],
   flows: ["sandbox", "registry", "clients", "config"],
   sandbox: [],
   registry: ["clients"],
@@ -152,6 +153,8 @@ describe("imports", () => {
 
   test("nothing in src imports a test, a script or a folder", () => {
     const outside = imports.filter(({ to, ours }) => ours && to.startsWith(".."));
+    // That one is a text, which nothing may run.
+    expect(imports.filter(({ to }) => to === bridge).map(shown)).toEqual([`registry/bridge.ts → ${bridge}`]);
     const catalog = ["../registry/index.ts", "../registry/types.ts"];
     const wrong = outside.filter(
       ({ from, to }) => to !== "../package.json" && !(from === "registry/catalog.ts" && catalog.includes(to)),
@@ -179,6 +182,9 @@ const guestLibraries = [
 /** Runs while the program is built, and is no part of it. */
 const buildTime = ["sandbox/guest/bundle.ts"];
 
+/** A text in our source: it is copied into registries, and runs in the processes of whoever uses them. */
+const bridge = "registry/runtime/bridge.ts";
+
 const existsAsAsset = (file: string) => readdirSync(join(source, dirname(file))).includes(file.split("/").at(-1) ?? "");
 
 describe("one place for", () => {
@@ -188,25 +194,27 @@ describe("one place for", () => {
   test("the environment: config", () => {
     expect(having(/process\.env|Bun\.env|import\.meta\.env/).filter((file) => !buildTime.includes(file))).toEqual([
       "config/environment.ts",
+      bridge,
     ]);
   });
 
   test("output: the streams of cli/io, never the console", () => {
     // There it stands in the text of a generated example.
     expect(having(/\bconsole\s*\.\s*\w+\(/)).toEqual(["registry/emit.ts"]);
-    expect(having(/process\.(?:stdout|stderr)\.write|Bun\.(?:stdout|stderr)/)).toEqual([]);
+    expect(having(/process\.(?:stdout|stderr)\.write|Bun\.(?:stdout|stderr)/)).toEqual([bridge]);
   });
 
   test("the end of the process: an exit code, but for the second signal", () => {
     expect(having(/process\.exit\(/)).toEqual(["cli/io.ts"]);
-    expect(having(/process\.exitCode/)).toEqual(["main.ts"]);
+    expect(having(/process\.exitCode/)).toEqual(["main.ts", bridge]);
   });
 
-  test("starting processes: servers in a group, what ends the groups when we cannot, and a browser", () => {
+  test("starting processes: servers in a group, what ends the groups when we cannot, a browser, and the daemon", () => {
     expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
       "cli/browser.ts",
       "clients/process-group.ts",
       "clients/watchdog.ts",
+      bridge,
     ]);
   });
 });

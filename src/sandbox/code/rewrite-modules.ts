@@ -21,7 +21,7 @@ export interface ModuleForm {
   exportsDefault: boolean;
 }
 
-/** Where a specifier is written in: undefined in a program, the path of a skill below the workspace in that skill. */
+/** Where a specifier is written in: undefined in a program, else the path of the module: `workspace/skills/report.ts`. */
 type From = string | undefined;
 
 /** Static and dynamic imports, `import.meta`, and every form of export; exports land in `__exports`. */
@@ -44,11 +44,8 @@ export function rewriteModules(program: Program, code: string, edits: Edits, fro
       edits.replace({ start, end: start + "import".length }, "__import");
       if (source.type === "Literal" && from !== undefined) edits.replace(source, stringOf(source, from));
     } else if (node.type === "MetaProperty" && (node as MetaProperty).meta.name === "import") {
-      // A skill is never the main module.
-      edits.replace(
-        node,
-        from === undefined ? "__meta" : `({ ...__meta, main: false, url: "file:///workspace/${from}" })`,
-      );
+      // What is imported is never the main module.
+      edits.replace(node, from === undefined ? "__meta" : `({ ...__meta, main: false, url: "file:///${from}" })`);
     }
   });
   return { exportsDefault };
@@ -120,10 +117,11 @@ function nameOf(node: Identifier | Literal): string {
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-/** What a skill calls `./other` is its neighbour; `./servers/…`, `./skills/…` and `./workspace/…` are the same everywhere. */
+/** What a module calls `./other` is its neighbour; in skills `./servers/…`, `./skills/…` and such are what they are in programs. */
 function stringOf({ value }: Literal, from: From): string {
   const specifier = String(value);
-  const shared = /^(?:\.{1,2}\/)+(?:servers|skills|workspace)(?:\/|$)/.test(specifier);
+  const isSkill = from?.startsWith("workspace/");
+  const shared = isSkill && /^(?:\.{1,2}\/)+(?:servers|skills|workspace|registry)(?:\/|$)/.test(specifier);
   if (from === undefined || shared || !/^\.{1,2}(?:\/|$)/.test(specifier)) return JSON.stringify(value);
-  return JSON.stringify(`./workspace/${posix.join(posix.dirname(from), specifier)}`);
+  return JSON.stringify(`./${posix.join(posix.dirname(from), specifier)}`);
 }

@@ -26,24 +26,24 @@ export interface Transpiled {
 const maxCharacters = 500_000;
 
 /**
- * A program, whose value is wanted, or a skill, whose exports are: then with its path below the workspace. Throws
- * CheckError when the code is not TypeScript.
+ * A program, whose value is wanted, or a module, whose exports are: then with its path. Throws CheckError when the code
+ * is not TypeScript.
  */
-export async function transpile(written: string, skill?: string): Promise<Transpiled> {
+export async function transpile(written: string, module?: string): Promise<Transpiled> {
   if (written.length > maxCharacters) throw tooLong(written.length);
   try {
-    return await transpileProgram(written, skill);
+    return await transpileProgram(written, module);
   } catch (error) {
     throw readable(error);
   }
 }
 
-async function transpileProgram(written: string, skill: string | undefined): Promise<Transpiled> {
+async function transpileProgram(written: string, module: string | undefined): Promise<Transpiled> {
   const { source, code, program, typed, notes } = await parseWritten(written);
   const edits = new Edits(code);
   rewriteUsing(program, code, edits);
-  const form = rewriteModules(program, code, edits, skill);
-  if (skill === undefined) rewriteProgram(program, code, edits, form);
+  const form = rewriteModules(program, code, edits, module);
+  if (module === undefined) rewriteProgram(program, code, edits, form);
   const edited = edits.apply();
   const inSource = async (at: { line: number; column: number }) =>
     typed ? ((await tracePosition(source, at)) ?? at) : at;

@@ -1,8 +1,8 @@
-/** What `import` and `require` give: servers as modules, skills of the workspace, and some of Node's modules. */
+/** What `import` and `require` give: servers as modules, skills of the workspace, generated files, and some of Node's modules. */
 import { ToolError } from "./calls.ts";
 import { host } from "./host.ts";
 import { nodeModules } from "./modules.ts";
-import { servers } from "./namespaces.ts";
+import { callTool, servers } from "./namespaces.ts";
 import * as operations from "./node/fs-operations.ts";
 
 type Module = Record<string, unknown>;
@@ -45,6 +45,7 @@ function moduleOf(specifier: unknown): Module {
   if (folder === "servers") return serverModule(server, tool);
   if (isData(specifier)) return jsonModule(path);
   const name = String(specifier).replace(/^node:/, "");
+  if (path === bridgePath) return bridge;
   const known = builtins.get(name);
   if (known) return known;
   if (!Object.hasOwn(nodeModules, name)) throw notThere(specifier, path);
@@ -53,6 +54,10 @@ function moduleOf(specifier: unknown): Module {
   builtins.set(name, module);
   return module;
 }
+
+/** What generated files call through; in here nothing has to be started, and no file is the program. */
+const bridgePath = "registry/_runtime/bridge";
+const bridge: Module = Object.freeze(Object.assign(Object.create(null), { call: callTool, program: () => {} }));
 
 /** The answer of the host to a load. */
 export function loaded(id: number, body: ModuleBody): void {
@@ -73,18 +78,22 @@ export function hasPendingLoads(): boolean {
 /** A JSON file, and no package of that name. */
 const isData = (specifier: unknown) => /^(?:\.{1,2}\/|\/|@\/|~\/).*\.json$/.test(String(specifier));
 
-/** The name of a skill below `./workspace/skills`, for any module of the workspace. */
+/** The name of a skill below `./workspace/skills`, for any module of the workspace and of the registry. */
 function skillOf(path: string): string | undefined {
-  if (path.endsWith(".json")) return undefined;
+  if (path.endsWith(".json") || path === bridgePath) return undefined;
+  if (path.startsWith("registry/")) return `../../${path}`;
   const [, skill] = /^(?:workspace\/)?skills\/(.+)$/.exec(path) ?? [];
   if (skill !== undefined) return skill;
   const [, other] = /^workspace\/(.+)$/.exec(path) ?? [];
   return other === undefined ? undefined : `../${other}`;
 }
 
-/** A JSON file of the workspace, as its default export; the members of an object are exports as well. */
+/** A JSON file of the workspace or the registry, as its default export; the members of an object are exports as well. */
 function jsonModule(path: string): Module {
-  const text = operations.readFile(path.startsWith("workspace/") ? `./${path}` : `./workspace/${path}`, "utf8");
+  const text = operations.readFile(
+    /^(?:workspace|registry)\//.test(path) ? `./${path}` : `./workspace/${path}`,
+    "utf8",
+  );
   const value = JSON.parse(String(text));
   const members = typeof value === "object" && !Array.isArray(value) ? value : {};
   return Object.assign(Object.create(null), members, { default: value });
@@ -137,13 +146,17 @@ function plainPath(specifier: unknown): string {
 }
 
 function notThere(specifier: unknown, path: string): Error {
-  if (/^(?:workspace\/)?skills\//.test(path)) {
+  if (/^(?:(?:workspace\/)?skills|registry)\//.test(path)) {
     const hint = `Write: const { … } = await import(${JSON.stringify(specifier)})`;
-    return new ToolError({ code: "MODULE_NOT_FOUND", message: "A skill cannot be required, only imported", hint });
+    return new ToolError({
+      code: "MODULE_NOT_FOUND",
+      message: `A ${path.startsWith("registry/") ? "generated file" : "skill"} cannot be required, only imported`,
+      hint,
+    });
   }
   return new ToolError({
     code: "MODULE_NOT_FOUND",
     message: `There is no module ${JSON.stringify(specifier)} in here`,
-    hint: `There are ./servers/<server>, ./skills/<name>, and of Node: ${Object.keys(nodeModules).sort().join(", ")}. No other packages, and no network.`,
+    hint: `There are ./servers/<server>, ./skills/<name>, ./registry/<category>/<server>/<tool>.ts, and of Node: ${Object.keys(nodeModules).sort().join(", ")}. No other packages, and no network.`,
   });
 }

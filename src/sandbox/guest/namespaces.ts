@@ -76,6 +76,32 @@ function foundTools(result: unknown): unknown {
   return found;
 }
 
+function findTool(server: string, tool: string): Tool {
+  const object = all[server];
+  if (!object) {
+    const known = Object.keys(all).join(", ") || "none";
+    throw new ToolError({
+      code: "SERVER_NOT_FOUND",
+      message: `No server is called "${server}"`,
+      hint: `Servers: ${known}`,
+    });
+  }
+  const found = object[tool];
+  if (!found) {
+    throw new ToolError({
+      code: "TOOL_NOT_FOUND",
+      message: `${server} has no tool "${tool}"`,
+      hint: `Its tools: ${Object.keys(object).slice(0, 20).join(", ") || "none"}`,
+    });
+  }
+  return found;
+}
+
+/** For who knows the names only at run time. */
+export async function callTool(server: string, tool: string, args?: unknown): Promise<unknown> {
+  return findTool(server, tool)(args);
+}
+
 /** Defines the globals. `servers` holds every namespace under its own name and its JS name. */
 export function defineNamespaces(namespaces: Namespace[]): void {
   const made: Record<string, Record<string, Tool>> = Object.create(null);
@@ -89,26 +115,6 @@ export function defineNamespaces(namespaces: Namespace[]): void {
   }
   Object.freeze(made);
 
-  const find = (server: string, tool: string): Tool => {
-    const object = made[server];
-    if (!object) {
-      const known = Object.keys(made).join(", ") || "none";
-      throw new ToolError({
-        code: "SERVER_NOT_FOUND",
-        message: `No server is called "${server}"`,
-        hint: `Servers: ${known}`,
-      });
-    }
-    const found = object[tool];
-    if (!found) {
-      throw new ToolError({
-        code: "TOOL_NOT_FOUND",
-        message: `${server} has no tool "${tool}"`,
-        hint: `Its tools: ${Object.keys(object).slice(0, 20).join(", ") || "none"}`,
-      });
-    }
-    return found;
-  };
   const globals = {
     servers: made,
     tools: Object.freeze({
@@ -117,10 +123,10 @@ export function defineNamespaces(namespaces: Namespace[]): void {
       describe: (id: unknown) => call("", "describe", { id }, callKind.value),
       list: (server?: unknown) => call("", "list", { server }, callKind.value),
     }),
-    callTool: async (server: string, tool: string, args?: unknown) => find(server, tool)(args),
+    callTool,
     __mcp_call: async (name: string, args?: unknown) => {
       const [server = "", ...rest] = name.split("__");
-      return find(server, rest.join("__"))(args);
+      return callTool(server, rest.join("__"), args);
     },
   };
   for (const [name, value] of Object.entries(globals))

@@ -1,4 +1,4 @@
-/** A skill, which is a module of the workspace, as the body of a function that fills its exports. */
+/** A skill, which is a module of the workspace, or a generated file, as the body of a function that fills its exports. */
 import { posix } from "node:path";
 import { CheckError } from "../code/check-error.ts";
 import { exportsOf } from "../code/skill-exports.ts";
@@ -11,7 +11,7 @@ const endings = [".ts", "/index.ts", ".js", ".mjs", "/index.js"];
 const transpiled = new Map<string, { source: string; code: string }>();
 const maxTranspiled = 100;
 
-/** By its name below `./workspace/skills`. Rejects with what the code is to be told: `{ code, message, hint? }`. */
+/** By its name below `./workspace/skills`, which may lead out of it. Rejects with what the code is to be told: `{ code, message, hint? }`. */
 export async function loadSkill(name: string, files: Files): Promise<string> {
   const { path, source } = find(name, files);
   const known = transpiled.get(path);
@@ -19,12 +19,12 @@ export async function loadSkill(name: string, files: Files): Promise<string> {
   // Loaded with the first skill: every worker would wait for it else.
   const { transpile } = await import("../code/transpile.ts");
   try {
-    const { code } = await transpile(source, path.slice("workspace/".length));
+    const { code } = await transpile(source, path);
     if (transpiled.size === maxTranspiled) transpiled.clear();
     transpiled.set(path, { source, code });
     return code;
   } catch (error) {
-    if (!(error instanceof CheckError)) throw { code: "MODULE_INVALID", message: `The skill "${name}" cannot be read` };
+    if (!(error instanceof CheckError)) throw { code: "MODULE_INVALID", message: `./${path} cannot be read` };
     const { message, line, column } = error.error;
     throw { code: "MODULE_INVALID", message: `./${path}:${line}:${column}: ${message}` };
   }
@@ -38,6 +38,13 @@ function find(name: string, files: Files): { path: string; source: string } {
     const answer = JSON.parse(files.run("readFile", JSON.stringify({ path: `./${path}`, encoding: "utf8" })));
     if (!answer.error) return { path, source: String(answer.value) };
     problem ??= answer.error.code === "ENOENT" ? `no file ./${path}` : answer.error.message;
+  }
+  if (base.startsWith("registry/")) {
+    throw {
+      code: "MODULE_NOT_FOUND",
+      message: `There is no generated file ./${base}.ts: ${problem}`,
+      hint: "They are ./registry/<category>/<server>/<tool>.ts; ./servers/<server> has the same functions.",
+    };
   }
   throw {
     code: "MODULE_NOT_FOUND",

@@ -1,0 +1,39 @@
+/** `claudikins daemon stop`: ends daemons, and with them the servers that they hold. */
+import { askToStop, findPeers, hasEnded, type Peer } from "../../../daemon/peers.ts";
+import { ClaudikinsError } from "../../../errors.ts";
+import { command, commonArgs } from "../../command.ts";
+import type { Io } from "../../io.ts";
+import { ofConfig } from "./of-config.ts";
+
+export default command({
+  name: "stop",
+  description: "End the daemon of this config, and its servers. Calls that are running are done first.",
+  args: {
+    all: { type: "boolean", description: "Those of all configs" },
+    now: { type: "boolean", description: "Break off the calls that are running" },
+    config: commonArgs.config,
+    json: { type: "boolean", description: 'Print {"stopped":[{"pid","config"}]} and nothing else' },
+  },
+  examples: ["claudikins daemon stop", "claudikins daemon stop --all --now"],
+  async run(args, io) {
+    if (args.all && args.config !== undefined) throw new ClaudikinsError("USAGE", "Give --config or --all, not both");
+    const peers = await findPeers(io.env);
+    const chosen = args.all ? peers : ofConfig(peers, args.config, io);
+    const notice = args.json ? undefined : io.stderr;
+    const stopped = await Promise.all(chosen.map((peer) => stop(peer, args.now === true, io, notice)));
+    if (args.json) await io.stdout.write(`${JSON.stringify({ stopped })}\n`);
+    else if (stopped.length === 0) await io.stdout.write("No daemon was running\n");
+    else
+      await io.stdout.write(stopped.map(({ pid, config }) => `Stopped ${pid} of ${config ?? "the demo"}\n`).join(""));
+    return 0;
+  },
+});
+
+/** Resolves when the process is gone, or when nobody wants to wait any longer. */
+async function stop({ place, status }: Peer, now: boolean, io: Io, notice: Io["stderr"] | undefined) {
+  const { pid, config } = status;
+  const calls = await askToStop(place.socket, now);
+  if (calls && !now) await notice?.write(`Waiting for ${calls} ${calls === 1 ? "call" : "calls"} (--now does not)\n`);
+  await hasEnded(pid, io.interrupted);
+  return { pid, config };
+}

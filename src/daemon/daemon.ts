@@ -1,0 +1,264 @@
+/** One process that holds the servers of a config for everybody who calls their tools. */
+import { renameSync, rmSync, type Stats, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { stateText } from "../clients/state.ts";
+import { defaultServerTimes } from "../config/defaults.ts";
+import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { callOnce } from "../flows/bindings.ts";
+import type { Toolbox } from "../flows/toolbox.ts";
+import type { Log } from "../log.ts";
+import type { BindingValue } from "../sandbox/contract.ts";
+import { version } from "../version.ts";
+import type { Lock } from "./lock.ts";
+import { type CallRequest, httpStatusOf, isOlder, type ProblemCode, type Status } from "./protocol.ts";
+
+export interface DaemonOptions {
+  toolbox: Toolbox;
+  socket: string;
+  /** Held; it is given back as soon as the socket is free for another one. */
+  lock: Lock;
+  /** Time without calls after which it ends; undefined is the usual time. */
+  idleMs?: number | undefined;
+  /** Files it is made of: when one of them has changed, it makes room for another daemon. */
+  madeOf: string[];
+  log: Log;
+}
+
+const usualIdleMs = 300_000;
+
+/** For whoever connected just before the socket was gone: these are answered that another daemon is to be asked. */
+const lastMomentMs = 250;
+
+/** How often it looks whether it is still made of the same files, also when nobody calls. */
+const lookMs = 3_000;
+
+const lastAnswerMs = 5_000;
+
+/** No calls carry more; arguments that are larger are refused by their servers anyway. */
+const maxBodyBytes = 256 * 1_048_576;
+
+const isWindows = process.platform === "win32";
+
+export class Daemon {
+  readonly #options: DaemonOptions;
+  readonly #server: Bun.Server<undefined>;
+  readonly #own: Stats | undefined;
+  readonly #madeOf: string;
+  readonly #startedAt = Date.now();
+  readonly #watch: NodeJS.Timeout;
+  readonly #closing = new AbortController();
+  readonly #left = Promise.withResolvers<void>();
+  #running = 0;
+  #done = 0;
+  #lastCallAt = performance.now();
+  #idleTimer: NodeJS.Timeout | undefined;
+  #isLeaving = false;
+
+  /** Listens from now on. */
+  constructor(options: DaemonOptions) {
+    this.#options = options;
+    this.#madeOf = stampOf(options.madeOf);
+    const { socket } = options;
+    // Moved to its name when it listens: what was there before is replaced, and nobody finds one that does not answer.
+    const made = isWindows ? socket : join(dirname(socket), `${process.pid}.tmp`);
+    rmSync(made, { force: true });
+    this.#server = Bun.serve({
+      unix: made,
+      maxRequestBodySize: maxBodyBytes,
+      fetch: (request) => this.#answer(request),
+    });
+    if (!isWindows) {
+      renameSync(made, socket);
+      this.#own = statSync(socket);
+    }
+    // Callers may look elsewhere by now: where they look depends on the config.
+    this.#watch = setInterval(() => this.#leaveWhenOld(), lookMs);
+    this.#endWhenIdle();
+  }
+
+  /** Resolves when it takes no more calls and those that it had are done, or when `interrupted` breaks them off. */
+  async ended(interrupted: AbortSignal): Promise<void> {
+    const interrupt = () => this.leave("it was told to end", true);
+    if (interrupted.aborted) interrupt();
+    interrupted.addEventListener("abort", interrupt, { once: true });
+    await this.#left.promise;
+    interrupted.removeEventListener("abort", interrupt);
+    // The last answers are still read, unless somebody has stopped reading.
+    const deadline = performance.now() + lastAnswerMs;
+    while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
+    await this.#server.stop(true);
+  }
+
+  /** Makes room for another daemon at once, and ends when its calls are done; with `now` these are broken off. */
+  leave(why: string, now = false): void {
+    if (now) this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
+    if (this.#isLeaving) return;
+    this.#isLeaving = true;
+    clearTimeout(this.#idleTimer);
+    clearInterval(this.#watch);
+    this.#options.log.info(`leaving: ${why}`);
+    this.#removeSocket();
+    this.#options.lock.release();
+    setTimeout(() => this.#endWhenDone(), lastMomentMs);
+  }
+
+  /** Unless somebody else has put another one there. */
+  #removeSocket(): void {
+    const { socket } = this.#options;
+    const found = isWindows ? undefined : statSync(socket, { throwIfNoEntry: false });
+    if (found && found.ino === this.#own?.ino && found.dev === this.#own.dev) rmSync(socket, { force: true });
+  }
+
+  #endWhenDone(): void {
+    if (this.#running === 0) this.#left.resolve();
+    else setTimeout(() => this.#endWhenDone(), lastMomentMs);
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const route = `${request.method} ${new URL(request.url).pathname}`;
+    try {
+      switch (route) {
+        case "POST /call":
+          return await this.#call(request);
+        case "GET /status":
+          return Response.json(this.#status());
+        case "POST /stop":
+          return await this.#stop(request);
+        default:
+          throw new ClaudikinsError("USAGE", `There is no ${route}: there are POST /call, GET /status and POST /stop`);
+      }
+    } catch (thrown) {
+      const { code, message, hint } = toClaudikinsError(thrown);
+      return problem(code, message, hint);
+    }
+  }
+
+  async #call(request: Request): Promise<Response> {
+    const asked = request.headers.get("claudikins-version");
+    this.#leaveWhenOld();
+    if (asked !== null && isOlder(version, asked)) this.leave(`version ${asked} was asked for`);
+    if (this.#isLeaving) {
+      const isOld = asked !== null && isOlder(version, asked);
+      return problem(
+        isOld ? "OUTDATED" : "LEAVING",
+        "This claudikins is ending: nothing was done",
+        "Ask the next one.",
+      );
+    }
+    this.#running += 1;
+    try {
+      const { server, tool, args } = callOf(await bodyOf(request));
+      const signal = AbortSignal.any([request.signal, this.#closing.signal]);
+      const value = await callOnce({ server, tool, args }, this.#options.toolbox, signal);
+      return json(`{"value":${jsonOf(value)}}`);
+    } finally {
+      this.#running -= 1;
+      this.#done += 1;
+      this.#lastCallAt = performance.now();
+      this.#endWhenIdle();
+    }
+  }
+
+  #leaveWhenOld(): void {
+    if (stampOf(this.#options.madeOf) !== this.#madeOf) this.leave("its config or its program has changed");
+  }
+
+  async #stop(request: Request): Promise<Response> {
+    const { now } = ((await bodyOf(request)) ?? {}) as { now?: unknown };
+    const calls = this.#running;
+    this.leave("it was asked to stop", now === true);
+    return Response.json({ calls });
+  }
+
+  #status(): Status {
+    const { config, pool } = this.#options.toolbox;
+    return {
+      pid: process.pid,
+      version,
+      config: config.origin.kind === "demo" ? null : config.origin.file,
+      startedAt: this.#startedAt,
+      calls: { running: this.#running, done: this.#done },
+      servers: Object.fromEntries([...pool.states()].map(([name, state]) => [name, stateText(state)])),
+    };
+  }
+
+  /** Looks again when the time has passed in which nobody may call. */
+  #endWhenIdle(): void {
+    if (this.#isLeaving || this.#running > 0 || this.#idleTimer) return;
+    const restMs = this.#lastCallAt + this.#idleMs() - performance.now();
+    if (restMs <= 0) {
+      this.leave("no calls");
+      return;
+    }
+    this.#idleTimer = setTimeout(
+      () => {
+        this.#idleTimer = undefined;
+        this.#endWhenIdle();
+      },
+      Math.min(restMs, usualIdleMs),
+    );
+  }
+
+  /** A server that runs, and that by the config is to run for longer, is not ended by our end. */
+  #idleMs(): number {
+    const { idleMs, toolbox } = this.#options;
+    if (idleMs !== undefined) return idleMs;
+    const { pool } = toolbox;
+    const times = [...pool.states()]
+      .filter(([, { state }]) => state === "ready")
+      .map(([name]) => pool.servers.get(name)!)
+      .map(({ keepAlive, idleTimeoutMs }) => (keepAlive ? Number.POSITIVE_INFINITY : idleTimeoutMs))
+      .filter((ms) => ms > defaultServerTimes.idleTimeoutMs);
+    return Math.max(usualIdleMs, ...times);
+  }
+}
+
+async function bodyOf(request: Request): Promise<unknown> {
+  const text = await request.text();
+  try {
+    return text === "" ? undefined : JSON.parse(text);
+  } catch {
+    throw new ClaudikinsError("USAGE", "The body is not JSON");
+  }
+}
+
+function callOf(body: unknown): CallRequest {
+  const { server, tool, args = {} } = (body ?? {}) as Partial<CallRequest>;
+  const isWhole = typeof server === "string" && server !== "" && typeof tool === "string";
+  if (isWhole && args !== null && typeof args === "object" && !Array.isArray(args)) return { server, tool, args };
+  throw new ClaudikinsError("USAGE", 'A call is {"server": "…", "tool": "…", "args": {…}}');
+}
+
+function problem(code: ProblemCode, error: string, suggestion: string | undefined): Response {
+  const body = { error, code, ...(suggestion === undefined ? {} : { suggestion }) };
+  return Response.json(body, { status: httpStatusOf(code) });
+}
+
+function json(text: string): Response {
+  return new Response(text, { headers: { "content-type": "application/json" } });
+}
+
+/** The value as JSON text, which most results are already. */
+function jsonOf(value: BindingValue): string {
+  if ("json" in value) return value.json;
+  if ("blocks" in value) return value.blocks;
+  if ("text" in value) return JSON.stringify(value.text);
+  return isJson(value.jsonOrText) ? value.jsonOrText : JSON.stringify(value.jsonOrText);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Another text when one of the files is another one. */
+function stampOf(files: string[]): string {
+  return files
+    .map((file) => statSync(file, { throwIfNoEntry: false }))
+    .map((found) => (found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "gone"))
+    .join("\n");
+}

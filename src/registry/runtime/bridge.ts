@@ -1,0 +1,544 @@
+/**
+ * What the generated tool files stand on. A call goes over a socket to the claudikins that runs for this user and config;
+ * where none does, it is started. Runs under Bun, and under a Node that strips types.
+ *
+ * In claudikins' own source this is a text: it is written into registries, without its types, and runs in the processes of
+ * whoever uses them.
+ */
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
+import { createConnection } from "node:net";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+
+interface Tool {
+  name: string;
+  server: string;
+  description: string;
+  inputSchema: unknown;
+}
+
+/** A call that failed: `code` says what it was, `suggestion` the next step. */
+class ToolError extends Error {
+  override readonly name = "ToolError";
+  readonly code: string;
+  readonly suggestion: string | undefined;
+
+  constructor(message: string, code: string, suggestion?: string) {
+    super(message);
+    this.code = code;
+    this.suggestion = suggestion;
+  }
+}
+
+/** Calls one tool; its value, as code in the sandbox gets it. Rejects with a ToolError. */
+export async function call<Result>(server: string, tool: string, args: unknown): Promise<Result> {
+  const body = bodyOf(server, tool, args);
+  const { value, error, code = "UNEXPECTED", suggestion } = await inTurn(() => answerTo(body));
+  if (error !== undefined) throw new ToolError(error, code, suggestion);
+  return value as Result;
+}
+
+function bodyOf(server: string, tool: string, args: unknown): string {
+  const given = args ?? {};
+  if (typeof given !== "object" || Array.isArray(given)) {
+    throw new ToolError(`${server}.${tool} takes one object with named arguments`, "INVALID_ARGUMENTS");
+  }
+  try {
+    return JSON.stringify({ server, tool, args: given });
+  } catch (cause) {
+    throw new ToolError(`${server}.${tool}: the arguments are not JSON: ${messageOf(cause)}`, "INVALID_ARGUMENTS");
+  }
+}
+
+/** So many calls at once: a socket takes no more than some hundreds of connections in one moment. */
+let freeTurns = 100;
+const waiting: (() => void)[] = [];
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (freeTurns > 0) freeTurns -= 1;
+  else await new Promise<void>((turn) => waiting.push(turn));
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else freeTurns += 1;
+  }
+}
+
+interface Answer {
+  value?: unknown;
+  /** Of the process that listens, where that was asked. */
+  pid?: number;
+  error?: string;
+  code?: string;
+  suggestion?: string;
+}
+
+/** How long a claudikins may take until it listens. */
+const startMs = 30_000;
+
+/** What says that a call was not done, since that claudikins makes room for another one. */
+const left = ["LEAVING", "OUTDATED"];
+
+async function answerTo(body: string): Promise<Answer> {
+  const deadline = Date.now() + startMs;
+  for (let isFirst = true; ; isFirst = false) {
+    const place = findPlace();
+    // What was started for us is as new as can be.
+    const answer = await ask(place, "POST /call", body, isFirst ? place.version : undefined);
+    if (answer && !left.includes(answer.code ?? "")) return answer;
+    if (Date.now() > deadline) throw notListening(place);
+    await start(place, answer?.code === "OUTDATED");
+  }
+}
+
+/**
+ * Undefined when nobody listens, so that nothing was sent. The HTTP of one request is written by hand: Node's own client
+ * takes longer to load than the call takes. A connection for each call: one that was kept may be closed just as it is used.
+ */
+function ask(place: Place, route: string, body: string, version?: string): Promise<Answer | undefined> {
+  const { promise, resolve: settle, reject } = Promise.withResolvers<Answer | undefined>();
+  refuseForeign(place.socket);
+  const connection = createConnection(place.socket);
+  const answer = new AnswerReader();
+  const lost = () =>
+    reject(
+      new ToolError(
+        "claudikins ended while it was calling the tool: whether the call was done is not known",
+        "SERVER_UNAVAILABLE",
+        "See whether it was done before you call again.",
+      ),
+    );
+  connection.on("connect", () => connection.write(requestOf(route, body, version)));
+  connection.on("error", (error: NodeJS.ErrnoException) => {
+    if (isNobody(error)) settle(undefined);
+    else lost();
+  });
+  connection.on("data", (chunk: Buffer) => {
+    if (!answer.add(chunk)) return;
+    connection.destroy();
+    try {
+      settle(JSON.parse(answer.body()));
+    } catch {
+      lost();
+    }
+  });
+  connection.on("close", lost);
+  return promise;
+}
+
+function requestOf(route: string, body: string, version: string | undefined): string {
+  const lines = [
+    `${route} HTTP/1.1`,
+    "host: localhost",
+    "connection: close",
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...(version === undefined ? [] : [`claudikins-version: ${version}`]),
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+/** An answer with a content-length, as claudikins gives it, that comes in pieces. */
+class AnswerReader {
+  readonly #chunks: Buffer[] = [];
+  #size = 0;
+  #bodyAt: number | undefined;
+  #end = Number.NaN;
+
+  /** True when it is whole. */
+  add(chunk: Buffer): boolean {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#bodyAt === undefined) this.#readHead();
+    return this.#size >= this.#end;
+  }
+
+  body(): string {
+    return Buffer.concat(this.#chunks).toString("utf8", this.#bodyAt, this.#end);
+  }
+
+  #readHead(): void {
+    const text = Buffer.concat(this.#chunks).toString("latin1");
+    const end = text.indexOf("\r\n\r\n");
+    if (end === -1) return;
+    this.#bodyAt = end + 4;
+    this.#end = this.#bodyAt + Number(/^content-length: *(\d+)/im.exec(text.slice(0, end))?.[1]);
+  }
+}
+
+/** Nobody has made this socket, or whoever did is gone. */
+function isNobody(error: NodeJS.ErrnoException): boolean {
+  return (
+    ["ENOENT", "ECONNREFUSED"].includes(error.code ?? "") || (error.code === "EAGAIN" && error.syscall === "connect")
+  );
+}
+
+interface Place {
+  socket: string;
+  /** What the one that listens there, or should, has said on stderr. */
+  log: string;
+  /** Undefined for the demo. */
+  config: string | undefined;
+  /** How claudikins was started when it wrote the registry, and its version. */
+  command: string[] | undefined;
+  version: string | undefined;
+}
+
+const registry = dirname(dirname(fileURLToPath(import.meta.url)));
+
+function findPlace(): Place {
+  const local = noted();
+  const config = local.config === null ? undefined : findConfig(local.config);
+  const name = keyOf(config);
+  const folder = runFolder();
+  const socket = process.platform === "win32" ? `\\\\.\\pipe\\claudikins-${name}` : join(folder, `${name}.sock`);
+  const command = local.command && existsSync(local.command[0] ?? "") ? local.command : undefined;
+  // Whoever asks for that version must be able to start it.
+  const version = command && process.env["CLAUDIKINS_EXECUTABLE"] === undefined ? local.version : undefined;
+  return { socket, log: join(folder, `${name}.log`), config, command, version };
+}
+
+/** What claudikins has noted of this machine. */
+interface Note {
+  /** Null for the demo. */
+  config?: string | null;
+  command?: string[];
+  version?: string;
+}
+
+/** Of a registry that came from elsewhere, or was moved, only what starts claudikins. */
+function noted(): Note {
+  const folder = dataFolder();
+  return (
+    readNote(join(folder, "registries", `${hashOf(registry)}.json`)) ?? readNote(join(folder, "executable.json")) ?? {}
+  );
+}
+
+function readNote(file: string): Note | undefined {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+function dataFolder(): string {
+  const { XDG_DATA_HOME: data, HOME, USERPROFILE } = process.env;
+  return join(data && isAbsolute(data) ? data : join(HOME || USERPROFILE || "/", ".local", "share"), "claudikins");
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+function findConfig(recorded: string | undefined): string {
+  const name = "claudikins.json";
+  if (recorded !== undefined && existsSync(recorded)) return realpathSync(recorded);
+  for (let folder = registry; folder !== dirname(folder); ) {
+    folder = dirname(folder);
+    if (existsSync(join(folder, name))) return realpathSync(join(folder, name));
+  }
+  throw new ToolError(
+    `There is no ${name} for the registry ${registry}`,
+    "CONFIG_NOT_FOUND",
+    "Write the registry again where the config is: claudikins gen",
+  );
+}
+
+/** One claudikins for each user, config, and values of the variables that the config refers to. */
+function keyOf(config: string | undefined): string {
+  const text = config === undefined ? "" : readFileSync(config, "utf8");
+  const names = [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? "");
+  const values = [...new Set([...names, "HOME", "USERPROFILE", "XDG_DATA_HOME"])]
+    .sort()
+    .map((name) => [name, process.env[name] ?? null]);
+  return hashOf(JSON.stringify([config ?? null, values]));
+}
+
+/** Longer paths of sockets are refused by some systems. */
+const maxFolderLength = 70;
+
+function runFolder(): string {
+  const runtime = process.env["XDG_RUNTIME_DIR"];
+  const folder = runtime && isAbsolute(runtime) && isOurs(runtime) ? runtime : undefined;
+  const chosen = folder === undefined ? join(dataFolder(), "run") : join(folder, "claudikins");
+  if (process.platform === "win32" || Buffer.byteLength(chosen) <= maxFolderLength) return chosen;
+  return `/tmp/claudikins-${process.getuid?.()}`;
+}
+
+function isOurs(path: string): boolean {
+  try {
+    const found = statSync(path);
+    return found.isDirectory() && (process.platform === "win32" || found.uid === process.getuid?.());
+  } catch {
+    return false;
+  }
+}
+
+/** Throws where the folder is not ours alone: who can write there could answer in our place. */
+function makePrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  if (process.platform === "win32") return;
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || found.uid !== process.getuid?.()) throw foreign(folder);
+  if ((found.mode & 0o077) !== 0) chmodSync(folder, 0o700);
+}
+
+function refuseForeign(socket: string): void {
+  if (process.platform === "win32") return;
+  for (const path of [dirname(socket), socket]) {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found && (found.isSymbolicLink() || found.uid !== process.getuid?.())) throw foreign(path);
+  }
+}
+
+function foreign(path: string): ToolError {
+  return new ToolError(
+    `${path} does not belong to you: what listens there is not asked`,
+    "SERVER_UNAVAILABLE",
+    "Remove it, or set XDG_RUNTIME_DIR to a folder of your own.",
+  );
+}
+
+const starts = new Map<string, Promise<void>>();
+
+/** One start at a time for all the calls of this process. */
+function start(place: Place, newer: boolean): Promise<void> {
+  const running = starts.get(place.socket) ?? startOnce(place, newer).finally(() => starts.delete(place.socket));
+  starts.set(place.socket, running);
+  return running;
+}
+
+async function startOnce(place: Place, newer: boolean): Promise<void> {
+  makePrivate(dirname(place.log));
+  const command = (newer ? place.command : undefined) ?? findCommand(place);
+  const deadline = Date.now() + startMs;
+  while (Date.now() < deadline) {
+    const daemon = launch(command, place);
+    // Where another process was quicker, ours ends at once, and that one listens in a moment.
+    const patience = () => (daemon.ended() ? 500 : startMs);
+    for (const begun = Date.now(); Date.now() - begun < patience() && Date.now() < deadline; ) {
+      const status = await ask(place, "GET /status", "").catch(() => undefined);
+      if (status) {
+        // Another process was quicker, and that one will not be needed when ours has come so far.
+        if (status.pid !== daemon.pid) daemon.end();
+        return;
+      }
+      const failure = daemon.failure();
+      if (failure) throw failure;
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  }
+  throw notListening(place);
+}
+
+interface Launched {
+  pid: number | undefined;
+  end(): void;
+  ended(): boolean;
+  /** Why it ended, when that was no good end. */
+  failure(): ToolError | undefined;
+}
+
+/** Outlives this process: a session of its own, and no stream of ours. */
+function launch(command: string[], place: Place): Launched {
+  const [file = "", ...args] = command;
+  const log = openSync(place.log, "a", 0o600);
+  const from = fstatSync(log).size;
+  const { CLAUDIKINS_START: _, ...env } = process.env;
+  let failure: ToolError | undefined;
+  let ended = false;
+  const config = place.config === undefined ? ["--demo"] : ["--config", place.config];
+  try {
+    const child = spawn(file, [...args, "daemon", "run", ...config, "--socket", place.socket, "--json"], {
+      cwd: dirname(place.config ?? registry),
+      env,
+      detached: true,
+      windowsHide: true,
+      stdio: ["ignore", "ignore", log],
+    });
+    child.on("error", (error) => {
+      failure = cannotStart(file, messageOf(error));
+    });
+    child.on("exit", (code, signal) => {
+      ended = true;
+      if (code !== 0)
+        failure = lastWords(place.log, from) ?? cannotStart(file, `it ended with ${signal ?? `code ${code}`}`);
+    });
+    child.unref();
+    return { pid: child.pid, end: () => void child.kill(), ended: () => ended, failure: () => failure };
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Of one line of JSON, as claudikins writes its errors; else of whatever was written since. */
+function lastWords(log: string, from: number): ToolError | undefined {
+  const lines = readFileSync(log).subarray(from).toString("utf8").trim().split("\n");
+  for (const line of lines.toReversed()) {
+    try {
+      const { error } = JSON.parse(line) as { error: { message: string; code: string; hint?: string } };
+      return new ToolError(error.message, error.code, error.hint);
+    } catch {
+      // No line of ours: a crash has several.
+    }
+  }
+  const text = lines.slice(-5).join("\n");
+  return text === "" ? undefined : new ToolError(`claudikins did not start: ${text}`, "UNEXPECTED");
+}
+
+function findCommand({ command }: Place): string[] {
+  const { CLAUDIKINS_EXECUTABLE: named, PATH = "" } = process.env;
+  if (named) return [named];
+  const name = process.platform === "win32" ? "claudikins.exe" : "claudikins";
+  const onPath = PATH.split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, name))
+    .find(isProgram);
+  if (onPath !== undefined) return [onPath];
+  if (command) return command;
+  throw new ToolError(
+    "claudikins is not on the PATH, nor where it was when it wrote these files",
+    "FILE_NOT_FOUND",
+    "Install claudikins, or let the variable CLAUDIKINS_EXECUTABLE say where it is.",
+  );
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function cannotStart(file: string, why: string): ToolError {
+  const hint = "See what it says itself: claudikins daemon run";
+  return new ToolError(`${file} did not start: ${why}`, "UNEXPECTED", hint);
+}
+
+function notListening({ log }: Place): ToolError {
+  return new ToolError(
+    `claudikins was started and does not answer after ${startMs / 1_000} s`,
+    "SERVER_UNAVAILABLE",
+    `What it said last: ${log}`,
+  );
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** Nothing, unless the file of this `import.meta` is the program that was started: then its tool is called. */
+export function program<Args>(meta: ImportMeta, tool: Tool, run: (args: Args) => Promise<unknown>): void {
+  if (!isStarted(meta)) return;
+  // A reader that went away (`| head`) is no failure.
+  process.stdout.on("error", () => {});
+  void runProgram(meta, tool, run as (args: unknown) => Promise<unknown>).catch((error: unknown) => {
+    const { code = "UNEXPECTED", suggestion } = error as Partial<ToolError>;
+    process.stderr.write(`${JSON.stringify({ error: messageOf(error), code, suggestion })}\n`);
+    process.exitCode = exitCodes[code] ?? 1;
+  });
+}
+
+/** As those of `claudikins exec`; what is not here is 1. */
+const exitCodes: Record<string, number> = {
+  USAGE: 2,
+  CONFIG_NOT_FOUND: 2,
+  CONFIG_INVALID: 2,
+  FILE_NOT_FOUND: 2,
+  FILE_NOT_WRITABLE: 2,
+  REGISTRY_INVALID: 2,
+  SERVER_NOT_FOUND: 2,
+  TOOL_NOT_FOUND: 2,
+  INVALID_ARGUMENTS: 2,
+  NEEDS_VARIABLE: 2,
+  AUTH_REQUIRED: 3,
+  SERVER_UNAVAILABLE: 4,
+  CALL_TIMEOUT: 4,
+  PROTOCOL_ERROR: 4,
+  TOOL_FAILED: 5,
+  CANCELLED: 130,
+};
+
+/** This file as it stands in a registry, from that of a tool. */
+const here = "../../_runtime/bridge-code.js";
+
+/** Where the file is part of a bundle, the bundle is what was started, and this is no tool's file. */
+function isStarted(meta: ImportMeta): boolean {
+  const started = process.argv[1];
+  if (started === undefined || new URL(here, meta.url).href !== import.meta.url) return false;
+  try {
+    return realpathSync(started) === realpathSync(fileURLToPath(meta.url));
+  } catch {
+    return false;
+  }
+}
+
+async function runProgram(meta: ImportMeta, tool: Tool, run: (args: unknown) => Promise<unknown>): Promise<void> {
+  const words = process.argv.slice(2);
+  if (words.includes("--help") || words.includes("-h")) {
+    process.stdout.write(await helpText(meta, tool));
+    return;
+  }
+  const value = await run(await argumentsOf(words, meta));
+  process.stdout.write(`${JSON.stringify(value ?? null, null, process.stdout.isTTY ? 2 : undefined)}\n`);
+}
+
+async function argumentsOf(words: string[], meta: ImportMeta): Promise<object> {
+  const hint = `${usageOf(meta)}, or --help`;
+  const [word, second] = words;
+  if (second !== undefined) throw new ToolError("Give the arguments as one text, which is JSON", "USAGE", hint);
+  if (word === undefined) return {};
+  const text = word === "-" ? await standardInput() : word;
+  const from = word === "-" ? "Standard input" : "The argument";
+  let args: unknown;
+  try {
+    args = JSON.parse(text);
+  } catch (error) {
+    throw new ToolError(`${from} is not JSON: ${messageOf(error)}`, "USAGE", hint);
+  }
+  if (args !== null && typeof args === "object" && !Array.isArray(args)) return args;
+  throw new ToolError(`${from} has to be a JSON object, with the tool's arguments by name`, "USAGE", hint);
+}
+
+async function standardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function usageOf(meta: ImportMeta): string {
+  const runtime = "bun" in process.versions ? "bun" : "node";
+  return `${runtime} ${basename(fileURLToPath(meta.url))} '{"name": "value"}'`;
+}
+
+async function helpText(meta: ImportMeta, { server, name, description, inputSchema }: Tool): Promise<string> {
+  const { example } = (await import(meta.url)) as { example?: string };
+  const parts = [
+    `${server}.${name}${description === "" ? "" : `: ${description}`}`,
+    `Usage: ${usageOf(meta)}\n       - reads the arguments from standard input. The value is JSON on stdout.`,
+    ...(example === undefined ? [] : [`Example in code: ${example}`]),
+    `Arguments, as JSON Schema:\n${JSON.stringify(inputSchema, null, 2)}`,
+  ];
+  return `${parts.join("\n\n")}\n`;
+}

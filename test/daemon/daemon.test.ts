@@ -1,0 +1,373 @@
+/** The process behind generated files: one for all callers, whatever happens to it or to them, and nothing is left. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chownSync, cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fromSource, root } from "../support/claudikins.ts";
+import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
+import { processesWith, runProgram } from "../support/process.ts";
+
+setDefaultTimeout(60_000);
+
+let project: GeneratedProject;
+beforeEach(async () => {
+  project = await generatedProject();
+});
+afterEach(async () => {
+  await project[Symbol.asyncDispose]();
+});
+
+interface Seen {
+  pid: number;
+  cwd: string;
+  token: string;
+}
+
+const seen = async (env: Record<string, string> = {}) => (await project.value("seen", {}, env)) as Seen;
+const runFolder = () => join(project.path, "runtime", "claudikins");
+const socket = () => join(runFolder(), readdirSync(runFolder()).find((name) => name.endsWith(".sock")) ?? "none");
+const failure = (stderr: string) => JSON.parse(stderr.trim().split("\n").at(-1) ?? "");
+
+/** Asks the daemon itself, as the protocol says. */
+const ask = (path: string, body?: object, headers: Record<string, string> = {}, at = socket()) =>
+  fetch(`http://localhost${path}`, {
+    unix: at,
+    keepalive: false,
+    headers,
+    ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+  });
+
+async function until(what: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await what())) await Bun.sleep(10);
+}
+
+/** `claudikins daemon run` by hand, until it listens. */
+async function runByHand(args: string[] = [], env = project.env, command: string[] = fromSource) {
+  const child = Bun.spawn([...command, "daemon", "run", "--config", project.config, ...args], {
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const { value } = await child.stderr.getReader().read();
+  expect(new TextDecoder().decode(value)).toContain("Listening at");
+  return child;
+}
+
+async function runningCalls(count: number): Promise<void> {
+  await until(
+    async () => ((await (await ask("/status")).json()) as { calls: { running: number } }).calls.running === count,
+  );
+}
+
+test("ten callers at once from nothing share one daemon and one server", async () => {
+  const answers = await Promise.all(Array.from({ length: 10 }, () => seen()));
+  expect(new Set(answers.map(({ pid }) => pid)).size).toBe(1);
+  expect(answers[0]?.cwd).toBe(join(project.path, "project"));
+  expect(await project.daemons()).toMatchObject([
+    { config: project.config, calls: { running: 0, done: 10 }, servers: { seen: "ready" } },
+  ]);
+  await until(() => processesWith(`daemon run --config ${project.config}`).length === 1);
+});
+
+test("callers with other values of the config's variables have another one; other variables do not matter", async () => {
+  const [one, same, other] = [
+    await seen({ SEEN_TOKEN: "a" }),
+    await seen({ SEEN_TOKEN: "a", ELSE: "x" }),
+    await seen({ SEEN_TOKEN: "b" }),
+  ];
+  expect([one.token, same.token, other.token]).toEqual(["a", "a", "b"]);
+  expect([same.pid === one.pid, other.pid === one.pid]).toEqual([true, false]);
+  const names = readdirSync(runFolder()).join();
+  expect(names).not.toContain("SEEN");
+});
+
+test("only its user may look into its folder", async () => {
+  mkdirSync(runFolder(), { mode: 0o755 });
+  await seen();
+  const { mode } = await Bun.file(runFolder()).stat();
+  expect(mode & 0o777).toBe(0o700);
+});
+
+describe("killed", () => {
+  test("while it works: callers hear of it at once, no server is left, and the next call starts another one", async () => {
+    const before = await seen();
+    const [daemon] = await project.daemons();
+    const calls = [project.run("wait", { ms: 600_000 }), project.run("wait", { ms: 600_000 })];
+    await runningCalls(2);
+    process.kill(daemon?.pid ?? 0, "SIGKILL");
+    for (const { exitCode, stderr } of await Promise.all(calls)) {
+      expect({ exitCode, ...failure(stderr) }).toEqual({
+        exitCode: 4,
+        error: "claudikins ended while it was calling the tool: whether the call was done is not known",
+        code: "SERVER_UNAVAILABLE",
+        suggestion: "See whether it was done before you call again.",
+      });
+    }
+    // Its socket is still there.
+    expect(await Bun.file(socket()).exists()).toBe(false);
+    expect(readdirSync(runFolder()).some((name) => name.endsWith(".sock"))).toBe(true);
+    const after = await seen();
+    expect(after.pid).not.toBe(before.pid);
+    await until(() => !processesWith(`seen.ts ${project.path}`).includes(before.pid));
+  });
+
+  test("ten callers find the stale socket at once and share the next one", async () => {
+    await seen();
+    const [daemon] = await project.daemons();
+    process.kill(daemon?.pid ?? 0, "SIGKILL");
+    const answers = await Promise.all(Array.from({ length: 10 }, () => seen()));
+    expect(new Set(answers.map(({ pid }) => pid)).size).toBe(1);
+  });
+});
+
+test("SIGTERM ends it with its servers; running calls are told so", async () => {
+  await seen();
+  const [daemon] = await project.daemons();
+  const call = project.run("wait", { ms: 600_000 });
+  await runningCalls(1);
+  process.kill(daemon?.pid ?? 0, "SIGTERM");
+  const { exitCode, stderr } = await call;
+  expect({ exitCode, ...failure(stderr) }).toMatchObject({ exitCode: 130, code: "CANCELLED" });
+  expect(await project.left()).toEqual([]);
+  expect(readdirSync(runFolder()).filter((name) => /sock|tmp/.test(name))).toEqual([]);
+});
+
+test("a caller that goes away cancels its call", async () => {
+  const child = Bun.spawn([process.execPath, project.file("wait"), '{"ms": 600000}'], {
+    env: project.env,
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  await until(() => readdirSync(join(project.path, "runtime")).includes("claudikins"));
+  await until(() => socket().endsWith(".sock"));
+  await runningCalls(1);
+  child.kill("SIGINT");
+  await child.exited;
+  await runningCalls(0);
+});
+
+test("without calls it ends, and its servers with it", async () => {
+  const daemon = await runByHand(["--idle", "300ms"]);
+  const { pid } = await seen();
+  expect(await daemon.exited).toBe(0);
+  expect(await project.left()).toEqual([]);
+  expect((await seen()).pid).not.toBe(pid);
+});
+
+test("a call that takes longer than the idle time is done", async () => {
+  const daemon = await runByHand(["--idle", "100ms"]);
+  expect(await project.value("wait", { ms: 1_000 })).toBe("waited");
+  expect(await daemon.exited).toBe(0);
+});
+
+test("a second one for the same config leaves the first alone", async () => {
+  const daemon = await runByHand();
+  const { exitCode, stderr } = await project.claudikins("daemon", "run");
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "Another one is running for this config.\n" });
+  expect(await project.daemons()).toMatchObject([{ pid: daemon.pid }]);
+});
+
+describe("makes room for another one, and does its calls to their end", () => {
+  /** An earlier version, as it was installed elsewhere. */
+  function olderVersion(): string[] {
+    const folder = join(project.path, "older");
+    for (const part of ["src", "registry"]) cpSync(join(root, part), join(folder, part), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    project.write("older/package.json", { name: "claudikins", version: "0.0.9", type: "module" });
+    return [process.execPath, join(folder, "src", "main.ts")];
+  }
+
+  test("when a newer version is started", async () => {
+    const older = await runByHand([], project.env, olderVersion());
+    const call = ask("/call", { server: "seen", tool: "wait", args: { ms: 3_000 } });
+    await runningCalls(1);
+    const newer = await runByHand();
+    expect(await project.daemons()).toMatchObject([{ pid: newer.pid, version: "0.1.0" }]);
+    expect(older.exitCode).toBe(null);
+    expect((await (await call).json()) as object).toEqual({ value: "waited" });
+    expect(await older.exited).toBe(0);
+  });
+
+  test("when the files were written by a newer version", async () => {
+    const older = await runByHand([], project.env, olderVersion());
+    const call = ask("/call", { server: "seen", tool: "wait", args: { ms: 1_500 } });
+    await runningCalls(1);
+    await seen();
+    const [daemon] = await project.daemons();
+    expect(daemon).toMatchObject({ version: "0.1.0", calls: { done: 1 } });
+    expect((await (await call).json()) as object).toEqual({ value: "waited" });
+    expect(await older.exited).toBe(0);
+  });
+
+  test.each([
+    ["", "${SEEN_TOKEN:-changed}"],
+    [", also to one that callers look elsewhere for", "changed"],
+  ])("when its config has changed%s", async (_, token) => {
+    const before = await seen();
+    const call = project.value("wait", { ms: 1_500 });
+    await runningCalls(1);
+    const config = JSON.parse(await Bun.file(project.config).text());
+    config.mcpServers.seen.env = { TOKEN: token };
+    writeFileSync(project.config, JSON.stringify(config));
+    expect((await seen()).token).toBe("changed");
+    expect(await call).toBe("waited");
+    await until(() => !processesWith(`seen.ts ${project.path}`).includes(before.pid));
+  });
+
+  test("but not again and again, when no newer one is to be had", async () => {
+    const note = JSON.parse(await Bun.file(project.note()).text());
+    writeFileSync(project.note(), JSON.stringify({ ...note, version: "99.0.0" }));
+    await seen();
+    await seen();
+    expect(await project.daemons()).toHaveLength(1);
+  });
+});
+
+describe("what belongs to somebody else is refused", () => {
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot) console.warn("Only root can make files of other users: what belongs to them is not tested.");
+
+  test.if(isRoot)("a socket", async () => {
+    const listening = await runByHand();
+    chownSync(socket(), 12_345, 12_345);
+    const { exitCode, stderr } = await project.run("seen", {});
+    expect({ exitCode, ...failure(stderr) }).toMatchObject({
+      exitCode: 4,
+      error: `${socket()} does not belong to you: what listens there is not asked`,
+    });
+    const run = await project.claudikins("daemon", "run");
+    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("does not belong to you") });
+    chownSync(socket(), 0, 0);
+    listening.kill();
+    await listening.exited;
+  });
+
+  test.if(isRoot)("a folder", async () => {
+    mkdirSync(runFolder(), { mode: 0o700 });
+    chownSync(runFolder(), 12_345, 12_345);
+    expect((await project.run("seen", {})).exitCode).toBe(4);
+    chownSync(runFolder(), 0, 0);
+  });
+
+  test("a link in the place of the folder", async () => {
+    mkdirSync(join(project.path, "elsewhere"), { mode: 0o700 });
+    symlinkSync(join(project.path, "elsewhere"), runFolder());
+    expect((await project.run("seen", {})).exitCode).toBe(4);
+    expect(readdirSync(join(project.path, "elsewhere"))).toEqual([]);
+  });
+});
+
+describe("files find it where it says that it listens", () => {
+  const surroundings: [string, (folder: string) => Record<string, string>][] = [
+    ["in the runtime folder", () => ({})],
+    ["without one", () => ({ XDG_RUNTIME_DIR: "" })],
+    ["with one that is not there", (folder) => ({ XDG_RUNTIME_DIR: join(folder, "nowhere") })],
+    ["with one whose path is too long for a socket", (folder) => ({ XDG_RUNTIME_DIR: join(folder, "x".repeat(90)) })],
+    ["with only a home", () => ({ XDG_RUNTIME_DIR: "", XDG_DATA_HOME: "" })],
+    ["with variables of the config", () => ({ SEEN_TOKEN: "secret" })],
+  ];
+  test.each(surroundings)("%s", async (_, more) => {
+    const env = { ...project.env, ...more(project.path) };
+    if (env["XDG_RUNTIME_DIR"]?.includes("xxx")) mkdirSync(env["XDG_RUNTIME_DIR"]);
+    const daemon = await runByHand([], env);
+    await seen(env);
+    const { stdout } = await runProgram([...fromSource, "daemon", "status", "--json"], { cwd: project.path, env });
+    const mine = JSON.parse(stdout).daemons.filter(({ config }: { config: string }) => config === project.config);
+    expect(mine).toMatchObject([{ pid: daemon.pid, calls: { done: 1 } }]);
+    daemon.kill();
+    await daemon.exited;
+  });
+});
+
+test("the demo's files are called without any config", async () => {
+  const cwd = join(project.path, "nothing");
+  mkdirSync(cwd);
+  const gen = await runProgram([...fromSource, "gen"], { cwd, env: project.env });
+  const file = join(gen.stdout.trim(), "business", "demo", "get_order.ts");
+  const { exitCode, stderr } = await runProgram([process.execPath, file], { cwd, env: project.env });
+  expect({ exitCode, ...failure(stderr) }).toMatchObject({ exitCode: 2, code: "INVALID_ARGUMENTS" });
+  expect(await project.daemons()).toMatchObject([{ config: null }]);
+});
+
+test("a server that does not start is told of, with what repairs it", async () => {
+  writeFileSync(project.config, JSON.stringify({ mcpServers: { seen: { command: "no-such-program", args: [] } } }));
+  const { exitCode, stderr } = await project.run("seen", {});
+  expect({ exitCode, ...failure(stderr) }).toMatchObject({
+    exitCode: 4,
+    error: expect.stringContaining("no-such-program"),
+    code: "SERVER_UNAVAILABLE",
+    suggestion: expect.any(String),
+  });
+});
+
+describe("the protocol", () => {
+  test("answers what it is asked, and says what is wrong", async () => {
+    await seen();
+    const answers = [
+      await ask("/call", { server: "seen", tool: "structured" }),
+      await ask("/call", { server: "sean", tool: "structured" }),
+      await ask("/call", { server: "seen", tool: "structure" }),
+      await ask("/call", { server: "seen", tool: "wait", args: {} }),
+      await ask("/call", { server: "seen", tool: "refuse" }),
+      await ask("/call", { server: "", tool: "list" }),
+      await ask("/call", { server: "seen", tool: "wait", args: [] }),
+      await ask("/else"),
+    ];
+    const found = await Promise.all(answers.map(async (answer) => [answer.status, await answer.json()]));
+    expect(found).toEqual([
+      [200, { value: { fine: true } }],
+      [404, { error: expect.any(String), code: "SERVER_NOT_FOUND", suggestion: expect.stringContaining("seen") }],
+      [404, { error: expect.any(String), code: "TOOL_NOT_FOUND", suggestion: expect.stringContaining("structured") }],
+      [400, { error: expect.any(String), code: "INVALID_ARGUMENTS", suggestion: expect.any(String) }],
+      [422, { error: "not today", code: "TOOL_FAILED" }],
+      [400, { error: expect.stringContaining("A call is"), code: "USAGE" }],
+      [400, { error: expect.stringContaining("A call is"), code: "USAGE" }],
+      [400, { error: expect.stringContaining("There is no GET /else"), code: "USAGE" }],
+    ]);
+    expect(await (await ask("/status")).json()).toEqual({
+      pid: expect.any(Number),
+      version: "0.1.0",
+      config: project.config,
+      startedAt: expect.any(Number),
+      calls: { running: 0, done: 8 },
+      servers: { seen: "ready" },
+    });
+  });
+});
+
+describe("claudikins daemon", () => {
+  test("status and stop, where none runs", async () => {
+    expect(await project.claudikins("daemon", "status")).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr: "No daemon runs. One is started when a generated file is called.\n",
+    });
+    expect(await project.claudikins("daemon", "status", "--json")).toEqual({
+      exitCode: 0,
+      stdout: '{"daemons":[]}\n',
+      stderr: "",
+    });
+    expect(await project.claudikins("daemon", "stop")).toEqual({
+      exitCode: 0,
+      stdout: "No daemon was running\n",
+      stderr: "",
+    });
+    expect(await project.claudikins("daemon", "stop", "--all", "--config", "x")).toMatchObject({ exitCode: 2 });
+  });
+
+  test("stop waits for calls, and with --now does not", async () => {
+    await seen();
+    const call = project.value("wait", { ms: 1_000 });
+    await runningCalls(1);
+    expect(await project.claudikins("daemon", "stop")).toMatchObject({
+      exitCode: 0,
+      stderr: "Waiting for 1 call (--now does not)\n",
+    });
+    expect(await call).toBe("waited");
+    expect(await project.left()).toEqual([]);
+    await seen();
+    const long = project.run("wait", { ms: 600_000 });
+    await runningCalls(1);
+    const { stdout } = await project.claudikins("daemon", "stop", "--now", "--json");
+    expect(JSON.parse(stdout)).toEqual({ stopped: [{ pid: expect.any(Number), config: project.config }] });
+    expect((await long).exitCode).toBe(130);
+    expect(await project.left()).toEqual([]);
+  });
+});
