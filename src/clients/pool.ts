@@ -118,15 +118,19 @@ export class Pool implements AsyncDisposable {
   async callTool(server: string, tool: string, args: object, options: CallOptions = {}): Promise<ToolResult> {
     const params = { name: tool, arguments: args };
     const what = `${server}.${tool}`;
-    const result = await this.#use(server, what, options, async (send, connection) => {
-      const answer = await send({ method: "tools/call", params });
-      if (!this.#listed.has(connection)) {
-        this.#listed.add(connection);
-        for (const listener of this.#callListeners) listener(server);
-      }
-      return answer;
+    const result = await this.#use(server, what, options, (send, connection) => {
+      const answer = send({ method: "tools/call", params });
+      return this.#listed.has(connection) ? answer : answer.then((result) => this.#unlisted(server, connection, result));
     });
     return result as ToolResult;
+  }
+
+  #unlisted<T>(server: string, connection: Connection, result: T): T {
+    if (!this.#listed.has(connection)) {
+      this.#listed.add(connection);
+      for (const listener of this.#callListeners) listener(server);
+    }
+    return result;
   }
 
   /**
@@ -211,7 +215,8 @@ export class Pool implements AsyncDisposable {
     });
   }
 
-  async #use<T>(
+  /** Not async, as little on the way of a call is: each such function costs a part of what a call costs. */
+  #use<T>(
     server: string,
     what: string,
     options: CallOptions,
@@ -219,10 +224,10 @@ export class Pool implements AsyncDisposable {
   ): Promise<T> {
     const timeoutMs = options.timeoutMs ?? this.servers.get(server)?.callTimeoutMs ?? 60_000;
     const asked = { ...options, what, timeoutMs };
-    return this.#life(server).use((connection) => work((request) => connection.request(request, asked), connection), {
-      ...options,
-      what,
-    });
+    return this.#life(server).use(
+      (connection) => work((request) => connection.request(request, asked), connection),
+      asked,
+    );
   }
 
   #life(name: string): Lifecycle {

@@ -171,7 +171,10 @@ export class StdioTransport implements Transport {
         this.#ended = `sent more than ${maxBytes / 1_048_576} MB without the end of a message`;
         isTooMuch = true;
         pending = [];
+        // It does not wait for the end of its stdin, and what it writes until then is memory as well.
+        group.signal("SIGTERM");
         void group.stop();
+        collectSoon();
       }
       // Who writes without a pause keeps nobody else waiting, not even for the end of their time.
       if (performance.now() - turnStart < turnMs) continue;
