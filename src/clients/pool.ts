@@ -120,7 +120,9 @@ export class Pool implements AsyncDisposable {
     const what = `${server}.${tool}`;
     const result = await this.#use(server, what, options, (send, connection) => {
       const answer = send({ method: "tools/call", params });
-      return this.#listed.has(connection) ? answer : answer.then((result) => this.#unlisted(server, connection, result));
+      return this.#listed.has(connection)
+        ? answer
+        : answer.then((result) => this.#unlisted(server, connection, result));
     });
     return result as ToolResult;
   }

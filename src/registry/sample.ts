@@ -94,8 +94,16 @@ function stringSample(schema: JsonObject, name: string): string {
     case "email":
       return "someone@example.com";
     default:
-      return /date|^from$|^to$/i.test(name) ? "2025-01-31" : /url|uri/i.test(name) ? "https://example.com" : name;
+      if (isDate(name, schema["description"])) return "2025-01-31";
+      return /url|uri/i.test(name) ? "https://example.com" : name;
   }
+}
+
+/** `from` and `to` may be anything, unless it is said what they are. */
+function isDate(name: string, description: unknown): boolean {
+  if (/(?:^|[^a-z])date(?:$|[^a-z])|[a-z]Date(?:$|[^a-z])/.test(name)) return true;
+  const isBound = /^(?:from|to|since|until|after|before|start|end)(?:$|[^a-z])/i.test(name);
+  return isBound && typeof description === "string" && /\bYYYY-MM-DD\b|\bdates?\b|\bdays?\b/i.test(description);
 }
 
 /** A value as the source text that a person would write. */
