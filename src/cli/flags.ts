@@ -112,3 +112,15 @@ export function parseChoice<const T extends string>(text: string, flag: string, 
   }
   return chosen;
 }
+
+/** `4600`, `127.0.0.1:4600`, `[::1]:4600`, `host:4600`; without a host it is this machine's own. Throws USAGE. */
+export function parseAddress(text: string, flag: string): { host: string; port: number } {
+  const match = /^(?:(\[[\da-f:.]+\]|[^\s:/@[\]]+):)?(\d{1,5})$/i.exec(text);
+  const port = Number(match?.[2]);
+  if (!match || port > 65_535) {
+    throw new ClaudikinsError("USAGE", `${flag} takes a port, or host:port; got "${text}"`, {
+      hint: "For example 4600, 127.0.0.1:4600, [::1]:4600 or 0.0.0.0:4600; port 0 is any free one.",
+    });
+  }
+  return { host: match[1]?.replace(/^\[(.*)\]$/, "$1") ?? "127.0.0.1", port };
+}

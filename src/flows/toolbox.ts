@@ -56,33 +56,45 @@ export class Toolbox implements AsyncDisposable {
   readonly #fingerprints = new Map<string, string>();
   readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
   readonly #lastSync = new Map<string, Promise<SyncResult>>();
+  readonly #options: PoolOptions;
   readonly #log: Log;
   readonly #env: Environment;
+  /** Whose registry, observations and sandbox it works with, where they are not its own. */
+  readonly #lender: Toolbox | undefined;
   #hasBridge = false;
   readonly #refresher = new Refresher((name) => this.#refresh(name));
   readonly #asking = new Asking((name) => this.#learnNow(name));
 
-  constructor(config: Config, sandbox: Sandbox, options: PoolOptions) {
+  constructor(config: Config, sandbox: Sandbox, options: PoolOptions, lender?: Toolbox) {
     this.config = config;
     this.sandbox = sandbox;
+    this.#options = options;
+    this.#lender = lender;
     this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
     this.#jsNames = new Map(this.names.map(({ name, jsName }) => [name, jsName]));
     this.#log = options.log;
     this.#env = options.env;
     const { registry } = config.folders;
-    this.observer = new Observer({
-      folder: registry,
-      isOn: config.observe,
-      servers: () => this.#registry.index.servers,
-      log: options.log,
-    });
-    this.#registry = new KnownServers(registry, (server) => this.observer.apply(server));
+    this.observer =
+      lender?.observer ??
+      new Observer({
+        folder: registry,
+        isOn: config.observe,
+        servers: () => this.#registry.index.servers,
+        log: options.log,
+      });
+    this.#registry = lender ? lender.#registry : new KnownServers(registry, (server) => this.observer.apply(server));
     this.pool = new Pool(config.servers, options);
     this.pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
     });
     // Its tools are taken from the registry, and may be others by now.
     this.pool.onUnlistedCall((server) => void this.#refresh(server));
+  }
+
+  /** With connections of its own, for somebody whom servers may ask; everything else is ours, and stays ours at its end. */
+  withOwnPool(): Toolbox {
+    return new Toolbox(this.config, this.sandbox, this.#options, this);
   }
 
   /** The registry as it is on disk; empty before the first `gen`, and where it is damaged (see `indexProblem`). */
@@ -266,9 +278,9 @@ export class Toolbox implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#refresher[Symbol.dispose]();
     this.#asking[Symbol.dispose]();
-    this.sandbox[Symbol.dispose]();
+    if (!this.#lender) this.sandbox[Symbol.dispose]();
     this.#writeWhatIsLeft();
-    await Promise.all([this.pool.close(), this.observer.flush()]);
+    await Promise.all([this.pool.close(), this.#lender ? undefined : this.observer.flush()]);
   }
 
   #writeWhatIsLeft(): void {

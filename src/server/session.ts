@@ -1,6 +1,5 @@
-/** The MCP front door: two tools over stdio, answered at once, whatever state the user's servers are in. */
+/** One MCP session over any transport: two tools, answered at once, whatever state the user's servers are in. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import {
   CallToolRequestSchema,
   type CallToolResult,
@@ -13,7 +12,6 @@ import {
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import { version } from "../version.ts";
-import { hostOf } from "./host.ts";
 import { instructionsFor } from "./instructions.ts";
 import { ProgressReporter } from "./progress.ts";
 import { callExecuteCode, executeCode } from "./tools/execute-code.ts";
@@ -31,31 +29,15 @@ const tools: { tool: Tool; call: Handler }[] = [
   { tool: executeCode, call: callExecuteCode },
 ];
 
-/** Serves until the host closes stdin or `interrupted` is aborted; executions that run then are cancelled. */
-export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Promise<void> {
-  const ended = Promise.withResolvers<void>();
-  const closing = new AbortController();
-  const server = createServer(toolbox, closing.signal);
-  server.onclose = () => ended.resolve();
-  const end = () => ended.resolve();
-  process.stdin.on("end", end);
-  process.stdin.on("close", end);
-  process.stdout.on("error", end);
-  if (interrupted.aborted) end();
-  interrupted.addEventListener("abort", end, { once: true });
-  await server.connect(new StdioServerTransport());
-  await ended.promise;
-  closing.abort();
-  await server.close();
-  process.stdin.destroy();
-}
-
-function createServer(toolbox: Toolbox, closing: AbortSignal): Server {
+/**
+ * The SDK's server of one session, not connected yet. Its calls are those of `toolbox`; they are cancelled when the session
+ * ends, and when `closing` is aborted.
+ */
+export function createSession(toolbox: Toolbox, closing: AbortSignal): Server {
   const server = new Server(
     { name: "claudikins", title: "claudikins", version },
     { capabilities: { tools: {} }, instructions: instructionsFor(toolbox) },
   );
-  toolbox.pool.host = hostOf(server);
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(({ tool }) => tool) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
