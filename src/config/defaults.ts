@@ -6,6 +6,9 @@ export const maxTimeoutMs = 600_000;
 /** A server may be left running for a day at most without being called; `keepAlive` is for longer. */
 export const maxIdleTimeoutMs = 86_400_000;
 
+/** Of all that a host loads of `serve`: both tools and the instructions. */
+export const defaultSurfaceTokens = 600;
+
 export const defaultServerTimes = {
   startTimeoutMs: 30_000,
   callTimeoutMs: 60_000,

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { transportOf } from "./address.ts";
-import { defaultLimits, defaultServerTimes } from "./defaults.ts";
+import { defaultLimits, defaultServerTimes, defaultSurfaceTokens } from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig } from "./discover.ts";
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
@@ -42,6 +42,8 @@ export interface Config {
   check: "error" | "warn" | "off";
   /** Whether the shapes of results are kept. */
   observe: boolean;
+  /** What a host may load of `serve` at most. */
+  surfaceTokens: number;
   folders: Folders;
 }
 
@@ -83,6 +85,7 @@ export async function loadConfig(options: {
     limits: parsed.limits,
     check: parsed.check,
     observe: parsed.observe,
+    surfaceTokens: parsed.surfaceTokens,
     folders: foldersOf(origin, chosen, options.env),
   };
 }
@@ -126,6 +129,7 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     limits: defaultLimits,
     check: "error",
     observe: true,
+    surfaceTokens: defaultSurfaceTokens,
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
 }

@@ -9,7 +9,7 @@ import {
   networkTypes,
   transportOf,
 } from "./address.ts";
-import { defaultLimits, defaultServerTimes, maxIdleTimeoutMs, maxTimeoutMs } from "./defaults.ts";
+import { defaultLimits, defaultServerTimes, defaultSurfaceTokens, maxIdleTimeoutMs, maxTimeoutMs } from "./defaults.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 
 const megabytes = z.number().min(0.001).max(512);
@@ -118,6 +118,8 @@ export const configSchema = z.object({
   limits: limitsSchema.default(defaultLimits),
   /** Whether the shapes of results are kept, of tools whose server does not say what they give. */
   observe: z.boolean().default(true),
+  /** Of both tools and the instructions of `serve`; the tools alone take some 300, and instructions are never longer than hosts read. */
+  surfaceTokens: z.int().min(400).max(2_000).default(defaultSurfaceTokens),
 });
 
 export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };

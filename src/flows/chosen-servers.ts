@@ -1,7 +1,7 @@
 /** The configured servers that somebody means by names and categories. */
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
-import { categoryOf } from "./config-entry.ts";
+import { aboutServer } from "./config-entry.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /**
@@ -16,7 +16,7 @@ export async function chosenServers(
   for (const name of chosen.servers)
     if (!config.servers.has(name)) throw unknownServer(name, [...config.servers.keys()]);
   const categories = new Map<string, string>();
-  for (const [name, server] of config.servers) categories.set(name, await categoryOf(server));
+  for (const [name, server] of config.servers) categories.set(name, (await aboutServer(server)).category);
   for (const category of chosen.categories) {
     if (![...categories.values()].includes(category))
       throw unknownCategory(category, [...new Set(categories.values())]);

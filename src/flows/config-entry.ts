@@ -1,4 +1,4 @@
-/** What the registry takes from a server's entry in the config: its category, and a mark by which another entry is known. */
+/** What the registry takes from a server's entry in the config: where it belongs, what it is for, and a mark by which another entry is known. */
 import { createHash } from "node:crypto";
 import type { ServerConfig } from "../config/load.ts";
 import { version } from "../version.ts";
@@ -7,15 +7,20 @@ import { version } from "../version.ts";
 const defaultCategory = "other";
 
 /** What the config says; where it says nothing, what the catalog says of the server. It is loaded only for that. */
-export async function categoryOf(config: ServerConfig): Promise<string> {
-  if (config.category !== undefined) return config.category;
+export async function aboutServer(config: ServerConfig): Promise<{ category: string; description: string }> {
+  const { category, description } = config;
+  if (category !== undefined && description !== undefined) return { category, description };
   const { recognise } = await import("../registry/catalog.ts");
-  return recognise(config)?.category ?? defaultCategory;
+  const known = recognise(config);
+  return {
+    category: category ?? known?.category ?? defaultCategory,
+    description: description ?? known?.description ?? "",
+  };
 }
 
 /**
  * Says whether two entries would give the same tools under the same names. Of variables and headers only the names count;
- * the catalog's category depends on the entry and our version, which are in it.
+ * what the catalog says depends on the entry and our version, which are in it.
  */
 export function fingerprintOf(config: ServerConfig, jsName: string | undefined): string {
   const names = [jsName ?? null, config.category ?? null, config.description ?? null];

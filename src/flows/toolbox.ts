@@ -15,7 +15,7 @@ import { markAsked, removeServer, type Written, writeServer } from "../registry/
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { version } from "../version.ts";
 import { Asking, askedAtOnce } from "./asking.ts";
-import { categoryOf, fingerprintOf } from "./config-entry.ts";
+import { aboutServer, fingerprintOf } from "./config-entry.ts";
 import { KnownServers } from "./known-servers.ts";
 import { Observer } from "./observer.ts";
 import { Refresher } from "./refresher.ts";
@@ -233,10 +233,10 @@ export class Toolbox implements AsyncDisposable {
     const tools = await this.pool.listTools(name, options);
     this.#asked.add(name);
     const config = this.config.servers.get(name)!;
-    const category = await categoryOf(config);
-    const folder = this.#folderFor(name, category);
+    const about = await aboutServer(config);
+    const folder = this.#folderFor(name, about.category);
     const before = this.#registry.find(name);
-    const asked = registryServer(config, category, this.#jsNameOf(name), tools, folder);
+    const asked = registryServer(config, about, this.#jsNameOf(name), tools, folder);
     this.observer.apply(asked.server);
     return { ...asked, before };
   }
@@ -321,7 +321,7 @@ export class Toolbox implements AsyncDisposable {
 
 function registryServer(
   config: ServerConfig,
-  category: string,
+  about: { category: string; description: string },
   serverJsName: string | undefined,
   listed: ListedTool[],
   folder: string,
@@ -338,8 +338,7 @@ function registryServer(
     server: {
       name: config.name,
       ...(serverJsName === undefined ? {} : { jsName: serverJsName }),
-      category,
-      description: config.description ?? "",
+      ...about,
       folder,
       fingerprint: fingerprintOf(config, serverJsName),
       tools,

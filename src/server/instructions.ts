@@ -1,21 +1,142 @@
-/** What a host tells its model about us: which servers there are, and how to work with them. */
+/** What a host tells its model about us: which servers there are, and how to work with them, in so many tokens. */
 import type { Toolbox } from "../flows/toolbox.ts";
+import type { RegistryServer } from "../registry/model.ts";
+import { firstSentence, signature } from "../registry/signature.ts";
+import { estimateTokens } from "../token-estimate.ts";
 
-/** Hosts cut it at 2,048 characters; names that do not fit are counted. */
-const budget = 1_500;
+/** Hosts cut it there; Claude Code does. */
+const maxChars = 2_048;
 
-export function instructionsFor(toolbox: Toolbox): string {
-  const entries = [...toolbox.config.servers.values()].map(({ name, description }) => {
-    const tools = toolbox.known(name)?.tools.length;
-    return [name, tools === undefined ? "" : ` (${tools})`, description ? `: ${description}` : ""].join("");
-  });
-  const head =
-    "Tools of these MCP servers: find them with search_tools, call them in execute_code as `await server.tool(args)`.";
-  let text = head;
-  for (const [index, entry] of entries.entries()) {
-    const next = `${text}\n- ${entry}`;
-    if (next.length > budget) return `${text}\n- and ${entries.length - index} more servers`;
-    text = next;
+const head =
+  "Tools of these MCP servers: find them with search_tools, call them in execute_code as `await server.tool(args)`.";
+const none = "No MCP servers are configured yet: a person adds them to mcpServers of claudikins.json.";
+
+/** What one server's words take at most, so that something is left for signatures. */
+const maxWordTokens = 40;
+
+/** A share that is smaller says nothing. */
+const minWordTokens = 4;
+
+interface Entry {
+  name: string;
+  /** With the number of tools, where it is known. */
+  label: string;
+  /** What it is for: a sentence; else names of its tools. */
+  pieces: string[];
+  separator: string;
+  known: RegistryServer | undefined;
+}
+
+type Fits = (text: string) => boolean;
+
+/** Every server is named before any is described, and described before signatures follow. */
+export function instructionsFor(toolbox: Toolbox, maxTokens: number): string {
+  const entries = [...toolbox.config.servers.keys()].map((name) => entryOf(name, toolbox));
+  if (entries.length === 0) return none;
+  // An estimate of so short words may be a little too low.
+  const fits: Fits = (text) => text.length <= maxChars && estimateTokens(text) * 1.05 <= maxTokens;
+  const bare = withLines(entries.map(({ label }) => [label]));
+  if (!fits(bare)) return inOneLine(entries, fits);
+  const described = withWords(entries, maxTokens - estimateTokens(bare), fits);
+  return withSignatures(entries, described, fits);
+}
+
+const withLines = (lines: string[][]) => [head, ...lines.map((each) => `- ${each.join("\n  ")}`)].join("\n");
+
+/** Names side by side, with or without the numbers of tools; of those that do not fit either, how many they are. */
+function inOneLine(entries: Entry[], fits: Fits): string {
+  const text = (names: string[], left: number) => `${head}\n${names.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
+  const labels = entries.map(({ label }) => label);
+  if (fits(text(labels, 0))) return text(labels, 0);
+  const names = entries.map(({ name }) => name);
+  const first = (count: number) => text(names.slice(0, count), names.length - count);
+  let [least, most] = [0, names.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (fits(first(middle))) least = middle;
+    else most = middle - 1;
+  }
+  return first(least);
+}
+
+/** The tokens are shared out evenly; what one server does not need is the others'. */
+function withWords(entries: Entry[], tokens: number, fits: Fits): string[] {
+  const wanted = entries.map((entry) => takenBy(entry, maxWordTokens).tokens);
+  for (let left = tokens; left > 0; left = Math.floor(left * 0.9) - 1) {
+    const share = evenShare(wanted, left);
+    const labels = entries.map((entry) => describedLabel(entry, share));
+    if (fits(withLines(labels.map((label) => [label])))) return labels;
+  }
+  return entries.map(({ label }) => label);
+}
+
+/** The most that each may take when nobody takes more than they want. */
+function evenShare(wanted: number[], tokens: number): number {
+  let [left, others] = [tokens, wanted.length];
+  for (const want of wanted.toSorted((a, b) => a - b)) {
+    if (want * others > left) return Math.floor(left / others);
+    left -= want;
+    others -= 1;
+  }
+  return maxWordTokens;
+}
+
+/** How many pieces so many tokens are enough for, and what these take. */
+function takenBy({ pieces, separator }: Entry, maxTokens: number): { count: number; tokens: number } {
+  let tokens = 0;
+  for (const [count, piece] of pieces.entries()) {
+    const more = estimateTokens(` ${piece}${separator.trim()}`);
+    if (tokens + more > maxTokens) return { count, tokens };
+    tokens += more;
+  }
+  return { count: pieces.length, tokens };
+}
+
+function describedLabel(entry: Entry, share: number): string {
+  const { label, pieces, separator } = entry;
+  const { count } = share < minWordTokens ? { count: 0 } : takenBy(entry, share);
+  if (count === 0) return label;
+  return `${label}: ${pieces.slice(0, count).join(separator)}${count < pieces.length ? " …" : ""}`;
+}
+
+/** Of a server all of its tools or none: a few would look as if there were no others. The smallest servers come first. */
+function withSignatures(entries: Entry[], labels: string[], fits: Fits): string {
+  const lines = labels.map((label) => [label]);
+  let text = withLines(lines);
+  const bySize = entries
+    .flatMap(({ known }, at) => (known && known.tools.length > 0 ? [{ at, known }] : []))
+    .sort((a, b) => a.known.tools.length - b.known.tools.length);
+  for (const { at, known } of bySize) {
+    // None is shorter than that: what cannot fit is not made.
+    if (!fits(`${text}${"\n f()".repeat(known.tools.length)}`)) break;
+    const signatures = known.tools.map((tool) => oneLine(signature(known, tool), 1_000));
+    lines[at] = [labels[at]!, ...signatures];
+    const longer = withLines(lines);
+    if (fits(longer)) text = longer;
+    else lines[at] = [labels[at]!];
   }
   return text;
+}
+
+function entryOf(name: string, toolbox: Toolbox): Entry {
+  const known = toolbox.known(name);
+  const description = toolbox.config.servers.get(name)?.description || known?.description || "";
+  const tools = known?.tools.slice(0, maxWordTokens) ?? [];
+  const sentence = firstSentence(description, 200);
+  return {
+    name: oneLine(name),
+    label: known ? `${oneLine(name)} (${known.tools.length})` : oneLine(name),
+    pieces: sentence ? oneLine(sentence, 200).split(" ") : tools.map((tool) => oneLine(tool.name)),
+    separator: sentence ? " " : ", ",
+    known,
+  };
+}
+
+/** What servers say of themselves is one line of text, whatever they send. */
+function oneLine(text: string, maxLength = 64): string {
+  const line = text
+    .slice(0, 4 * maxLength)
+    .replace(/[\s\p{Cc}\p{Cf}]+/gu, " ")
+    .trim();
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
 }

@@ -7,15 +7,14 @@ import {
   ListToolsRequestSchema,
   McpError,
   RootsListChangedNotificationSchema,
-  type Tool,
 } from "@modelcontextprotocol/sdk/types.js";
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import { version } from "../version.ts";
-import { instructionsFor } from "./instructions.ts";
 import { ProgressReporter } from "./progress.ts";
-import { callExecuteCode, executeCode } from "./tools/execute-code.ts";
-import { callSearchTools, searchTools } from "./tools/search-tools.ts";
+import { surfaceOf } from "./surface.ts";
+import { callExecuteCode } from "./tools/execute-code.ts";
+import { callSearchTools } from "./tools/search-tools.ts";
 
 type Handler = (
   args: Record<string, unknown>,
@@ -24,26 +23,27 @@ type Handler = (
   onProgress?: (line: string) => void,
 ) => Promise<CallToolResult>;
 
-const tools: { tool: Tool; call: Handler }[] = [
-  { tool: searchTools, call: callSearchTools },
-  { tool: executeCode, call: callExecuteCode },
-];
+const handlers: ReadonlyMap<string, Handler> = new Map([
+  ["search_tools", callSearchTools],
+  ["execute_code", callExecuteCode],
+]);
 
 /**
  * The SDK's server of one session, not connected yet. Its calls are those of `toolbox`; they are cancelled when the session
  * ends, and when `closing` is aborted.
  */
 export function createSession(toolbox: Toolbox, closing: AbortSignal): Server {
+  const { tools, instructions } = surfaceOf(toolbox);
   const server = new Server(
     { name: "claudikins", title: "claudikins", version },
-    { capabilities: { tools: {} }, instructions: instructionsFor(toolbox) },
+    { capabilities: { tools: {} }, instructions },
   );
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(({ tool }) => tool) }));
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
-    const found = tools.find(({ tool }) => tool.name === params.name);
-    if (!found) {
-      const names = tools.map(({ tool }) => tool.name).join(" and ");
+    const call = handlers.get(params.name);
+    if (!call) {
+      const names = [...handlers.keys()].join(" and ");
       throw new McpError(ErrorCode.InvalidParams, `No tool is called "${params.name}": there are ${names}`);
     }
     const progressToken = params._meta?.progressToken;
@@ -53,7 +53,7 @@ export function createSession(toolbox: Toolbox, closing: AbortSignal): Server {
     });
     const onProgress = progressToken === undefined ? undefined : (line: string) => reporter.report(line);
     try {
-      return await found.call(params.arguments ?? {}, toolbox, AbortSignal.any([signal, closing]), onProgress);
+      return await call(params.arguments ?? {}, toolbox, AbortSignal.any([signal, closing]), onProgress);
     } catch (thrown) {
       const error = toClaudikinsError(thrown);
       const text = error.hint ? `${error.message}\nHint: ${error.hint}` : error.message;

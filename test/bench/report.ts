@@ -7,7 +7,7 @@ export type Other = { value: number; ratio: number } | { none: string };
 
 export interface Row {
   what: string;
-  unit: "ms" | "MB";
+  unit: "ms" | "MB" | "tokens";
   ours: number;
   /** By name: the raw client of the SDK, another program, a peer. */
   others: Record<string, Other>;
@@ -84,6 +84,8 @@ const order = [
   "runtime alone",
   "first call",
   "no servers",
+  "bare SDK server",
+  "direct",
   "raw client",
   "node:vm",
   "deno",
@@ -133,9 +135,12 @@ function blockOf({ name, rows, notes }: Section): string[] {
 
 function otherText(other: Other | undefined, unit: Row["unit"]): string {
   if (!other) return "";
-  return "none" in other ? other.none : `${figure(other.value, unit)} (${other.ratio.toFixed(2)}x)`;
+  return "none" in other
+    ? other.none
+    : `${figure(other.value, unit)} (${other.ratio.toFixed(other.ratio < 0.01 ? 4 : 2)}x)`;
 }
 
 function figure(value: number, unit: Row["unit"]): string {
+  if (unit === "tokens") return `${value.toLocaleString("en")} tokens`;
   return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
 }

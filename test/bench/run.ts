@@ -21,10 +21,12 @@ import { type Section, table, thisMachine } from "./report.ts";
 import { measureSearch } from "./search.ts";
 import type { Bench, Measure } from "./section.ts";
 import { measureStartup } from "./startup.ts";
+import { measureSurface } from "./surface.ts";
 import { measureWarm } from "./warm.ts";
 
 const measures: Record<string, Measure> = {
   startup: measureStartup,
+  surface: measureSurface,
   warm: measureWarm,
   calls: measureCalls,
   pool: measurePool,

@@ -1,5 +1,5 @@
 /** Whole processes: `exec` from start to exit, and `serve` until it answers its first messages. */
-
+import { join } from "node:path";
 import { fixture } from "../support/servers.ts";
 import { inTurn, processMs } from "./measure.ts";
 import { startDeno } from "./peers/deno.ts";
@@ -30,20 +30,39 @@ export const measureStartup: Measure = async ({ binary, runs, deno, folder }) =>
     ...("missing" in deno ? {} : { deno: () => firstOf(() => startDeno(deno)) }),
   });
   const [withMany, withNone] = [folder(twentyServers()), folder({})];
+  const bare = join(folder(), "bare");
+  await compileBare(bare);
+  const toList = (program: string, cwd: string) => () => answeredMs(program, cwd, [initialize, listTools]);
   const many = await inTurn(runs, {
-    ours: () => answeredMs(binary, withMany, [initialize, listTools]),
-    "no servers": () => answeredMs(binary, withNone, [initialize, listTools]),
+    ours: toList(binary, withMany),
+    "no servers": toList(binary, withNone),
+    "bare SDK server": toList(bare, withNone),
   });
+  const list = rowOf("serve, 20 servers, 5 of them broken: start to tools/list answered", many);
   return {
     rows: [
       rowOf("exec -e 'return 1', start to exit", exec),
       rowOf("serve, start to initialize answered", serve),
       rowOf("serve, start to first 'return 1' answered", cold, "missing" in deno ? { deno: { none: "not here" } } : {}),
-      within(rowOf("serve, 20 servers, 5 of them broken: start to tools/list answered", many), "no servers", 1.1),
+      within(list, "bare SDK server", 1.2),
     ],
-    notes: ["This is the first execution in a cold process; node:vm and deno: a process of theirs, start to value."],
+    notes: [
+      "The bare SDK server has two tools, and is compiled as we are.",
+      "The first 'return 1' is the first execution in a cold process; node:vm and deno: a process of theirs, start to value.",
+    ],
   };
 };
+
+/** With the options of our own build. */
+async function compileBare(outfile: string): Promise<void> {
+  await Bun.build({
+    entrypoints: [join(import.meta.dir, "peers", "bare-server.ts")],
+    compile: { outfile },
+    minify: true,
+    bytecode: true,
+    format: "esm",
+  });
+}
 
 /** What is broken is: a command that there is not, one that ends, one that says nothing, a variable and a server that are missing. */
 function twentyServers(): Record<string, object> {

@@ -33,6 +33,7 @@ describe("accepted", () => {
       servers: new Map(),
       check: "error",
       observe: true,
+      surfaceTokens: 600,
       limits: defaultLimits,
     });
   });
@@ -74,6 +75,7 @@ describe("accepted", () => {
         workspace: "w",
         check: "warn",
         observe: false,
+        surfaceTokens: 900,
         limits,
       }),
     ).toEqual({
@@ -82,6 +84,7 @@ describe("accepted", () => {
       workspace: "w",
       check: "warn",
       observe: false,
+      surfaceTokens: 900,
       limits,
     } as never);
   });

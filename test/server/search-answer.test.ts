@@ -72,6 +72,25 @@ describe("an answer", () => {
     `);
   });
 
+  test("that would be too long for the context says how many are not shown, whole ones being shown", async () => {
+    const { limits } = toolbox.config;
+    const outputChars = limits.outputChars;
+    limits.outputChars = 1_500;
+    try {
+      const { text } = await ask({ query: "list files orders", limit: 20 });
+      const lines = withoutMissing(text).split("\n");
+      expect(lines.at(-1)).toMatch(/^\d+ more are too long to be shown/);
+      expect(text.length).toBeLessThan(2_500);
+      const { tools, notShown } = JSON.parse(
+        (await ask({ query: "list files orders", limit: 20, detail: "full" })).text,
+      );
+      expect(tools.length).toBeGreaterThan(0);
+      expect(tools.length + notShown).toBe(20);
+    } finally {
+      limits.outputChars = outputChars;
+    }
+  });
+
   test("full: JSON with all there is of each tool", async () => {
     await execute({ source: `await demo.get_order({ order_id: "ord_00042" })` }, toolbox);
     const { text } = await ask({ query: "demo.get_order", limit: 1, detail: "full" });
@@ -101,7 +120,13 @@ describe("an answer", () => {
     expect(none).toMatchObject({
       tools: [],
       near: [],
-      servers: expect.arrayContaining([{ server: "memory", tools: 9, description: "" }]),
+      servers: expect.arrayContaining([
+        {
+          server: "memory",
+          tools: 9,
+          description: "Remembers facts between conversations in a graph of entities and relations",
+        },
+      ]),
     });
   });
 
@@ -118,7 +143,7 @@ describe("where nothing fits", () => {
   test("there is what exists, with counts", async () => {
     expect(withoutMissing((await ask({ query: "zzqqvv" })).text)).toMatchInlineSnapshot(`
       "No tool of 56 matches. Try other words for what it should do, or server:name for all of one server.
-      Servers with tools: demo (19): A small shop; files (14); everything (13); memory (9); thinking (1)"
+      Servers with tools: demo (19): A small shop; files (14): Reads, writes, moves and searches files within folders that…; everything (13): Shows every feature of the protocol once: for testing clien…; memory (9): Remembers facts between conversations in a graph of entitie…; thinking (1): Keeps a chain of thoughts in numbered steps that can be rev…"
     `);
   });
 

@@ -31,6 +31,7 @@ const leaves: Record<string, string[]> = {
   "lock.ts": ["errors.ts"],
   "log.ts": ["errors.ts"],
   "time-limit.ts": [],
+  "token-estimate.ts": [],
   "turns.ts": [],
   "version.ts": [],
   "outcome-text.ts": ["sandbox"],

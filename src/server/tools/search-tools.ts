@@ -55,7 +55,8 @@ export async function callSearchTools(
   try {
     const result = search(query, Math.min(Number(limit), maxLimit), toolbox);
     const missing = { notCallable: notCallable(result, toolbox, problems), notSearched: problems };
-    return answer(detail === "full" ? fullText(result, missing, toolbox) : linesText(result, detail, missing, toolbox));
+    const text = detail === "full" ? fullText(result, missing, toolbox) : linesText(result, detail, missing, toolbox);
+    return answer(text);
   } catch (error) {
     // The server that is asked for may be one that gives no tools now: then that is what counts.
     if (!(error instanceof ClaudikinsError) || error.code !== "SERVER_NOT_FOUND") throw error;
@@ -78,8 +79,26 @@ interface Missing {
 
 function linesText(result: SearchResult, detail: Detail, missing: Missing, toolbox: Toolbox): string {
   const entry = detail === "names" ? nameLine : signatureLines;
-  const lines = result.tools.length > 0 ? result.tools.map(entry) : nothingFound(result, toolbox);
+  const { shown, left } = within(toolbox.config.limits.outputChars, result.tools.map(entry), ({ length }) => length);
+  const more = left > 0 ? [`${left} more are too long to be shown: ask for some of them, or for detail "names"`] : [];
+  const lines = result.tools.length > 0 ? [...shown, ...more] : nothingFound(result, toolbox);
   return [...lines, ...problemLines(missing)].join("\n");
+}
+
+/** The first ones, as many as have room; one at least, since half of a signature is none. */
+function within<T>(
+  maxChars: number,
+  entries: readonly T[],
+  lengthOf: (entry: T) => number,
+): { shown: T[]; left: number } {
+  const shown: T[] = [];
+  let chars = 0;
+  for (const entry of entries) {
+    chars += lengthOf(entry);
+    if (shown.length > 0 && chars > maxChars) break;
+    shown.push(entry);
+  }
+  return { shown, left: entries.length - shown.length };
 }
 
 function nameLine({ kind, id, signature, description }: FoundTool): string {
@@ -120,8 +139,11 @@ function fullText(
   toolbox: Toolbox,
 ): string {
   const { tools, query } = result;
+  const all = tools.map((found) => fullTool(found, toolbox));
+  const { shown, left } = within(toolbox.config.limits.outputChars, all, (tool) => JSON.stringify(tool).length);
   return JSON.stringify({
-    tools: tools.map((found) => fullTool(found, toolbox)),
+    tools: shown,
+    ...(left > 0 ? { notShown: left } : {}),
     ...(tools.length === 0 ? overview(query, toolbox) : {}),
     ...(broken.size > 0 ? { notCallable: Object.fromEntries(broken) } : {}),
     ...(notSearched.size > 0 ? { notSearched: Object.fromEntries(notSearched) } : {}),

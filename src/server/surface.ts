@@ -1,0 +1,30 @@
+/** All that a host loads of us, and its model may pay for: two tools and the instructions, in a budget of tokens. */
+import type { Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { Toolbox } from "../flows/toolbox.ts";
+import { instructionsFor } from "./instructions.ts";
+import { executeCode } from "./tools/execute-code.ts";
+import { searchTools } from "./tools/search-tools.ts";
+
+/** What both definitions take, as JSON in o200k: counted by a test. */
+export const definitionTokens = 310;
+
+export interface Surface {
+  tools: Tool[];
+  instructions: string;
+}
+
+/** The same for the whole session, since hosts keep what they have read. Within `surfaceTokens` of the config. */
+export function surfaceOf(toolbox: Toolbox): Surface {
+  const { limits, surfaceTokens } = toolbox.config;
+  const tools = [searchTools, executeCode].map((tool) => withMeta(tool, limits.outputChars));
+  const instructions = instructionsFor(toolbox, surfaceTokens - definitionTokens);
+  return { tools, instructions };
+}
+
+/** For Claude Code: the tools are there from the start, not behind a search of its own, and it does not cut what we have bounded. */
+function withMeta(tool: Tool, outputChars: number): Tool {
+  return {
+    ...tool,
+    _meta: { "anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": outputChars + 10_000 },
+  };
+}

@@ -1,0 +1,18 @@
+/** A server of the SDK and nothing else: two tools over stdio. What an executable of it takes to start is the floor of ours. */
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+
+const inputSchema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+const server = new Server({ name: "bare", version: "1" }, { capabilities: { tools: {} }, instructions: "Two tools." });
+server.setRequestHandler(ListToolsRequestSchema, () => ({
+  tools: [
+    { name: "one", description: "Gives its text back", inputSchema },
+    { name: "two", description: "Gives its text back", inputSchema },
+  ],
+}));
+server.setRequestHandler(CallToolRequestSchema, ({ params }) => ({
+  content: [{ type: "text", text: String(params.arguments?.["text"]) }],
+}));
+await server.connect(new StdioServerTransport());
+process.stdin.on("end", () => void server.close());
