@@ -6,7 +6,7 @@ import { transportOf } from "./address.ts";
 import { defaultLimits, defaultServerTimes, defaultSurfaceTokens } from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig } from "./discover.ts";
 import type { Environment } from "./environment.ts";
-import { expand } from "./expand.ts";
+import { type Expanded, expand } from "./expand.ts";
 import { type Folders, foldersOf } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { readPlainConfig } from "./plain-config.ts";
@@ -61,9 +61,11 @@ export async function loadConfig(options: {
   // The schema library is loaded only where there is something to check.
   const parsed = readPlainConfig(text) ?? (await import("./parse.ts")).parseConfig(text, origin.file);
   const servers = new Map<string, ServerConfig>();
+  // Most configs have no variable at all: then nothing has to be looked through. A `$` may be written as an escape.
+  const hasVariables = text.includes("${") || text.includes("\\u");
   for (const [name, entry] of parsed.servers) {
     if (entry.disabled) continue;
-    const { value, missing, used: variables } = expand(entry, options.env);
+    const { value, missing, used: variables } = hasVariables ? expand(entry, options.env) : asItIs(entry);
     if (value.url !== undefined) {
       // Which it is may depend on a variable.
       const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
@@ -89,6 +91,8 @@ export async function loadConfig(options: {
     folders: foldersOf(origin, chosen, options.env),
   };
 }
+
+const asItIs = <T>(value: T): Expanded<T> => ({ value, missing: [], used: {} });
 
 function keyFile({ oauth }: NetworkEntry, file: string): Pick<NetworkEntry, "oauth"> {
   if (!oauth || oauth.privateKeyFile === undefined) return {};

@@ -134,6 +134,7 @@ function entryOf(name: string, toolbox: Toolbox): Entry {
 
 /** What servers say of themselves is one line of text, whatever they send. */
 function oneLine(text: string, maxLength = 64): string {
+  if (text.length <= maxLength && /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(text)) return text;
   const line = text
     .slice(0, 4 * maxLength)
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, " ")
