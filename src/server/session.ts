@@ -10,9 +10,8 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
-import { version } from "../version.ts";
 import { ProgressReporter } from "./progress.ts";
-import { surfaceOf } from "./surface.ts";
+import { capabilities, serverInfo, surfaceOf } from "./surface.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
 
@@ -32,12 +31,9 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
  * The SDK's server of one session, not connected yet. Its calls are those of `toolbox`; they are cancelled when the session
  * ends, and when `closing` is aborted.
  */
-export function createSession(toolbox: Toolbox, closing: AbortSignal): Server {
-  const { tools, instructions } = surfaceOf(toolbox);
-  const server = new Server(
-    { name: "claudikins", title: "claudikins", version },
-    { capabilities: { tools: {} }, instructions },
-  );
+export function createSession(toolbox: Toolbox, closing: AbortSignal, surface = surfaceOf(toolbox)): Server {
+  const { tools, instructions } = surface;
+  const server = new Server(serverInfo, { capabilities, instructions });
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {

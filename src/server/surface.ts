@@ -1,9 +1,13 @@
 /** All that a host loads of us, and its model may pay for: two tools and the instructions, in a budget of tokens. */
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { Toolbox } from "../flows/toolbox.ts";
+import { version } from "../version.ts";
 import { instructionsFor } from "./instructions.ts";
 import { executeCode } from "./tools/execute-code.ts";
 import { searchTools } from "./tools/search-tools.ts";
+
+export const serverInfo = { name: "claudikins", title: "claudikins", version };
+export const capabilities = { tools: {} };
 
 /** What both definitions take, as JSON in o200k: counted by a test. */
 export const definitionTokens = 310;

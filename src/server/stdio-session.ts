@@ -1,0 +1,43 @@
+/** The session on stdin and stdout as the SDK's server has it, from where the first answers have ended. */
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { isJSONRPCResultResponse, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { Toolbox } from "../flows/toolbox.ts";
+import type { Begun } from "./first-answers.ts";
+import { hostOf } from "./host.ts";
+import { createSession } from "./session.ts";
+import type { Surface } from "./surface.ts";
+
+/** Serves until `over` is aborted, which it is when the connection is closed from inside as well. */
+export async function serveSession(
+  toolbox: Toolbox,
+  surface: Surface,
+  begun: Begun,
+  over: AbortController,
+): Promise<void> {
+  const server = createSession(toolbox, over.signal, surface);
+  toolbox.pool.host = hostOf(server);
+  server.onclose = () => over.abort();
+  await server.connect(new BegunTransport(begun));
+  if (!over.signal.aborted) {
+    await new Promise((resolve) => over.signal.addEventListener("abort", resolve, { once: true }));
+  }
+  await server.close();
+}
+
+/** The host has its answer to `initialize` already: the server's own is for nobody. */
+class BegunTransport extends StdioServerTransport {
+  #answered: string | number | undefined;
+
+  constructor({ input, initializeId }: Begun) {
+    super(input as typeof process.stdin, process.stdout);
+    this.#answered = initializeId;
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#answered !== undefined && isJSONRPCResultResponse(message) && message.id === this.#answered) {
+      this.#answered = undefined;
+      return;
+    }
+    await super.send(message);
+  }
+}

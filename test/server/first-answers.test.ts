@@ -1,0 +1,192 @@
+/** A host's first questions: answered as the SDK's server would, and nothing of the rest lost, however the bytes come. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { PassThrough } from "node:stream";
+import { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { ListToolsRequestSchema, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
+import { answerFirst, protocolVersions } from "../../src/server/first-answers.ts";
+import { fromSource } from "../support/claudikins.ts";
+import { testEnvironment } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+const known = {
+  serverInfo: { name: "s", title: "S", version: "1" },
+  capabilities: { tools: {} },
+  instructions: "Some.",
+  tools: [{ name: "one", inputSchema: { type: "object" as const } }],
+};
+
+const line = (message: object) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
+const initialize = (protocolVersion: unknown = "2025-06-18", id: unknown = 0, more: object = {}) =>
+  line({
+    id,
+    method: "initialize",
+    params: { protocolVersion, capabilities: { roots: {} }, clientInfo: { name: "c", version: "1" }, ...more },
+  });
+const initialized = line({ method: "notifications/initialized" });
+const list = (id: unknown = 1, params?: object) => line({ id, method: "tools/list", ...(params ? { params } : {}) });
+const ping = line({ id: 2, method: "ping" });
+const call = line({ id: 3, method: "tools/call", params: { name: "one", arguments: {} } });
+
+interface Heard {
+  answers: unknown[];
+  /** What is left to the SDK. */
+  left: string;
+  initializeId: unknown;
+}
+
+async function hear(chunks: (string | Buffer)[]): Promise<Heard> {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const begun = answerFirst(stdin, stdout, known, new AbortController().signal);
+  for (const chunk of chunks) {
+    stdin.write(chunk);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { input, initializeId } = await begun;
+  stdin.end();
+  const left = await new Response(input as unknown as ReadableStream).text();
+  stdout.end();
+  const said = await new Response(stdout as unknown as ReadableStream).text();
+  return { answers: linesOf(said), left, initializeId };
+}
+
+const linesOf = (text: string) => text.split("\n").flatMap((each) => (each ? [JSON.parse(each)] : []));
+
+/** What a server of the SDK answers that knows the same. */
+async function answersOfSdk(text: string): Promise<unknown[]> {
+  const { serverInfo, capabilities, instructions, tools } = known;
+  const server = new Server(serverInfo, { capabilities, instructions });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  await server.connect(new StdioServerTransport(input as never, output as never));
+  const count = text.split("\n").filter((each) => each.includes('"id"')).length;
+  const answers: unknown[] = [];
+  const all = new Promise<void>((resolve) => {
+    output.on("data", (chunk: Buffer) => {
+      answers.push(...linesOf(chunk.toString()));
+      if (answers.length === count) resolve();
+    });
+  });
+  input.write(text);
+  await all;
+  await server.close();
+  return answers;
+}
+
+test("the versions are those of the SDK, in its order", () => {
+  expect(protocolVersions).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
+});
+
+describe("is answered as by the SDK", () => {
+  test.each([...protocolVersions, "2099-01-01", "", "x"])("a host of version %p", async (version) => {
+    const text = initialize(version) + initialized + list() + ping + list("a", {});
+    const { answers, left, initializeId } = await hear([text]);
+    expect(answers).toEqual(await answersOfSdk(text));
+    expect(answers.length).toBe(4);
+    expect(left).toBe(initialize(version) + initialized);
+    expect(initializeId).toBe(0);
+  });
+});
+
+describe("is left to the SDK, with all that follows", () => {
+  const begin = initialize() + initialized;
+  test.each<[string, string]>([
+    ["a call", call + ping],
+    ["a call that follows at once", call + list(5) + call],
+    ["a list with a cursor", list(1, { cursor: "x" })],
+    ["a list with a progress token", list(1, { _meta: { progressToken: 1 } })],
+    ["a second initialize", initialize("2025-06-18", 7) + ping],
+    ["another request", line({ id: 9, method: "resources/list" })],
+    ["another notification", line({ method: "notifications/roots/list_changed" }) + list()],
+    ["a broken line", `{nonsense\n${list()}`],
+    ["an empty line", `\n${list()}`],
+    ["a batch", `[${line({ id: 1, method: "ping" }).trim()}]\n`],
+    ["an id that is none", list(null) + list(1.5)],
+    ["another protocol", '{"jsonrpc":"1.0","id":1,"method":"ping"}\n'],
+    ["parameters that are none", '{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}\n'],
+    ["half a line", '{"jsonrpc":"2.0","id":1,"meth'],
+    [
+      "a line of 100 KB",
+      line({ id: 4, method: "tools/call", params: { name: "one", arguments: { a: "ä".repeat(5e4) } } }),
+    ],
+  ])("%s", async (_, rest) => {
+    const { answers, left, initializeId } = await hear([begin + ping + rest]);
+    expect(answers.map((answer) => (answer as { id: unknown }).id)).toEqual([0, 2]);
+    expect(left).toBe(begin + rest);
+    expect(initializeId).toBe(0);
+  });
+
+  test.each<[string, string]>([
+    ["a list before initialize", list() + initialize()],
+    ["an initialize without a client", initialize("2025-06-18", 0, { clientInfo: undefined })],
+    ["an initialize without a version", initialize(undefined, 0, { protocolVersion: undefined })],
+    ["an initialize without capabilities", initialize("2025-06-18", 0, { capabilities: undefined })],
+    ["initialized before initialize", initialized + initialize()],
+  ])("%s", async (_, text) => {
+    expect(await hear([text])).toEqual({ answers: [], left: text, initializeId: undefined });
+  });
+});
+
+test("it is all the same how the bytes are cut, within characters too", async () => {
+  const text = Buffer.from(initialize("2025-06-18", "ä€🚀") + initialized + ping + list("ü") + call + ping);
+  const whole = await hear([text]);
+  expect(whole.answers.length).toBe(3);
+  for (const size of [1, 2, 3, 7, 50]) {
+    const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+      text.subarray(at * size, (at + 1) * size),
+    );
+    expect(await hear(chunks)).toEqual(whole);
+  }
+});
+
+test("an end without a question ends the wait", async () => {
+  const over = new AbortController();
+  const stdin = new PassThrough();
+  const begun = answerFirst(stdin, new PassThrough(), known, over.signal);
+  stdin.write(initialize());
+  over.abort();
+  expect(await begun).toMatchObject({ input: expect.anything() });
+});
+
+describe("serve itself", () => {
+  /** All that it writes when it is given this and then the end. */
+  async function serve(text: string): Promise<{ said: unknown[]; exitCode: number }> {
+    using folder = temporaryFolder();
+    const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });
+    const child = Bun.spawn([...fromSource, "serve"], { cwd: folder.path, env, stdin: "pipe", stdout: "pipe" });
+    child.stdin.write(text);
+    child.stdin.flush();
+    const wanted = text.split("\n").filter((each) => each.includes('"id"')).length;
+    const said: unknown[] = [];
+    const decoder = new TextDecoder();
+    let rest = "";
+    if (wanted === 0) await child.stdin.end();
+    for await (const chunk of child.stdout) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+      rest = lines.pop() ?? "";
+      said.push(...lines.map((each) => JSON.parse(each)));
+      if (said.length >= wanted) break;
+    }
+    await child.stdin.end();
+    return { said, exitCode: await child.exited };
+  }
+
+  test("answers each question once, whether first or later", async () => {
+    const run = (id: number) =>
+      line({ id, method: "tools/call", params: { name: "execute_code", arguments: { code: `return ${id}` } } });
+    const { said, exitCode } = await serve(initialize() + initialized + list() + run(4) + list(5) + ping);
+    expect(exitCode).toBe(0);
+    const byId = new Map(said.map((each) => [(each as { id: unknown }).id, (each as { result: unknown }).result]));
+    expect([...byId.keys()].sort()).toEqual([0, 1, 2, 4, 5]);
+    expect(said.length).toBe(5);
+    expect(byId.get(5)).toEqual(byId.get(1));
+    expect(JSON.stringify(byId.get(4))).toContain('"4\\n');
+  });
+
+  test("ends with its host before anything was asked", async () => {
+    expect(await serve("")).toEqual({ said: [], exitCode: 0 });
+  });
+});
