@@ -34,6 +34,11 @@ export const httpArgs = {
     ...repeatable,
   },
   "max-sessions": { type: "string", valueHint: "n", description: "Sessions at once (100)" },
+  "reconnect-after": {
+    type: "string",
+    valueHint: "time",
+    description: "Clients that can come back are sent away after it, and come back (5m)",
+  },
   "session-idle": { type: "string", valueHint: "time", description: "A session that is not used ends after it (30m)" },
   grace: { type: "string", valueHint: "time", description: "What running calls may still take when it ends (20s)" },
 } as const satisfies ArgsDef;
@@ -57,6 +62,8 @@ const usual = {
   events: { maxBytes: 4 * 1_048_576, maxAgeMs: 300_000 },
   retryMs: 1_000,
   maxConnectionMs: 300_000,
+  maxCalls: 8,
+  maxRequests: 256,
 };
 
 /** Undefined where MCP is to be spoken on stdin and stdout. Throws USAGE, NEEDS_VARIABLE and FILE_NOT_FOUND. */
@@ -65,7 +72,7 @@ export function httpChoice(
   all: (flag: "allow-host" | "allow-origin") => string[],
   io: Pick<Io, "env" | "cwd">,
 ): HttpChoice | undefined {
-  const { http, grace, "max-sessions": sessions, "session-idle": idle } = flags;
+  const { http, grace, "max-sessions": sessions, "session-idle": idle, "reconnect-after": reconnect } = flags;
   if (typeof http !== "string") {
     const stray = Object.keys(httpArgs).find((name) => flags[name as keyof Flags] !== undefined);
     if (stray !== undefined) throw new ClaudikinsError("USAGE", `--${stray} is for --http, which is not given`);
@@ -86,6 +93,9 @@ export function httpChoice(
     allowedOrigins: all("allow-origin").map(originOf),
     ...(typeof sessions === "string" ? { maxSessions: parseCount(sessions, "--max-sessions", 10_000) } : {}),
     ...(typeof idle === "string" ? { idleMs: parseDuration(idle, "--session-idle", maxIdleMs) } : {}),
+    ...(typeof reconnect === "string"
+      ? { maxConnectionMs: parseDuration(reconnect, "--reconnect-after", maxIdleMs) }
+      : {}),
     ...(typeof grace === "string" ? { graceMs: parseDuration(grace, "--grace", maxGraceMs) } : {}),
   };
 }

@@ -5,6 +5,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { EventLog } from "../../src/server/http/event-log.ts";
+import { Refusal } from "../../src/server/http/refusal.ts";
 import { SessionTransport, type TransportOptions } from "../../src/server/http/transport.ts";
 import { eventsOf } from "../support/http-serve.ts";
 
@@ -13,7 +14,7 @@ setDefaultTimeout(30_000);
 let close = async () => {};
 afterEach(() => close());
 
-/** Ends the call that waits. */
+/** Ends the calls that wait. */
 let finish = () => {};
 
 /** One session at an address, already initialized, with tools that fill its streams. */
@@ -23,19 +24,27 @@ async function serve(more: Partial<TransportOptions> = {}) {
     version: "2025-11-25",
     events,
     retryMs: 20,
+    maxCalls: 2,
+    maxRequests: 4,
     maxConnectionMs: 60_000,
     ...more,
   });
   const server = new Server({ name: "filler", version: "1" }, { capabilities: { tools: {}, logging: {} } });
   const aborted: unknown[] = [];
+  const begun: unknown[] = [];
+  const waiting: (() => void)[] = [];
+  finish = () => {
+    for (const end of waiting.splice(0)) end();
+  };
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const { count = 1, size = 1 } = params.arguments as { count?: number; size?: number };
     const log = (data: string) => ({
       method: "notifications/message" as const,
       params: { level: "info" as const, data },
     });
+    begun.push(extra.requestId);
     const wait = new Promise<void>((resolve) => {
-      finish = resolve;
+      waiting.push(resolve);
       extra.signal.addEventListener("abort", () => {
         aborted.push(extra.requestId);
         resolve();
@@ -54,9 +63,10 @@ async function serve(more: Partial<TransportOptions> = {}) {
     development: false,
     idleTimeout: 0,
     async fetch(request) {
-      if (request.method === "GET") return transport.listen(request.headers.get("last-event-id"));
-      return transport.post([(await request.json()) as never], false);
+      if (request.method === "GET") return transport.listen(request.headers.get("last-event-id"), () => {});
+      return transport.post({ messages: [(await request.json()) as never], isBatch: false }, () => {});
     },
+    error: (error) => (error instanceof Refusal ? error.response() : new Response(null, { status: 500 })),
   });
   close = async () => {
     await server.close();
@@ -68,7 +78,7 @@ async function serve(more: Partial<TransportOptions> = {}) {
     return fetch(url, { method: "POST", body, ...options });
   };
   const listen = (last?: string) => fetch(url, { headers: last === undefined ? {} : { "last-event-id": last } });
-  return { url, transport, call, listen, aborted };
+  return { url, transport, call, listen, aborted, begun };
 }
 
 const result = { content: [{ type: "text", text: "done" }] };
@@ -192,6 +202,25 @@ describe("a stream", () => {
     let last = oldest;
     for await (const event of back) last = event;
     expect(last?.message).toMatchObject({ id: 1, result });
+  });
+});
+
+describe("calls of one session", () => {
+  test("wait when others of it run, begin in their order, and can be cancelled while they wait", async () => {
+    const { url, call, transport, begun } = await serve();
+    const streams = await Promise.all([1, 2, 3, 4].map((id) => call("wait", { count: 0 }, id)));
+    expect(transport.running).toBe(4);
+    expect((await call("wait", { count: 0 }, 5)).status).toBe(429);
+    while (begun.length < 2) await Bun.sleep(5);
+    const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 3 } };
+    expect((await fetch(url, { method: "POST", body: JSON.stringify(cancelled) })).status).toBe(202);
+    expect(transport.running).toBe(3);
+    finish();
+    while (begun.length < 3) await Bun.sleep(5);
+    expect(begun).toEqual([1, 2, 4]);
+    const rest = Promise.all(streams.map((each) => Array.fromAsync(eventsOf(each))));
+    finish();
+    expect((await rest).map((events) => events.at(-1)?.message?.id)).toEqual([1, 2, undefined, 4]);
   });
 });
 

@@ -171,6 +171,26 @@ describe("a broken connection", () => {
     expect((await session.get(answer!.id!)).status).toBe(204);
   });
 
+  test("that claudikins itself ends, since it is old, is made again by the client, and nothing is lost", async () => {
+    await using door = await httpServe(folder, ["--reconnect-after", "100ms"]);
+    const session = await rawSession(door.url);
+    let last = "";
+    let connections = 0;
+    const text = async () => {
+      for (let response = await session.post(executeRequest(3, slow)); ; response = await session.get(last)) {
+        connections += 1;
+        for await (const { id = last, message } of eventsOf(response)) {
+          last = id;
+          if (message?.result) return message.result.content[0]!.text;
+        }
+      }
+    };
+    expect(await text()).toContain("whole");
+    expect(connections).toBeGreaterThan(1);
+    await using host = await sdkHost(door.url);
+    expect(await host.execute(slow)).toBe("whole");
+  });
+
   test("of a client that cannot come back cancels the call", async () => {
     await using door = await httpServe(folder);
     const session = await rawSession(door.url, "2025-06-18");

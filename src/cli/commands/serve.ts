@@ -1,6 +1,7 @@
 /** `claudikins serve`: what stands in an agent's MCP config, and with `--http` an address for many of them. */
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { openLog } from "../../log.ts";
+import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, commonArgs } from "../command.ts";
 import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
 import type { Io } from "../io.ts";
@@ -23,7 +24,9 @@ export default command({
   ],
   async run(args, io, all) {
     const choice = httpChoice(args, all, io);
-    await using toolbox = await openToolbox(io, args.config);
+    // Many hosts want more at once than one.
+    const sandbox = new Sandbox(choice ? { keptWorkers: 4, atOnce: 32 } : {});
+    await using toolbox = await openToolbox(io, args.config, sandbox);
     if (choice) await serveHttp(toolbox, choice, args.json === true, io);
     else {
       const { serveStdio } = await import("../../server/stdio.ts");

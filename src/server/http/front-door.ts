@@ -4,6 +4,7 @@ import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import type { Log } from "../../log.ts";
 import { bodyOf } from "./body.ts";
+import type { StayOpen } from "./event-stream.ts";
 import { Gate, type GateOptions } from "./gate.ts";
 import { invalidMessage, Refusal } from "./refusal.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
@@ -18,7 +19,7 @@ export interface FrontDoorOptions extends GateOptions, SessionLimits {
 
 const path = "/mcp";
 
-/** For a request to arrive; streams are silent for as long as there is nothing to say. */
+/** Without a byte for so long, a connection is closed; streams say that they want to stay, also when there is nothing to tell. */
 const idleSeconds = 30;
 
 /** For the last answers to be sent, once everything that ran has ended. */
@@ -85,22 +86,20 @@ export class FrontDoor {
     if (request.method === "OPTIONS") return this.#gate.preflight(request);
     this.#gate.check(request);
     if (pathname !== path) throw new Refusal(404, `There is nothing at this path: MCP is spoken at ${path}`);
-    const response = await this.#answerMcp(request);
-    if (response.body) server.timeout(request, 0);
-    return response;
+    return this.#answerMcp(request, () => server.timeout(request, idleSeconds));
   }
 
   #health(): Response {
     return this.#isLeaving ? Response.json({ status: "leaving" }, { status: 503 }) : Response.json({ status: "ok" });
   }
 
-  async #answerMcp(request: Request): Promise<Response> {
+  async #answerMcp(request: Request, stayOpen: StayOpen): Promise<Response> {
     switch (request.method) {
       case "POST":
-        return this.#post(request);
+        return this.#post(request, stayOpen);
       case "GET":
         accepts(request, "text/event-stream");
-        return this.#session(request).listen(request.headers.get("last-event-id"));
+        return this.#session(request).listen(request.headers.get("last-event-id"), stayOpen);
       case "DELETE":
         await this.#session(request).close();
         return new Response(null, { status: 200 });
@@ -109,21 +108,22 @@ export class FrontDoor {
     }
   }
 
-  async #post(request: Request): Promise<Response> {
+  async #post(request: Request, stayOpen: StayOpen): Promise<Response> {
     accepts(request, "application/json", "text/event-stream");
     const id = request.headers.get("mcp-session-id");
     const session = id === null ? undefined : this.#session(request);
-    const { messages, isBatch } = await bodyOf(request, this.#options.maxBodyBytes);
+    const body = await bodyOf(request, this.#options.maxBodyBytes);
+    const { messages } = body;
     if (this.#isLeaving && messages.some(isJSONRPCRequest)) throw leaving();
     const [first] = messages;
     if (session) {
       if (isInitializeRequest(first)) throw invalidMessage("This session has begun already");
-      return session.post(messages, isBatch);
+      return session.post(body, stayOpen);
     }
     if (!isInitializeRequest(first)) {
       throw new Refusal(400, "The header Mcp-Session-Id is missing; a session begins with initialize");
     }
-    return (await this.#sessions.begin(first.params)).post(messages, false);
+    return (await this.#sessions.begin(first.params)).post(body, stayOpen);
   }
 
   #session(request: Request) {

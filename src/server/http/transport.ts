@@ -8,11 +8,13 @@ import {
   isJSONRPCRequest,
   isJSONRPCResultResponse,
   type JSONRPCMessage,
+  type JSONRPCRequest,
   type MessageExtraInfo,
   type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
+import type { Body } from "./body.ts";
 import { EventLog, type EventLogOptions } from "./event-log.ts";
-import { EventStream } from "./event-stream.ts";
+import { EventStream, type StayOpen } from "./event-stream.ts";
 import { invalidMessage, noSession, Refusal } from "./refusal.ts";
 
 export interface TransportOptions {
@@ -23,6 +25,10 @@ export interface TransportOptions {
   retryMs: number;
   /** A connection that has been open for so long is closed, where the client will come back. */
   maxConnectionMs: number;
+  /** Tool calls of the session that run side by side; more wait, so that one host leaves something for the others. */
+  maxCalls: number;
+  /** Requests of the session that have no answer yet. */
+  maxRequests: number;
 }
 
 /** Of the protocol, from which clients know what an event without data is, and come back after it (SEP-1699). */
@@ -50,6 +56,8 @@ export class SessionTransport implements Transport {
   /** Of requests that have no answer yet, by the id of the stream. */
   readonly #open = new Map<number, EventStream>();
   readonly #byRequest = new Map<RequestId, EventStream>();
+  readonly #calls = new Set<RequestId>();
+  readonly #waiting: { call: JSONRPCRequest; stream: EventStream }[] = [];
   #lastStream = 0;
   #isClosed = false;
 
@@ -72,7 +80,7 @@ export class SessionTransport implements Transport {
   }
 
   /** What a POST brings. Throws a Refusal. */
-  post(messages: JSONRPCMessage[], isBatch: boolean): Response {
+  post({ messages, isBatch }: Body, stayOpen: StayOpen): Response {
     // It may have ended while the body came in.
     if (this.#isClosed) throw noSession();
     if (isBatch && this.#options.version !== batchVersion) {
@@ -81,6 +89,9 @@ export class SessionTransport implements Transport {
     const ids = messages.filter(isJSONRPCRequest).map(({ id }) => id);
     if (new Set(ids).size < ids.length || ids.some((id) => this.#byRequest.has(id))) {
       throw invalidMessage("A request with this id is running already");
+    }
+    if (this.running + ids.length > this.#options.maxRequests) {
+      throw new Refusal(429, `${this.running} requests of this session are running already`, { "retry-after": "1" });
     }
     if (ids.length === 0) {
       for (const message of messages) this.#receive(message);
@@ -93,20 +104,20 @@ export class SessionTransport implements Transport {
       stream.pending.add(id);
       this.#byRequest.set(id, stream);
     }
-    const response = this.#streamed(stream.open());
+    const response = this.#streamed(stream.open(stayOpen));
     for (const message of messages) this.#receive(message, stream);
     return response;
   }
 
   /** What a GET asks for: the stream that belongs to no request, or the rest of one that was broken off. Throws a Refusal. */
-  listen(lastEventId: string | null): Response {
-    if (lastEventId === null) return this.#streamed(this.#listening.open());
+  listen(lastEventId: string | null, stayOpen: StayOpen): Response {
+    if (lastEventId === null) return this.#streamed(this.#listening.open(stayOpen));
     const [, id, number] = (/^(\d{1,9})-(\d{1,9})$/.exec(lastEventId) ?? []).map(Number);
     if (id === undefined || number === undefined || id > this.#lastStream) {
       throw new Refusal(400, "Last-Event-ID is none that this session has sent");
     }
     const stream = id === 0 ? this.#listening : this.#open.get(id);
-    if (stream) return this.#streamed(stream.open(number));
+    if (stream) return this.#streamed(stream.open(stayOpen, number));
     const rest = this.#log.after(id, number);
     // To a browser's EventSource and the SDK's client this says that nothing more will come.
     return rest.length > 0 ? this.#streamed(Buffer.concat(rest)) : new Response(null, { status: 204 });
@@ -139,6 +150,7 @@ export class SessionTransport implements Transport {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#byRequest.clear();
+    this.#waiting.length = 0;
     // Whoever runs a request hears of it here, before the client does.
     this.onclose?.();
     for (const stream of [this.#listening, ...this.#open.values()]) stream.letGo();
@@ -171,12 +183,28 @@ export class SessionTransport implements Transport {
   }
 
   #receive(message: JSONRPCMessage, stream?: EventStream): void {
-    this.onmessage?.(message, stream && isJSONRPCRequest(message) ? this.#extra(stream) : undefined);
+    if (stream && isJSONRPCRequest(message)) {
+      if (message.method === "tools/call") this.#waiting.push({ call: message, stream });
+      else this.onmessage?.(message, this.#extra(stream));
+      this.#beginCalls();
+      return;
+    }
+    this.onmessage?.(message);
     if (!("method" in message) || message.method !== "notifications/cancelled") return;
     // Nobody answers a request that was cancelled.
     const requestId = message.params?.["requestId"] as RequestId;
     const cancelled = this.#byRequest.get(requestId);
     if (cancelled) this.#done(requestId, cancelled);
+  }
+
+  /** Those whose turn it is. */
+  #beginCalls(): void {
+    while (this.#calls.size < this.#options.maxCalls) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      this.#calls.add(next.call.id);
+      this.onmessage?.(next.call, this.#extra(next.stream));
+    }
   }
 
   /** So that a handler can send the client away, to come back later. */
@@ -188,9 +216,14 @@ export class SessionTransport implements Transport {
   #done(requestId: RequestId, stream: EventStream): void {
     this.#byRequest.delete(requestId);
     stream.pending.delete(requestId);
-    if (stream.pending.size > 0) return;
-    this.#open.delete(stream.id);
-    stream.letGo();
+    if (stream.pending.size === 0) {
+      this.#open.delete(stream.id);
+      stream.letGo();
+    }
+    const at = this.#waiting.findIndex(({ call }) => call.id === requestId);
+    if (at !== -1) this.#waiting.splice(at, 1);
+    this.#calls.delete(requestId);
+    this.#beginCalls();
   }
 
   /** A client that knows no event to go on from cannot come back: nobody would ever read the answer. */
