@@ -1,4 +1,4 @@
-/** One MCP session over any transport: two tools, answered at once, whatever state the user's servers are in. */
+/** One MCP session over any transport: two tools, answered at once, whatever state the user's servers are in; or, in direct mode, all of theirs. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
   CallToolRequestSchema,
@@ -11,7 +11,9 @@ import {
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import { version } from "../version.ts";
+import { hostRequestsOf } from "./host-requests.ts";
 import { ProgressReporter } from "./progress.ts";
+import { createDirectSession } from "./proxy/direct-session.ts";
 import { surfaceOf } from "./surface.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
@@ -32,7 +34,8 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
  * The SDK's server of one session, not connected yet. Its calls are those of `toolbox`; they are cancelled when the session
  * ends, and when `closing` is aborted.
  */
-export function createSession(toolbox: Toolbox, closing: AbortSignal): Server {
+export function createSession(toolbox: Toolbox, closing: AbortSignal, mode: "code" | "direct"): Server {
+  if (mode === "direct") return createDirectSession(toolbox, closing);
   const { tools, instructions } = surfaceOf(toolbox);
   const server = new Server(
     { name: "claudikins", title: "claudikins", version },
@@ -40,12 +43,13 @@ export function createSession(toolbox: Toolbox, closing: AbortSignal): Server {
   );
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId, signal, sendNotification }) => {
     const call = handlers.get(params.name);
     if (!call) {
       const names = [...handlers.keys()].join(" and ");
       throw new McpError(ErrorCode.InvalidParams, `No tool is called "${params.name}": there are ${names}`);
     }
+    using _ = hostRequestsOf(server).begin(requestId);
     const progressToken = params._meta?.progressToken;
     const reporter = new ProgressReporter((progress, message) => {
       const notice = { progressToken: progressToken!, progress, message };

@@ -1,8 +1,10 @@
 /** `claudikins serve`: what stands in an agent's MCP config, and with `--http` an address for many of them. */
+import { modes, prefixes } from "../../config/defaults.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { openLog } from "../../log.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, commonArgs } from "../command.ts";
+import { parseChoice } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
 import type { Io } from "../io.ts";
 import { openToolbox } from "../session.ts";
@@ -14,19 +16,35 @@ export default command({
   args: {
     ...httpArgs,
     config: commonArgs.config,
+    mode: {
+      type: "string",
+      valueHint: "mode",
+      description: "What hosts get: code (two tools), direct (the servers' own) or auto (direct while they are few)",
+    },
+    prefix: {
+      type: "string",
+      valueHint: "when",
+      description: "Names with their server's before them, in direct mode: never, on-collision or always",
+    },
     json: { type: "boolean", description: 'With --http: say the address as {"url"}, in one line' },
   },
   examples: [
     "claudikins serve",
     "claude mcp add claudikins -- claudikins serve",
     "claudikins serve --http 4600",
+    "claudikins serve --mode direct --prefix always",
     "claudikins serve --http 0.0.0.0:4600 --token-env CLAUDIKINS_TOKEN",
   ],
   async run(args, io, all) {
     const choice = httpChoice(args, all, io);
+    const mode = args.mode === undefined ? undefined : parseChoice(args.mode, "--mode", modes);
+    const prefix = args.prefix === undefined ? undefined : parseChoice(args.prefix, "--prefix", prefixes);
     // Many hosts want more at once than one.
     const sandbox = new Sandbox(choice ? { keptWorkers: 4, atOnce: 32 } : {});
     await using toolbox = await openToolbox(io, args.config, sandbox);
+    const { config } = toolbox;
+    config.mode = mode ?? config.mode;
+    config.prefix = prefix ?? config.prefix;
     if (choice) await serveHttp(toolbox, choice, args.json === true, io);
     else {
       const { serveStdio } = await import("../../server/stdio.ts");

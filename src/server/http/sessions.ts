@@ -8,6 +8,7 @@ import { messageOf } from "../../errors.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import type { Log } from "../../log.ts";
 import { hostOf } from "../host.ts";
+import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
 import { noSession, Refusal } from "./refusal.ts";
 import { SessionTransport, type TransportOptions } from "./transport.ts";
@@ -90,15 +91,20 @@ export class Sessions {
     await Promise.all(this.#ending);
   }
 
-  /** A host that servers may ask has connections of its own, so that it is never asked for what others do. */
+  /**
+   * A host that servers may ask has connections of its own, so that it is never asked for what others do; so has one in direct
+   * mode, which hears all that they say.
+   */
   async #connect(transport: SessionTransport, canBeAsked: boolean): Promise<void> {
-    const toolbox = canBeAsked ? this.#toolbox.withOwnPool() : this.#toolbox;
-    const server = createSession(toolbox, this.#closing.signal);
+    const mode = sessionMode(this.#toolbox);
+    const hasOwnPool = canBeAsked || mode === "direct";
+    const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
+    const server = createSession(toolbox, this.#closing.signal, mode);
     if (canBeAsked) toolbox.pool.host = hostOf(server);
     server.onclose = () => {
       this.#sessions.delete(transport.sessionId);
       this.#log.info(`session ${shortOf(transport)} has ended: ${this.#sessions.size} now`);
-      if (canBeAsked) this.#end(toolbox);
+      if (hasOwnPool) this.#end(toolbox);
     };
     await server.connect(transport);
     this.#log.info(`session ${shortOf(transport)} has begun: ${this.#sessions.size} now`);
