@@ -2,10 +2,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource } from "../support/claudikins.ts";
-import { processesLeft, testEnvironment } from "../support/process.ts";
+import { httpServe } from "../support/http-serve.ts";
+import { processesLeft } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 import { checksIn, failuresIn, runSuite, scenariosFor } from "./suite.ts";
 
 setDefaultTimeout(120_000);
@@ -35,42 +35,19 @@ test("in code mode those pass that apply", async () => {
 /** Of each scenario what the suite says against `serve` in front of the server that it expects. */
 async function failuresInMode(mode: string): Promise<Map<string, string[]>> {
   using folder = temporaryFolder();
-  const mcpServers = { suite: fixture("conformance", folder.path) };
-  folder.write("claudikins.json", { mcpServers });
+  folder.write("claudikins.json", { mcpServers: { suite: fixture("conformance", folder.path) } });
   const output = join(folder.path, "checks");
-  const { exitCode, found } = await withServer(folder, mode, async (url) => {
-    await runSuite("server", "--url", url, "--suite", "all", "-o", output);
-    const names = readdirSync(output);
-    const scenarios = await scenariosFor("server");
-    const failures = scenarios.map(async (scenario): Promise<[string, string[]]> => {
-      // With the time behind its name.
-      const own = names.find((name) => name.replace(/-\d{4}-\d\d-\d\dT.*$/, "") === `server-${scenario}`);
-      const checks = own === undefined ? [] : await checksIn(join(output, own));
-      return [scenario, checks.length === 0 ? ["nothing was checked"] : failuresIn(checks)];
-    });
-    return new Map(await Promise.all(failures));
-  });
-  expect(exitCode).toBe(0);
+  await using door = await httpServe(folder, ["--mode", mode]);
+  await runSuite("server", "--url", door.url, "--suite", "all", "-o", output);
+  door.signal("SIGTERM");
+  expect(await door.exited).toBe(0);
   expect(await processesLeft(folder.path)).toEqual([]);
-  return found;
-}
-
-async function withServer<T>({ path }: TemporaryFolder, mode: string, work: (url: string) => Promise<T>) {
-  const child = Bun.spawn([...fromSource, "serve", "--http", "0", "--json", "--mode", mode], {
-    cwd: path,
-    env: testEnvironment({ XDG_DATA_HOME: `${path}/data` }),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "inherit",
+  const names = readdirSync(output);
+  const failures = (await scenariosFor("server")).map(async (scenario): Promise<[string, string[]]> => {
+    // With the time behind its name.
+    const own = names.find((name) => name.replace(/-\d{4}-\d\d-\d\dT.*$/, "") === `server-${scenario}`);
+    const checks = own === undefined ? [] : await checksIn(join(output, own));
+    return [scenario, checks.length === 0 ? ["nothing was checked"] : failuresIn(checks)];
   });
-  const reader = child.stdout.getReader();
-  const { value } = await reader.read();
-  const { url } = JSON.parse(new TextDecoder().decode(value)) as { url: string };
-  try {
-    const found = await work(url);
-    child.kill("SIGTERM");
-    return { exitCode: await child.exited, found };
-  } finally {
-    child.kill("SIGKILL");
-  }
+  return new Map(await Promise.all(failures));
 }

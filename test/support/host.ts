@@ -1,6 +1,8 @@
 /** A host of `serve` as a program: the SDK's client, what it was asked and told, and the config of a new user. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   type ClientCapabilities,
   McpError,
@@ -26,6 +28,8 @@ export interface TestHost extends AsyncDisposable {
 
 export interface HostOptions {
   flags?: string[];
+  /** The address of `serve --http`, in the place of one that is started for it. */
+  url?: string;
   capabilities?: ClientCapabilities;
   /** To give it its answers before it is connected. */
   prepare?: (client: Client) => void;
@@ -45,9 +49,7 @@ export async function openHost(folder: TemporaryFolder, options: HostOptions = {
   client.fallbackNotificationHandler = hear;
   client.setNotificationHandler(ProgressNotificationSchema, hear);
   options.prepare?.(client);
-  const [command, ...args] = [...fromSource, "serve", ...(options.flags ?? [])];
-  const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });
-  await client.connect(new StdioClientTransport({ command, args, cwd: folder.path, env, stderr: "inherit" }));
+  await client.connect(transportTo(folder, options));
   const request: TestHost["request"] = (method, params = {}, more = {}) =>
     client.request({ method, params } as never, anything, more);
   return {
@@ -67,6 +69,13 @@ export async function openHost(folder: TemporaryFolder, options: HostOptions = {
     call: (name, args) => request("tools/call", { name, ...(args ? { arguments: args } : {}) }),
     [Symbol.asyncDispose]: () => client.close(),
   };
+}
+
+function transportTo({ path: cwd }: TemporaryFolder, { flags = [], url }: HostOptions): Transport {
+  if (url !== undefined) return new StreamableHTTPClientTransport(new URL(url)) as never;
+  const [command, ...args] = [...fromSource, "serve", ...flags];
+  const env = testEnvironment({ XDG_DATA_HOME: `${cwd}/data` });
+  return new StdioClientTransport({ command, args, cwd, env, stderr: "inherit" });
 }
 
 /** An entry for the server that answers as it is told: see test/fixtures/servers/scripted.ts. */

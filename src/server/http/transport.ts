@@ -131,8 +131,12 @@ export class SessionTransport implements Transport {
       return;
     }
     const stream = this.#byRequest.get(requestId);
-    // Who has cancelled a request wants nothing more of it.
-    if (!stream) return;
+    if (!stream) {
+      // Who has cancelled a request wants nothing more of it; but what the client was asked meanwhile is to be ended.
+      const isOfRequest = isAnswer || ("method" in message && message.method === "notifications/progress");
+      if (!isOfRequest) this.#unrelated().write(message);
+      return;
+    }
     stream.write(message);
     if (isAnswer) this.#done(requestId, stream);
   }
