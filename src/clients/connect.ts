@@ -15,8 +15,11 @@ import { cancelledStart, needsVariable, startFailure } from "./start-failure.ts"
 import { type Line, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
-/** Kinds of things that a server may have, by their names in the protocol. */
-export type Offer = "tools" | "resources" | "prompts";
+/** Kinds of things that a server may list, by their names in the protocol. */
+export type Listed = "tools" | "resources" | "prompts";
+
+/** What a server may have. */
+export type Offer = Listed | "completions" | "logging";
 
 /** A connected server. */
 export interface Connection {

@@ -1,16 +1,18 @@
 /** What servers say without being asked: that something has changed. Its shape is not relied on. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Log } from "../log.ts";
-import type { Offer } from "./connect.ts";
-import { isObject } from "./result.ts";
+import type { Listed } from "./connect.ts";
+import { isObject, type JsonObject } from "./result.ts";
 
 export type Notice =
   /** The list of its tools, resources or prompts is another one now. */
-  | { what: Offer }
+  | { what: Listed }
   /** The resource under this address is. */
-  | { uri: string };
+  | { uri: string }
+  /** A message of its log, as it came. */
+  | { message: JsonObject };
 
-const listChanges: ReadonlyMap<string, Offer> = new Map([
+const listChanges: ReadonlyMap<string, Listed> = new Map([
   ["notifications/tools/list_changed", "tools"],
   ["notifications/resources/list_changed", "resources"],
   ["notifications/prompts/list_changed", "prompts"],
@@ -32,8 +34,10 @@ export function listenTo(client: Client, source: Source, onNotice: (notice: Noti
     const what = listChanges.get(method);
     const uri = params["uri"];
     if (what !== undefined) onNotice({ what });
-    else if (method === "notifications/message") logMessage(source, params);
-    else if (method === "notifications/resources/updated" && typeof uri === "string" && uri.length <= maxUri) {
+    else if (method === "notifications/message") {
+      logMessage(source, params);
+      onNotice({ message: params });
+    } else if (method === "notifications/resources/updated" && typeof uri === "string" && uri.length <= maxUri) {
       onNotice({ uri });
     }
   };

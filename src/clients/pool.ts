@@ -6,13 +6,14 @@ import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
 import type { Clock } from "../time-limit.ts";
 import type { BackoffTimes } from "./backoff.ts";
-import type { Connection, Offer } from "./connect.ts";
+import type { Connection, Listed, Offer } from "./connect.ts";
 import type { Host } from "./host.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import type { Notice } from "./notices.ts";
 import type { Request } from "./request.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { type Redact, redactError, redactLog, redactorOf, redactTexts } from "./secrets.ts";
+import { type LogListener, ServerLogs } from "./server-logs.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
@@ -28,10 +29,12 @@ export interface CallOptions {
   onProgress?: ProgressListener | undefined;
   /** Only where the server is connected, or being connected: else CANCELLED. It does not count as use. */
   startsNothing?: boolean | undefined;
+  /** The request's own `_meta`. */
+  meta?: JsonObject | undefined;
 }
 
 /** Told which server has another list of what. */
-export type ListListener = (server: string, what: Offer) => void;
+export type ListListener = (server: string, what: Listed) => void;
 
 /** Pages of `tools/list` that one server may send before we stop believing its cursors. */
 const maxPages = 1_000;
@@ -59,6 +62,9 @@ export class Pool implements AsyncDisposable {
   /** Connections that were asked for their tools, or of which was told that they were not. */
   readonly #listed = new WeakSet<Connection>();
   readonly #callListeners = new Set<(server: string) => void>();
+  readonly #logs = new ServerLogs();
+  /** Of each server the last connection, which may be closed. */
+  readonly #connections = new Map<string, Connection>();
 
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
     this.servers = servers;
@@ -114,9 +120,24 @@ export class Pool implements AsyncDisposable {
     return this.#offered(server, "prompts", { method: "prompts/get", params }, what, options);
   }
 
+  /** Any request to the server; its result as it came. Throws as `listTools` does. */
+  async request(server: string, request: Request, options: CallOptions = {}): Promise<JsonObject> {
+    return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
+  }
+
+  /** Whether the server has said that it has such a thing; undefined where it was never connected. */
+  offers(server: string, what: Offer): boolean | undefined {
+    return this.#connections.get(server)?.offers(what);
+  }
+
   /** One tool call. The result is as the server sent it, `isError` included; throws when there is no result at all. */
-  async callTool(server: string, tool: string, args: object, options: CallOptions = {}): Promise<ToolResult> {
-    const params = { name: tool, arguments: args };
+  async callTool(
+    server: string,
+    tool: string,
+    args: object | undefined,
+    options: CallOptions = {},
+  ): Promise<ToolResult> {
+    const params = { name: tool, arguments: args, ...(options.meta ? { _meta: options.meta } : {}) };
     const what = `${server}.${tool}`;
     const result = await this.#use(server, what, options, (send, connection) => {
       const answer = send({ method: "tools/call", params });
@@ -159,6 +180,22 @@ export class Pool implements AsyncDisposable {
   /** Tells which server, once in each connection, has answered a call and was not asked for its tools in it. */
   onUnlistedCall(listener: (server: string) => void): void {
     this.#callListeners.add(listener);
+  }
+
+  /** Tells what the servers log. What it gives ends that. */
+  onLog(listener: LogListener): () => void {
+    return this.#logs.listen(listener);
+  }
+
+  /** Servers that have a log shall write into it from this level on, now and whenever they are connected. Never rejects. */
+  async setLogLevel(level: string): Promise<void> {
+    this.#logs.level = level;
+    const ready = [...this.#lives].filter(([, life]) => life.state.state === "ready");
+    const tell = async ([name, life]: [string, Lifecycle]) => {
+      const connection = await life.connection;
+      if (connection) await this.#logs.connected(connection, this.servers.get(name)!);
+    };
+    await Promise.all(ready.map(tell));
   }
 
   /** Ends the server where nobody uses it now; the next call starts it again. Resolves when its process has ended. */
@@ -261,6 +298,8 @@ export class Pool implements AsyncDisposable {
           throw redactError(error, redact);
         });
       const connection = { ...opened, request };
+      this.#connections.set(server.name, connection);
+      void this.#logs.connected(connection, server);
       this.#subscriptions.get(server.name)?.connected(connection);
       return connection;
     } catch (error) {
@@ -279,7 +318,9 @@ export class Pool implements AsyncDisposable {
   #notice(server: string, notice: Notice): void {
     if (this.#closing.signal.aborted) return;
     if ("uri" in notice) this.#subscriptions.get(server)?.updated(notice.uri);
-    else for (const listener of this.#listListeners) listener(server, notice.what);
+    else if ("message" in notice) {
+      if (this.#logs.isHeard) this.#logs.tell(server, redactTexts(notice.message, this.#redactorOf(server)));
+    } else for (const listener of this.#listListeners) listener(server, notice.what);
   }
 
   #unknown(name: string): ClaudikinsError {

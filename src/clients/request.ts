@@ -70,7 +70,8 @@ export async function sendRequest(
     if (!sent) throw new Error("not connected");
     const { method, params } = request;
     const { progressToken } = listening ?? {};
-    const asked = listening ? { method, params: { ...params, _meta: { progressToken } } } : request;
+    const _meta = { ...Object(params["_meta"]), progressToken };
+    const asked = listening ? { method, params: { ...params, _meta } } : request;
     return await peer.client.request(asked, anyResult, { timeout: maxTimerMs, signal: cancel.signal });
   } catch (cause) {
     if (signal?.aborted) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`, { cause });

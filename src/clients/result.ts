@@ -10,6 +10,8 @@ export interface ListedTool {
   inputSchema: JsonObject;
   outputSchema?: JsonObject;
   annotations?: JsonObject;
+  icons?: unknown[];
+  _meta?: JsonObject;
 }
 
 /** A CallToolResult as it came: nothing in it may be relied on. */
@@ -25,7 +27,7 @@ export function readTools(page: JsonObject, server: string): ListedTool[] {
   }
   return list.flatMap((entry: unknown): ListedTool[] => {
     if (!isObject(entry) || typeof entry["name"] !== "string" || entry["name"] === "") return [];
-    const { title, annotations, outputSchema } = entry;
+    const { title, annotations, outputSchema, icons, _meta } = entry;
     return [
       {
         name: entry["name"],
@@ -34,6 +36,8 @@ export function readTools(page: JsonObject, server: string): ListedTool[] {
         inputSchema: isObject(entry["inputSchema"]) ? entry["inputSchema"] : { type: "object" },
         ...(isObject(outputSchema) ? { outputSchema } : {}),
         ...(isObject(annotations) ? { annotations } : {}),
+        ...(Array.isArray(icons) ? { icons } : {}),
+        ...(isObject(_meta) ? { _meta } : {}),
       },
     ];
   });

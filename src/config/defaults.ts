@@ -30,3 +30,20 @@ export const defaultLimits = {
   logMb: 8,
   outputChars: 40_000,
 };
+
+/** How `serve` shows the servers to a host. */
+export const modes = ["code", "direct", "auto"] as const;
+export type Mode = (typeof modes)[number];
+
+/** When the names of tools and prompts begin with their server's, where hosts see them as they are. */
+export const prefixes = ["never", "on-collision", "always"] as const;
+export type Prefix = (typeof prefixes)[number];
+
+/** Of a context of 200,000 tokens it is a fiftieth: what the definitions of a few small servers take. */
+const directTokens = 4_000;
+
+export const defaultServe: { mode: Mode; prefix: Prefix; directTokens: number } = {
+  mode: "code",
+  prefix: "on-collision",
+  directTokens,
+};

@@ -3,7 +3,14 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { transportOf } from "./address.ts";
-import { defaultLimits, defaultServerTimes, defaultSurfaceTokens } from "./defaults.ts";
+import {
+  defaultLimits,
+  defaultServe,
+  defaultServerTimes,
+  defaultSurfaceTokens,
+  type Mode,
+  type Prefix,
+} from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig } from "./discover.ts";
 import type { Environment } from "./environment.ts";
 import { type Expanded, expand } from "./expand.ts";
@@ -44,6 +51,9 @@ export interface Config {
   observe: boolean;
   /** What a host may load of `serve` at most. */
   surfaceTokens: number;
+  mode: Mode;
+  prefix: Prefix;
+  directTokens: number;
   folders: Folders;
 }
 
@@ -88,6 +98,9 @@ export async function loadConfig(options: {
     check: parsed.check,
     observe: parsed.observe,
     surfaceTokens: parsed.surfaceTokens,
+    mode: parsed.mode,
+    prefix: parsed.prefix,
+    directTokens: parsed.directTokens,
     folders: foldersOf(origin, chosen, options.env),
   };
 }
@@ -134,6 +147,7 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     check: "error",
     observe: true,
     surfaceTokens: defaultSurfaceTokens,
+    ...defaultServe,
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
 }

@@ -1,6 +1,6 @@
 /** The config file as most people have it, read in a moment: no schema library, no positions for errors. */
 import { addressProblem, headerName, headerValue, networkTypeOf, transportOf } from "./address.ts";
-import { defaultLimits, defaultServerTimes, defaultSurfaceTokens } from "./defaults.ts";
+import { defaultLimits, defaultServe, defaultServerTimes, defaultSurfaceTokens } from "./defaults.ts";
 import type { ParsedConfig } from "./parse.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 
@@ -20,7 +20,7 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
     servers.set(name, entry);
   }
   const limits = { ...defaultLimits };
-  return { servers, check: "error", limits, observe: true, surfaceTokens: defaultSurfaceTokens };
+  return { servers, check: "error", limits, observe: true, surfaceTokens: defaultSurfaceTokens, ...defaultServe };
 }
 
 /** Not where a key stands twice, which `JSON.parse` is silent about, nor where one could be mistaken for a prototype. */

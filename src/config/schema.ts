@@ -9,7 +9,16 @@ import {
   networkTypes,
   transportOf,
 } from "./address.ts";
-import { defaultLimits, defaultServerTimes, defaultSurfaceTokens, maxIdleTimeoutMs, maxTimeoutMs } from "./defaults.ts";
+import {
+  defaultLimits,
+  defaultServe,
+  defaultServerTimes,
+  defaultSurfaceTokens,
+  maxIdleTimeoutMs,
+  maxTimeoutMs,
+  modes,
+  prefixes,
+} from "./defaults.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 
 const megabytes = z.number().min(0.001).max(512);
@@ -120,6 +129,12 @@ export const configSchema = z.object({
   observe: z.boolean().default(true),
   /** Of both tools and the instructions of `serve`; the tools alone take some 300, and instructions are never longer than hosts read. */
   surfaceTokens: z.int().min(400).max(2_000).default(defaultSurfaceTokens),
+  /** Whether hosts of `serve` get search_tools and execute_code, or the servers' own tools; `auto`: these while they are few. */
+  mode: z.enum(modes).default(defaultServe.mode),
+  /** In direct mode. */
+  prefix: z.enum(prefixes).default(defaultServe.prefix),
+  /** `auto` is direct while the definitions of all tools take so many tokens at most. */
+  directTokens: z.int().min(0).max(1_000_000).default(defaultServe.directTokens),
 });
 
 export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };

@@ -13,19 +13,37 @@ const firstLookMs = 10_000;
  */
 export async function lookAtUnknownServers(toolbox: Toolbox, signal: AbortSignal): Promise<Map<string, string>> {
   const names = toolbox.unknownServers();
-  const looks = names
-    .filter((name) => !toolbox.isOutdated(name))
-    .map(async (name): Promise<[string, string | undefined]> => [name, await answerInTurn(name, toolbox, signal)]);
+  const looks = lookAt(
+    names.filter((name) => !toolbox.isOutdated(name)),
+    toolbox,
+    signal,
+  );
   const outdated = names.filter((name) => toolbox.isOutdated(name));
   // After the answer, which shall not wait for processes to be started either.
   setImmediate(() => {
     for (const name of outdated) void toolbox.learnInTurn(name).catch(() => {});
   });
-  const problems = new Map<string, string>();
   const changes = changesKnown([...toolbox.config.servers.keys()], toolbox, signal);
-  for (const [name, problem] of await Promise.all(looks)) if (problem !== undefined) problems.set(name, problem);
+  const problems = await looks;
   await changes;
   return problems;
+}
+
+/** The same for who shows tools as they are: those that are known from another entry are waited for as well. */
+export async function askUnknownServers(toolbox: Toolbox, signal: AbortSignal): Promise<Map<string, string>> {
+  const [problems] = await Promise.all([
+    lookAt(toolbox.unknownServers(), toolbox, signal),
+    changesKnown([...toolbox.config.servers.keys()], toolbox, signal),
+  ]);
+  return problems;
+}
+
+/** Asks them all; why those that did not answer did not. */
+async function lookAt(names: string[], toolbox: Toolbox, signal: AbortSignal): Promise<Map<string, string>> {
+  const looks = await Promise.all(
+    names.map(async (name): Promise<[string, string | undefined]> => [name, await answerInTurn(name, toolbox, signal)]),
+  );
+  return new Map(looks.flatMap(([name, problem]) => (problem === undefined ? [] : [[name, problem]])));
 }
 
 /**

@@ -13,6 +13,7 @@ export class KnownServers {
   #problem: ClaudikinsError | undefined;
   /** Names of those whose entry is not written down, or no longer the one that is. */
   readonly #unwritten = new Set<string>();
+  readonly #listeners = new Set<(name: string) => void>();
 
   constructor(folder: string, complete: (server: RegistryServer) => void) {
     this.#folder = folder;
@@ -42,10 +43,17 @@ export class KnownServers {
     return this.#byName.servers.get(name);
   }
 
+  /** Tells whenever something else is known of a server. What it gives ends that. */
+  onRemembered(listener: (name: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
   /** In memory; `write` comes later. */
   remember(server: RegistryServer): void {
     const others = this.index.servers.filter(({ name }) => name !== server.name);
     this.#index = { version: 1, servers: [...others, server].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+    for (const listener of this.#listeners) listener(server.name);
   }
 
   /** In memory; `write` comes later. */

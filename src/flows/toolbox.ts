@@ -61,6 +61,8 @@ export class Toolbox implements AsyncDisposable {
   readonly #env: Environment;
   /** Whose registry, observations and sandbox it works with, where they are not its own. */
   readonly #lender: Toolbox | undefined;
+  readonly #toolListeners = new Set<(server: string) => void>();
+  readonly #stopListening: () => void;
   #hasBridge = false;
   readonly #refresher = new Refresher((name) => this.#refresh(name));
   readonly #asking = new Asking((name) => this.#learnNow(name));
@@ -84,6 +86,9 @@ export class Toolbox implements AsyncDisposable {
         log: options.log,
       });
     this.#registry = lender ? lender.#registry : new KnownServers(registry, (server) => this.observer.apply(server));
+    this.#stopListening = this.#registry.onRemembered((server) => {
+      for (const listener of this.#toolListeners) listener(server);
+    });
     this.pool = new Pool(config.servers, options);
     this.pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
@@ -126,6 +131,16 @@ export class Toolbox implements AsyncDisposable {
   /** Configured servers that the registry does not know, or knows from another entry. */
   unknownServers(): string[] {
     return [...this.config.servers.keys()].filter((name) => !this.known(name));
+  }
+
+  /** Tells, as long as the toolbox is open, which server has told its tools, whether they are others or not. */
+  onTools(listener: (server: string) => void): void {
+    this.#toolListeners.add(listener);
+  }
+
+  /** Asks a connected server for its tools where this process has not done so; nobody waits. */
+  lookAt(name: string): void {
+    if (!this.#asked.has(name)) this.#refresher.changed(name);
   }
 
   /** Whether the server has just said that its tools changed, and is asked for them. */
@@ -276,6 +291,7 @@ export class Toolbox implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopListening();
     this.#refresher[Symbol.dispose]();
     this.#asking[Symbol.dispose]();
     if (!this.#lender) this.sandbox[Symbol.dispose]();

@@ -13,6 +13,8 @@ export interface RegistryTool {
   /** The shape of results that were seen, as a JSON Schema; only where the server gives none. Kept in a file of its own. */
   observed?: JsonObject;
   annotations?: JsonObject;
+  icons?: unknown[];
+  _meta?: JsonObject;
 }
 
 export interface RegistryServer {

@@ -1,13 +1,15 @@
 /** The host of `serve` as the servers' host: what they ask is asked of it, in the same words. */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
+import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import {
   CreateMessageResultSchema,
   CreateMessageResultWithToolsSchema,
   ElicitResultSchema,
   ListRootsResultSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { Host } from "../clients/host.ts";
+import type { Asked, Host } from "../clients/host.ts";
 import { maxTimerMs } from "../time-limit.ts";
+import { hostRequestsOf } from "./host-requests.ts";
 
 /** How long it may take is up to who asks. */
 const timeout = maxTimerMs;
@@ -15,6 +17,11 @@ const timeout = maxTimerMs;
 export function hostOf(server: Server): Host {
   // Hosts that are made with the SDK do not notice that a request with the id 0 is cancelled; hence it is one that needs no answer.
   let pinged = false;
+  /** Over HTTP it goes to the host with what the host itself waits for: not every host listens otherwise. */
+  const optionsOf = ({ server: name, signal }: Asked): RequestOptions => {
+    const relatedRequestId = hostRequestsOf(server).latestOf(name);
+    return { signal, timeout, ...(relatedRequestId === undefined ? {} : { relatedRequestId }) };
+  };
   const ready = () => {
     if (!pinged) void server.ping().catch(() => {});
     pinged = true;
@@ -23,18 +30,18 @@ export function hostOf(server: Server): Host {
     get capabilities() {
       return server.getClientCapabilities() ?? {};
     },
-    sample(params, { signal }) {
+    sample(params, asked) {
       ready();
       const schema = params.tools || params.toolChoice ? CreateMessageResultWithToolsSchema : CreateMessageResultSchema;
-      return server.request({ method: "sampling/createMessage", params }, schema, { signal, timeout });
+      return server.request({ method: "sampling/createMessage", params }, schema, optionsOf(asked));
     },
-    elicit(params, { signal }) {
+    elicit(params, asked) {
       ready();
-      return server.request({ method: "elicitation/create", params }, ElicitResultSchema, { signal, timeout });
+      return server.request({ method: "elicitation/create", params }, ElicitResultSchema, optionsOf(asked));
     },
-    listRoots({ signal }) {
+    listRoots(asked) {
       ready();
-      return server.request({ method: "roots/list" }, ListRootsResultSchema, { signal, timeout });
+      return server.request({ method: "roots/list" }, ListRootsResultSchema, optionsOf(asked));
     },
     elicited(elicitationId) {
       void server

@@ -1,4 +1,4 @@
-/** One MCP session over any transport: two tools, answered at once, whatever state the user's servers are in. */
+/** One MCP session over any transport: two tools, answered at once, whatever state the user's servers are in; or, in direct mode, all of theirs. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
   CallToolRequestSchema,
@@ -10,8 +10,10 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
+import { hostRequestsOf } from "./host-requests.ts";
 import { ProgressReporter } from "./progress.ts";
-import { capabilities, serverInfo, surfaceOf } from "./surface.ts";
+import { createDirectSession } from "./proxy/direct-session.ts";
+import { capabilities, type Surface, serverInfo, surfaceOf } from "./surface.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
 
@@ -31,17 +33,24 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
  * The SDK's server of one session, not connected yet. Its calls are those of `toolbox`; they are cancelled when the session
  * ends, and when `closing` is aborted.
  */
-export function createSession(toolbox: Toolbox, closing: AbortSignal, surface = surfaceOf(toolbox)): Server {
-  const { tools, instructions } = surface;
+export function createSession(
+  toolbox: Toolbox,
+  closing: AbortSignal,
+  mode: "code" | "direct",
+  surface?: Surface,
+): Server {
+  if (mode === "direct") return createDirectSession(toolbox, closing);
+  const { tools, instructions } = surface ?? surfaceOf(toolbox);
   const server = new Server(serverInfo, { capabilities, instructions });
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId, signal, sendNotification }) => {
     const call = handlers.get(params.name);
     if (!call) {
       const names = [...handlers.keys()].join(" and ");
       throw new McpError(ErrorCode.InvalidParams, `No tool is called "${params.name}": there are ${names}`);
     }
+    using _ = hostRequestsOf(server).begin(requestId);
     const progressToken = params._meta?.progressToken;
     const reporter = new ProgressReporter((progress, message) => {
       const notice = { progressToken: progressToken!, progress, message };

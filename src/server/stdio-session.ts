@@ -10,14 +10,14 @@ import type { Surface } from "./surface.ts";
 /** Serves until `over` is aborted, which it is when the connection is closed from inside as well. */
 export async function serveSession(
   toolbox: Toolbox,
-  surface: Surface,
-  begun: Begun,
+  mode: "code" | "direct",
+  { surface, begun }: { surface?: Surface | undefined; begun?: Begun | undefined },
   over: AbortController,
 ): Promise<void> {
-  const server = createSession(toolbox, over.signal, surface);
+  const server = createSession(toolbox, over.signal, mode, surface);
   toolbox.pool.host = hostOf(server);
   server.onclose = () => over.abort();
-  await server.connect(new BegunTransport(begun));
+  await server.connect(begun ? new BegunTransport(begun) : new StdioServerTransport());
   if (!over.signal.aborted) {
     await new Promise((resolve) => over.signal.addEventListener("abort", resolve, { once: true }));
   }

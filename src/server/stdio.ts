@@ -1,6 +1,7 @@
 /** The MCP front door on stdin and stdout: one session, as long as the process. */
 import type { Toolbox } from "../flows/toolbox.ts";
 import { answerFirst } from "./first-answers.ts";
+import { sessionMode } from "./proxy/mode.ts";
 import { capabilities, serverInfo, surfaceOf } from "./surface.ts";
 
 /** Serves until the host closes stdin or `interrupted` is aborted; executions that run then are cancelled. */
@@ -12,11 +13,13 @@ export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Pr
   process.stdout.on("error", end);
   if (interrupted.aborted) end();
   interrupted.addEventListener("abort", end, { once: true });
-  const surface = surfaceOf(toolbox);
-  const begun = await answerFirst(process.stdin, process.stdout, { serverInfo, capabilities, ...surface }, over.signal);
+  const mode = await sessionMode(toolbox);
+  const surface = mode === "code" ? surfaceOf(toolbox) : undefined;
+  const known = surface && { serverInfo, capabilities, ...surface };
+  const begun = known && (await answerFirst(process.stdin, process.stdout, known, over.signal));
   if (!over.signal.aborted) {
     const { serveSession } = await import("./stdio-session.ts");
-    await serveSession(toolbox, surface, begun, over);
+    await serveSession(toolbox, mode, { surface, begun }, over);
   }
   process.stdin.destroy();
 }

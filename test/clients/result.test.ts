@@ -105,8 +105,10 @@ describe("a list of tools", () => {
       inputSchema: { type: "object" },
       outputSchema: { type: "object" },
       annotations: { readOnlyHint: true },
+      icons: [{ src: "https://example.com/icon.png" }],
+      _meta: { "example.com/kind": "search" },
     };
-    const page = { tools: [{ ...full, _meta: {}, execution: {} }, { name: "bare" }] };
+    const page = { tools: [{ ...full, execution: {} }, { name: "bare" }] };
     expect(readTools(page, "shop")).toEqual([full, { name: "bare", description: "", inputSchema: { type: "object" } }]);
   });
 

@@ -1,7 +1,7 @@
 /** A config file's text: what is accepted, and the words for everything that is wrong with it. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { describe, expect, test } from "bun:test";
-import { defaultLimits } from "../../src/config/defaults.ts";
+import { defaultLimits, defaultServe } from "../../src/config/defaults.ts";
 import { parseConfig } from "../../src/config/parse.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 
@@ -34,6 +34,7 @@ describe("accepted", () => {
       check: "error",
       observe: true,
       surfaceTokens: 600,
+      ...defaultServe,
       limits: defaultLimits,
     });
   });
@@ -76,6 +77,9 @@ describe("accepted", () => {
         check: "warn",
         observe: false,
         surfaceTokens: 900,
+        mode: "auto",
+        prefix: "never",
+        directTokens: 0,
         limits,
       }),
     ).toEqual({
@@ -85,6 +89,9 @@ describe("accepted", () => {
       check: "warn",
       observe: false,
       surfaceTokens: 900,
+      mode: "auto",
+      prefix: "never",
+      directTokens: 0,
       limits,
     } as never);
   });

@@ -1,34 +1,18 @@
 /** Every client scenario of the protocol's own conformance suite, through the product's pool and sign-in. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { Turns } from "../../src/turns.ts";
-import { root } from "../support/claudikins.ts";
-import { runProgram } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { checksIn, failuresIn, runSuite, scenariosFor } from "./suite.ts";
 
 setDefaultTimeout(120_000);
 
 const atOnce = 4;
-const packageFile = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json");
-const suite = [process.execPath, join(dirname(packageFile), "dist", "index.js")];
 const client = `${process.execPath} ${join(import.meta.dir, "client.ts")}`;
-
-/** Warnings that are none of ours, by the name of their check. */
-const tolerated: Record<string, string> = {
-  "client-sse-retry-timing": "It is given for coming late, and a busy machine is late; coming early is a failure.",
-};
-
-interface Check {
-  id: string;
-  status: "SUCCESS" | "FAILURE" | "WARNING" | "INFO" | "SKIPPED";
-  description: string;
-  errorMessage?: string;
-}
 
 test("every scenario passes but those that are expected to fail, and these do fail", async () => {
   using folder = temporaryFolder();
-  const scenarios = await clientScenarios();
+  const scenarios = await scenariosFor("client");
   const expected = await expectedFailures();
   const found = new Map<string, string[]>();
   const run = async (scenario: string) => {
@@ -50,19 +34,13 @@ test("every scenario passes but those that are expected to fail, and these do fa
 });
 
 test("every expected failure is one of the suite's scenarios, and has its reason above it", async () => {
-  const scenarios = await clientScenarios();
+  const scenarios = await scenariosFor("client");
   expect(scenarios.length).toBe(26);
   expect((await expectedFailures()).filter((scenario) => !scenarios.includes(scenario))).toEqual([]);
   const lines = (await Bun.file(join(import.meta.dir, "expected-failures.yml")).text()).split("\n");
   const bare = lines.filter((line, at) => line.startsWith("  - ") && !lines[at - 1]?.startsWith("  # "));
   expect(bare).toEqual([]);
 });
-
-async function clientScenarios(): Promise<string[]> {
-  const { stdout } = await runProgram([...suite, "list"]);
-  const [, list = ""] = stdout.split("Client scenarios");
-  return [...list.matchAll(/^ {2}- (\S+)/gm)].map(([, name = ""]) => name);
-}
 
 async function expectedFailures(): Promise<string[]> {
   const text = await Bun.file(join(import.meta.dir, "expected-failures.yml")).text();
@@ -73,12 +51,9 @@ async function expectedFailures(): Promise<string[]> {
 async function failuresOf(scenario: string, folder: TemporaryFolder): Promise<string[]> {
   const output = join(folder.path, scenario.replaceAll("/", "-"));
   const args = ["client", "--command", client, "--scenario", scenario, "-o", output];
-  const { exitCode, stdout, stderr } = await runProgram([...suite, ...args], { cwd: root });
-  const files = [...new Bun.Glob("**/checks.json").scanSync(output)];
-  const checks = (await Promise.all(files.map((file) => Bun.file(join(output, file)).json()))).flat() as Check[];
-  const failures = checks
-    .filter(({ id, status }) => status === "FAILURE" || (status === "WARNING" && tolerated[id] === undefined))
-    .map(({ id, status, description, errorMessage }) => `${status} ${id}: ${errorMessage ?? description}`);
+  const { exitCode, stdout, stderr } = await runSuite(...args);
+  const checks = await checksIn(output);
+  const failures = failuresIn(checks);
   if (failures.length > 0 || (exitCode === 0 && checks.some(({ status }) => status === "SUCCESS"))) return failures;
   return [`exit code ${exitCode}\n${stdout}\n${stderr}`];
 }

@@ -1,38 +1,73 @@
 /** `claudikins serve`: what stands in an agent's MCP config, and with `--http` an address for many of them. */
+import { modes, prefixes } from "../../config/defaults.ts";
+import type { Toolbox } from "../../flows/toolbox.ts";
+import { openLog } from "../../log.ts";
+import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, commonArgs } from "../command.ts";
-import { parseAddress } from "../flags.ts";
+import { parseChoice } from "../flags.ts";
+import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
 import type { Io } from "../io.ts";
 import { openToolbox } from "../session.ts";
 
 export default command({
   name: "serve",
-  description: "Speak MCP on stdin and stdout. Offers search_tools and execute_code over all configured servers.",
+  description:
+    "Speak MCP on stdin and stdout, or over HTTP. Offers search_tools and execute_code over all configured servers.",
   args: {
+    ...httpArgs,
     config: commonArgs.config,
-    http: {
+    mode: {
       type: "string",
-      valueHint: "[host:]port",
-      description: "Speak MCP over HTTP there; port 0 is any free one",
+      valueHint: "mode",
+      description: "What hosts get: code (two tools), direct (the servers' own) or auto (direct while they are few)",
     },
-    json: { ...commonArgs.json, description: "With --http: say the address as JSON, in one line" },
+    prefix: {
+      type: "string",
+      valueHint: "when",
+      description: "Names with their server's before them, in direct mode: never, on-collision or always",
+    },
+    json: { type: "boolean", description: 'With --http: say the address as {"url"}, in one line' },
   },
-  examples: ["claudikins serve", "claude mcp add claudikins -- claudikins serve", "claudikins serve --http 4600"],
-  async run(args, io) {
-    const address = args.http === undefined ? undefined : parseAddress(args.http, "--http");
-    await using toolbox = await openToolbox(io, args.config);
-    if (!address) {
+  examples: [
+    "claudikins serve",
+    "claude mcp add claudikins -- claudikins serve",
+    "claudikins serve --http 4600",
+    "claudikins serve --mode direct --prefix always",
+    "claudikins serve --http 0.0.0.0:4600 --token-env CLAUDIKINS_TOKEN",
+  ],
+  async run(args, io, all) {
+    const choice = httpChoice(args, all, io);
+    const mode = args.mode === undefined ? undefined : parseChoice(args.mode, "--mode", modes);
+    const prefix = args.prefix === undefined ? undefined : parseChoice(args.prefix, "--prefix", prefixes);
+    // Many hosts want more at once than one.
+    const sandbox = new Sandbox(choice ? { keptWorkers: 4, atOnce: 32 } : {});
+    await using toolbox = await openToolbox(io, args.config, sandbox);
+    const { config } = toolbox;
+    config.mode = mode ?? config.mode;
+    config.prefix = prefix ?? config.prefix;
+    if (choice) await serveHttp(toolbox, choice, args.json === true, io);
+    else {
       const { serveStdio } = await import("../../server/stdio.ts");
       await serveStdio(toolbox, io.interrupted);
-      return 0;
     }
-    const { FrontDoor } = await import("../../server/http/front-door.ts");
-    const door = new FrontDoor(toolbox, address);
-    await io.stdout.write(args.json ? `${JSON.stringify({ url: door.url })}\n` : `${door.url}\n`);
-    await interruption(io);
-    await door.close();
     return 0;
   },
 });
+
+/** Until it is interrupted; then what runs may end, and a second interruption ends it at once. */
+async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io: Io): Promise<void> {
+  const { FrontDoor } = await import("../../server/http/front-door.ts");
+  const door = new FrontDoor(toolbox, { ...choice, log: await openLog(io.env["CLAUDIKINS_LOG"]) });
+  const { url } = door;
+  await io.stdout.write(json ? `${JSON.stringify({ url })}\n` : `${url}\n`);
+  await interruption(io);
+  const { running } = door;
+  if (running > 0 && !json) {
+    const calls = running === 1 ? "1 call runs" : `${running} calls run`;
+    await io.stderr.write(`${calls}: waiting for ${choice.graceMs / 1_000} s at most (a second signal does not)\n`);
+  }
+  await door.close(choice.graceMs);
+}
 
 function interruption({ interrupted }: Io): Promise<void> {
   return new Promise((resolve) => {

@@ -1,86 +1,184 @@
-/** The MCP front door over HTTP: many sessions at one address, each with a transport of its own. */
-import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import { isInitializeRequest } from "@modelcontextprotocol/sdk/types.js";
+/** The MCP front door over HTTP: one address, many sessions, and an answer to whatever comes in. */
+import { isInitializeRequest, isJSONRPCRequest, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
-import { hostOf } from "../host.ts";
-import { createSession } from "../session.ts";
+import type { Log } from "../../log.ts";
+import { bodyOf } from "./body.ts";
+import type { StayOpen } from "./event-stream.ts";
+import { Gate, type GateOptions } from "./gate.ts";
+import { invalidMessage, Refusal } from "./refusal.ts";
+import { type SessionLimits, Sessions } from "./sessions.ts";
 
-export interface FrontDoorOptions {
-  host: string;
+export interface FrontDoorOptions extends GateOptions, SessionLimits {
   /** 0: any that is free. */
   port: number;
+  /** Of one request. */
+  maxBodyBytes: number;
+  log: Log;
 }
 
 const path = "/mcp";
 
-interface Session {
-  transport: WebStandardStreamableHTTPServerTransport;
-  close(): Promise<void>;
-}
+/** Without a byte for so long, a connection is closed; streams say that they want to stay, also when there is nothing to tell. */
+const idleSeconds = 30;
+
+/** For the last answers to be sent, once everything that ran has ended. */
+const lastAnswersMs = 2_000;
 
 export class FrontDoor {
-  readonly #toolbox: Toolbox;
+  readonly #options: FrontDoorOptions;
+  readonly #gate: Gate;
+  readonly #sessions: Sessions;
   readonly #server: Bun.Server<undefined>;
-  readonly #sessions = new Map<string, Session>();
-  readonly #closing = new AbortController();
+  #isLeaving = false;
 
-  /** Listens from now on. */
-  constructor(toolbox: Toolbox, { host, port }: FrontDoorOptions) {
-    this.#toolbox = toolbox;
-    this.#server = Bun.serve({
-      hostname: host,
-      port,
-      fetch: (request, server) => {
-        // Streams are silent for as long as there is nothing to say.
-        server.timeout(request, 0);
-        return this.#answer(request);
-      },
-    });
+  /** Listens from now on. Throws USAGE where that is not possible. */
+  constructor(toolbox: Toolbox, options: FrontDoorOptions) {
+    this.#options = options;
+    this.#gate = new Gate(options);
+    this.#server = listen(options, (request, server) => this.#answer(request, server));
+    this.#sessions = new Sessions(toolbox, options, options.log);
   }
 
   get url(): string {
     return new URL(path, this.#server.url).href;
   }
 
-  /** Ends all sessions; executions that run then are cancelled. */
-  async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.all([...this.#sessions.values()].map((session) => session.close()));
+  /** Requests that have no answer yet. */
+  get running(): number {
+    return this.#sessions.running;
+  }
+
+  /** Takes nothing new; ends when all that runs has ended, after `graceMs` at the latest: what runs then is cancelled. */
+  async close(graceMs: number): Promise<void> {
+    this.#isLeaving = true;
+    await this.#untilDone(graceMs);
+    this.#sessions.cancel();
+    await this.#untilDone(lastAnswersMs);
+    await this.#sessions.close();
+    const deadline = performance.now() + lastAnswersMs;
+    while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
   }
 
-  async #answer(request: Request): Promise<Response> {
-    if (new URL(request.url).pathname !== path) return problem(404, `There is nothing here: MCP is spoken at ${path}`);
-    const id = request.headers.get("mcp-session-id");
-    if (id !== null) {
-      const session = this.#sessions.get(id);
-      return session ? session.transport.handleRequest(request) : problem(404, "Session not found", -32001);
+  async #untilDone(withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs;
+    while (this.running > 0 && performance.now() < deadline) await Bun.sleep(10);
+  }
+
+  async #answer(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    const response = await this.#route(request, server).catch((error: unknown) => this.#refusal(request, error));
+    for (const [name, value] of Object.entries(this.#gate.corsHeaders(request))) response.headers.set(name, value);
+    return response;
+  }
+
+  #refusal(request: Request, error: unknown): Response {
+    const { log } = this.#options;
+    const line = `${request.method}: ${messageOf(error)}`;
+    if (error instanceof Refusal) log.debug(line);
+    else log.warn(line);
+    return (error instanceof Refusal ? error : new Refusal(500, "claudikins failed: its log says why")).response();
+  }
+
+  async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/health") return this.#health();
+    if (request.method === "OPTIONS") return this.#gate.preflight(request);
+    this.#gate.check(request);
+    if (pathname !== path) throw new Refusal(404, `There is nothing at this path: MCP is spoken at ${path}`);
+    return this.#answerMcp(request, () => server.timeout(request, idleSeconds));
+  }
+
+  #health(): Response {
+    return this.#isLeaving ? Response.json({ status: "leaving" }, { status: 503 }) : Response.json({ status: "ok" });
+  }
+
+  async #answerMcp(request: Request, stayOpen: StayOpen): Promise<Response> {
+    switch (request.method) {
+      case "POST":
+        return this.#post(request, stayOpen);
+      case "GET":
+        accepts(request, "text/event-stream");
+        return this.#session(request).listen(request.headers.get("last-event-id"), stayOpen);
+      case "DELETE":
+        await this.#session(request).close();
+        return new Response(null, { status: 200 });
+      default:
+        throw new Refusal(405, "There are POST, GET and DELETE", { allow: "GET, POST, DELETE" });
     }
-    const body = request.method === "POST" ? await request.json().catch(() => undefined) : undefined;
-    if (!isInitializeRequest(body)) return problem(400, "The first message of a session is initialize");
-    const { sampling, elicitation, roots } = body.params.capabilities;
-    const transport = await this.#begin(Boolean(sampling ?? elicitation ?? roots));
-    return transport.handleRequest(request, { parsedBody: body });
   }
 
-  /** A session whose host may be asked something has connections of its own, so that no other one's servers ask it. */
-  async #begin(canBeAsked: boolean): Promise<WebStandardStreamableHTTPServerTransport> {
-    const toolbox = canBeAsked ? this.#toolbox.withOwnPool() : this.#toolbox;
-    const server = createSession(toolbox, this.#closing.signal);
-    if (canBeAsked) toolbox.pool.host = hostOf(server);
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: () => crypto.randomUUID(),
-      onsessioninitialized: (id) => void this.#sessions.set(id, { transport, close: () => server.close() }),
+  async #post(request: Request, stayOpen: StayOpen): Promise<Response> {
+    accepts(request, "application/json", "text/event-stream");
+    const id = request.headers.get("mcp-session-id");
+    const session = id === null ? undefined : this.#session(request);
+    const body = await bodyOf(request, this.#options.maxBodyBytes);
+    const { messages } = body;
+    if (this.#isLeaving && messages.some(isJSONRPCRequest)) throw leaving();
+    const [first] = messages;
+    if (session) {
+      if (isInitializeRequest(first)) throw invalidMessage("This session has begun already");
+      return session.post(body, stayOpen);
+    }
+    if (!isInitializeRequest(first)) {
+      throw new Refusal(400, "The header Mcp-Session-Id is missing; a session begins with initialize");
+    }
+    return (await this.#sessions.begin(first.params)).post(body, stayOpen);
+  }
+
+  #session(request: Request) {
+    const id = request.headers.get("mcp-session-id");
+    if (id === null) throw new Refusal(400, "The header Mcp-Session-Id is missing");
+    const version = request.headers.get("mcp-protocol-version");
+    if (version !== null && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
+      const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
+      throw new Refusal(400, `The version ${JSON.stringify(version.slice(0, 50))} is not known here: ${known} are`);
+    }
+    return this.#sessions.find(id);
+  }
+}
+
+function leaving(): Refusal {
+  return new Refusal(503, "claudikins is ending and takes no new requests", { "retry-after": "5" });
+}
+
+/** Throws a Refusal where the client would not take what it is given. */
+function accepts(request: Request, ...types: string[]): void {
+  const accepted = (request.headers.get("accept") ?? "*/*").toLowerCase();
+  const missing = types.find((type) => {
+    const all = `${type.split("/")[0]}/*`;
+    return ![type, all, "*/*"].some((each) => accepted.includes(each));
+  });
+  if (missing !== undefined) throw new Refusal(406, `The header Accept has to name ${types.join(" and ")}`);
+}
+
+type Answer = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
+
+function listen({ host, port, maxBodyBytes }: FrontDoorOptions, fetch: Answer): Bun.Server<undefined> {
+  const at = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout: idleSeconds,
+      // Ours speaks JSON; this one is for what is far beyond.
+      maxRequestBodySize: 4 * maxBodyBytes,
+      development: false,
+      // Without this, Bun would share the port with whoever listens there already.
+      reusePort: false,
+      fetch,
     });
-    await server.connect(transport);
-    server.onclose = () => {
-      if (transport.sessionId !== undefined) this.#sessions.delete(transport.sessionId);
-      if (canBeAsked) void toolbox[Symbol.asyncDispose]();
-    };
-    return transport;
+  } catch (cause) {
+    const why = whyNot[systemCodeOf(cause) ?? ""] ?? messageOf(cause);
+    throw new ClaudikinsError("USAGE", `Cannot listen at ${at}: ${why}`, {
+      hint: "Choose another port, or 0 for any that is free.",
+      cause,
+    });
   }
 }
 
-function problem(status: number, message: string, code = -32000): Response {
-  return Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status });
-}
+const whyNot: Record<string, string> = {
+  EADDRINUSE: "another program does",
+  EADDRNOTAVAIL: "this machine has no such address",
+  EACCES: "that port is not for everybody",
+};

@@ -1,0 +1,142 @@
+/** `serve --http` and the flags that belong to it: where it listens, who may come in, how many. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { ArgsDef } from "citty";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import type { FrontDoorOptions } from "../server/http/front-door.ts";
+import { isLoopback } from "../server/http/loopback.ts";
+import { parseAddress, parseCount, parseDuration, repeatable } from "./flags.ts";
+import type { Io } from "./io.ts";
+
+export const httpArgs = {
+  http: {
+    type: "string",
+    valueHint: "[host:]port",
+    description: "Speak MCP over HTTP, at /mcp of this address (host: 127.0.0.1); port 0 is any that is free",
+  },
+  "token-env": {
+    type: "string",
+    valueHint: "name",
+    description: "Who calls has to send the token that is in this environment variable",
+  },
+  "token-file": { type: "string", valueHint: "file", description: "The same, with the token in a file" },
+  "without-token": { type: "boolean", description: "Listen for other machines without asking them for a token" },
+  "allow-host": {
+    type: "string",
+    valueHint: "name",
+    description: "A name of this machine that callers use (repeatable)",
+    ...repeatable,
+  },
+  "allow-origin": {
+    type: "string",
+    valueHint: "url",
+    description: "Web pages that may call, like https://app.example.com (repeatable)",
+    ...repeatable,
+  },
+  "max-sessions": { type: "string", valueHint: "n", description: "Sessions at once (100)" },
+  "reconnect-after": {
+    type: "string",
+    valueHint: "time",
+    description: "Clients that can come back are sent away after it, and come back (5m)",
+  },
+  "session-idle": { type: "string", valueHint: "time", description: "A session that is not used ends after it (30m)" },
+  grace: { type: "string", valueHint: "time", description: "What running calls may still take when it ends (20s)" },
+} as const satisfies ArgsDef;
+
+type Flags = { [Name in keyof typeof httpArgs]?: string | boolean | undefined };
+
+export interface HttpChoice extends Omit<FrontDoorOptions, "log"> {
+  graceMs: number;
+}
+
+/** No agent waits longer for nothing, and no process shall. */
+const maxIdleMs = 86_400_000;
+const maxGraceMs = 600_000;
+
+/** What holds where no flag says anything else. */
+const usual = {
+  maxSessions: 100,
+  idleMs: 1_800_000,
+  graceMs: 20_000,
+  maxBodyBytes: 16 * 1_048_576,
+  events: { maxBytes: 4 * 1_048_576, maxAgeMs: 300_000 },
+  retryMs: 1_000,
+  maxConnectionMs: 300_000,
+  maxCalls: 8,
+  maxRequests: 256,
+};
+
+/** Undefined where MCP is to be spoken on stdin and stdout. Throws USAGE, NEEDS_VARIABLE and FILE_NOT_FOUND. */
+export function httpChoice(
+  flags: Flags,
+  all: (flag: "allow-host" | "allow-origin") => string[],
+  io: Pick<Io, "env" | "cwd">,
+): HttpChoice | undefined {
+  const { http, grace, "max-sessions": sessions, "session-idle": idle, "reconnect-after": reconnect } = flags;
+  if (typeof http !== "string") {
+    const stray = Object.keys(httpArgs).find((name) => flags[name as keyof Flags] !== undefined);
+    if (stray !== undefined) throw new ClaudikinsError("USAGE", `--${stray} is for --http, which is not given`);
+    return undefined;
+  }
+  const address = parseAddress(http, "--http");
+  const token = tokenOf(flags, io);
+  if (token === undefined && !flags["without-token"] && !isLoopback(address.host)) {
+    throw new ClaudikinsError("USAGE", `Other machines can reach ${address.host}: a token is needed`, {
+      hint: "Give one with --token-env NAME or --token-file FILE (openssl rand -hex 32 makes one), or say --without-token.",
+    });
+  }
+  return {
+    ...usual,
+    ...address,
+    token,
+    allowedHosts: all("allow-host").map(hostName),
+    allowedOrigins: all("allow-origin").map(originOf),
+    ...(typeof sessions === "string" ? { maxSessions: parseCount(sessions, "--max-sessions", 10_000) } : {}),
+    ...(typeof idle === "string" ? { idleMs: parseDuration(idle, "--session-idle", maxIdleMs) } : {}),
+    ...(typeof reconnect === "string"
+      ? { maxConnectionMs: parseDuration(reconnect, "--reconnect-after", maxIdleMs) }
+      : {}),
+    ...(typeof grace === "string" ? { graceMs: parseDuration(grace, "--grace", maxGraceMs) } : {}),
+  };
+}
+
+/** Guessing a shorter one is work for an afternoon. */
+const minTokenLength = 16;
+
+function tokenOf(flags: Flags, { env, cwd }: Pick<Io, "env" | "cwd">): string | undefined {
+  const { "token-env": variable, "token-file": file, "without-token": without } = flags;
+  const ways = [variable, file, without].filter((each) => each !== undefined);
+  if (ways.length > 1) throw new ClaudikinsError("USAGE", "Give --token-env, --token-file or --without-token, not two");
+  if (typeof variable === "string") return usable(env[variable]?.trim(), `The variable ${variable}`, "NEEDS_VARIABLE");
+  if (typeof file === "string") return usable(readToken(resolve(cwd, file)), `The file ${file}`, "USAGE");
+  return undefined;
+}
+
+function readToken(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (cause) {
+    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read the token from ${file}: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function usable(token: string | undefined, where: string, code: "NEEDS_VARIABLE" | "USAGE"): string {
+  const hint = "openssl rand -hex 32 makes one.";
+  if (token === undefined || token === "") throw new ClaudikinsError(code, `${where} has no token`, { hint });
+  if (token.length < minTokenLength || !/^[\x21-\x7e]+$/.test(token)) {
+    const message = `${where} has no usable token: it has to be ${minTokenLength} or more plain characters without spaces`;
+    throw new ClaudikinsError("USAGE", message, { hint });
+  }
+  return token;
+}
+
+function hostName(text: string): string {
+  if (/^[a-z0-9._-]+$/i.test(text)) return text;
+  throw new ClaudikinsError("USAGE", `--allow-host takes a name like mcp.example.com, without port; got "${text}"`);
+}
+
+function originOf(text: string): string {
+  const origin = URL.canParse(text) ? new URL(text).origin : "null";
+  if (/^https?:/.test(origin) && origin === text.replace(/\/$/, "").toLowerCase()) return origin;
+  throw new ClaudikinsError("USAGE", `--allow-origin takes an origin like https://app.example.com; got "${text}"`);
+}

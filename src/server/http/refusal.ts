@@ -1,0 +1,33 @@
+/** What is answered to a request that is not taken: a status, and a JSON-RPC error that says why. */
+import { ErrorCode } from "@modelcontextprotocol/sdk/types.js";
+
+/** Of errors that have no code of their own in JSON-RPC: the SDK's servers use it, too. */
+const noCode = -32_000;
+
+export class Refusal extends Error {
+  readonly status: number;
+  readonly #code: number;
+  readonly #headers: Record<string, string>;
+
+  constructor(status: number, message: string, headers: Record<string, string> = {}, code: number = noCode) {
+    super(message);
+    this.status = status;
+    this.#headers = headers;
+    this.#code = code;
+  }
+
+  response(): Response {
+    const error = { code: this.#code, message: this.message };
+    return Response.json({ jsonrpc: "2.0", id: null, error }, { status: this.status, headers: this.#headers });
+  }
+}
+
+/** The body, or what it says, is no message of the protocol. */
+export function invalidMessage(message: string): Refusal {
+  return new Refusal(400, message, {}, ErrorCode.InvalidRequest);
+}
+
+/** Clients begin another one when they read this status. */
+export function noSession(): Refusal {
+  return new Refusal(404, "There is no such session, or it has ended: begin another one", {}, -32_001);
+}

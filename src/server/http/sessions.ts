@@ -1,0 +1,133 @@
+/** The sessions at one address: begun, found, ended when nobody uses them; not more than so many. */
+import {
+  type InitializeRequest,
+  LATEST_PROTOCOL_VERSION,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "@modelcontextprotocol/sdk/types.js";
+import { messageOf } from "../../errors.ts";
+import type { Toolbox } from "../../flows/toolbox.ts";
+import type { Log } from "../../log.ts";
+import { hostOf } from "../host.ts";
+import { sessionMode } from "../proxy/mode.ts";
+import { createSession } from "../session.ts";
+import { noSession, Refusal } from "./refusal.ts";
+import { SessionTransport, type TransportOptions } from "./transport.ts";
+
+export interface SessionLimits extends Omit<TransportOptions, "version"> {
+  maxSessions: number;
+  /** Without a request or a connection for so long, a session ends. */
+  idleMs: number;
+}
+
+interface Session {
+  transport: SessionTransport;
+  usedAt: number;
+}
+
+/** Often enough for those between us and a client who take half a minute of silence for an end. */
+const tendMs = 15_000;
+
+/** After which those come again for whom there is no room. */
+const roomSeconds = 30;
+
+export class Sessions {
+  readonly #toolbox: Toolbox;
+  readonly #limits: SessionLimits;
+  readonly #log: Log;
+  readonly #closing = new AbortController();
+  readonly #sessions = new Map<string, Session>();
+  /** Connections to servers that end with their sessions. */
+  readonly #ending = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(toolbox: Toolbox, limits: SessionLimits, log: Log) {
+    this.#toolbox = toolbox;
+    this.#limits = limits;
+    this.#log = log;
+    const { idleMs, maxConnectionMs, events } = limits;
+    this.#timer = setInterval(() => this.#tend(), Math.min(tendMs, idleMs, maxConnectionMs, events.maxAgeMs) / 2);
+    this.#timer.unref();
+  }
+
+  /** Requests that have no answer yet. */
+  get running(): number {
+    return [...this.#sessions.values()].reduce((sum, { transport }) => sum + transport.running, 0);
+  }
+
+  /** Throws a Refusal where there is none, or no more. */
+  find(id: string): SessionTransport {
+    const session = this.#sessions.get(id);
+    if (!session) throw noSession();
+    session.usedAt = performance.now();
+    return session.transport;
+  }
+
+  /** Throws a Refusal where there are too many already. */
+  async begin({ protocolVersion, capabilities }: InitializeRequest["params"]): Promise<SessionTransport> {
+    const { maxSessions, ...options } = this.#limits;
+    if (this.#sessions.size >= maxSessions) {
+      throw new Refusal(503, `There are ${maxSessions} sessions already, and not more at once`, {
+        "retry-after": String(roomSeconds),
+      });
+    }
+    const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
+    const transport = new SessionTransport({ ...options, version });
+    this.#sessions.set(transport.sessionId, { transport, usedAt: performance.now() });
+    const { sampling, elicitation, roots } = capabilities;
+    await this.#connect(transport, Boolean(sampling ?? elicitation ?? roots));
+    return transport;
+  }
+
+  /** Cancels what runs; the clients are still told so. */
+  cancel(): void {
+    this.#closing.abort();
+  }
+
+  /** Ends all. Resolves when the connections to servers that were only theirs have ended. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.cancel();
+    await Promise.all([...this.#sessions.values()].map(({ transport }) => transport.close()));
+    await Promise.all(this.#ending);
+  }
+
+  /**
+   * A host that servers may ask has connections of its own, so that it is never asked for what others do; so has one in direct
+   * mode, which hears all that they say.
+   */
+  async #connect(transport: SessionTransport, canBeAsked: boolean): Promise<void> {
+    const mode = await sessionMode(this.#toolbox);
+    const hasOwnPool = canBeAsked || mode === "direct";
+    const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
+    const server = createSession(toolbox, this.#closing.signal, mode);
+    if (canBeAsked) toolbox.pool.host = hostOf(server);
+    server.onclose = () => {
+      this.#sessions.delete(transport.sessionId);
+      this.#log.info(`session ${shortOf(transport)} has ended: ${this.#sessions.size} now`);
+      if (hasOwnPool) this.#end(toolbox);
+    };
+    await server.connect(transport);
+    this.#log.info(`session ${shortOf(transport)} has begun: ${this.#sessions.size} now`);
+  }
+
+  #end(toolbox: Toolbox): void {
+    const ending = toolbox[Symbol.asyncDispose]()
+      .catch((error) => this.#log.warn(`servers of a session did not end well: ${messageOf(error)}`))
+      .finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  #tend(): void {
+    for (const session of this.#sessions.values()) {
+      const { transport } = session;
+      transport.tend();
+      if (transport.isInUse) session.usedAt = performance.now();
+      else if (performance.now() - session.usedAt > this.#limits.idleMs) void transport.close();
+    }
+  }
+}
+
+/** The id is what a client is known by: the log has too little of it for that. */
+function shortOf({ sessionId }: SessionTransport): string {
+  return sessionId.slice(0, 8);
+}

@@ -1,0 +1,116 @@
+/**
+ * Names for the tools or prompts of many servers: what every host takes, no two the same, and each stands for one thing as
+ * long as the session lasts. They depend on nothing but the names: not on the order in which servers answer.
+ */
+import { createHash } from "node:crypto";
+import type { Prefix } from "../../config/defaults.ts";
+
+export interface Original {
+  server: string;
+  name: string;
+}
+
+const maxChars = 64;
+const separator = "__";
+const markChars = 8;
+
+export class ExposedNames {
+  readonly #prefix: Prefix;
+  readonly #names = new Map<string, string>();
+  readonly #originals = new Map<string, Original>();
+
+  constructor(prefix: Prefix) {
+    this.#prefix = prefix;
+  }
+
+  /** Names those that have none yet; what has a name keeps it, also when it is no longer among them. */
+  assign(all: readonly Original[]): void {
+    const fresh = all.filter((original) => !this.#names.has(keyOf(original)));
+    if (fresh.length === 0) return;
+    const servers = this.#serversOfPlainNames(all);
+    const wanting = Map.groupBy(
+      fresh.map((original) => ({ original, wanted: this.#wanted(original, servers) })),
+      ({ wanted }) => wanted.name,
+    );
+    const marked: Original[] = [];
+    for (const [name, rivals] of wanting) {
+      // Whose own name it is has it before those that were made alike.
+      const [owner, ...others] = rivals.length === 1 ? rivals : rivals.filter(({ wanted }) => wanted.isOwn);
+      const winner = others.length === 0 && !this.#originals.has(name) ? owner : undefined;
+      for (const rival of rivals) {
+        if (rival === winner) this.#give(name, rival.original);
+        else marked.push(rival.original);
+      }
+    }
+    for (const original of marked) this.#give(this.#marked(original, servers), original);
+  }
+
+  nameOf(original: Original): string | undefined {
+    return this.#names.get(keyOf(original));
+  }
+
+  original(name: string): Original | undefined {
+    return this.#originals.get(name);
+  }
+
+  get all(): string[] {
+    return [...this.#originals.keys()];
+  }
+
+  /** Of each name without a prefix the servers that have it, those of before included. */
+  #serversOfPlainNames(all: readonly Original[]): Map<string, Set<string>> {
+    const servers = new Map<string, Set<string>>();
+    for (const { server, name } of [...this.#originals.values(), ...all]) {
+      const plain = fitting(name).name;
+      servers.set(plain, (servers.get(plain) ?? new Set()).add(server));
+    }
+    return servers;
+  }
+
+  #wanted({ server, name }: Original, servers: ReadonlyMap<string, ReadonlySet<string>>): Fitting {
+    const plain = fitting(name);
+    const isShared = (servers.get(plain.name)?.size ?? 0) > 1;
+    const isPrefixed = this.#prefix === "always" || (this.#prefix === "on-collision" && isShared);
+    return isPrefixed ? fitting(`${server}${separator}${name}`) : plain;
+  }
+
+  /** With a mark of what it stands for, as long as it has to be. */
+  #marked(original: Original, servers: ReadonlyMap<string, ReadonlySet<string>>): string {
+    const { name } = this.#wanted(original, servers);
+    const digest = digestOf(keyOf(original));
+    for (let chars = markChars; ; chars++) {
+      const marked = withMark(name, digest.slice(0, chars));
+      if (!this.#originals.has(marked)) return marked;
+    }
+  }
+
+  #give(name: string, original: Original): void {
+    this.#names.set(keyOf(original), name);
+    this.#originals.set(name, original);
+  }
+}
+
+interface Fitting {
+  name: string;
+  /** As it was. */
+  isOwn: boolean;
+}
+
+/** At most 64 letters, digits, dashes and underscores. Of a longer name the whole is in the mark at its end. */
+function fitting(text: string): Fitting {
+  const cleaned = text.replace(/[^A-Za-z0-9_-]+/g, "_");
+  const name = cleaned.length <= maxChars ? cleaned : withMark(cleaned, digestOf(text).slice(0, markChars));
+  return { name, isOwn: name === text };
+}
+
+function withMark(name: string, mark: string): string {
+  return `${name.slice(0, maxChars - mark.length - 1)}_${mark}`;
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function keyOf({ server, name }: Original): string {
+  return JSON.stringify([server, name]);
+}

@@ -1,0 +1,33 @@
+/** Long lists in pages. All pages of one list are of the moment in which the first was asked for. */
+import type { JsonObject } from "../../clients/result.ts";
+import { invalidParams } from "./answers.ts";
+
+/** Many hosts never ask for a second page: there is one only where a single message would be too much. */
+const pageSize = 1_000;
+
+export class Pages {
+  readonly #key: string;
+  #all: readonly JsonObject[] = [];
+
+  /** `key` is what the list is called in an answer. */
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** `list` is asked for the first page only. */
+  async page(cursor: unknown, list: () => Promise<readonly JsonObject[]>): Promise<JsonObject> {
+    if (cursor === undefined) this.#all = await list();
+    const from = cursor === undefined ? 0 : this.#from(cursor);
+    const to = from + pageSize;
+    return {
+      [this.#key]: this.#all.slice(from, to),
+      ...(to < this.#all.length ? { nextCursor: `from ${to}` } : {}),
+    };
+  }
+
+  #from(cursor: unknown): number {
+    const from = Number(/^from (\d{1,9})$/.exec(String(cursor))?.[1]);
+    if (from > 0 && from < this.#all.length) return from;
+    throw invalidParams("There is no such page: ask for the first one, without a cursor");
+  }
+}

@@ -1,0 +1,54 @@
+/** The prompts of all servers, each as itself. */
+import type { CallOptions } from "../../clients/pool.ts";
+import type { JsonObject } from "../../clients/result.ts";
+import type { Toolbox } from "../../flows/toolbox.ts";
+import { didYouMean } from "../../near-names.ts";
+import { invalidParams } from "./answers.ts";
+import { usablePrompt } from "./definitions.ts";
+import { KnownLists } from "./known-lists.ts";
+import { ExposedNames, type Original } from "./names.ts";
+
+export class ProxiedPrompts {
+  readonly #toolbox: Toolbox;
+  readonly #names: ExposedNames;
+  readonly lists: KnownLists;
+
+  constructor(toolbox: Toolbox, onLate: () => void) {
+    this.#toolbox = toolbox;
+    this.#names = new ExposedNames(toolbox.config.prefix);
+    const list = (server: string) => toolbox.pool.listPrompts(server);
+    this.lists = new KnownLists(toolbox, { offer: "prompts", list, usable: usablePrompt, key: "name" }, onLate);
+  }
+
+  async list(signal: AbortSignal): Promise<JsonObject[]> {
+    await this.lists.ask(signal);
+    this.#assign();
+    return [...this.lists.known].flatMap(([server, prompts]) =>
+      prompts.map((prompt) => ({ ...prompt, name: this.#names.nameOf({ server, name: String(prompt["name"]) }) })),
+    );
+  }
+
+  /** The prompt that a host means. */
+  async find(name: string, signal: AbortSignal): Promise<Original> {
+    let found = this.#names.original(name);
+    if (!found) {
+      await this.lists.askOnce(signal);
+      this.#assign();
+      found = this.#names.original(name);
+    }
+    if (found) return found;
+    const hint = didYouMean(name, this.#names.all);
+    throw invalidParams([`Unknown prompt: ${name}.`, hint].filter(Boolean).join(" "));
+  }
+
+  async get({ server, name }: Original, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    return this.#toolbox.pool.request(server, { method: "prompts/get", params: { ...params, name } }, options);
+  }
+
+  #assign(): void {
+    const all = [...this.lists.known].flatMap(([server, prompts]) =>
+      prompts.map(({ name }) => ({ server, name: String(name) })),
+    );
+    this.#names.assign(all);
+  }
+}

@@ -1,0 +1,160 @@
+/** The resources of all servers and their templates: shown with their own addresses, and each asked of the server that has it. */
+import type { CallOptions } from "../../clients/pool.ts";
+import { isObject, type JsonObject, objectsOf } from "../../clients/result.ts";
+import type { Toolbox } from "../../flows/toolbox.ts";
+import { mayBeOf, type Place, placeOf, prefixOf, schemeOf, shownAddresses } from "./addresses.ts";
+import { hostError, noResource } from "./answers.ts";
+import { usableResource, usableTemplate } from "./definitions.ts";
+import { KnownLists } from "./known-lists.ts";
+
+/** Addresses in results that are remembered, of the last ones. */
+const maxLinks = 10_000;
+
+export class ProxiedResources {
+  readonly #toolbox: Toolbox;
+  readonly resources: KnownLists;
+  readonly templates: KnownLists;
+  /** Of which server this address was shown to the host; also when it is no longer listed. */
+  readonly #owners = new Map<string, string>();
+  /** Which server has sent this address in a result. */
+  readonly #links = new Map<string, string>();
+  readonly #subscriptions = new Map<string, () => void>();
+
+  constructor(toolbox: Toolbox, onLate: () => void) {
+    this.#toolbox = toolbox;
+    const { pool } = toolbox;
+    const resources = (server: string) => pool.listResources(server);
+    // Many servers have resources and know no such method.
+    const templates = (server: string) => pool.listResourceTemplates(server).catch(() => []);
+    const kind = { offer: "resources", list: resources, usable: usableResource, key: "uri" } as const;
+    this.resources = new KnownLists(toolbox, kind, onLate);
+    this.templates = new KnownLists(
+      toolbox,
+      { ...kind, list: templates, usable: usableTemplate, key: "uriTemplate" },
+      onLate,
+    );
+  }
+
+  async list(signal: AbortSignal): Promise<JsonObject[]> {
+    await this.resources.ask(signal);
+    const shown = this.#shown(this.resources, "uri");
+    for (const { server, uri } of shown) this.#owners.set(uri, server);
+    return shown.map(({ definition, uri }) => ({ ...definition, uri }));
+  }
+
+  async listTemplates(signal: AbortSignal): Promise<JsonObject[]> {
+    await this.templates.ask(signal);
+    return this.#shown(this.templates, "uriTemplate").map(({ definition, uri }) => ({
+      ...definition,
+      uriTemplate: uri,
+    }));
+  }
+
+  async read(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
+    return this.#askOwner(uri, options, async (place) => {
+      const request = { method: "resources/read", params: { ...params, uri: place.uri } };
+      const result = await this.#toolbox.pool.request(place.server, request, options);
+      return place.uri === uri ? result : withAddress(result, place.uri, uri);
+    });
+  }
+
+  /** `onUpdate` is told the address as the host knows it. */
+  async subscribe(uri: string, onUpdate: (uri: string) => void, options: AskOptions): Promise<void> {
+    if (this.#subscriptions.has(uri)) return;
+    const end = await this.#askOwner(uri, options, ({ server, uri: own }) => {
+      const tell = (updated: string) => onUpdate(own === uri ? updated : prefixOf(server) + updated);
+      return this.#toolbox.pool.subscribe(server, own, tell, options);
+    });
+    // The host may have asked twice at once.
+    if (this.#subscriptions.has(uri)) end();
+    else this.#subscriptions.set(uri, end);
+  }
+
+  unsubscribe(uri: string): void {
+    this.#subscriptions.get(uri)?.();
+    this.#subscriptions.delete(uri);
+  }
+
+  /** The server and the template that a host means. */
+  async findTemplate(template: string, signal: AbortSignal): Promise<Place | undefined> {
+    const servers = this.#toolbox.config.servers.keys();
+    const place = placeOf(template, servers);
+    if (place) return place;
+    await this.templates.askOnce(signal);
+    const known = [...this.templates.known].find(([, all]) => all.some((each) => each["uriTemplate"] === template));
+    return known && { server: known[0], uri: template };
+  }
+
+  /** What a server links to in a result and nobody lists is asked of that server. */
+  remember(server: string, blocks: unknown): void {
+    for (const { type, uri, resource } of objectsOf(blocks)) {
+      const address = type === "resource_link" ? uri : type === "resource" && isObject(resource) ? resource["uri"] : "";
+      if (typeof address !== "string" || address === "") continue;
+      this.#links.delete(address);
+      this.#links.set(address, server);
+      const [oldest] = this.#links.keys();
+      if (this.#links.size > maxLinks && oldest !== undefined) this.#links.delete(oldest);
+    }
+  }
+
+  #shown(lists: KnownLists, key: "uri" | "uriTemplate") {
+    const { known } = lists;
+    const own = (definition: JsonObject) => String(definition[key]);
+    const shown = shownAddresses(new Map([...known].map(([server, all]) => [server, all.map(own)])));
+    return [...known].flatMap(([server, all]) =>
+      all.map((definition) => ({ server, definition, uri: shown.get(server)!.get(own(definition))! })),
+    );
+  }
+
+  /** Asks those that may have it, one after the other; the first one's error counts where none has. */
+  async #askOwner<T>(uri: string, options: AskOptions, ask: (place: Place) => Promise<T>): Promise<T> {
+    let first: unknown;
+    for (const place of await this.#places(uri, options.signal)) {
+      try {
+        return await ask(place);
+      } catch (error) {
+        if (options.signal.aborted) throw error;
+        first ??= hostError(error, place.server);
+      }
+    }
+    throw first ?? noResource(uri);
+  }
+
+  async #places(uri: string, signal: AbortSignal): Promise<Place[]> {
+    const { config } = this.#toolbox;
+    const certain = placeOf(uri, config.servers.keys());
+    if (certain) return [certain];
+    const server = this.#owners.get(uri) ?? this.#links.get(uri);
+    if (server !== undefined) return [{ server, uri }];
+    await Promise.all([this.resources.askOnce(signal), this.templates.askOnce(signal)]);
+    return this.#likely(uri).map((name) => ({ server: name, uri }));
+  }
+
+  /** Who lists it; else whose template fits it; else who has others of its kind, or lists nothing at all. */
+  #likely(uri: string): string[] {
+    const [resources, templates] = [this.resources.known, this.templates.known];
+    const names = [...this.#toolbox.config.servers.keys()].filter((name) => resources.has(name) || templates.has(name));
+    const uris = (name: string) => (resources.get(name) ?? []).map((each) => String(each["uri"]));
+    const patterns = (name: string) => (templates.get(name) ?? []).map((each) => String(each["uriTemplate"]));
+    const scheme = schemeOf(uri);
+    const guesses: ((name: string) => boolean)[] = [
+      (name) => uris(name).includes(uri),
+      (name) => patterns(name).some((template) => mayBeOf(template, uri)),
+      (name) => [...uris(name), ...patterns(name)].some((each) => schemeOf(each) === scheme),
+      (name) =>
+        this.#toolbox.pool.offers(name, "resources") === true && uris(name).length + patterns(name).length === 0,
+    ];
+    return guesses.map((guess) => names.filter(guess)).find((found) => found.length > 0) ?? [];
+  }
+}
+
+export interface AskOptions extends CallOptions {
+  signal: AbortSignal;
+}
+
+/** The contents as those of the address that the host has asked for. */
+function withAddress(result: JsonObject, own: string, shown: string): JsonObject {
+  const { contents } = result;
+  if (!Array.isArray(contents)) return result;
+  return { ...result, contents: contents.map((each) => (Object(each).uri === own ? { ...each, uri: shown } : each)) };
+}

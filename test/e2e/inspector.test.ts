@@ -1,0 +1,83 @@
+/** The protocol's own Inspector as a host, on the command line: lists and calls, over stdio and HTTP, in both modes. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fromSource } from "../support/claudikins.ts";
+import { httpServe } from "../support/http-serve.ts";
+import { processesLeft, runProgram } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
+const inspector = ["node", join(dirname(manifest), "clients", "launcher", "build", "index.js"), "--cli"];
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+  folder.write("claudikins.json", { mcpServers: { suite: fixture("conformance", folder.path) } });
+});
+afterEach(async () => {
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+describe.each(["stdio", "http"])("over %s", (way) => {
+  /** What the Inspector prints of each. */
+  async function inspected(mode: string, ...calls: string[][]): Promise<unknown[]> {
+    await using door = way === "http" ? await httpServe(folder, ["--mode", mode]) : undefined;
+    const [command, ...args] = [...fromSource, "serve", "--mode", mode];
+    const config = folder.write("inspector.json", {
+      mcpServers: {
+        us: door
+          ? { type: "streamable-http", url: door.url }
+          : { type: "stdio", command, args, cwd: folder.path, env: { XDG_DATA_HOME: `${folder.path}/data` } },
+      },
+    });
+    // It keeps secrets in the system's keychain, which not every system has.
+    const env = { MCP_INSPECTOR_SECRET_STORE: "memory" };
+    const printed = [];
+    for (const call of calls) {
+      const all = [...inspector, "--config", config, "--server", "us", ...call];
+      const { exitCode, stdout, stderr } = await runProgram(all, { cwd: folder.path, env });
+      if (exitCode !== 0) throw new Error(`${call.join(" ")}: ${stderr}`);
+      printed.push(JSON.parse(stdout));
+    }
+    return printed;
+  }
+
+  const list = ["--method", "tools/list", "--strict"];
+  const call = (tool: string, ...args: string[]) => [
+    ...["--method", "tools/call", "--tool-name", tool],
+    ...args.flatMap((arg) => ["--tool-arg", arg]),
+  ];
+  const names = (printed: unknown) => (printed as { tools: { name: string }[] }).tools.map(({ name }) => name);
+
+  test("code mode: the two tools", async () => {
+    const code = "code=return await suite.test_simple_text()";
+    const [listed, found, ran] = await inspected(
+      "code",
+      list,
+      call("search_tools", "query=simple text"),
+      call("execute_code", code),
+    );
+    expect(names(listed)).toEqual(["search_tools", "execute_code"]);
+    expect(JSON.stringify(found)).toContain("suite.test_simple_text(");
+    expect(JSON.stringify(ran)).toContain("This is a simple text response for testing.");
+  });
+
+  test("direct mode: the servers' own tools, resources and prompts", async () => {
+    const [listed, image, prompts, read] = await inspected(
+      "direct",
+      ["--method", "tools/list"],
+      call("test_image_content"),
+      ["--method", "prompts/list"],
+      ["--method", "resources/read", "--uri", "test://static-text"],
+    );
+    expect(names(listed)).toContain("json_schema_2020_12_tool");
+    expect(image).toMatchObject({ content: [{ type: "image", mimeType: "image/png" }] });
+    expect(prompts).toMatchObject({ prompts: { length: 4 } });
+    expect(read).toMatchObject({ contents: [{ uri: "test://static-text", mimeType: "text/plain" }] });
+  });
+});

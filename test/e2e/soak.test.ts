@@ -1,0 +1,12 @@
+/** A few seconds of `bun run soak`: hosts that cancel, break off and go away, and nothing of it hurts anybody else. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { problemsOf, soak } from "./soak.ts";
+
+setDefaultTimeout(180_000);
+
+test("a few hosts for a few seconds", async () => {
+  const result = await soak({ hosts: 6, seconds: 4, seed: 6, parts: 2 });
+  expect(problemsOf(result)).toEqual([]);
+  const { executions, cancelled, resumed, asked } = result.figures;
+  for (const count of [executions, cancelled, resumed, asked]) expect(count).toBeGreaterThan(0);
+});

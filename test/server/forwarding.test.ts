@@ -1,0 +1,158 @@
+/** What servers ask goes to the host's model, its person and its folders, and back: in both modes, over both transports. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { openHost, type TestHost } from "../support/host.ts";
+import { httpServe } from "../support/http-serve.ts";
+import { processesLeft } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+  folder.write("claudikins.json", { mcpServers: { asker: fixture("protocol", "stdio", folder.path) } });
+});
+afterEach(async () => {
+  expect(await processesLeft(folder.path, 5_000)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+type Ask = (tool: string, args?: object, options?: object) => Promise<unknown>;
+
+/** In each mode the value of one tool call of the server `asker`. */
+const modes: Record<string, (host: TestHost) => Ask> = {
+  code:
+    (host) =>
+    async (tool, args = {}, options) => {
+      const code = `return JSON.stringify({ value: await asker[${JSON.stringify(tool)}](${JSON.stringify(args)}) })`;
+      const result = await host.request("tools/call", { name: "execute_code", arguments: { code } }, options);
+      const [{ text = "" } = {}] = result["content"] as { text?: string }[];
+      return JSON.parse(text.split("\n\n")[0] ?? "").value;
+    },
+  direct: (host) => async (tool, args, options) => {
+    const result = await host.request("tools/call", { name: tool, ...(args ? { arguments: args } : {}) }, options);
+    const [{ text = "" } = {}] = result["content"] as { text?: string }[];
+    return JSON.parse(text);
+  },
+};
+
+const capabilities = { sampling: { tools: {} }, elicitation: { form: {}, url: {} }, roots: { listChanged: true } };
+const sampled = { role: "assistant" as const, content: { type: "text" as const, text: "four" }, model: "m" };
+const roots = [{ uri: "file:///work", name: "work" }];
+
+const question = {
+  messages: [{ role: "user", content: { type: "text", text: "2 + 2?" } }],
+  maxTokens: 10,
+  modelPreferences: { hints: [{ name: "small" }] },
+  temperature: 0.5,
+};
+const form = {
+  message: "Who are you?",
+  requestedSchema: {
+    type: "object",
+    properties: {
+      name: { type: "string", default: "nobody" },
+      kind: { type: "string", oneOf: [{ const: "a", title: "A" }] },
+      old: { type: "string", enum: ["x"], enumNames: ["X"] },
+      many: { type: "array", items: { type: "string", enum: ["1", "2"] } },
+    },
+    required: ["kind"],
+  },
+};
+const page = { mode: "url", message: "Sign in", url: "https://example.com/sign-in", elicitationId: "7" };
+
+function answering(asked: unknown[]) {
+  return (client: Client) => {
+    client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
+      asked.push(params);
+      return sampled;
+    });
+    client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+      asked.push(params);
+      return { action: "accept", content: { kind: "a", many: ["1"] } };
+    });
+    client.setRequestHandler(ListRootsRequestSchema, () => ({ roots }));
+  };
+}
+
+describe.each(Object.keys(modes))("%s mode", (mode) => {
+  describe.each(["stdio", "http"])("over %s", (way) => {
+    /** Does something as a host, which is gone after that. */
+    async function asHost<T>(work: (ask: Ask, host: TestHost) => Promise<T>, options: object = {}): Promise<T> {
+      await using door = way === "http" ? await httpServe(folder, ["--mode", mode]) : undefined;
+      const reached = door ? { url: door.url } : { flags: ["--mode", mode] };
+      await using host = await openHost(folder, { ...reached, ...options });
+      return await work(modes[mode]!(host), host);
+    }
+
+    test("sampling, elicitation and roots are asked of the host, and its answers are the server's", async () => {
+      const asked: unknown[] = [];
+      const ask = (tool: Ask, method: string, params: object = {}) => tool("ask", { method, params });
+      await asHost(
+        async (tool, host) => {
+          expect(await tool("capabilities")).toEqual({
+            ...capabilities,
+            elicitation: { form: { applyDefaults: true }, url: {} },
+          });
+          expect(await ask(tool, "sampling/createMessage", question)).toEqual({ result: sampled });
+          expect(await ask(tool, "elicitation/create", form)).toEqual({
+            result: { action: "accept", content: { name: "nobody", kind: "a", many: ["1"] } },
+          });
+          expect(await ask(tool, "elicitation/create", page)).toMatchObject({ result: { action: "accept" } });
+          expect(await ask(tool, "roots/list")).toEqual({ result: { roots } });
+          await tool("notify", { method: "notifications/elicitation/complete", params: { elicitationId: "7" } });
+          expect(await host.hears("notifications/elicitation/complete")).toEqual({ elicitationId: "asker:7" });
+          await host.client.sendRootsListChanged();
+          while ((await tool("seen").then((seen) => Object(seen).rootsChanged)) === 0) await host.client.ping();
+        },
+        { capabilities, prepare: answering(asked) },
+      );
+      const _meta = { "claudikins/server": "asker" };
+      expect(asked).toEqual([
+        { ...question, _meta },
+        { ...form, mode: "form", message: "[asker] Who are you?", _meta },
+        { ...page, message: "[asker] Sign in", elicitationId: "asker:7", _meta },
+      ]);
+    });
+
+    test("a host that has none of it is not asked, and its servers are told so", async () => {
+      await asHost(async (tool) => {
+        expect(await tool("capabilities")).toEqual({});
+        expect(await tool("ask", { method: "sampling/createMessage", params: question })).toEqual({
+          error: { code: -32_601, message: "MCP error -32601: claudikins: the host offers no sampling" },
+        });
+      });
+    });
+
+    test("whoever does not wait any more ends the question, on both sides", async () => {
+      const asked = Promise.withResolvers<void>();
+      const ended: string[] = [];
+      const prepare = (client: Client) =>
+        client.setRequestHandler(ElicitRequestSchema, async (_, { signal }) => {
+          asked.resolve();
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+          ended.push("cancelled");
+          return { action: "cancel" };
+        });
+      await asHost(
+        async (tool, { client }) => {
+          const cancel = new AbortController();
+          const call = tool("ask", { method: "elicitation/create", params: form }, { signal: cancel.signal });
+          await asked.promise;
+          cancel.abort();
+          await expect(call).rejects.toThrow();
+          while (ended.length === 0) await client.ping();
+        },
+        { capabilities: { elicitation: {} }, prepare },
+      );
+      expect(ended).toEqual(["cancelled"]);
+    });
+  });
+});

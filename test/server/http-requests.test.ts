@@ -1,0 +1,275 @@
+/** What `serve --http` answers to requests that are not as they should be, and who may come in at all. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { connect } from "node:net";
+import { networkInterfaces } from "node:os";
+import { fromSource } from "../support/claudikins.ts";
+import {
+  eventsOf,
+  executeRequest,
+  type HttpServe,
+  httpServe,
+  initialize,
+  json,
+  type RawSession,
+  rawSession,
+  resultText,
+  type SentEvent,
+  sdkHost,
+} from "../support/http-serve.ts";
+import { runProgram } from "../support/process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+let door: HttpServe;
+let session: RawSession;
+beforeAll(async () => {
+  folder = temporaryFolder();
+  folder.write("claudikins.json", { mcpServers: {} });
+  door = await httpServe(folder);
+  session = await rawSession(door.url);
+});
+afterAll(async () => {
+  await door[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+const text = JSON.stringify;
+
+interface Case {
+  method?: string;
+  /** Those of a right request, with these in their place; undefined takes one away. */
+  headers?: Record<string, string | undefined>;
+  body?: string;
+  path?: string;
+}
+
+async function send({ method = "POST", headers = {}, body = text(ping), path = "/mcp" }: Case) {
+  const all = { ...json, "mcp-session-id": session.id, ...headers };
+  const given = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const hasBody = method === "POST" || method === "PUT";
+  const response = await fetch(new URL(path, door.url), {
+    method,
+    headers: Object.fromEntries(given),
+    ...(hasBody ? { body } : {}),
+  });
+  const isJson = response.headers.get("content-type")?.startsWith("application/json");
+  return { response, status: response.status, error: isJson ? ((await response.json()) as Answer).error : undefined };
+}
+
+interface Answer {
+  jsonrpc: string;
+  id: null;
+  error: { code: number; message: string };
+}
+
+const none = { "mcp-session-id": undefined };
+const batch = text([ping, { ...ping, id: 2 }]);
+
+test.each<[string, Case, number, number | undefined]>([
+  ["another path", { path: "/other" }, 404, -32000],
+  ["PUT", { method: "PUT" }, 405, -32000],
+  ["no JSON in it", { body: "{" }, 400, -32700],
+  ["nothing in it", { body: "" }, 400, -32700],
+  ["no message in it", { body: text({ hello: 1 }) }, 400, -32600],
+  ["a method that is no text", { body: text({ jsonrpc: "2.0", id: 1, method: 5 }) }, 400, -32600],
+  ["another version of JSON-RPC", { body: text({ ...ping, jsonrpc: "1.0" }) }, 400, -32600],
+  ["text for a type", { headers: { "content-type": "text/plain" } }, 415, -32000],
+  ["a type that only looks right", { headers: { "content-type": "application/jsonp" } }, 415, -32000],
+  ["a client that wants JSON alone", { headers: { accept: "application/json" } }, 406, -32000],
+  ["a listener that wants JSON", { method: "GET", headers: { accept: "application/json" } }, 406, -32000],
+  ["no session", { headers: none }, 400, -32000],
+  ["no session, to listen", { method: "GET", headers: none }, 400, -32000],
+  ["no session, to end", { method: "DELETE", headers: none }, 400, -32000],
+  ["a session that is none", { headers: { "mcp-session-id": "nobody" } }, 404, -32001],
+  ["the end of one that is none", { method: "DELETE", headers: { "mcp-session-id": "nobody" } }, 404, -32001],
+  ["an unknown version", { headers: { "mcp-protocol-version": "1999-01-01" } }, 400, -32000],
+  ["initialize in a session", { body: text(initialize()) }, 400, -32600],
+  ["initialize in a batch", { body: text([initialize(), ping]), headers: none }, 400, -32600],
+  ["initialize without its parameters", { body: text({ ...ping, method: "initialize" }), headers: none }, 400, -32000],
+  ["a batch, in a version that has none", { body: batch }, 400, -32600],
+  ["an empty batch", { body: "[]" }, 400, -32600],
+  ["an event that was never sent", { method: "GET", headers: { "last-event-id": "999-1" } }, 400, -32000],
+  ["an event that is none", { method: "GET", headers: { "last-event-id": "x" } }, 400, -32000],
+  ["too large a body", { body: text({ ...ping, params: { a: "x".repeat(17 * 1_048_576) } }) }, 413, -32000],
+  ["another name of ours", { headers: { host: "evil.example.com" } }, 403, -32000],
+  ["an address that is not ours", { headers: { host: "192.168.1.1:80" } }, 403, -32000],
+  ["a foreign page", { headers: { origin: "http://evil.example.com" } }, 403, -32000],
+  ["a page of no origin", { headers: { origin: "null" } }, 403, -32000],
+  ["right", {}, 200, undefined],
+  ["right, of a page of this machine", { headers: { origin: "http://localhost:6274" } }, 200, undefined],
+  ["right, by another name of this machine", { headers: { host: "localhost:1" } }, 200, undefined],
+  ["right, with a charset", { headers: { "content-type": "application/json; charset=utf-8" } }, 200, undefined],
+  ["right, to whoever takes anything", { headers: { accept: "*/*" } }, 200, undefined],
+  ["right, of an older version", { headers: { "mcp-protocol-version": "2025-03-26" } }, 200, undefined],
+  ["a notification", { body: text({ jsonrpc: "2.0", method: "notifications/roots/list_changed" }) }, 202, undefined],
+  ["an answer that nobody waits for", { body: text({ jsonrpc: "2.0", id: 77, result: {} }) }, 202, undefined],
+])("%s", async (_, request, status, code) => {
+  const { response, error, ...answer } = await send(request);
+  await response.text().catch(() => {});
+  expect([answer.status, error?.code]).toEqual([status, code] as never);
+  if (code !== undefined) expect(error?.message.length).toBeGreaterThan(10);
+  if (status === 405) expect(response.headers.get("allow")).toBe("GET, POST, DELETE");
+  // Whatever it was, the session lives on.
+  expect(await resultText(await session.post(executeRequest(8, "return 8")))).toBe("8");
+});
+
+test("a body without an announced length is not read beyond the limit", async () => {
+  const piece = new Uint8Array(1_048_576).fill(32);
+  let sent = 0;
+  const body = new ReadableStream({
+    pull(controller) {
+      sent += 1;
+      if (sent > 1_000) controller.close();
+      else controller.enqueue(piece);
+    },
+  });
+  const headers = { ...json, "mcp-session-id": session.id };
+  const answer = await fetch(door.url, { method: "POST", headers, body }).then(
+    ({ status }) => status,
+    () => "closed",
+  );
+  expect([413, "closed"]).toContain(answer);
+  expect(sent).toBeLessThan(200);
+});
+
+test("headers without end are refused", async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const socket = connect(Number(new URL(door.url).port), "127.0.0.1");
+  socket.once("data", (data) => resolve(data.toString().split("\r\n")[0] ?? ""));
+  socket.write(`GET /mcp HTTP/1.1\r\nHost: localhost\r\nX-Long: ${"x".repeat(200_000)}\r\n\r\n`);
+  expect(await promise).toStartWith("HTTP/1.1 431");
+  socket.destroy();
+});
+
+test("a request whose id is running already is refused, and the first one is not disturbed", async () => {
+  const code = "await new Promise((resolve) => setTimeout(resolve, 500)); return 'first'";
+  const first = await session.post(executeRequest(20, code));
+  expect((await session.post(executeRequest(20, "return 2"))).status).toBe(400);
+  expect(await resultText(first)).toBe("first");
+});
+
+test("a batch is answered in the one version that has them", async () => {
+  const old = await rawSession(door.url, "2025-03-26");
+  const response = await old.post([ping, { ...ping, id: 2 }, { jsonrpc: "2.0", method: "notifications/x" }]);
+  const ids = (await Array.fromAsync(eventsOf(response))).map(({ message }) => message?.id);
+  expect(ids.sort()).toEqual([1, 2]);
+  expect((await old.post([{ jsonrpc: "2.0", method: "notifications/x" }])).status).toBe(202);
+});
+
+test("a stream is primed for clients that know what that is, whatever version they write above a single request", async () => {
+  const eventsIn = async (each: RawSession, headers: object = {}) => {
+    const response = await fetch(door.url, {
+      method: "POST",
+      headers: { ...json, "mcp-session-id": each.id, ...headers },
+      body: text(ping),
+    });
+    return Array.fromAsync<SentEvent>(eventsOf(response));
+  };
+  const primer = { id: expect.any(String), retry: "1000", data: "" };
+  expect(await eventsIn(session, { "mcp-protocol-version": "2025-03-26" })).toEqual([primer, expect.anything()]);
+  expect(await eventsIn(await rawSession(door.url, "2025-06-18"))).toEqual([expect.anything()]);
+});
+
+test("whether it is well can be asked by anybody", async () => {
+  const response = await fetch(new URL("/health", door.url), { headers: { host: "balancer.example.com" } });
+  expect([response.status, await response.json()]).toEqual([200, { status: "ok" }]);
+});
+
+describe("a token", () => {
+  const token = "0123456789abcdef-token";
+
+  test("from a variable is asked of everybody", async () => {
+    await using guarded = await httpServe(folder, ["--token-env", "MY_TOKEN"], { env: { MY_TOKEN: token } });
+    const begin = (headers: object = {}) =>
+      fetch(guarded.url, { method: "POST", headers: { ...json, ...headers }, body: text(initialize()) });
+    const without = await begin();
+    expect([without.status, without.headers.get("www-authenticate")]).toEqual([401, 'Bearer realm="claudikins"']);
+    for (const wrong of [`Bearer ${token}x`, "Bearer x", `Basic ${token}`, token]) {
+      const refused = await begin({ authorization: wrong });
+      expect([wrong, refused.status]).toEqual([wrong, 401]);
+      expect(await refused.text()).not.toContain(token);
+    }
+    const refused = await begin({ authorization: "Bearer wrong" });
+    expect(refused.headers.get("www-authenticate")).toBe('Bearer realm="claudikins", error="invalid_token"');
+    await using host = await sdkHost(guarded.url, {}, { headers: { authorization: `Bearer ${token}` } });
+    expect(await host.execute("return 1")).toBe("1");
+    // A session is no key.
+    const headers = { ...json, "mcp-session-id": host.transport.sessionId! };
+    expect((await fetch(guarded.url, { method: "DELETE", headers })).status).toBe(401);
+    expect((await fetch(new URL("/other", guarded.url))).status).toBe(401);
+    expect(guarded.stderr()).toBe("");
+  });
+
+  test("from a file, which may end with a line break", async () => {
+    folder.write("token", `${token}\n`);
+    await using guarded = await httpServe(folder, ["--token-file", "token"]);
+    await using host = await sdkHost(guarded.url, {}, { headers: { Authorization: `bearer ${token}` } });
+    expect(await host.execute("return 1")).toBe("1");
+  });
+
+  test.each([
+    ["is needed where other machines can call", ["--http", "0.0.0.0:0"], 2, "a token is needed"],
+    ["is needed for any address but this machine's own", ["--http", "[::]:0"], 2, "a token is needed"],
+    ["must be there", ["--http", "0", "--token-env", "NO_SUCH"], 2, "The variable NO_SUCH has no token"],
+    ["must be in the file", ["--http", "0", "--token-file", "none"], 2, "Cannot read the token"],
+    ["must not be short", ["--http", "0", "--token-env", "SHORT"], 2, "16 or more plain characters"],
+    ["comes from one place", ["--http", "0", "--token-env", "A", "--without-token"], 2, "not two"],
+    ["is for --http", ["--token-env", "SHORT"], 2, "--token-env is for --http"],
+    ["is not to be had without --http", ["--without-token"], 2, "--without-token is for --http"],
+    ["stands beside hosts that are names", ["--http", "0", "--allow-host", "a b"], 2, "--allow-host takes a name"],
+    ["stands beside origins", ["--http", "0", "--allow-origin", "app.example.com/x"], 2, "--allow-origin takes"],
+  ])("%s", async (_, flags, exitCode, message) => {
+    const options = { cwd: folder.path, env: { SHORT: "too-short" } };
+    const { stdout, stderr, ...ended } = await runProgram([...fromSource, "serve", ...flags], options);
+    expect([ended.exitCode, stdout]).toEqual([exitCode, ""]);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("too-short");
+  });
+});
+
+describe("other machines", () => {
+  test("call by any address of this one, or by a name that is allowed", async () => {
+    await using open = await httpServe(folder, ["--without-token", "--allow-host", "mcp.example.com"], {
+      port: "0.0.0.0:0",
+    });
+    const { port } = new URL(open.url);
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const begin = async (headers: object, to = url) => {
+      const response = await fetch(to, { method: "POST", headers: { ...json, ...headers }, body: text(initialize()) });
+      await response.text();
+      return response.status;
+    };
+    expect(await begin({})).toBe(200);
+    expect(await begin({ host: `10.1.2.3:${port}` })).toBe(200);
+    expect(await begin({ host: "MCP.example.com" })).toBe(200);
+    expect(await begin({ host: "mcp.example.com", origin: "https://mcp.example.com" })).toBe(200);
+    expect(await begin({ host: "evil.example.com" })).toBe(403);
+    expect(await begin({ host: "mcp.example.com", origin: "http://localhost:3000" })).toBe(403);
+    const other = Object.values(networkInterfaces())
+      .flat()
+      .find((each) => each?.family === "IPv4" && !each.internal);
+    if (other) expect(await begin({}, `http://${other.address}:${port}/mcp`)).toBe(200);
+  });
+
+  test("pages call where they were named, and a browser may show them the answer", async () => {
+    const origin = "https://app.example.com";
+    await using open = await httpServe(folder, ["--allow-origin", origin]);
+    const asked = await fetch(open.url, {
+      method: "OPTIONS",
+      headers: { origin, "access-control-request-method": "POST" },
+    });
+    expect([asked.status, asked.headers.get("access-control-allow-origin")]).toEqual([204, origin]);
+    expect(asked.headers.get("access-control-allow-headers")).toContain("mcp-session-id");
+    const begun = await fetch(open.url, { method: "POST", headers: { ...json, origin }, body: text(initialize()) });
+    expect([begun.status, begun.headers.get("access-control-allow-origin")]).toEqual([200, origin]);
+    expect(begun.headers.get("access-control-expose-headers")).toContain("mcp-session-id");
+    // Refusals as well: else the page would not learn why.
+    const refused = await fetch(open.url, { method: "POST", headers: { ...json, origin }, body: "{" });
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([400, origin]);
+    const foreign = { origin: "https://other.example.com", "access-control-request-method": "POST" };
+    expect((await fetch(open.url, { method: "OPTIONS", headers: foreign })).status).toBe(403);
+  });
+});

@@ -1,0 +1,57 @@
+/** Addresses of resources that several servers have, and what they stand for. */
+import { expect, test } from "bun:test";
+import { mayBeOf, placeOf, prefixOf, schemeOf, shownAddresses } from "../../../src/server/proxy/addresses.ts";
+
+test("what one server has keeps its address; what several have stands behind the server's name", () => {
+  const shown = shownAddresses(
+    new Map([
+      ["one", ["file:///a", "memo://x?y=1#z"]],
+      ["my server/ü", ["file:///a", "file:///b", "file:///b"]],
+      ["three", ["claudikins://one/file:///a"]],
+    ]),
+  );
+  expect([...shown].map(([server, uris]) => [server, ...uris.values()])).toEqual([
+    ["one", "claudikins://one/file:///a", "memo://x?y=1#z"],
+    ["my server/ü", "claudikins://my%20server%2F%C3%BC/file:///a", "file:///b"],
+    // It would be taken for the resource of another one.
+    ["three", "claudikins://three/claudikins://one/file:///a"],
+  ]);
+  const servers = [...shown.keys()];
+  for (const [server, uris] of shown) {
+    for (const [uri, address] of uris) {
+      if (address !== uri) expect(placeOf(address, servers)).toEqual({ server, uri });
+      expect(URL.canParse(address)).toBe(true);
+    }
+  }
+});
+
+test("addresses that are not ours stand for nothing else", () => {
+  const servers = ["one", "one/two", "\ud800"];
+  for (const uri of ["file:///a", "claudikins://other/x", "claudikins://one", "", "claudikins://"]) {
+    expect(placeOf(uri, servers)).toBeUndefined();
+  }
+  expect(placeOf("claudikins://one%2Ftwo/x:y", servers)).toEqual({ server: "one/two", uri: "x:y" });
+  expect(placeOf(`${prefixOf("one")}`, servers)).toEqual({ server: "one", uri: "" });
+});
+
+test.each([
+  ["file:///{path}", "file:///a%2Fb", true],
+  ["file:///{+path}", "file:///a/b", true],
+  ["test://{id}/data", "test://7/data", true],
+  ["test://{id}/data", "test://7/other", false],
+  ["test://{id}/data", "other://7/data", false],
+  ["test://{a}/x/{b}/y", "test://1/x/2/y", true],
+  ["test://{a}/x/{b}/y", "test://1/2/y", false],
+  // The end may not be used twice.
+  ["test://{a}aa/aa", "test://aa", false],
+  ["test://fixed", "test://fixed", true],
+  ["test://fixed", "test://fixed/more", false],
+  ["{all}", "anything", true],
+  ["test://{broken", "test://{broken", true],
+] as const)("a template %s and the address %s: %p", (template, uri, fits) => {
+  expect(mayBeOf(template, uri)).toBe(fits);
+});
+
+test("schemes", () => {
+  expect(["FILE:///a", "a+b.c-1:x", "no scheme", ""].map(schemeOf)).toEqual(["file:", "a+b.c-1:", "", ""]);
+});

@@ -1,0 +1,113 @@
+/** Which way a host is served: what the config and the flags say, and what `auto` makes of what is known at the start. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { estimatedTokens } from "../../../src/server/proxy/size.ts";
+import { fromSource } from "../../support/claudikins.ts";
+import { openHost } from "../../support/host.ts";
+import { httpServe } from "../../support/http-serve.ts";
+import { openPool, surroundings } from "../../support/pool.ts";
+import { runProgram, testEnvironment } from "../../support/process.ts";
+import { everything, filesystem, fixture, memory } from "../../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+/** About 1,000 characters, which are 250 tokens as they are counted. */
+const tool = { name: "find", description: "x".repeat(1_200), inputSchema: { type: "object" } };
+const server = () => fixture("from-file", folder.write("tools.json", [tool]));
+
+async function names(flags: string[] = [], url?: string): Promise<string[]> {
+  await using host = await openHost(folder, { flags, ...(url === undefined ? {} : { url }) });
+  return (await host.client.listTools()).tools.map(({ name }) => name);
+}
+
+const two = ["search_tools", "execute_code"];
+const learn = () =>
+  runProgram([...fromSource, "gen"], { cwd: folder.path, env: { XDG_DATA_HOME: `${folder.path}/data` } });
+
+describe("the mode", () => {
+  test.each([
+    [{}, [], two],
+    [{ mode: "direct" }, [], ["find"]],
+    [{ mode: "direct" }, ["--mode", "code"], two],
+    [{ mode: "code" }, ["--mode", "direct"], ["find"]],
+  ])("%j %j", async (config, flags, expected) => {
+    folder.write("claudikins.json", { ...config, mcpServers: { one: server() } });
+    expect(await names(flags)).toEqual(expected);
+  });
+
+  test("auto is direct while all that is known fits, and code above that, and where something is not known", async () => {
+    const config = { mode: "auto", mcpServers: { one: server() } };
+    folder.write("claudikins.json", config);
+    expect(await names()).toEqual(two);
+    expect((await learn()).exitCode).toBe(0);
+    expect(await names()).toEqual(["find"]);
+    folder.write("claudikins.json", { ...config, directTokens: 200 });
+    expect(await names()).toEqual(two);
+    folder.write("claudikins.json", { ...config, directTokens: 300 });
+    expect(await names()).toEqual(["find"]);
+    // What can never be started is not waited for.
+    const lacking = { ...server(), env: { KEY: "${NO_SUCH_VARIABLE}" } };
+    folder.write("claudikins.json", { ...config, mcpServers: { ...config.mcpServers, lacking } });
+    expect(await names()).toEqual(["find"]);
+    folder.write("claudikins.json", { ...config, mcpServers: { ...config.mcpServers, more: fixture("odd") } });
+    expect(await names()).toEqual(two);
+  });
+
+  test("does not change in a session; the next one is decided anew", async () => {
+    folder.write("claudikins.json", { mcpServers: { one: server() } });
+    await using door = await httpServe(folder, ["--mode", "auto"]);
+    await using first = await openHost(folder, { url: door.url });
+    await first.call("search_tools", { query: "find" });
+    expect((await first.client.listTools()).tools.map(({ name }) => name)).toEqual(two);
+    expect(await names([], door.url)).toEqual(["find"]);
+    expect((await first.client.listTools()).tools.map(({ name }) => name)).toEqual(two);
+  });
+
+  test("that there is not, is refused", async () => {
+    folder.write("claudikins.json", { mode: "fast", prefix: true, directTokens: -1, mcpServers: {} });
+    const run = (...flags: string[]) =>
+      runProgram([...fromSource, "serve", ...flags], { cwd: folder.path, env: testEnvironment() });
+    expect((await run("--mode", "drect")).stderr).toMatchInlineSnapshot(`
+      "error: --mode takes code, direct, auto; got "drect"
+
+      hint: Did you mean direct?
+      "
+    `);
+    expect((await run("--prefix", "sometimes")).stderr).toMatchInlineSnapshot(`
+      "error: --prefix takes never, on-collision, always; got "sometimes"
+      "
+    `);
+    const { exitCode, stderr } = await run();
+    expect(exitCode).toBe(2);
+    expect(stderr.replaceAll(folder.path, "FOLDER")).toMatchInlineSnapshot(`
+      "error: The config has 3 problems:
+        FOLDER/claudikins.json:2:11  mode: expected "code" or "direct" or "auto", found "fast"
+        FOLDER/claudikins.json:3:13  prefix: expected "never" or "on-collision" or "always", found true
+        FOLDER/claudikins.json:4:19  directTokens: must be at least 0, found -1
+
+      hint: Correct the file and run the command again. Nothing was started.
+      "
+    `);
+  });
+});
+
+test("the estimate is near to what a tokenizer counts, and rather above it", async () => {
+  const entries = { everything: everything(), filesystem: filesystem(folder.path), memory: memory(`${folder.path}/m`) };
+  await using pool = openPool(entries, surroundings(folder.path));
+  for (const name of Object.keys(entries)) {
+    const tools = (await pool.listTools(name)) as object[] as Record<string, unknown>[];
+    const shown = tools.map((each) =>
+      JSON.stringify({ name: each["name"], description: each["description"], inputSchema: each["inputSchema"] }),
+    );
+    const counted = countTokens(shown.join("\n"));
+    const ratio = estimatedTokens(tools) / counted;
+    expect([name, ratio >= 0.98 && ratio <= 1.35, ratio]).toEqual([name, true, ratio]);
+  }
+});

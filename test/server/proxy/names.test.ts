@@ -1,0 +1,76 @@
+/** Names of many servers' tools in one list: such as hosts take, no two the same, and the same again in the next session. */
+import { describe, expect, test } from "bun:test";
+import type { Prefix } from "../../../src/config/defaults.ts";
+import { ExposedNames, type Original } from "../../../src/server/proxy/names.ts";
+
+/** `server.tool` in a few words; a tool's own dots count. */
+const original = (id: string): Original => ({ server: id.split(".")[0]!, name: id.slice(id.indexOf(".") + 1) });
+
+function named(prefix: Prefix, ...rounds: string[][]): Record<string, string | undefined> {
+  const names = new ExposedNames(prefix);
+  for (const ids of rounds) names.assign(ids.map(original));
+  const all = new Set(rounds.flat());
+  for (const id of all) expect(names.original(names.nameOf(original(id))!)).toEqual(original(id));
+  return Object.fromEntries([...all].map((id) => [id, names.nameOf(original(id))]));
+}
+
+const two = ["github.search", "github.get_issue", "linear.search", "linear.list"];
+
+describe("prefix", () => {
+  test("on-collision: only what two servers have", () => {
+    expect(named("on-collision", two)).toEqual({
+      "github.search": "github__search",
+      "github.get_issue": "get_issue",
+      "linear.search": "linear__search",
+      "linear.list": "list",
+    });
+  });
+
+  test("always", () => {
+    expect(Object.values(named("always", two))).toEqual([
+      "github__search",
+      "github__get_issue",
+      "linear__search",
+      "linear__list",
+    ]);
+  });
+
+  test("never: what two servers have is told apart by a mark", () => {
+    expect(named("never", two)).toEqual({
+      "github.search": "search_2cd9a723",
+      "github.get_issue": "get_issue",
+      "linear.search": "search_c91ce119",
+      "linear.list": "list",
+    });
+  });
+});
+
+test.each(["never", "on-collision", "always"] as const)(
+  "%s: fitting, no two the same, in whatever order, again and again",
+  (prefix) => {
+    const long = "x".repeat(80);
+    const ids = [
+      ...["a.b.c", "a.b/c", "a.b_c", "a.b c", "a.ü", "a.検索", "a.索引", "a.__proto__", "a.constructor"],
+      ...[`a.${long}1`, `a.${long}2`, `b.${long}1`, "a__b.c", "a.b__c", "b.a__b__c", "my server!.run", "b.run"],
+    ];
+    const names = named(prefix, ids);
+    const given = Object.values(names);
+    for (const name of given) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect(new Set(given).size).toBe(ids.length);
+    expect(named(prefix, ids.toReversed())).toEqual(names);
+  },
+);
+
+test("whose own name it is has it before those that are made alike", () => {
+  const names = named("on-collision", ["a.get_thing", "a.get.thing", "a.get thing"]);
+  expect(names["a.get_thing"]).toBe("get_thing");
+  expect(names["a.get.thing"]).toMatch(/^get_thing_[0-9a-f]{8}$/);
+});
+
+test("who has a name keeps it when others come later, and it is nobody else's when its tool is gone", () => {
+  const late = named("on-collision", ["linear.search"], ["github.search"], ["github.search", "github.get"]);
+  expect(late).toEqual({ "linear.search": "search", "github.search": "github__search", "github.get": "get" });
+  // A name that another one's prefixed name would be.
+  expect(named("on-collision", ["x.a__b"], ["a.b", "c.b"])).toMatchObject({ "x.a__b": "a__b", "c.b": "c__b" });
+  expect(named("on-collision", ["x.a__b"], ["a.b", "c.b"])["a.b"]).toMatch(/^a__b_[0-9a-f]{8}$/);
+});

@@ -1,0 +1,105 @@
+/** A host of `serve` as a program: the SDK's client, what it was asked and told, and the config of a new user. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import {
+  type ClientCapabilities,
+  McpError,
+  type Notification,
+  ProgressNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import { fromSource } from "./claudikins.ts";
+import { testEnvironment } from "./process.ts";
+import { fixture } from "./servers.ts";
+import type { TemporaryFolder } from "./temporary.ts";
+
+export interface TestHost extends AsyncDisposable {
+  client: Client;
+  /** All that it was told, in order. */
+  told: Notification[];
+  /** Resolves with the first such notification, of those before too, that fits. */
+  hears(method: string, fits?: (params: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
+  /** Any request; the result as it came. */
+  request(method: string, params?: object, options?: object): Promise<Record<string, unknown>>;
+  call(name: string, args?: object): Promise<Record<string, unknown>>;
+}
+
+export interface HostOptions {
+  flags?: string[];
+  /** The address of `serve --http`, in the place of one that is started for it. */
+  url?: string;
+  capabilities?: ClientCapabilities;
+  /** To give it its answers before it is connected. */
+  prepare?: (client: Client) => void;
+}
+
+const anything: z.ZodType<Record<string, unknown>> = z.any();
+
+/** `serve` in the folder, which is also the user's data folder: what another test generated is not known here. */
+export async function openHost(folder: TemporaryFolder, options: HostOptions = {}): Promise<TestHost> {
+  const client = new Client({ name: "test", version: "1" }, { capabilities: options.capabilities ?? {} });
+  const told: Notification[] = [];
+  const waiting = new Set<() => void>();
+  const hear = async (notification: Notification) => {
+    told.push(notification);
+    for (const look of waiting) look();
+  };
+  client.fallbackNotificationHandler = hear;
+  client.setNotificationHandler(ProgressNotificationSchema, hear);
+  options.prepare?.(client);
+  await client.connect(transportTo(folder, options));
+  const request: TestHost["request"] = (method, params = {}, more = {}) =>
+    client.request({ method, params } as never, anything, more);
+  return {
+    client,
+    told,
+    async hears(method, fits = () => true) {
+      const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>();
+      const look = () => {
+        const found = told.find((each) => each.method === method && fits(each.params ?? {}));
+        if (found) resolve(found.params ?? {});
+      };
+      waiting.add(look);
+      look();
+      return promise.finally(() => waiting.delete(look));
+    },
+    request,
+    call: (name, args) => request("tools/call", { name, ...(args ? { arguments: args } : {}) }),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+function transportTo({ path: cwd }: TemporaryFolder, { flags = [], url }: HostOptions): Transport {
+  if (url !== undefined) return new StreamableHTTPClientTransport(new URL(url)) as never;
+  const [command, ...args] = [...fromSource, "serve", ...flags];
+  const env = testEnvironment({ XDG_DATA_HOME: `${cwd}/data` });
+  return new StdioClientTransport({ command, args, cwd, env, stderr: "inherit" });
+}
+
+/** An entry for the server that answers as it is told: see test/fixtures/servers/scripted.ts. */
+export function scripted(folder: TemporaryFolder, name: string, script: object) {
+  return fixture("scripted", folder.write(`${name}.json`, script));
+}
+
+/** The messages that such a server got. */
+export async function messagesTo(folder: TemporaryFolder, name: string): Promise<Record<string, unknown>[]> {
+  const text = await Bun.file(`${folder.path}/${name}.json.log`).text();
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+/** The JSON-RPC error that a request fails with, as it came. */
+export async function failedRequest(of: Promise<unknown>) {
+  const thrown = await of.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(thrown instanceof McpError)) throw new Error(`no error of the protocol: ${Bun.inspect(thrown)}`);
+  // The client has put its own words before it.
+  const { code, message, data } = thrown;
+  return { code, message: message.replace(/^MCP error -?\d+: /, ""), data };
+}

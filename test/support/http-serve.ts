@@ -1,0 +1,171 @@
+/** `serve --http` as a process, and hosts that speak to it: raw ones, which may do anything, and the SDK's. */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { ClientCapabilities } from "@modelcontextprotocol/sdk/types.js";
+import { fromSource } from "./claudikins.ts";
+import { testEnvironment } from "./process.ts";
+import type { TemporaryFolder } from "./temporary.ts";
+
+export interface HttpServe extends AsyncDisposable {
+  url: string;
+  pid: number;
+  /** All of it until now. */
+  stderr(): string;
+  signal(name: "SIGTERM" | "SIGINT"): void;
+  /** The exit code. */
+  exited: Promise<number>;
+}
+
+export interface ServeOptions {
+  env?: Record<string, string>;
+  command?: string[];
+  port?: string;
+}
+
+/** With the config of the folder, at any free port. */
+export async function httpServe(folder: TemporaryFolder, flags: string[] = [], options: ServeOptions = {}) {
+  const { command = fromSource, env = {}, port = "0" } = options;
+  const child = Bun.spawn([...command, "serve", "--http", port, "--json", ...flags], {
+    cwd: folder.path,
+    env: testEnvironment({ XDG_DATA_HOME: `${folder.path}/data`, ...env }),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  let stderr = "";
+  const reading = (async () => {
+    for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) stderr += chunk;
+  })();
+  const { value } = await child.stdout.getReader().read();
+  if (!value) {
+    await reading;
+    throw new Error(`it did not start: ${stderr}`);
+  }
+  const { url } = JSON.parse(new TextDecoder().decode(value)) as { url: string };
+  const started: HttpServe = {
+    url,
+    pid: child.pid,
+    stderr: () => stderr,
+    signal: (name) => child.kill(name),
+    exited: child.exited,
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode === null) child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+  return started;
+}
+
+export interface SdkHost extends AsyncDisposable {
+  client: Client;
+  transport: StreamableHTTPClientTransport;
+  /** Text of the result of `execute_code`, without its receipt. */
+  execute(code: string, options?: { signal?: AbortSignal; onprogress?: (progress: object) => void }): Promise<string>;
+}
+
+export async function sdkHost(
+  url: string,
+  capabilities: ClientCapabilities = {},
+  { prepare = (_: Client) => {}, headers = {} }: { prepare?: (client: Client) => void; headers?: object } = {},
+): Promise<SdkHost> {
+  const client = new Client({ name: "host", version: "1" }, { capabilities });
+  prepare(client);
+  const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { ...headers } } });
+  await client.connect(transport as never);
+  return {
+    client,
+    transport,
+    async execute(code, options = {}) {
+      const params = { name: "execute_code", arguments: { code } };
+      const { content } = await client.callTool(params, undefined, { timeout: 60_000, ...options });
+      return (content as { text: string }[])[0]!.text.replace(/\n\n\[[^\n]*\]$/, "");
+    },
+    async [Symbol.asyncDispose]() {
+      await transport.terminateSession().catch(() => {});
+      await client.close();
+    },
+  };
+}
+
+export const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+export function initialize(version = "2025-11-25", capabilities: object = {}): object {
+  const params = { protocolVersion: version, capabilities, clientInfo: { name: "raw", version: "1" } };
+  return { jsonrpc: "2.0", id: 0, method: "initialize", params };
+}
+
+export function executeRequest(id: number, code: string, more: object = {}): object {
+  return { jsonrpc: "2.0", id, method: "tools/call", params: { name: "execute_code", arguments: { code }, ...more } };
+}
+
+export interface RawSession {
+  id: string;
+  post(message: unknown, more?: RequestInit): Promise<Response>;
+  get(lastEventId?: string, more?: RequestInit): Promise<Response>;
+  end(): Promise<Response>;
+}
+
+/** A session of raw requests, initialized. */
+export async function rawSession(url: string, version = "2025-11-25", capabilities: object = {}): Promise<RawSession> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: json,
+    body: JSON.stringify(initialize(version, capabilities)),
+  });
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+  await response.text();
+  const id = response.headers.get("mcp-session-id") ?? "";
+  const headers = { ...json, "mcp-session-id": id, "mcp-protocol-version": version };
+  const session: RawSession = {
+    id,
+    post: (message, more) => fetch(url, { method: "POST", headers, body: JSON.stringify(message), ...more }),
+    get: (last, more) =>
+      fetch(url, { headers: { ...headers, ...(last === undefined ? {} : { "last-event-id": last }) }, ...more }),
+    end: () => fetch(url, { method: "DELETE", headers }),
+  };
+  await session.post({ jsonrpc: "2.0", method: "notifications/initialized" });
+  return session;
+}
+
+export interface SentEvent {
+  id?: string;
+  retry?: string;
+  data: string;
+  /** Undefined where the data is empty. */
+  message?: { id?: number; method?: string; params?: Record<string, unknown>; result?: Result; error?: object };
+}
+
+interface Result {
+  content: { text: string }[];
+  isError?: boolean;
+}
+
+/** The events of a stream, as they come, comments left out. */
+export async function* eventsOf(response: Response): AsyncGenerator<SentEvent, void> {
+  let pending = "";
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const blocks = (pending + chunk).split("\n\n");
+    pending = blocks.pop() ?? "";
+    for (const block of blocks) {
+      if (block.startsWith(":")) continue;
+      const fields = new Map(block.split("\n").map((line) => line.split(/:\s?(.*)/s) as [string, string]));
+      const data = fields.get("data") ?? "";
+      const [id, retry] = [fields.get("id"), fields.get("retry")];
+      yield {
+        data,
+        ...(id === undefined ? {} : { id }),
+        ...(retry === undefined ? {} : { retry }),
+        ...(data === "" ? {} : { message: JSON.parse(data) }),
+      };
+    }
+  }
+}
+
+/** Text of the first result in a stream, without its receipt. */
+export async function resultText(response: Response): Promise<string> {
+  for await (const { message } of eventsOf(response)) {
+    if (message?.result) return message.result.content[0]!.text.replace(/\n\n\[[^\n]*\]$/, "");
+    if (message?.error) return JSON.stringify(message.error);
+  }
+  return "(no result)";
+}
