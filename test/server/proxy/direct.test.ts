@@ -130,6 +130,16 @@ describe("tools", () => {
     expect(named((await request("tools/list"))["tools"]).sort()).toEqual(names.sort());
   });
 
+  test("names do not depend on which servers are known already", async () => {
+    const tool = { name: "search", inputSchema };
+    const [one, two] = [listing("one", [tool]), listing("two", [tool])];
+    const alone = await direct({ two });
+    expect(await alone.call("search")).toMatchObject({ structuredContent: { name: "search" } });
+    await alone.client.close();
+    const both = await direct({ one, two });
+    expect(await both.call("two__search")).toMatchObject({ structuredContent: { name: "search" } });
+  });
+
   test("definitions that no host takes hide nothing of the others", async () => {
     const { client } = await direct({
       bad: scripted(folder, "bad", {

@@ -18,8 +18,8 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-/** About 1,000 characters, which are 250 tokens as they are counted. */
-const tool = { name: "find", description: "x".repeat(930), inputSchema: { type: "object" } };
+/** About 220 tokens. */
+const tool = { name: "find", description: "find ".repeat(200), inputSchema: { type: "object" } };
 const server = () => fixture("from-file", folder.write("tools.json", [tool]));
 
 async function names(flags: string[] = [], url?: string): Promise<string[]> {
@@ -48,7 +48,7 @@ describe("the mode", () => {
     expect(await names()).toEqual(two);
     expect((await learn()).exitCode).toBe(0);
     expect(await names()).toEqual(["find"]);
-    folder.write("claudikins.json", { ...config, directTokens: 200 });
+    folder.write("claudikins.json", { ...config, directTokens: 100 });
     expect(await names()).toEqual(two);
     folder.write("claudikins.json", { ...config, directTokens: 300 });
     expect(await names()).toEqual(["find"]);
