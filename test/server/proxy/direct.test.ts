@@ -267,6 +267,16 @@ describe("while a call runs", () => {
     expect(call).toEqual({ progressToken: expect.any(Number) });
   });
 
+  test("who says how far it is may take longer than the server's time for a call", async () => {
+    const { request } = await direct({ one: { ...protocol(), callTimeoutMs: 2_000 } });
+    const slow = { name: "progress", arguments: { steps: 6, ms: 500 }, _meta: { progressToken: 1 } };
+    expect(text(await request("tools/call", slow))).toBe('"reported"');
+    const silent = await request("tools/call", { name: "wait", arguments: { ms: 20_000 } });
+    expect(text(silent)).toBe(
+      'one.wait did not answer within 2 s\nHint: Raise "callTimeoutMs" of "one" in the config, or ask for less in one call.',
+    );
+  });
+
   test("the host cancels it, and the server hears of it", async () => {
     const script = {
       answers: { "tools/list": { tools: [{ name: "hang", inputSchema }] }, "tools/call": { $never: true } },
