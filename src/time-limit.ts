@@ -11,6 +11,7 @@ export const maxTimerMs = 2_147_483_647;
 
 export class TimeLimit implements Clock {
   readonly #over: () => void;
+  readonly #ms: number;
   #restMs: number;
   #holds = 0;
   #runningSince = 0;
@@ -18,7 +19,8 @@ export class TimeLimit implements Clock {
 
   /** `over` is called once, when so much time has passed while nobody held it. */
   constructor(ms: number, over: () => void) {
-    this.#restMs = Math.min(Math.max(ms, 0), maxTimerMs);
+    this.#ms = Math.min(Math.max(ms, 0), maxTimerMs);
+    this.#restMs = this.#ms;
     this.#over = over;
     this.#run();
   }
@@ -43,6 +45,12 @@ export class TimeLimit implements Clock {
   release(): void {
     this.#holds -= 1;
     if (this.#holds === 0) this.#run();
+  }
+
+  /** The whole time again, from now on. */
+  restart(): void {
+    this.#restMs = this.#ms;
+    this.#runningSince = performance.now();
   }
 
   end(): void {

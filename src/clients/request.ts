@@ -62,7 +62,7 @@ export async function sendRequest(
     cancel.abort(late);
   });
   const ended = peer.requests.calling(request.method, clock ? both(limit, clock) : limit);
-  const listening = onProgress && peer.progress.listen(onProgress);
+  const listening = onProgress && peer.progress.listen(heard(onProgress, limit));
   // Of a process that has just ended the connection closes a little later: nothing is written to it meanwhile.
   const hasEnded = peer.server.url === undefined && peer.line.ended() !== "";
   const sent = !hasEnded && peer.client.transport !== undefined;
@@ -87,6 +87,14 @@ export async function sendRequest(
     limit.end();
     listening?.end();
   }
+}
+
+/** Who says how far it is has not stopped: its time begins anew. */
+function heard(onProgress: ProgressListener, limit: TimeLimit): ProgressListener {
+  return (progress) => {
+    limit.restart();
+    onProgress(progress);
+  };
 }
 
 /** Two that are held and let go together. */

@@ -37,7 +37,10 @@ const anyServer = {
   description: z.string().optional(),
   /** Time to start and answer `initialize`. */
   startTimeoutMs: timeoutMs.default(defaultServerTimes.startTimeoutMs),
-  /** Time for one tool call. It stands still, as an execution's does, while the server waits for an answer to a sampling or an elicitation. */
+  /**
+   * Time for one tool call; where somebody listens, since its server last said how far it is. It stands still, as an
+   * execution's does, while the server waits for an answer to a sampling or an elicitation.
+   */
   callTimeoutMs: timeoutMs.default(defaultServerTimes.callTimeoutMs),
   /** Time after the last call until the connection is ended; the next call opens it again. */
   idleTimeoutMs: z.int().min(1).max(maxIdleTimeoutMs).default(defaultServerTimes.idleTimeoutMs),

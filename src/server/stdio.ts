@@ -13,7 +13,7 @@ export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Pr
   process.stdout.on("error", end);
   if (interrupted.aborted) end();
   interrupted.addEventListener("abort", end, { once: true });
-  const mode = await sessionMode(toolbox);
+  const mode = sessionMode(toolbox);
   const surface = mode === "code" ? surfaceOf(toolbox) : undefined;
   const known = surface && { serverInfo, capabilities, ...surface };
   const begun = known && (await answerFirst(process.stdin, process.stdout, known, over.signal));

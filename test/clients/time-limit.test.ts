@@ -21,6 +21,19 @@ test("is over after its time, but not while somebody holds it", async () => {
   await promise;
 });
 
+test("begins anew, also while it is held", async () => {
+  const limit = new TimeLimit(60_000, () => {});
+  const { endsAt } = limit;
+  await Bun.sleep(5);
+  limit.restart();
+  expect(limit.endsAt).toBeGreaterThan(endsAt);
+  limit.hold();
+  limit.restart();
+  limit.release();
+  expect(limit.endsAt - performance.now()).toBeGreaterThan(59_000);
+  limit.end();
+});
+
 test("is never over once it has ended, whoever lets go", async () => {
   let over = false;
   const limit = new TimeLimit(20, () => {

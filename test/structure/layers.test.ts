@@ -152,6 +152,11 @@ describe("imports", () => {
     expect(imports.map(shown)).toContain("clients/transport.ts → clients/auth/access.ts");
   });
 
+  test("of the SDK are none where it is decided in which mode a host is served: in code mode it is loaded later", () => {
+    const loading = imports.filter(({ from, typeOnly }) => from === "server/proxy/mode.ts" && !typeOnly);
+    expect(loading.map(shown)).toEqual(["server/proxy/mode.ts → token-estimate.ts"]);
+  });
+
   test("nothing in src imports a test, a script or a folder", () => {
     const outside = imports.filter(({ to, ours }) => ours && to.startsWith(".."));
     // That one is a text, which nothing may run.

@@ -96,7 +96,7 @@ export class Sessions {
    * mode, which hears all that they say.
    */
   async #connect(transport: SessionTransport, canBeAsked: boolean): Promise<void> {
-    const mode = await sessionMode(this.#toolbox);
+    const mode = sessionMode(this.#toolbox);
     const hasOwnPool = canBeAsked || mode === "direct";
     const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
     const server = createSession(toolbox, this.#closing.signal, mode);

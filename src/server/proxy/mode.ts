@@ -1,13 +1,28 @@
-/** Which way a session is served: `auto` is decided here, once, from what the registry knows. */
+/** Which way a session is served: `auto` is decided here, once, from what the registry knows. Loads nothing of the SDK. */
+import type { ListedTool } from "../../clients/result.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
+import { estimateTokens } from "../../token-estimate.ts";
 
-/** What direct mode is made of is loaded only where that counts. */
-export async function sessionMode(toolbox: Toolbox): Promise<"code" | "direct"> {
-  const { mode, servers } = toolbox.config;
+export function sessionMode(toolbox: Toolbox): "code" | "direct" {
+  const { mode, servers, directTokens } = toolbox.config;
   if (mode !== "auto") return mode;
-  const unknown = [...servers.values()].filter(({ name, needs }) => needs.length === 0 && !toolbox.known(name));
-  // What nobody has seen may be of any size.
-  if (servers.size === 0 || unknown.length > 0) return "code";
-  const { fitsDirectly } = await import("./size.ts");
-  return fitsDirectly(toolbox) ? "direct" : "code";
+  if (servers.size === 0) return "code";
+  let tokens = 0;
+  for (const { name, needs } of servers.values()) {
+    // It cannot be started, and none of its tools is shown.
+    if (needs.length > 0) continue;
+    const known = toolbox.known(name);
+    // What nobody has seen may be of any size.
+    if (!known) return "code";
+    for (const tool of known.tools) {
+      tokens += definitionTokens(tool);
+      if (tokens > directTokens) return "code";
+    }
+  }
+  return "direct";
+}
+
+/** About what a tool takes of a model's context, in tokens of o200k: its name, description and schema. */
+export function definitionTokens({ name, description, inputSchema }: ListedTool): number {
+  return estimateTokens(JSON.stringify({ name, description, inputSchema }));
 }

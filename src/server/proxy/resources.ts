@@ -1,6 +1,7 @@
 /** The resources of all servers and their templates: shown with their own addresses, and each asked of the server that has it. */
 import type { CallOptions } from "../../clients/pool.ts";
 import { isObject, type JsonObject, objectsOf } from "../../clients/result.ts";
+import { toClaudikinsError } from "../../errors.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { mayBeOf, type Place, placeOf, prefixOf, schemeOf, shownAddresses } from "./addresses.ts";
 import { hostError, noResource } from "./answers.ts";
@@ -24,8 +25,7 @@ export class ProxiedResources {
     this.#toolbox = toolbox;
     const { pool } = toolbox;
     const resources = (server: string) => pool.listResources(server);
-    // Many servers have resources and know no such method.
-    const templates = (server: string) => pool.listResourceTemplates(server).catch(() => []);
+    const templates = (server: string) => pool.listResourceTemplates(server).catch(noneWhereUnknown);
     const kind = { offer: "resources", list: resources, usable: usableResource, key: "uri" } as const;
     this.resources = new KnownLists(toolbox, kind, onLate);
     this.templates = new KnownLists(
@@ -146,6 +146,12 @@ export class ProxiedResources {
     ];
     return guesses.map((guess) => names.filter(guess)).find((found) => found.length > 0) ?? [];
   }
+}
+
+/** Many servers have resources and know nothing of templates. */
+function noneWhereUnknown(error: unknown): JsonObject[] {
+  if (toClaudikinsError(error).code === "PROTOCOL_ERROR") return [];
+  throw error;
 }
 
 export interface AskOptions extends CallOptions {

@@ -36,8 +36,9 @@ export class ProxiedTools {
 
   /** The tool that a host means. Throws what the protocol says of unknown tools. */
   async find(name: string, signal: AbortSignal): Promise<Original> {
-    const original = this.#names.original(name) ?? (this.definitions() && this.#names.original(name));
+    const original = this.#names.original(name);
     if (original) return original;
+    // Names depend on what others have: they are given when all were asked.
     await this.list(signal);
     const found = this.#names.original(name);
     if (found) return found;

@@ -130,6 +130,16 @@ describe("tools", () => {
     expect(named((await request("tools/list"))["tools"]).sort()).toEqual(names.sort());
   });
 
+  test("names do not depend on which servers are known already", async () => {
+    const tool = { name: "search", inputSchema };
+    const [one, two] = [listing("one", [tool]), listing("two", [tool])];
+    const alone = await direct({ two });
+    expect(await alone.call("search")).toMatchObject({ structuredContent: { name: "search" } });
+    await alone.client.close();
+    const both = await direct({ one, two });
+    expect(await both.call("two__search")).toMatchObject({ structuredContent: { name: "search" } });
+  });
+
   test("definitions that no host takes hide nothing of the others", async () => {
     const { client } = await direct({
       bad: scripted(folder, "bad", {
@@ -255,6 +265,16 @@ describe("while a call runs", () => {
     );
     const [call] = (JSON.parse(text(await request("tools/call", { name: "seen" }))).meta ?? []) as object[];
     expect(call).toEqual({ progressToken: expect.any(Number) });
+  });
+
+  test("who says how far it is may take longer than the server's time for a call", async () => {
+    const { request } = await direct({ one: { ...protocol(), callTimeoutMs: 2_000 } });
+    const slow = { name: "progress", arguments: { steps: 6, ms: 500 }, _meta: { progressToken: 1 } };
+    expect(text(await request("tools/call", slow))).toBe('"reported"');
+    const silent = await request("tools/call", { name: "wait", arguments: { ms: 20_000 } });
+    expect(text(silent)).toBe(
+      'one.wait did not answer within 2 s\nHint: Raise "callTimeoutMs" of "one" in the config, or ask for less in one call.',
+    );
   });
 
   test("the host cancels it, and the server hears of it", async () => {

@@ -1,7 +1,7 @@
 /** Which way a host is served: what the config and the flags say, and what `auto` makes of what is known at the start. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import { estimatedTokens } from "../../../src/server/proxy/size.ts";
+import { definitionTokens } from "../../../src/server/proxy/mode.ts";
 import { fromSource } from "../../support/claudikins.ts";
 import { openHost } from "../../support/host.ts";
 import { httpServe } from "../../support/http-serve.ts";
@@ -18,8 +18,8 @@ beforeEach(() => {
 });
 afterEach(() => folder[Symbol.dispose]());
 
-/** About 1,000 characters, which are 250 tokens as they are counted. */
-const tool = { name: "find", description: "x".repeat(1_200), inputSchema: { type: "object" } };
+/** About 220 tokens. */
+const tool = { name: "find", description: "find ".repeat(200), inputSchema: { type: "object" } };
 const server = () => fixture("from-file", folder.write("tools.json", [tool]));
 
 async function names(flags: string[] = [], url?: string): Promise<string[]> {
@@ -48,7 +48,7 @@ describe("the mode", () => {
     expect(await names()).toEqual(two);
     expect((await learn()).exitCode).toBe(0);
     expect(await names()).toEqual(["find"]);
-    folder.write("claudikins.json", { ...config, directTokens: 200 });
+    folder.write("claudikins.json", { ...config, directTokens: 100 });
     expect(await names()).toEqual(two);
     folder.write("claudikins.json", { ...config, directTokens: 300 });
     expect(await names()).toEqual(["find"]);
@@ -98,16 +98,13 @@ describe("the mode", () => {
   });
 });
 
-test("the estimate is near to what a tokenizer counts, and rather above it", async () => {
+test("what a definition takes is estimated near to what a tokenizer counts, and rather above it", async () => {
   const entries = { everything: everything(), filesystem: filesystem(folder.path), memory: memory(`${folder.path}/m`) };
   await using pool = openPool(entries, surroundings(folder.path));
-  for (const name of Object.keys(entries)) {
-    const tools = (await pool.listTools(name)) as object[] as Record<string, unknown>[];
-    const shown = tools.map((each) =>
-      JSON.stringify({ name: each["name"], description: each["description"], inputSchema: each["inputSchema"] }),
-    );
-    const counted = countTokens(shown.join("\n"));
-    const ratio = estimatedTokens(tools) / counted;
-    expect([name, ratio >= 0.98 && ratio <= 1.35, ratio]).toEqual([name, true, ratio]);
+  for (const server of Object.keys(entries)) {
+    const tools = await pool.listTools(server);
+    const shown = tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema }));
+    const ratio = tools.reduce((sum, each) => sum + definitionTokens(each), 0) / countTokens(shown.join("\n"));
+    expect([server, ratio >= 0.98 && ratio <= 1.35, ratio]).toEqual([server, true, ratio]);
   }
 });
