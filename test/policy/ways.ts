@@ -68,5 +68,9 @@ export const ways: Record<string, Way> = {
   daemon: byItself((toolbox, tool, args) =>
     callOnce({ server: "rec", tool, args: { ...args } }, toolbox, new AbortController().signal),
   ),
+  // What direct mode does (test/policy/hosts.test.ts has a host in that mode).
   "direct mode": byItself((toolbox, tool, args) => toolbox.pool.callTool("rec", tool, args)),
+  "any request": byItself((toolbox, tool, args) =>
+    toolbox.pool.request("rec", { method: "tools/call", params: { name: tool, arguments: args } }),
+  ),
 };
