@@ -14,6 +14,9 @@ const answers: ReadonlyMap<string, Answer> = new Map([
 
 const choices = "y: yes, this once; s: yes, and this tool again until the code has ended; n: no";
 
+/** What is typed in the moment in which a question appears was not meant for it. */
+const glanceMs = 150;
+
 export class TerminalAsker implements Asker, Disposable {
   readonly #io: Io;
   readonly #activity: Activity;
@@ -36,10 +39,10 @@ export class TerminalAsker implements Asker, Disposable {
   async ask(text: string, _question: Question, signal: AbortSignal): Promise<Answer> {
     const resume = this.#activity.pause();
     try {
-      await this.#io.stderr.write(`${text}\nCall it? (${choices}) `);
+      await this.#io.stderr.write(`${text}\n`);
       this.#reading ??= this.#read();
-      // Lines that came together with the last answer were typed before this question could be read.
-      await new Promise((done) => setImmediate(done));
+      await Bun.sleep(glanceMs);
+      await this.#io.stderr.write(`Call it? (${choices}) `);
       for (;;) {
         const line = await this.#nextLine(signal);
         if (line === undefined) {

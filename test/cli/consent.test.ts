@@ -83,7 +83,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     await person.see("y, s or n?");
     person.type("\r");
     await person.see("y, s or n?");
-    person.type("y\ry\ry\r");
+    person.type("y\r".repeat(50));
     await person.see('"id": 2');
     await person.see(question);
     person.type("N\r");
