@@ -61,8 +61,10 @@ export async function askAgain(source: string, toolbox: Toolbox, signal?: AbortS
   return old.length > 0;
 }
 
-function mentionedServers(source: string, { names }: Toolbox): string[] {
-  return names
+/** Without those that are closed, which nobody asks. */
+function mentionedServers(source: string, toolbox: Toolbox): string[] {
+  return toolbox.names
+    .filter(({ name }) => !toolbox.isClosed(name))
     .filter(({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)))
     .map(({ name }) => name);
 }
@@ -198,6 +200,8 @@ function isRepeatable({ annotations }: RegistryTool): boolean {
  */
 async function wantedTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<RegistryTool> {
   const { namespace } = call;
+  // Whatever the name means.
+  if (toolbox.isClosed(namespace)) toolbox.pool.refuseDenied(namespace, call.name);
   const known = toolbox.knownWhole(namespace);
   if (known && !toolbox.asked(namespace)) {
     const tool = findTool(known, call.name);

@@ -1,6 +1,6 @@
 /** Servers without the tools that the config denies: what is shown of them, whoever asks. */
 import type { ServerConfig } from "../config/load.ts";
-import { denialOf } from "../policy/decision.ts";
+import { closingLine, denialOf } from "../policy/decision.ts";
 import type { RegistryServer } from "../registry/model.ts";
 
 export class ShownServers {
@@ -9,6 +9,12 @@ export class ShownServers {
 
   constructor(configs: ReadonlyMap<string, ServerConfig>) {
     this.#configs = configs;
+  }
+
+  /** Whether everything of the server is denied: then nobody needs it. */
+  isClosed(name: string): boolean {
+    const policy = this.#configs.get(name)?.policy;
+    return policy !== undefined && closingLine(policy) !== undefined;
   }
 
   /** The server itself where nothing of it is denied; else one with the same tools, fewer of them. */

@@ -150,9 +150,14 @@ export class Toolbox implements AsyncDisposable {
     return this.#asked.has(name);
   }
 
-  /** Configured servers that the registry does not know, or knows from another entry. */
+  /** Configured servers that the registry does not know, or knows from another entry; without those that are closed. */
   unknownServers(): string[] {
-    return [...this.config.servers.keys()].filter((name) => !this.known(name));
+    return [...this.config.servers.keys()].filter((name) => !this.known(name) && !this.isClosed(name));
+  }
+
+  /** Whether the config denies everything of the server: it is not asked for what nobody may use. */
+  isClosed(name: string): boolean {
+    return this.#shown.isClosed(name);
   }
 
   /** Tells, as long as the toolbox is open, which server has told its tools, whether they are others or not. */

@@ -1,13 +1,15 @@
 /** Tools that the config denies are shown nowhere: not found, not listed, not described, not suggested. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { search } from "../../src/flows/search.ts";
 import { overview } from "../../src/flows/search-answer.ts";
 import { instructionsFor } from "../../src/server/instructions.ts";
+import { sessionMode } from "../../src/server/proxy/mode.ts";
 import { surfaceOf } from "../../src/server/surface.ts";
 import { callSearchTools } from "../../src/server/tools/search-tools.ts";
 import { cli } from "../cli/in-memory.ts";
+import { fixture } from "../support/servers.ts";
 import { Recorded } from "./recorded.ts";
 
 setDefaultTimeout(30_000);
@@ -134,6 +136,36 @@ test("claudikins list says how many there are", async () => {
   await recorded.open({ deny: ["other"] });
   expect((await run("list")).stdout).toMatch(/^rec .* 6 \(just now\)/m);
   expect(JSON.parse((await run("list", "--json")).stdout).servers[0]).not.toHaveProperty("denied");
+});
+
+test("a server of which everything is denied is not even started, and takes nobody's time", async () => {
+  rmSync(recorded.project.registry, { recursive: true, force: true });
+  for (const [keys, policy] of [
+    [{ deny: ["*"] }, undefined],
+    [{}, { deny: ["*.*"] }],
+  ]) {
+    const rec = { ...fixture("recording", join(recorded.project.path, "got.jsonl")), ...keys };
+    recorded.project.write("claudikins.json", {
+      mode: "auto",
+      mcpServers: { rec },
+      ...(policy ? { policy } : {}),
+    });
+    const toolbox = await recorded.reopen();
+    expect(sessionMode(toolbox)).toBe("direct");
+    expect(await value("return tools.list()")).toEqual([{ server: "rec", tools: [], problem: "denied in the config" }]);
+    expect(await value("return tools.search('remove it')")).toEqual([]);
+    expect((await callSearchTools({ query: "remove it" }, toolbox, signal)).content).toEqual([
+      { type: "text", text: expect.not.stringContaining("rec") },
+    ]);
+    for (const name of ["remove_it", "nobody", "resources.list"]) {
+      expect(await recorded.run(`return rec.${name}({})`)).toMatchObject({
+        ok: false,
+        error: { code: "POLICY_DENIED" },
+      });
+    }
+    expect(toolbox.pool.state("rec")).toEqual({ state: "idle" });
+    expect(toolbox.asked("rec")).toBe(false);
+  }
 });
 
 describe("names", () => {
