@@ -6,6 +6,9 @@ export interface Clock {
   release(): void;
 }
 
+/** How long a person may take to answer. */
+export const personMs = 3_600_000;
+
 /** The longest time that a timer takes. */
 export const maxTimerMs = 2_147_483_647;
 

@@ -50,6 +50,7 @@ export class Activity {
   readonly #timer: ReturnType<typeof setInterval> | undefined;
   #text = "";
   #drawn = "";
+  #pauses = 0;
 
   constructor(output: Output) {
     this.#output = output.isTerminal ? output : undefined;
@@ -69,11 +70,25 @@ export class Activity {
   /** Takes the line away. */
   end(): void {
     clearInterval(this.#timer);
+    this.#erase();
+  }
+
+  /** Makes room for other words, until what it gives is called. */
+  pause(): () => void {
+    this.#pauses += 1;
+    this.#erase();
+    return () => {
+      this.#pauses -= 1;
+    };
+  }
+
+  #erase(): void {
     if (this.#drawn !== "") void this.#output?.write("\r\u001b[2K");
+    this.#drawn = "";
   }
 
   #draw(): void {
-    if (this.#text === this.#drawn || performance.now() - this.#startedAt < quietMs) return;
+    if (this.#pauses > 0 || this.#text === this.#drawn || performance.now() - this.#startedAt < quietMs) return;
     this.#drawn = this.#text;
     const width = (this.#output?.columns ?? 80) - 1;
     void this.#output?.write(`\r\u001b[2K${this.#text.slice(0, width)}`);

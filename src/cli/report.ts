@@ -57,6 +57,7 @@ export function outcomeError(outcome: Extract<Outcome, { ok: false }>): Claudiki
     SERVER_UNAVAILABLE: "SERVER_UNAVAILABLE",
     PROTOCOL_ERROR: "PROTOCOL_ERROR",
     NEEDS_VARIABLE: "NEEDS_VARIABLE",
+    POLICY_DENIED: "POLICY_DENIED",
     CALL_TIMEOUT: "CALL_TIMEOUT",
     TOOL_FAILED: "TOOL_FAILED",
   };

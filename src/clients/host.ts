@@ -34,5 +34,12 @@ export interface Host {
   elicited?(elicitationId: string): void;
 }
 
+/** Whether the person can be shown a form: a host that names no kind of elicitation has them. */
+export function hasForms(host: Host | undefined): host is Host & Required<Pick<Host, "elicit">> {
+  const { elicitation } = host?.capabilities ?? {};
+  const isForm = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+  return isForm && host?.elicit !== undefined;
+}
+
 /** In the `_meta` of every request that is passed on. */
 export const serverKey = "claudikins/server";

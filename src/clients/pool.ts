@@ -4,9 +4,11 @@ import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
+import { type AnnotationsOf, type Asker, Gate } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
 import type { BackoffTimes } from "./backoff.ts";
 import type { Connection, Listed, Offer } from "./connect.ts";
+import { askerOf } from "./consent.ts";
 import type { Host } from "./host.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import type { Notice } from "./notices.ts";
@@ -47,12 +49,17 @@ export interface PoolOptions {
   /** Where sign-ins to servers on the network are kept; without it none is used. */
   credentialsFile?: string | undefined;
   backoff?: BackoffTimes | undefined;
+  /** What a server says of its tools, where the config asks about destructive ones. */
+  annotations?: AnnotationsOf | undefined;
 }
 
 export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
   /** Who answers what servers ask; servers that are connected from now on are told so. */
   host: Host | undefined;
+  /** Who is asked whether a tool may be called, in the host's place. */
+  asker: Asker | undefined;
+  readonly #gate: Gate;
   readonly #options: PoolOptions;
   readonly #lives = new Map<string, Lifecycle>();
   readonly #redactors = new Map<string, Redact>();
@@ -69,6 +76,11 @@ export class Pool implements AsyncDisposable {
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
     this.servers = servers;
     this.#options = options;
+    this.#gate = new Gate({
+      policyOf: (server) => servers.get(server)?.policy,
+      asker: () => this.asker ?? askerOf(this.host),
+      annotations: options.annotations,
+    });
     for (const [name, server] of servers) {
       this.#lives.set(name, new Lifecycle(server, (onClose) => this.#open(server, onClose), options.backoff));
     }
@@ -120,8 +132,9 @@ export class Pool implements AsyncDisposable {
     return this.#offered(server, "prompts", { method: "prompts/get", params }, what, options);
   }
 
-  /** Any request to the server; its result as it came. Throws as `listTools` does. */
+  /** Any request to the server; its result as it came. Throws as `listTools` does, and POLICY_DENIED. */
   async request(server: string, request: Request, options: CallOptions = {}): Promise<JsonObject> {
+    await this.#gate.permitRequest(server, request, options);
     return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
   }
 
@@ -130,13 +143,23 @@ export class Pool implements AsyncDisposable {
     return this.#connections.get(server)?.offers(what);
   }
 
-  /** One tool call. The result is as the server sent it, `isError` included; throws when there is no result at all. */
+  /** Throws POLICY_DENIED, as `callTool` would, where the config denies the tool. */
+  refuseDenied(server: string, tool: string): void {
+    this.#gate.refuseDenied({ server, tool });
+  }
+
+  /**
+   * One tool call, if the config allows it, and the person where they are to be asked: whoever calls a tool calls it here.
+   * The result is as the server sent it, `isError` included; throws when there is no result at all, and POLICY_DENIED.
+   */
   async callTool(
     server: string,
     tool: string,
     args: object | undefined,
     options: CallOptions = {},
   ): Promise<ToolResult> {
+    const permission = this.#gate.permit({ server, tool, args: args ?? {} }, options);
+    if (permission) await permission;
     const params = { name: tool, arguments: args, ...(options.meta ? { _meta: options.meta } : {}) };
     const what = `${server}.${tool}`;
     const result = await this.#use(server, what, options, (send, connection) => {
@@ -162,6 +185,7 @@ export class Pool implements AsyncDisposable {
    * lost. Throws as `readResource` does.
    */
   async subscribe(server: string, uri: string, listener: UpdateListener, { signal }: CallOptions = {}) {
+    this.#gate.permitOther(server, "resources");
     const life = this.#life(server);
     let subscriptions = this.#subscriptions.get(server);
     if (!subscriptions) {
@@ -223,6 +247,8 @@ export class Pool implements AsyncDisposable {
   async #list<T>(server: string, method: string, read: (page: JsonObject) => T[], options: CallOptions): Promise<T[]> {
     const what = `${method} of ${server}`;
     const offer = method.split("/")[0] as Offer;
+    // What tools there are is for us to know: they are not shown.
+    if (offer !== "tools") this.#gate.permitOther(server, offer);
     const all: T[] = [];
     const seen = new Set<string>();
     let cursor: string | undefined;
@@ -246,6 +272,7 @@ export class Pool implements AsyncDisposable {
   }
 
   async #offered(server: string, offer: Offer, request: Request, what: string, options: CallOptions) {
+    this.#gate.permitOther(server, offer);
     return this.#use(server, what, options, async (send, connection) => {
       if (connection.offers(offer)) return send(request);
       throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`, {

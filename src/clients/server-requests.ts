@@ -20,14 +20,13 @@ import {
 import type { z } from "zod";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { type Clock, TimeLimit } from "../time-limit.ts";
-import { type Host, serverKey } from "./host.ts";
+import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
+import { type Host, hasForms, serverKey } from "./host.ts";
 
 /** Requests of one server that are open at once. */
 const maxOpen = 16;
 
-/** How long a person may take, and a program. */
-const personMs = 3_600_000;
+/** How long a program may take. */
 const programMs = 30_000;
 
 /** Characters of a request as JSON: pictures are sent for sampling, and nobody reads a form that long. */
@@ -237,14 +236,12 @@ function refused(what: string, code: number = ErrorCode.MethodNotFound): Refusal
 /** What the host has and there is a method for. Defaults of forms we fill in ourselves. */
 function capabilitiesOf(host: Host | undefined): ClientCapabilities {
   const { sampling, elicitation, roots } = host?.capabilities ?? {};
-  // A host that names no kind of elicitation has forms.
-  const hasForms = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
   return {
     ...(sampling && host?.sample ? { sampling } : {}),
     ...(elicitation && host?.elicit
       ? {
           elicitation: {
-            ...(hasForms ? { form: { applyDefaults: true } } : {}),
+            ...(hasForms(host) ? { form: { applyDefaults: true } } : {}),
             ...(elicitation.url ? { url: elicitation.url } : {}),
           },
         }

@@ -17,6 +17,7 @@ import { type Expanded, expand } from "./expand.ts";
 import { type Folders, foldersOf } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { readPlainConfig } from "./plain-config.ts";
+import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
 import type { Limits, NetworkEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
 
@@ -27,16 +28,20 @@ interface Named {
   needs: string[];
   /** What was filled in for variables, by their names: secrets, perhaps. */
   variables?: Record<string, string>;
+  /** Which of its tools may be called; undefined where nothing is said of it: then all. */
+  policy?: ServerPolicy | undefined;
 }
 
+type Ruled = keyof PolicyKeys;
+
 /** A program of this machine. */
-export interface StdioServer extends Named, Omit<StdioEntry, "cwd"> {
+export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | Ruled> {
   /** Absolute; undefined means the working directory of the call. */
   cwd?: string | undefined;
 }
 
 /** A server over the network. Its `url` and `headers` hold secrets; once expanded the url may turn out to be none. */
-export interface NetworkServer extends Named, NetworkEntry {}
+export interface NetworkServer extends Named, Omit<NetworkEntry, Ruled> {}
 
 /** The one has a `command`, the other a `url`. */
 export type ServerConfig = StdioServer | NetworkServer;
@@ -73,13 +78,22 @@ export async function loadConfig(options: {
   const servers = new Map<string, ServerConfig>();
   // Most configs have no variable at all: then nothing has to be looked through. A `$` may be written as an escape.
   const hasVariables = text.includes("${") || text.includes("\\u");
-  for (const [name, entry] of parsed.servers) {
+  for (const [name, { allow, deny, confirm, ...entry }] of parsed.servers) {
     if (entry.disabled) continue;
+    const policy = policyOf(name, { allow, deny, confirm }, parsed.policy, parsed.servers);
     const { value, missing, used: variables } = hasVariables ? expand(entry, options.env) : asItIs(entry);
     if (value.url !== undefined) {
       // Which it is may depend on a variable.
       const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
-      servers.set(name, { ...value, ...keyFile(value, origin.file), transport, name, needs: missing, variables });
+      servers.set(name, {
+        ...value,
+        ...keyFile(value, origin.file),
+        transport,
+        name,
+        needs: missing,
+        variables,
+        policy,
+      });
       continue;
     }
     servers.set(name, {
@@ -88,6 +102,7 @@ export async function loadConfig(options: {
       cwd: value.cwd === undefined ? undefined : resolve(dirname(origin.file), value.cwd),
       needs: missing,
       variables,
+      policy,
     });
   }
   const chosen = chosenFolders(parsed, origin.file, options.env);

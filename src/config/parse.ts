@@ -3,10 +3,11 @@ import { findNodeAtLocation, type Node, type ParseError, parseTree } from "jsonc
 import type { z } from "zod";
 import { misspelling } from "../near-names.ts";
 import { addressKeys, networkTypeOf } from "./address.ts";
-import { fail, issueText, type Problem, pathText, shorten, syntaxText } from "./problems.ts";
+import { pathText } from "./path-text.ts";
+import { fail, issueText, type Problem, shorten, syntaxText } from "./problems.ts";
 import { configSchema, foreignKeys, knownKeys, networkSchema, type ServerEntry, stdioSchema } from "./schema.ts";
 
-export type ParsedConfig = Omit<z.infer<typeof configSchema>, "mcpServers"> & {
+export type ParsedConfig = Omit<z.infer<ReturnType<typeof configSchema>>, "mcpServers"> & {
   /** In the order of the file. */
   servers: Map<string, ServerEntry>;
 };
@@ -40,9 +41,10 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
     return data;
   };
 
-  const config = check(configSchema, root, []);
+  const entries = membersOf(findNodeAtLocation(root, ["mcpServers"]));
+  const config = check(configSchema(entries.map(({ name }) => name)), root, []);
   const servers = new Map<string, ServerEntry>();
-  for (const { name, node } of membersOf(findNodeAtLocation(root, ["mcpServers"]))) {
+  for (const { name, node } of entries) {
     const path = ["mcpServers", name];
     if (name === "") problems.push({ offset: node.offset, text: `${pathText(path)}: a server needs a name` });
     const { type, problem, ...way } = wayTo(node);
@@ -96,12 +98,12 @@ function isSecret([key = "", inner = ""]: readonly (string | number)[]): boolean
 
 /**
  * Keys that stand twice, and keys that are not ours but nearly: `meant` has the paths of those that they stand for.
- * Foreign keys are left alone, since files of other hosts get pasted in.
+ * Foreign keys are left alone, since files of other hosts get pasted in; but not in what decides over calls.
  */
 function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
   const problems: Problem[] = [];
   const meant = new Set<string>();
-  const look = (node: Node | undefined, path: string[], known?: string[]) => {
+  const look = (node: Node | undefined, path: string[], known?: string[], noForeign = false) => {
     const seen = new Set<string>();
     for (const { name, offset } of membersOf(node)) {
       const say = (text: string) => problems.push({ offset, text: `${pathText([...path, name])}: ${text}` });
@@ -110,18 +112,25 @@ function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
       // A key like "_args" or "//args" is how people write a comment.
       if (!known || known.includes(name) || foreignKeys.includes(name) || !/^\p{L}/u.test(name)) continue;
       const near = misspelling(name, known);
-      if (near === undefined) continue;
+      if (near === undefined) {
+        if (noForeign) say(`unknown key: there are ${known.join(", ")}`);
+        continue;
+      }
       say(`unknown key, did you mean "${near}"?`);
       meant.add(pathText([...path, near]));
     }
   };
   look(root, [], knownKeys.config);
   look(findNodeAtLocation(root, ["limits"]), ["limits"], knownKeys.limits);
+  const policy = findNodeAtLocation(root, ["policy"]);
+  look(policy, ["policy"], knownKeys.policy, true);
+  look(policy && findNodeAtLocation(policy, ["confirm"]), ["policy", "confirm"]);
   const servers = findNodeAtLocation(root, ["mcpServers"]);
   look(servers, ["mcpServers"]);
   for (const { name, node } of membersOf(servers)) {
     look(node, ["mcpServers", name], knownKeys.server);
     look(findNodeAtLocation(node, ["oauth"]), ["mcpServers", name, "oauth"], knownKeys.oauth);
+    look(findNodeAtLocation(node, ["confirm"]), ["mcpServers", name, "confirm"]);
   }
   return { problems, meant };
 }

@@ -2,6 +2,7 @@
 import { addressProblem, headerName, headerValue, networkTypeOf, transportOf } from "./address.ts";
 import { defaultLimits, defaultServe, defaultServerTimes, defaultSurfaceTokens } from "./defaults.ts";
 import type { ParsedConfig } from "./parse.ts";
+import { type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 
 /**
@@ -11,8 +12,9 @@ import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 export function readPlainConfig(text: string): ParsedConfig | undefined {
   const config = parsed(text);
   if (!isObject(config)) return undefined;
-  const { $schema: _, mcpServers, ...rest } = config;
+  const { $schema: _, mcpServers, policy, ...rest } = config;
   if (!isObject(mcpServers) || Object.keys(rest).length > 0) return undefined;
+  if (policy !== undefined && !isPolicy(policy, Object.keys(mcpServers))) return undefined;
   const servers = new Map<string, ServerEntry>();
   for (const [name, raw] of Object.entries(mcpServers)) {
     const entry = isObject(raw) && name !== "" ? plainEntry(raw) : undefined;
@@ -20,7 +22,9 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
     servers.set(name, entry);
   }
   const limits = { ...defaultLimits };
-  return { servers, check: "error", limits, observe: true, surfaceTokens: defaultSurfaceTokens, ...defaultServe };
+  const common = policy === undefined ? {} : { policy };
+  const others = { limits, observe: true, surfaceTokens: defaultSurfaceTokens, ...defaultServe, ...common };
+  return { servers, check: "error", ...others };
 }
 
 /** Not where a key stands twice, which `JSON.parse` is silent about, nor where one could be mistaken for a prototype. */
@@ -46,6 +50,14 @@ function plainEntry(raw: Record<string, unknown>): ServerEntry | undefined {
   return { headers: {}, ...defaults, ...rest, url, transport } as unknown as NetworkEntry;
 }
 
+function isPolicy(value: unknown, servers: readonly string[]): value is PolicyKeys {
+  return (
+    isObject(value) &&
+    Object.keys(value).every((key) => (policyKeys as readonly string[]).includes(key)) &&
+    policyProblems(value, servers).length === 0
+  );
+}
+
 type Check = (value: unknown) => boolean;
 
 const isText: Check = (value) => typeof value === "string" && value !== "";
@@ -57,6 +69,11 @@ const areHeaders: Check = (value) =>
     ([key, text]) => headerName.test(key) && typeof text === "string" && headerValue.test(text),
   );
 
+const policyChecks = policyKeys.map((key): [string, Check] => [
+  key,
+  (value) => policyProblems({ [key]: value }).length === 0,
+]);
+
 const stdioKeys: ReadonlyMap<string, Check> = new Map([
   ["type", (value) => value === "stdio" || value === "local"],
   ["command", isText],
@@ -65,6 +82,7 @@ const stdioKeys: ReadonlyMap<string, Check> = new Map([
   ["cwd", isText],
   ["description", isText],
   ["disabled", (value) => typeof value === "boolean"],
+  ...policyChecks,
 ]);
 
 const networkKeys: ReadonlyMap<string, Check> = new Map([
@@ -73,6 +91,7 @@ const networkKeys: ReadonlyMap<string, Check> = new Map([
   ["headers", areHeaders],
   ["description", isText],
   ["disabled", (value) => typeof value === "boolean"],
+  ...policyChecks,
 ]);
 
 function hasOnly(raw: Record<string, unknown>, checks: ReadonlyMap<string, Check>): boolean {

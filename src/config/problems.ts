@@ -55,14 +55,6 @@ const kinds: Record<string, string> = {
   boolean: "true or false",
 };
 
-/** `mcpServers["my server"].args[0]`. */
-export function pathText(path: readonly (string | number)[]): string {
-  const text = path.map((part) =>
-    typeof part === "number" ? `[${part}]` : /^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`,
-  );
-  return text.join("").replace(/^\./, "") || "the file";
-}
-
 /** A value's source on one line. */
 export function shorten(source: string): string {
   const line = source.replace(/\s+/g, " ");

@@ -20,10 +20,22 @@ import {
   prefixes,
 } from "./defaults.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
+import { type Confirm, type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
 
 const megabytes = z.number().min(0.001).max(512);
 
 const timeoutMs = z.int().min(1).max(maxTimeoutMs);
+
+/** One of the keys that say which tools may be called. */
+const policyKey = <T>(key: (typeof policyKeys)[number]) =>
+  z
+    .custom<T>()
+    .superRefine((value, context) => {
+      for (const { path, text } of policyProblems({ [key]: value })) {
+        context.addIssue({ code: "custom", path: path.slice(1), message: text });
+      }
+    })
+    .optional();
 
 /** What every server may have, however it is reached. */
 const anyServer = {
@@ -48,6 +60,12 @@ const anyServer = {
   keepAlive: z.boolean().default(defaultServerTimes.keepAlive),
   /** Of all executions together; more wait. */
   maxCallsInFlight: z.int().min(1).max(1_000).default(defaultServerTimes.maxCallsInFlight),
+  /** Names of tools, in which `*` is any text: where it is given, no other tool of the server can be called. */
+  allow: policyKey<string[]>("allow"),
+  /** Names of tools that can not be called, whatever else allows them. With `"*"` the server is closed, its resources and prompts too. */
+  deny: policyKey<string[]>("deny"),
+  /** Which tools are only called when a person has said yes: `never`, `destructive`, `always`, or these by names of tools. */
+  confirm: policyKey<Confirm>("confirm"),
 };
 
 /** A server that is a program of this machine. */
@@ -120,7 +138,20 @@ export const limitsSchema = z.object({
   outputChars: z.int().min(1_000).max(1_000_000).default(defaultLimits.outputChars),
 });
 
-export const configSchema = z.object({
+/** The same for tools of all servers: names are `server.tool`, as in `github.delete_*` and `*.delete_*`. */
+const policySchema = (servers: readonly string[]) =>
+  z
+    .custom<PolicyKeys>()
+    .superRefine((value, context) => {
+      const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+      if (!isObject) return context.addIssue({ code: "custom", message: "expected an object" });
+      for (const { path, text } of policyProblems({ ...value }, servers)) {
+        context.addIssue({ code: "custom", path, message: text });
+      }
+    })
+    .optional();
+
+const configFields = {
   /** Each entry is checked by itself, by `stdioSchema` or `networkSchema`. */
   mcpServers: z.looseObject({}).optional(),
   registry: z.string().min(1).optional(),
@@ -138,7 +169,11 @@ export const configSchema = z.object({
   prefix: z.enum(prefixes).default(defaultServe.prefix),
   /** `auto` is direct while the definitions of all tools take so many tokens at most. */
   directTokens: z.int().min(0).max(1_000_000).default(defaultServe.directTokens),
-});
+};
+
+/** `servers` are the names of all of them. */
+export const configSchema = (servers: readonly string[]) =>
+  z.object({ ...configFields, policy: policySchema(servers) });
 
 export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };
 export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
@@ -155,10 +190,11 @@ export type Limits = z.infer<typeof limitsSchema>;
 
 /** The keys of each level, for telling a misspelt key from a foreign one. */
 export const knownKeys = {
-  config: ["$schema", ...Object.keys(configSchema.shape)],
+  config: ["$schema", ...Object.keys(configFields), "policy"],
   server: [...Object.keys(stdioSchema.shape), "headers", "oauth", ...addressKeys],
   oauth: oauthKeys,
   limits: Object.keys(limitsSchema.shape),
+  policy: [...policyKeys],
 };
 
 /** Keys of other hosts that look like a misspelling of ours and are none. */

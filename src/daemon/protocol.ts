@@ -39,6 +39,7 @@ export function httpStatusOf(code: ProblemCode): number {
     USAGE: 400,
     INVALID_ARGUMENTS: 400,
     AUTH_REQUIRED: 401,
+    POLICY_DENIED: 403,
     SERVER_NOT_FOUND: 404,
     TOOL_NOT_FOUND: 404,
     OUTDATED: 409,

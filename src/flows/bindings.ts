@@ -43,7 +43,7 @@ export async function bindingsFor(
   return {
     namespaces: toolbox.names.map(({ name, jsName }) => {
       const { description } = toolbox.config.servers.get(name) ?? {};
-      return { ...namespaceOf(name, jsName, toolbox.known(name)), description };
+      return { ...namespaceOf(name, jsName, toolbox), description };
     }),
     suggest: (words, limit) => suggestions(words, limit, toolbox),
     call: (call, callSignal, clock) =>
@@ -61,8 +61,10 @@ export async function askAgain(source: string, toolbox: Toolbox, signal?: AbortS
   return old.length > 0;
 }
 
-function mentionedServers(source: string, { names }: Toolbox): string[] {
-  return names
+/** Without those that are closed, which nobody asks. */
+function mentionedServers(source: string, toolbox: Toolbox): string[] {
+  return toolbox.names
+    .filter(({ name }) => !toolbox.isClosed(name))
     .filter(({ name, jsName }) => mentions(source, name) || (jsName && mentions(source, jsName)))
     .map(({ name }) => name);
 }
@@ -79,12 +81,16 @@ function mentions(source: string, name: string): boolean {
   return false;
 }
 
-function namespaceOf(name: string, jsName: string | undefined, known: RegistryServer | undefined): Namespace {
+function namespaceOf(name: string, jsName: string | undefined, toolbox: Toolbox): Namespace {
+  const known = toolbox.known(name);
   if (!known) return { name, jsName, functions: "any" };
   const server = { ...known, jsName };
+  const all = toolbox.knownWhole(name)?.tools ?? [];
+  const shown = new Set(known.tools);
   return {
     name,
     jsName,
+    hidden: all.filter((tool) => !shown.has(tool)).map((tool) => ({ name: tool.name, jsName: tool.jsName })),
     functions: known.tools.map((tool) => ({
       name: tool.name,
       jsName: tool.jsName,
@@ -165,7 +171,7 @@ async function callTool(toolbox: Toolbox, call: BindingCall, options: CallSurrou
     throw withSignature(error, toolbox.known(namespace), found);
   });
   if (result["isError"] === true) await failIfGone(toolbox, namespace, found.name, signal);
-  const server = toolbox.known(namespace);
+  const server = toolbox.knownWhole(namespace);
   if (server) toolbox.observer.see({ server, tool: found, args, result });
   return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);
 }
@@ -173,8 +179,8 @@ async function callTool(toolbox: Toolbox, call: BindingCall, options: CallSurrou
 /** A server that takes a tool away may answer anything to a call of it. */
 async function failIfGone(toolbox: Toolbox, namespace: string, name: string, signal: AbortSignal): Promise<void> {
   await changesKnown([namespace], toolbox, signal);
-  const server = toolbox.known(namespace);
-  if (server && !findTool(server, name)) throw unknownTool(server, name);
+  const server = toolbox.knownWhole(namespace);
+  if (server && !findTool(server, name)) throw unknownTool(toolbox, namespace, name);
 }
 
 /** What the server refuses shows what it takes, as what we refuse does. */
@@ -188,17 +194,24 @@ function isRepeatable({ annotations }: RegistryTool): boolean {
   return annotations?.["readOnlyHint"] === true || annotations?.["idempotentHint"] === true;
 }
 
-/** The tool that a call means, its arguments checked. What the registry refuses, the server is asked about first. */
+/**
+ * The tool that a call means, its arguments checked. What the registry refuses, the server is asked about first; of what the
+ * config denies nothing more is said. Throws what it is denied with.
+ */
 async function wantedTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<RegistryTool> {
   const { namespace } = call;
-  const known = toolbox.known(namespace);
+  // Whatever the name means.
+  if (toolbox.isClosed(namespace)) toolbox.pool.refuseDenied(namespace, call.name);
+  const known = toolbox.knownWhole(namespace);
   if (known && !toolbox.asked(namespace)) {
     const tool = findTool(known, call.name);
+    if (tool) toolbox.pool.refuseDenied(namespace, tool.name);
     if (tool && (await problemsOf(tool, call, toolbox)).length === 0) return tool;
   }
   const server = toolbox.asked(namespace) && known ? known : await toolbox.learn(namespace, signal);
   const tool = findTool(server, call.name);
-  if (!tool) throw unknownTool(server, call.name);
+  if (!tool) throw unknownTool(toolbox, namespace, call.name);
+  toolbox.pool.refuseDenied(namespace, tool.name);
   const problems = await problemsOf(tool, call, toolbox);
   if (problems.length === 0) return tool;
   throw new ClaudikinsError("INVALID_ARGUMENTS", `${namespace}.${tool.jsName ?? tool.name}: ${problems.join("; ")}`, {
@@ -219,8 +232,8 @@ function findTool({ tools }: RegistryServer, name: string): RegistryTool | undef
   return tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.jsName === name);
 }
 
-function unknownTool({ name: server, tools }: RegistryServer, name: string): ClaudikinsError {
-  const names = tools.map((tool) => tool.jsName ?? tool.name);
+function unknownTool(toolbox: Toolbox, server: string, name: string): ClaudikinsError {
+  const names = toolbox.known(server)?.tools.map((tool) => tool.jsName ?? tool.name) ?? [];
   return new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${name}"`, {
     hint: didYouMean(name, names) ?? toolsText(names),
   });

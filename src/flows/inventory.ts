@@ -18,8 +18,10 @@ export interface ServerFacts {
   host?: string;
   description?: string;
   state: ServerState;
-  /** As many as the registry knows; undefined where it knows none, or those of another entry. */
+  /** As many as the registry knows and the config allows; undefined where it knows none, or those of another entry. */
   tools?: number;
+  /** How many more there are that the config denies; undefined where it denies none. */
+  denied?: number;
   /** When the server was last asked for them, in milliseconds since 1970. */
   askedAt?: number;
 }
@@ -62,6 +64,7 @@ export async function checkServers(
 function factsOf(config: ServerConfig, toolbox: Toolbox): ServerFacts {
   const { name, description } = config;
   const known = toolbox.known(name);
+  const denied = (toolbox.knownWhole(name)?.tools.length ?? 0) - (known?.tools.length ?? 0);
   const asked = known && askedAt(toolbox.config.folders.registry, known);
   return {
     server: name,
@@ -69,6 +72,7 @@ function factsOf(config: ServerConfig, toolbox: Toolbox): ServerFacts {
     ...(description ? { description } : {}),
     state: toolbox.pool.state(name),
     ...(known ? { tools: known.tools.length } : {}),
+    ...(denied > 0 ? { denied } : {}),
     ...(asked === undefined ? {} : { askedAt: asked }),
   };
 }

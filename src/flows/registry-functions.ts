@@ -91,7 +91,8 @@ function listServers(toolbox: Toolbox, problems: ReadonlyMap<string, string>): o
   const servers = toolbox.names.map(({ name }) => {
     const known = toolbox.known(name);
     const description = toolbox.config.servers.get(name)?.description;
-    const problem = problems.get(name) ?? stateProblem(toolbox.pool.state(name));
+    const isClosed = toolbox.isClosed(name) ? "denied in the config" : undefined;
+    const problem = isClosed ?? problems.get(name) ?? stateProblem(toolbox.pool.state(name));
     return {
       server: name,
       ...(description ? { description } : {}),

@@ -40,7 +40,7 @@ export interface FullTool extends Pick<RegistryTool, "description" | "inputSchem
 export function fullTool(found: FoundTool, toolbox: Toolbox): FullTool {
   const { id, name, server: serverName, example, also } = found;
   const more = also ? { also } : {};
-  const server = toolbox.index.servers.find((each) => each.name === serverName);
+  const server = toolbox.shownServers.find((each) => each.name === serverName);
   const tool = server?.tools.find((each) => each.name === name);
   if (found.kind === "skill" || !server || !tool) {
     const skill = listSkills(toolbox.config.folders).find((each) => skillId(each) === id);
@@ -85,8 +85,7 @@ export interface Overview {
 const maxNear = 3;
 
 /** For who found nothing. */
-export function overview(query: string, { config, index }: Toolbox): Overview {
-  const known = index.servers.filter(({ name }) => config.servers.has(name));
+export function overview(query: string, { shownServers: known }: Toolbox): Overview {
   const ids = new Map(known.flatMap(({ name, tools }) => tools.map((tool) => [tool.name, toolId(name, tool.name)])));
   const words = [query, ...query.split(/\s+/).filter((word) => word.length > 3)];
   const near = new Set(words.flatMap((word) => nearNames(word, ids.keys(), maxNear)));

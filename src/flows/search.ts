@@ -115,10 +115,10 @@ function foundSkill(skill: Skill): Omit<FoundTool, "score"> {
   };
 }
 
-/** The servers of the registry that the config has, with the names that they have in code now. */
-function configured({ index, names }: Toolbox): RegistryServer[] {
+/** The servers of the registry that the config has, with the tools that may be shown and the names that they have in code now. */
+function configured({ shownServers, names }: Toolbox): RegistryServer[] {
   return names.flatMap(({ name, jsName }) => {
-    const server = index.servers.find((known) => known.name === name);
+    const server = shownServers.find((known) => known.name === name);
     return server ? [{ ...server, jsName }] : [];
   });
 }

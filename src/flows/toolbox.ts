@@ -19,6 +19,7 @@ import { aboutServer, fingerprintOf } from "./config-entry.ts";
 import { KnownServers } from "./known-servers.ts";
 import { Observer } from "./observer.ts";
 import { Refresher } from "./refresher.ts";
+import { ShownServers } from "./shown-servers.ts";
 
 /** What a server says of itself now, as the registry would have it. */
 export interface Asked {
@@ -50,6 +51,7 @@ export class Toolbox implements AsyncDisposable {
   readonly names: readonly Named[];
   readonly #jsNames: ReadonlyMap<string, string | undefined>;
   readonly #registry: KnownServers;
+  readonly #shown: ShownServers;
   /** What was seen of tools' results. */
   readonly observer: Observer;
   readonly #asked = new Set<string>();
@@ -74,6 +76,7 @@ export class Toolbox implements AsyncDisposable {
     this.#lender = lender;
     this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
     this.#jsNames = new Map(this.names.map(({ name, jsName }) => [name, jsName]));
+    this.#shown = lender ? lender.#shown : new ShownServers(config.servers);
     this.#log = options.log;
     this.#env = options.env;
     const { registry } = config.folders;
@@ -89,7 +92,10 @@ export class Toolbox implements AsyncDisposable {
     this.#stopListening = this.#registry.onRemembered((server) => {
       for (const listener of this.#toolListeners) listener(server);
     });
-    this.pool = new Pool(config.servers, options);
+    this.pool = new Pool(config.servers, {
+      ...options,
+      annotations: (server, tool, signal) => this.#annotations(server, tool, signal),
+    });
     this.pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
     });
@@ -112,10 +118,26 @@ export class Toolbox implements AsyncDisposable {
     return this.#registry.problem;
   }
 
-  /** What is known of a configured server, if it was generated from the very entry that the config has now. */
+  /**
+   * What is known of a configured server, if it was generated from the very entry that the config has now. Tools that the
+   * config denies are left out, as everywhere where tools are shown.
+   */
   known(name: string): RegistryServer | undefined {
+    const found = this.knownWhole(name);
+    return found && this.#shown.of(found);
+  }
+
+  /** The same with the tools that the config denies: for who has to say of a name why it cannot be called. */
+  knownWhole(name: string): RegistryServer | undefined {
     const found = this.#registry.find(name);
     return found && found.fingerprint === this.#fingerprint(name) ? found : undefined;
+  }
+
+  /** The configured servers that the registry has anything of, with the tools that may be shown. */
+  get shownServers(): RegistryServer[] {
+    return this.index.servers
+      .filter(({ name }) => this.config.servers.has(name))
+      .map((server) => this.#shown.of(server));
   }
 
   /** Whether something is known of the server that may be old: it was generated from another entry, or by another version. */
@@ -128,9 +150,14 @@ export class Toolbox implements AsyncDisposable {
     return this.#asked.has(name);
   }
 
-  /** Configured servers that the registry does not know, or knows from another entry. */
+  /** Configured servers that the registry does not know, or knows from another entry; without those that are closed. */
   unknownServers(): string[] {
-    return [...this.config.servers.keys()].filter((name) => !this.known(name));
+    return [...this.config.servers.keys()].filter((name) => !this.known(name) && !this.isClosed(name));
+  }
+
+  /** Whether the config denies everything of the server: it is not asked for what nobody may use. */
+  isClosed(name: string): boolean {
+    return this.#shown.isClosed(name);
   }
 
   /** Tells, as long as the toolbox is open, which server has told its tools, whether they are others or not. */
@@ -178,7 +205,7 @@ export class Toolbox implements AsyncDisposable {
     try {
       return (await this.sync(name, signal, options)).server;
     } catch (error) {
-      const known = this.known(name);
+      const known = this.knownWhole(name);
       if (known && error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE") return known;
       throw error;
     }
@@ -206,6 +233,14 @@ export class Toolbox implements AsyncDisposable {
     // Of many, the last ones write it for all.
     if (this.#asking.size <= askedAtOnce) this.#writeWhatIsLeft();
     if (areMany && wasIdle && !this.config.servers.get(name)?.keepAlive) await this.pool.release(name);
+  }
+
+  /** As the server says now: what the registry has may be older than the server that runs. */
+  async #annotations(name: string, tool: string, signal: AbortSignal | undefined) {
+    if (this.isChanging(name)) await unlessAborted(this.#refresher.settled(name), signal, `tools/list of ${name}`);
+    const known = this.asked(name) ? this.knownWhole(name) : undefined;
+    const { tools } = known ?? (await this.learn(name, signal));
+    return tools.find((each) => each.name === tool)?.annotations;
   }
 
   /** When its tools have changed, or may have. */

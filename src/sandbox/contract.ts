@@ -98,6 +98,8 @@ export interface Namespace {
   description?: string | undefined;
   /** `any` where they are not known: then every name is taken for a function, and calling it says more. */
   functions: KnownFunction[] | "any";
+  /** Functions that are not shown, nor suggested: a call of one is made, and answered with why not. */
+  hidden?: Pick<KnownFunction, "name" | "jsName">[];
 }
 
 export interface KnownFunction {

@@ -3,7 +3,7 @@ import { type Clock, TimeLimit } from "../time-limit.ts";
 import { Turns } from "../turns.ts";
 import { CheckError, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
-import type { Bindings, CheckMode, Limits, Mounts, Namespace, Outcome } from "./contract.ts";
+import type { Bindings, CheckMode, KnownFunction, Limits, Mounts, Namespace, Outcome } from "./contract.ts";
 import { compiledEngine } from "./engine/wasm.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
@@ -230,7 +230,8 @@ function lost(reason: "cancelled" | "timeout" | "stack" | "crashed"): WorkerResu
 
 /** The guest needs the names alone. */
 function withoutSchemas(namespace: Namespace): Namespace {
-  const { name, jsName, functions } = namespace;
+  const { name, jsName, functions, hidden = [] } = namespace;
   if (functions === "any") return { name, jsName, functions };
-  return { name, jsName, functions: functions.map((each) => ({ name: each.name, jsName: each.jsName })) };
+  const named = (each: Pick<KnownFunction, "name" | "jsName">) => ({ name: each.name, jsName: each.jsName });
+  return { name, jsName, functions: functions.map(named), hidden: hidden.map(named) };
 }

@@ -27,8 +27,23 @@ const values = [
   { A: 1 },
   { "A b": "c" },
   { A: "b\nc" },
+  "destructive",
+  { "a.*": "never" },
 ];
-const keys = ["type", "command", "args", "env", "cwd", "description", "disabled", "url", "headers", "nobody-knows"];
+const policyKeys = ["allow", "deny", "confirm"];
+const entryKeys = [
+  "type",
+  "command",
+  "args",
+  "env",
+  "cwd",
+  "description",
+  "disabled",
+  "url",
+  "headers",
+  "nobody-knows",
+];
+const keys = [...entryKeys, ...policyKeys];
 
 const thorough = (text: string) => {
   try {
@@ -54,6 +69,24 @@ test("entries of every shape", () => {
     }
   }
   expect(plain).toBeGreaterThan(500);
+});
+
+test("policies of every shape", () => {
+  let plain = 0;
+  for (const key of [...policyKeys, "nobody-knows"]) {
+    for (const value of [...values, ["a.*"], ["b.x"], ["*.x"], { "b.x": "always" }]) {
+      const text = JSON.stringify({ mcpServers: { a: { command: "c" } }, policy: { [key]: value, deny: [] } });
+      const found = readPlainConfig(text);
+      if (found === undefined) continue;
+      plain += 1;
+      expect([text, found]).toEqual([text, thorough(text)!]);
+    }
+  }
+  expect(plain).toBeGreaterThan(10);
+  for (const policy of values) {
+    const text = JSON.stringify({ mcpServers: {}, policy });
+    expect([text, readPlainConfig(text)]).toEqual([text, thorough(text) && readPlainConfig(text)]);
+  }
 });
 
 describe("is read the fast way", () => {

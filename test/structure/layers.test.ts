@@ -12,13 +12,14 @@ const source = join(root, "src");
  */
 const below: Record<string, string[]> = {
   main: ["cli"],
-  cli: ["server", "daemon", "flows", "sandbox", "registry", "clients", "config", "demo"],
-  server: ["flows", "sandbox", "registry", "clients", "config"],
-  daemon: ["flows", "sandbox", "registry", "clients", "config"],
-  flows: ["sandbox", "registry", "clients", "config"],
+  cli: ["server", "daemon", "flows", "sandbox", "registry", "clients", "policy", "config", "demo"],
+  server: ["flows", "sandbox", "registry", "clients", "policy", "config"],
+  daemon: ["flows", "sandbox", "registry", "clients", "policy", "config"],
+  flows: ["sandbox", "registry", "clients", "policy", "config"],
   sandbox: [],
   registry: ["clients"],
-  clients: ["config"],
+  clients: ["policy", "config"],
+  policy: ["config"],
   config: [],
   demo: [],
 };

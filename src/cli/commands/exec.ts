@@ -7,6 +7,7 @@ import { ClaudikinsError, messageOf } from "../../errors.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
+import { TerminalAsker } from "../consent.ts";
 import { parseChoice } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
@@ -46,6 +47,8 @@ export default command({
     await using toolbox = await openToolbox(io, args.config, sandbox);
     const activity = new Activity(io.stderr);
     const { onProgress } = activity;
+    using asker = TerminalAsker.of(io, activity);
+    toolbox.pool.asker = asker;
     const running = execute({ source, limits, check, signal: io.interrupted, onProgress }, toolbox);
     const outcome = await running.finally(() => activity.end());
     const colours = hasColours(io.stderr, io);

@@ -91,9 +91,11 @@ function checkedText({ state, problem }: CheckedServer): string {
   return state.state === "ready" ? `ready in ${state.startMs} ms` : stateText(state);
 }
 
-function toolsText({ tools, askedAt, problem }: CheckedServer, isChecked: boolean): string {
+function toolsText({ tools, denied, askedAt, problem }: CheckedServer, isChecked: boolean): string {
   if (tools === undefined || problem) return "-";
-  return isChecked || askedAt === undefined ? String(tools) : `${tools} (${ageText(Date.now() - askedAt)})`;
+  const age = isChecked || askedAt === undefined ? undefined : ageText(Date.now() - askedAt);
+  const more = [denied && `${denied} denied`, age].filter(Boolean).join(", ");
+  return more === "" ? String(tools) : `${tools} (${more})`;
 }
 
 function memoryText(bytes: number | undefined): string {

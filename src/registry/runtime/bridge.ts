@@ -472,6 +472,7 @@ const exitCodes: Record<string, number> = {
   TOOL_NOT_FOUND: 2,
   INVALID_ARGUMENTS: 2,
   NEEDS_VARIABLE: 2,
+  POLICY_DENIED: 2,
   AUTH_REQUIRED: 3,
   SERVER_UNAVAILABLE: 4,
   CALL_TIMEOUT: 4,

@@ -40,6 +40,7 @@ export type Known = Pick<Bindings, "namespaces" | "suggest">;
 interface Found {
   namespace: string;
   functions: KnownFunction[];
+  hidden: NonNullable<Namespace["hidden"]>;
 }
 
 interface Called extends Found {
@@ -56,10 +57,12 @@ export function checkCalls(program: Program, code: string, known: Known): Findin
     CallExpression(call, _, ancestors) {
       const called = calledFunction(call, scope);
       if (!called) return;
-      const { server, functions, name } = called;
+      const { server, functions, hidden, name } = called;
       const tool = functions.find((each) => each.name === name) ?? functions.find((each) => each.jsName === name);
+      // Why one that is hidden cannot be called is said when it is called.
+      const isHidden = hidden.some((each) => each.name === name || each.jsName === name);
       if (tool) findings.push(...checkArguments(call, tool, `${server}.${tool.jsName ?? tool.name}`, code));
-      else if (!serverMembers.includes(name) && !call.optional && !isGuarded(call, ancestors, code))
+      else if (!isHidden && !serverMembers.includes(name) && !call.optional && !isGuarded(call, ancestors, code))
         findings.push(unknownFunction(call, called, code, known));
     },
   });
@@ -101,7 +104,8 @@ function serverFunctions(object: Expression | Super, scope: Scope): Found | unde
 
 function functionsOf({ namespaces }: Scope, is: (namespace: Namespace) => boolean): Found | undefined {
   const found = namespaces.find(is);
-  return !found || found.functions === "any" ? undefined : { namespace: found.name, functions: found.functions };
+  if (!found || found.functions === "any") return undefined;
+  return { namespace: found.name, functions: found.functions, hidden: found.hidden ?? [] };
 }
 
 /** A name that is fixed in the code. */

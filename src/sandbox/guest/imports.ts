@@ -129,7 +129,7 @@ function serverModule(server: string | undefined, tool: string | undefined): Mod
   const module: Module = new Proxy(Object.create(null), {
     get: (_, key) => (key === "default" || key === server ? found : Reflect.get(found, key)),
     has: (_, key) => key === "default" || key === server || Reflect.has(found, key),
-    ownKeys: () => Reflect.ownKeys(found),
+    ownKeys: () => Object.keys(found),
     getOwnPropertyDescriptor: (_, key) => ({ value: Reflect.get(found, key), enumerable: true, configurable: true }),
   });
   if (tool === undefined) return module;

@@ -44,13 +44,20 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
       },
     });
   }
-  for (const { name, jsName } of namespace.functions) {
+  const { functions, hidden = [] } = namespace;
+  for (const { name, jsName } of functions) {
     const tool = toolOf(namespace.name, name);
     // Asked for, and no constant: a Proxy around a server could not give anything else for one.
     const shared = { get: () => tool };
     if (jsName !== undefined) Object.defineProperty(object, jsName, { ...shared, enumerable: true });
     if (jsName !== name && !Object.hasOwn(object, name))
       Object.defineProperty(object, name, { ...shared, enumerable: jsName === undefined });
+  }
+  for (const { name, jsName } of hidden) {
+    const tool = toolOf(namespace.name, name);
+    for (const key of [jsName, name]) {
+      if (key !== undefined && !Object.hasOwn(object, key)) Object.defineProperty(object, key, { get: () => tool });
+    }
   }
   Object.defineProperty(object, customInspect, { value: showTools });
   return noticing(object, namespace.jsName ?? namespace.name);

@@ -9,8 +9,8 @@ export function sessionMode(toolbox: Toolbox): "code" | "direct" {
   if (servers.size === 0) return "code";
   let tokens = 0;
   for (const { name, needs } of servers.values()) {
-    // It cannot be started, and none of its tools is shown.
-    if (needs.length > 0) continue;
+    // It cannot be started, or nobody may use it: none of its tools is shown.
+    if (needs.length > 0 || toolbox.isClosed(name)) continue;
     const known = toolbox.known(name);
     // What nobody has seen may be of any size.
     if (!known) return "code";

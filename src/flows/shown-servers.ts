@@ -1,0 +1,32 @@
+/** Servers without the tools that the config denies: what is shown of them, whoever asks. */
+import type { ServerConfig } from "../config/load.ts";
+import { closingLine, denialOf } from "../policy/decision.ts";
+import type { RegistryServer } from "../registry/model.ts";
+
+export class ShownServers {
+  readonly #configs: ReadonlyMap<string, ServerConfig>;
+  readonly #made = new WeakMap<RegistryServer, RegistryServer>();
+
+  constructor(configs: ReadonlyMap<string, ServerConfig>) {
+    this.#configs = configs;
+  }
+
+  /** Whether everything of the server is denied: then nobody needs it. */
+  isClosed(name: string): boolean {
+    const policy = this.#configs.get(name)?.policy;
+    return policy !== undefined && closingLine(policy) !== undefined;
+  }
+
+  /** The server itself where nothing of it is denied; else one with the same tools, fewer of them. */
+  of(server: RegistryServer): RegistryServer {
+    const policy = this.#configs.get(server.name)?.policy;
+    if (!policy) return server;
+    let shown = this.#made.get(server);
+    if (!shown) {
+      const tools = server.tools.filter(({ name }) => denialOf(policy, name) === undefined);
+      shown = tools.length === server.tools.length ? server : { ...server, tools };
+      this.#made.set(server, shown);
+    }
+    return shown;
+  }
+}

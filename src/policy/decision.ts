@@ -1,0 +1,54 @@
+/** What the config says of a call of a tool, by the tool's own name: it is denied, or somebody has to say yes first. */
+
+import { pathText } from "../config/path-text.ts";
+import { exactness, matches } from "../config/pattern.ts";
+import { type ConfirmMode, confirmModes, type ServerPolicy } from "../config/policy.ts";
+
+/** Why the tool cannot be called, with the line of the config that says so; undefined where it can. */
+export function denialOf({ allow, deny }: ServerPolicy, tool: string): string | undefined {
+  const denied = deny.find(({ patterns }) => patterns.some((pattern) => matches(pattern, tool)));
+  if (denied) return `is denied in the config by ${denied.line}`;
+  const missing = allow.find(({ patterns }) => !patterns.some((pattern) => matches(pattern, tool)));
+  return missing && `is denied in the config: it is not in ${missing.line}`;
+}
+
+/** The line that denies everything there is of the server, where one does: then its resources and prompts are closed, too. */
+export function closingLine({ deny }: ServerPolicy): string | undefined {
+  return deny.find(({ patterns }) => patterns.some((pattern) => /^\*+$/.test(pattern)))?.line;
+}
+
+export interface Confirmation {
+  mode: ConfirmMode;
+  /** Where that stands. */
+  line: string;
+}
+
+/** Of several patterns for the tool the most exact one counts, of equal ones the stricter; undefined where nobody is asked. */
+export function confirmationOf({ confirm }: ServerPolicy, tool: string): Confirmation | undefined {
+  for (const { modes, line } of confirm) {
+    const [found] = modes
+      .filter(({ pattern }) => matches(pattern, tool))
+      .sort((a, b) => exactness(b.pattern) - exactness(a.pattern) || strictness(b.mode) - strictness(a.mode));
+    if (found) return found.mode === "never" ? undefined : { mode: found.mode, line };
+  }
+  return undefined;
+}
+
+const strictness = (mode: ConfirmMode) => confirmModes.indexOf(mode);
+
+/**
+ * By the protocol's own defaults a tool of which nothing is said may destroy something. What is said counts only as it should
+ * be said, and where it contradicts itself, for the worse.
+ */
+export function isDestructive(annotations: Record<string, unknown> | undefined): boolean {
+  const { readOnlyHint, destructiveHint } = annotations ?? {};
+  return destructiveHint === true || (readOnlyHint !== true && destructiveHint !== false);
+}
+
+/** What to write where, for the tool to be called without a question. */
+export function allowingLine(server: string, { own }: ServerPolicy, tool: string): string {
+  const modes = own === undefined ? {} : typeof own === "string" ? { "*": own } : own;
+  const entries = [...Object.entries(modes).filter(([pattern]) => pattern !== tool), [tool, "never"]];
+  const text = entries.map(([pattern, mode]) => `${JSON.stringify(pattern)}: ${JSON.stringify(mode)}`).join(", ");
+  return `It is called without a question where ${pathText(["mcpServers", server])} of the config has "confirm": { ${text} }`;
+}

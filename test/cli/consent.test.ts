@@ -1,0 +1,145 @@
+/** Calls that have to be confirmed, where a person sits at the terminal, and where none does. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fromSource } from "../support/claudikins.ts";
+import { processesLeft } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { atTerminal } from "../support/terminal.ts";
+import { cli } from "./in-memory.ts";
+
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+  const rec = { ...fixture("recording", join(folder.path, "got.jsonl")), confirm: "destructive" };
+  folder.write("claudikins.json", { mcpServers: { rec } });
+});
+afterEach(async () => {
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+/** What the server really got. */
+const got = () => {
+  const file = join(folder.path, "got.jsonl");
+  return existsSync(file)
+    ? readFileSync(file, "utf8")
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).args)
+    : [];
+};
+
+const exec = (code: string, ...flags: string[]) =>
+  atTerminal([...fromSource, "exec", ...flags, "-e", code], { cwd: folder.path, env: { HOME: folder.path } });
+
+const question = "Call it? (y: yes, this once; s: yes, and this tool again until the code has ended; n: no)";
+
+describe.skipIf(process.platform === "win32")("at a terminal", () => {
+  test("yes, this once", async () => {
+    await using person = exec("return [await rec.remove_it({ id: 1 }), await rec.read_it({})]");
+    await person.see("May rec.remove-it be called?");
+    await person.see('"id": 1');
+    await person.see(question);
+    expect(got()).toEqual([]);
+    person.type("y\r");
+    await person.see('"did remove-it"');
+    expect(await person.exited).toBe(0);
+    expect(person.text.match(/Call it\?/g)).toHaveLength(1);
+    expect(got()).toEqual([{ id: 1 }, {}]);
+  });
+
+  test("yes for all calls of the tool, and no for another one", async () => {
+    await using person = exec(
+      "for (let id = 0; id < 20; id++) await rec.remove_it({ id }); return rec.plain_it({}).catch((error) => error.code)",
+    );
+    await person.see(question);
+    person.type("s\r");
+    await person.see("May rec.plain-it be called?");
+    await person.see(question);
+    person.type("no\r");
+    await person.see("POLICY_DENIED");
+    expect(await person.exited).toBe(0);
+    expect(got()).toHaveLength(20);
+  });
+
+  test("no: what the code fails with", async () => {
+    await using person = exec("return rec.remove_it({})");
+    await person.see(question);
+    person.type("n\r");
+    await person.see("rec.remove-it was not called: the person said no");
+    expect(await person.exited).toBe(2);
+    expect(got()).toEqual([]);
+  });
+
+  test("neither: asked again; lines that were typed before a question are no answer to it", async () => {
+    await using person = exec("return Promise.allSettled([1, 2].map((id) => rec.remove_it({ id })))");
+    await person.see('"id": 1');
+    await person.see(question);
+    person.type("perhaps\r");
+    await person.see("y, s or n?");
+    person.type("\r");
+    await person.see("y, s or n?");
+    person.type("y\r".repeat(50));
+    await person.see('"id": 2');
+    await person.see(question);
+    person.type("N\r");
+    expect(await person.exited).toBe(0);
+    expect(got()).toEqual([{ id: 1 }]);
+  });
+
+  test("the end of the input: no, to all questions", async () => {
+    await using person = exec(
+      "return (await Promise.allSettled([1, 2].map((id) => rec.remove_it({ id })))).map(({ status }) => status)",
+    );
+    await person.see(question);
+    person.type("\u0004");
+    await person.see('"rejected",');
+    await person.see('"rejected"');
+    expect(await person.exited).toBe(0);
+    expect(person.text.match(/Call it\?/g)).toHaveLength(1);
+    expect(got()).toEqual([]);
+  });
+
+  test("Ctrl-C: ends everything", async () => {
+    await using person = exec("return rec.remove_it({})");
+    await person.see(question);
+    person.type("\u0003");
+    expect(await person.exited).toBe(130);
+    expect(got()).toEqual([]);
+  });
+
+  test("nothing in the arguments moves the cursor, or answers", async () => {
+    await using person = exec('return rec.remove_it({ text: "\\u001b[2J\\u001b[31mred\\r\\ny\\n", "\\u009b1A": 1 })');
+    await person.see(question);
+    expect(person.text).toContain('"text": "\\u001b[2J\\u001b[31mred\\r\\ny\\n"');
+    expect(person.text).toContain('"\\u009b1A": 1');
+    expect(person.text).not.toContain("\u001b[31mred");
+    expect(person.text).not.toContain("\u009b");
+    person.type("n\r");
+    expect(await person.exited).toBe(2);
+  });
+
+  test("the code from standard input leaves nobody to ask", async () => {
+    const command = `echo 'return rec.remove_it({})' | ${fromSource.map((word) => `'${word}'`).join(" ")} exec -`;
+    await using person = atTerminal(["sh", "-c", command], { cwd: folder.path, env: { HOME: folder.path } });
+    await person.see("nobody can be asked here");
+    expect(await person.exited).toBe(2);
+    expect(got()).toEqual([]);
+  });
+});
+
+test("without a terminal it fails, with the line that would allow it", async () => {
+  const run = (...argv: string[]) => cli(["exec", "-e", "return rec.remove_it({})", ...argv], { cwd: folder.path });
+  const { exitCode, stdout, stderr } = await run();
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr).toContain("rec.remove-it has to be confirmed by a person, and nobody can be asked here");
+  expect(stderr).toContain(
+    'where mcpServers.rec of the config has "confirm": { "*": "destructive", "remove-it": "never" }',
+  );
+  expect(JSON.parse((await run("--json")).stderr)).toMatchObject({ error: { code: "POLICY_DENIED" } });
+  expect(got()).toEqual([]);
+});

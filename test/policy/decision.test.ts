@@ -1,0 +1,68 @@
+/** What the config's words mean for one tool. */
+import { describe, expect, test } from "bun:test";
+import { type PolicyKeys, policyOf } from "../../src/config/policy.ts";
+import { closingLine, confirmationOf, denialOf, isDestructive } from "../../src/policy/decision.ts";
+
+const policy = (own: PolicyKeys, common?: PolicyKeys) =>
+  policyOf("rec", own, common, new Map(["rec", "other"].map((name) => [name, {}])))!;
+const mode = (own: PolicyKeys, tool: string, common?: PolicyKeys) =>
+  confirmationOf(policy(own, common), tool)?.mode ?? "never";
+
+describe("confirm", () => {
+  test("the most exact pattern counts, in whatever order they stand", () => {
+    const confirm = { "get_*": "never", "*": "always", get_secret: "always", "*_secret*": "destructive" } as const;
+    for (const order of [confirm, Object.fromEntries(Object.entries(confirm).toReversed())]) {
+      expect(mode({ confirm: order }, "delete_it")).toBe("always");
+      expect(mode({ confirm: order }, "get_it")).toBe("never");
+      expect(mode({ confirm: order }, "get_secret")).toBe("always");
+      expect(mode({ confirm: order }, "get_secrets")).toBe("destructive");
+    }
+  });
+
+  test("of two that are as exact, the stricter one", () => {
+    expect(mode({ confirm: { "ab*": "never", "*bc": "destructive" } }, "abc")).toBe("destructive");
+    expect(mode({ confirm: { "*bc": "always", "ab*": "destructive" } }, "abc")).toBe("always");
+    // A name is more exact than any pattern.
+    expect(mode({ confirm: { "abc*": "always", abc: "never" } }, "abc")).toBe("never");
+  });
+
+  test("the server's own words count first, for the tools that they speak of", () => {
+    const common = { confirm: { "rec.*": "always" } } as const;
+    expect(mode({ confirm: { "get_*": "never" } }, "get_it", common)).toBe("never");
+    expect(mode({ confirm: { "get_*": "never" } }, "set_it", common)).toBe("always");
+    expect(mode({ confirm: "destructive" }, "set_it", common)).toBe("destructive");
+    expect(confirmationOf(policy({}, common), "x")).toEqual({ mode: "always", line: "policy.confirm" });
+  });
+
+  test("upper and lower case are apart", () => {
+    expect(mode({ confirm: { "Delete*": "always" } }, "delete_it")).toBe("never");
+    expect(denialOf(policy({ deny: ["Delete*"] }), "delete_it")).toBeUndefined();
+  });
+});
+
+test.each<[object | undefined, boolean]>([
+  // The protocol's own defaults: not read-only, and destructive.
+  [undefined, true],
+  [{}, true],
+  [{ title: "x" }, true],
+  [{ readOnlyHint: false }, true],
+  [{ destructiveHint: true }, true],
+  [{ readOnlyHint: true }, false],
+  [{ destructiveHint: false }, false],
+  [{ readOnlyHint: true, destructiveHint: false }, false],
+  // Who contradicts themselves, or says it in another way.
+  [{ readOnlyHint: true, destructiveHint: true }, true],
+  [{ readOnlyHint: "true" }, true],
+  [{ readOnlyHint: 1, destructiveHint: 0 }, true],
+  [{ destructiveHint: null }, true],
+])("%j is destructive: %p", (annotations, expected) => {
+  expect(isDestructive(annotations as never)).toBe(expected);
+});
+
+test("a server is closed by a line that denies all of it", () => {
+  expect(closingLine(policy({ deny: ["x", "*"] }))).toBe('mcpServers.rec.deny[1], "*"');
+  expect(closingLine(policy({}, { deny: ["*.*"] }))).toBe('policy.deny[0], "*.*"');
+  expect(closingLine(policy({ deny: ["**"] }))).toBeDefined();
+  expect(closingLine(policy({ allow: [] }))).toBeUndefined();
+  expect(closingLine(policy({ deny: ["*_*"] }))).toBeUndefined();
+});

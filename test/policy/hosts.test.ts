@@ -1,0 +1,203 @@
+/** Hosts of `serve` and what they may call: over stdio and HTTP, in code mode and in direct mode, and who is asked. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { type ClientCapabilities, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { failedRequest, openHost, type TestHost } from "../support/host.ts";
+import { httpServe, sdkHost } from "../support/http-serve.ts";
+import { processesLeft } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+const configure = (keys: object, more: object = {}) => {
+  const rec = { ...fixture("recording", join(folder.path, "got.jsonl")), ...keys };
+  folder.write("claudikins.json", { mcpServers: { rec }, ...more });
+};
+
+/** What the server really got. */
+const got = () => {
+  const file = join(folder.path, "got.jsonl");
+  if (!existsSync(file)) return [];
+  return readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+};
+
+type Answer = { action: "accept" | "decline" | "cancel"; content?: { answer: string } };
+const yes = (answer: string): Answer => ({ action: "accept", content: { answer } });
+
+/** A person who answers so, and what they are asked. */
+function person(answer: (message: string, signal: AbortSignal) => Answer | Promise<Answer>) {
+  const asked: string[] = [];
+  const prepare = (client: Client) =>
+    client.setRequestHandler(ElicitRequestSchema, ({ params }, { signal }) => {
+      asked.push(params.message);
+      return answer(params.message, signal);
+    });
+  const capabilities: ClientCapabilities = { elicitation: {} };
+  return { asked, prepare, capabilities };
+}
+
+async function execute({ call }: TestHost, code: string, more: object = {}): Promise<string> {
+  const { content } = await call("execute_code", { code, ...more });
+  return (content as { text: string }[])[0]!.text;
+}
+
+describe("code mode over stdio", () => {
+  test("the person says yes, then yes for the session, and is not asked again", async () => {
+    configure({ confirm: "destructive" });
+    const answers = [yes("once"), yes("session")];
+    const { asked, ...options } = person(() => answers.shift()!);
+    await using host = await openHost(folder, options);
+    const code = "return rec.remove_it({ id: 1 })";
+    for (let round = 0; round < 4; round++) expect(await execute(host, code)).toStartWith("did remove-it");
+    expect(asked).toHaveLength(2);
+    expect(asked[0]).toContain('"id": 1');
+    expect(got()).toHaveLength(4);
+  });
+
+  test("the person says no", async () => {
+    configure({ confirm: "always" });
+    const { asked, ...options } = person(() => ({ action: "decline" }));
+    await using host = await openHost(folder, options);
+    expect(await execute(host, "return rec.remove_it({})")).toContain(
+      "rec.remove-it was not called: the person said no",
+    );
+    expect(asked).toHaveLength(1);
+    expect(got()).toEqual([]);
+  });
+
+  test("the host has no elicitation", async () => {
+    configure({ confirm: "always" });
+    await using host = await openHost(folder);
+    expect(await execute(host, "return rec.remove_it({})")).toContain(
+      'mcpServers.rec of the config has "confirm": { "*": "always", "remove-it": "never" }',
+    );
+    expect(got()).toEqual([]);
+  });
+
+  test("an execution's time stands still meanwhile", async () => {
+    configure({ confirm: "always" });
+    const { prepare, capabilities } = person(async () => {
+      await Bun.sleep(3_500);
+      return yes("once");
+    });
+    await using host = await openHost(folder, { prepare, capabilities });
+    expect(await execute(host, "return rec.remove_it({})", { timeout_ms: 3_000 })).toStartWith("did remove-it");
+  });
+
+  test("a cancelled execution takes its question away", async () => {
+    configure({ confirm: "always" });
+    const questioned = Promise.withResolvers<void>();
+    const gone = Promise.withResolvers<void>();
+    const { asked, ...options } = person(async (_, signal) => {
+      signal.addEventListener("abort", () => gone.resolve(), { once: true });
+      questioned.resolve();
+      await gone.promise;
+      return yes("once");
+    });
+    await using host = await openHost(folder, options);
+    const controller = new AbortController();
+    const code = "return Promise.all([1, 2, 3].map((id) => rec.remove_it({ id })))";
+    const params = { name: "execute_code", arguments: { code } };
+    const running = host.request("tools/call", params, { signal: controller.signal }).catch(() => "cancelled");
+    await questioned.promise;
+    controller.abort();
+    expect(await running).toBe("cancelled");
+    await gone.promise;
+    expect(await execute(host, "return 1")).toStartWith("1");
+    expect(asked).toHaveLength(1);
+    expect(got()).toEqual([]);
+  });
+});
+
+describe("direct mode", () => {
+  const direct = { mode: "direct" };
+  const names = (list: unknown) => (list as { name: string }[]).map(({ name }) => name);
+
+  test("denied tools are not listed, not known and not called", async () => {
+    configure({ deny: ["remove-*"] }, { ...direct, policy: { deny: ["rec.lie"] } });
+    await using host = await openHost(folder);
+    expect(names((await host.request("tools/list"))["tools"])).toEqual(["add-it", "odd", "plain-it", "read-it"]);
+    for (const name of ["remove-it", "lie", "rec__remove-it", "rec_lie"]) {
+      const { message } = await failedRequest(host.call(name, { id: 1 }));
+      expect(message).toStartWith(`Unknown tool: ${name}.`);
+      expect(message.slice(message.indexOf(".") + 1)).not.toMatch(/remove|lie/);
+    }
+    expect(await host.call("read-it", { id: 2 })).toMatchObject({ content: [{ text: "did read-it" }] });
+    expect(got()).toEqual([{ name: "read-it", args: { id: 2 } }]);
+  });
+
+  test.each([
+    ["says yes", yes("once"), undefined],
+    ["says no", yes("no"), "rec.remove-it was not called: the person said no"],
+    ["declines", { action: "decline" } as const, "rec.remove-it was not called: the person said no"],
+  ])("a tool that is to be confirmed, and a person who %s", async (_, answer, refusal) => {
+    configure({ confirm: "destructive" }, direct);
+    const { asked, ...options } = person(() => answer);
+    await using host = await openHost(folder, options);
+    await host.request("tools/list");
+    const result = await host.call("remove-it", { id: 1 });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toContain('"id": 1');
+    expect(result["isError"] === true).toBe(refusal !== undefined);
+    expect(JSON.stringify(result)).toContain(refusal ?? "did remove-it");
+    expect(got()).toHaveLength(refusal ? 0 : 1);
+    await host.call("read-it");
+    expect(asked).toHaveLength(1);
+  });
+
+  test("a tool that is to be confirmed, and a host without elicitation", async () => {
+    configure({ confirm: "destructive" }, direct);
+    await using host = await openHost(folder);
+    await host.request("tools/list");
+    const result = await host.call("remove-it");
+    expect(result["isError"]).toBe(true);
+    expect(JSON.stringify(result)).toContain("nobody can be asked here");
+    expect(got()).toEqual([]);
+  });
+
+  test("a server that is closed as a whole gives nothing", async () => {
+    configure({ deny: ["*"] }, direct);
+    await using host = await openHost(folder);
+    expect(await host.request("tools/list")).toEqual({ tools: [] });
+    expect(await host.request("resources/list")).toEqual({ resources: [] });
+    expect(await host.request("resources/templates/list")).toEqual({ resourceTemplates: [] });
+    expect(await host.request("prompts/list")).toEqual({ prompts: [] });
+    await failedRequest(host.request("resources/read", { uri: "it://a" }));
+    await failedRequest(host.request("prompts/get", { name: "ask" }));
+    expect(got()).toEqual([]);
+  });
+});
+
+test("over HTTP each session has a person of its own, and what one allows is not allowed by another", async () => {
+  configure({ confirm: "always" });
+  await using serve = await httpServe(folder);
+  const [one, other] = [person(() => yes("session")), person(() => yes("no"))];
+  await using first = await sdkHost(serve.url, one.capabilities, { prepare: one.prepare });
+  await using second = await sdkHost(serve.url, other.capabilities, { prepare: other.prepare });
+  await using nobody = await sdkHost(serve.url);
+  await using nobodyElse = await sdkHost(serve.url);
+  const code = "return rec.remove_it({})";
+  for (let round = 0; round < 2; round++) {
+    expect(await first.execute(code)).toBe("did remove-it");
+    expect(await second.execute(code)).toContain("the person said no");
+    expect(await nobody.execute(code)).toContain("nobody can be asked here");
+    expect(await nobodyElse.execute(code)).toContain("nobody can be asked here");
+  }
+  expect([one.asked.length, other.asked.length]).toEqual([1, 2]);
+  expect(got()).toHaveLength(2);
+});

@@ -1,0 +1,156 @@
+/** Every way to call a tool, with every thing that the config can say of it: what is denied never reaches the server. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Person, Recorded } from "./recorded.ts";
+import { ways } from "./ways.ts";
+
+setDefaultTimeout(30_000);
+
+const recorded = new Recorded();
+beforeAll(() => recorded.project);
+afterAll(() => recorded[Symbol.asyncDispose]());
+
+const every = Object.entries(ways);
+const args = { id: 7 };
+
+describe("is called", () => {
+  test.each([
+    ["where nothing is said", {}, undefined],
+    ["where it is allowed", { allow: ["remove-*"] }, undefined],
+    ["where it is allowed at both places", { allow: ["remove-*"] }, { allow: ["rec.*"] }],
+    ["where another one is denied", { deny: ["add-*"] }, { deny: ["other.*", "rec.read-it"] }],
+    ["where others are confirmed", { confirm: { "read-*": "always" } }, undefined],
+    ["where it is the exception", { confirm: { "*": "always", "remove-*": "never" } }, undefined],
+    ["where its own entry says so", { confirm: "never" }, { confirm: { "rec.*": "always" } }],
+  ])("%s", async (_, keys, policy) => {
+    await recorded.open(keys, policy);
+    for (const [name, way] of every) {
+      expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
+      expect([name, recorded.got()]).toEqual([name, [{ name: "remove-it", args }]]);
+    }
+  });
+});
+
+describe("is denied, and never reaches the server", () => {
+  const notIn = (line: string) => `rec.remove-it is denied in the config: it is not in ${line}`;
+  test.each([
+    ["by a name", { deny: ["remove-it"] }, undefined, 'by mcpServers.rec.deny[0], "remove-it"'],
+    ["by a pattern", { deny: ["x", "remove*"] }, undefined, 'by mcpServers.rec.deny[1], "remove*"'],
+    ["with its id", { deny: ["rec.remove-it"] }, undefined, 'by mcpServers.rec.deny[0], "rec.remove-it"'],
+    ["for all", {}, { deny: ["*.remove-*"] }, 'by policy.deny[0], "*.remove-*"'],
+    ["with all of the server", {}, { deny: ["rec.*"] }, 'by policy.deny[0], "rec.*"'],
+    ["and allowed", { allow: ["*"], deny: ["*-it"], confirm: "never" }, undefined, 'by mcpServers.rec.deny[0], "*-it"'],
+    ["since it is not allowed", { allow: ["read-*"] }, undefined, notIn("mcpServers.rec.allow")],
+    ["since nothing is allowed", { allow: [] }, undefined, notIn("mcpServers.rec.allow")],
+    ["since it is not allowed for all", { allow: ["*"] }, { allow: ["rec.read-*", "b.*"] }, notIn("policy.allow")],
+    ["since others are allowed for all", {}, { allow: ["other.*"] }, notIn("policy.allow")],
+  ])("%s", async (_, keys, policy, why) => {
+    const person = new Person("session");
+    const toolbox = await recorded.open(keys, policy);
+    toolbox.pool.host = person.host;
+    for (const [name, way] of every) {
+      const { ok, code, message, hint } = await way(recorded, "remove-it", args);
+      expect([name, ok, code, hint]).toEqual([name, false, "POLICY_DENIED", undefined]);
+      expect(message).toBe(why.startsWith("by") ? `rec.remove-it is denied in the config ${why}` : why);
+    }
+    expect(recorded.got()).toEqual([]);
+    expect(person.asked).toEqual([]);
+  });
+});
+
+describe("is confirmed", () => {
+  const asked = { keys: { confirm: "always" }, policy: undefined };
+  const settings: [string, { keys: object; policy: object | undefined }][] = [
+    ["always", asked],
+    ["as one of them", { keys: { confirm: { "*": "never", "remove-*": "always" } }, policy: undefined }],
+    ["since it is destructive", { keys: { confirm: "destructive" }, policy: undefined }],
+    ["for all", { keys: {}, policy: { confirm: { "*.remove-it": "destructive" } } }],
+  ];
+
+  test.each(settings)("%s: by a person who says yes", async (_, { keys, policy }) => {
+    const person = new Person("once");
+    const toolbox = await recorded.open(keys, policy);
+    toolbox.pool.host = person.host;
+    for (const [name, way] of every) {
+      expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
+      expect([name, recorded.got()]).toEqual([name, [{ name: "remove-it", args }]]);
+    }
+    expect(person.asked).toHaveLength(every.length);
+    for (const question of person.asked) {
+      expect(question).toStartWith("May rec.remove-it be called?\nYou are asked because ");
+      expect(question).toContain('"id": 7');
+    }
+  });
+
+  test.each(settings)("%s: by a person who says yes for the session", async (_, { keys, policy }) => {
+    const person = new Person("session", "no");
+    const toolbox = await recorded.open(keys, policy);
+    toolbox.pool.host = person.host;
+    for (const [name, way] of every) {
+      expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
+    }
+    expect(recorded.got()).toHaveLength(every.length);
+    expect(person.asked).toHaveLength(1);
+  });
+
+  test.each([
+    ["says no", "no"],
+    ["declines", { action: "decline" }],
+    ["cancels", { action: "cancel" }],
+  ])("by a person who %s", async (_, answer) => {
+    const person = new Person(answer);
+    const toolbox = await recorded.open(asked.keys);
+    toolbox.pool.host = person.host;
+    for (const [name, way] of every) {
+      expect([name, await way(recorded, "remove-it", args)]).toEqual([
+        name,
+        {
+          ok: false,
+          code: "POLICY_DENIED",
+          message: "rec.remove-it was not called: the person said no",
+          hint: undefined,
+        },
+      ]);
+    }
+    expect(recorded.got()).toEqual([]);
+    expect(person.asked).toHaveLength(every.length);
+  });
+
+  test.each([
+    ["nobody at all", undefined],
+    ["a host without elicitation", { capabilities: { sampling: {}, roots: {} } }],
+    [
+      "a host that shows addresses alone",
+      { capabilities: { elicitation: { url: {} } }, elicit: new Person("once").host.elicit! },
+    ],
+  ])("by %s: not called, with the line that would allow it", async (_, host) => {
+    const toolbox = await recorded.open({ confirm: { "*": "always" } });
+    toolbox.pool.host = host;
+    for (const [name, way] of every) {
+      const { code, message, hint } = await way(recorded, "remove-it", args);
+      expect([name, code, message]).toEqual([
+        name,
+        "POLICY_DENIED",
+        "rec.remove-it has to be confirmed by a person, and nobody can be asked here",
+      ]);
+      expect(hint).toBe(
+        'It is called without a question where mcpServers.rec of the config has "confirm": { "*": "always", "remove-it": "never" }',
+      );
+    }
+    expect(recorded.got()).toEqual([]);
+  });
+
+  test("by nobody: the line that is told does allow it", async () => {
+    for (const keys of [
+      { confirm: "destructive" },
+      { confirm: { "remove-*": "always", "*it": "always", "remove-it": "always" } },
+    ]) {
+      await recorded.open(keys, { confirm: { "rec.*": "always" } });
+      const { hint = "" } = await ways["global"]!(recorded, "remove-it", args);
+      const line = JSON.parse(`{${hint.slice(hint.indexOf('"confirm"'))}}`);
+      await recorded.open(line, { confirm: { "rec.*": "always" } });
+      for (const [name, way] of every)
+        expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
+      expect(recorded.got()).toHaveLength(every.length);
+    }
+  });
+});

@@ -1,0 +1,95 @@
+/** What a person reads who is asked: everything of the call, and nothing that could be taken for something else. */
+import { describe, expect, test } from "bun:test";
+import { questionText } from "../../src/policy/question.ts";
+
+const shown = (args: object, tool = "remove-it", server = "rec") =>
+  questionText({ server, tool, args, why: "of the config" });
+/** The text of one argument, as it is shown. */
+const value = (text: string) => /^ {6}"a": (.*)$/m.exec(shown({ a: text }))?.[1];
+
+test("all of it", () => {
+  expect(
+    shown({ repo: "acme/shop", force: true, ids: [1, 2.5, null], deep: { empty: {}, list: [] } }),
+  ).toMatchInlineSnapshot(`
+    "May rec.remove-it be called?
+    You are asked because of the config.
+    It gets these arguments:
+
+        {
+          "repo": "acme/shop",
+          "force": true,
+          "ids": [
+            1,
+            2.5,
+            null
+          ],
+          "deep": {
+            "empty": {},
+            "list": []
+          }
+        }
+    "
+  `);
+  expect(shown({})).toMatchInlineSnapshot(`
+    "May rec.remove-it be called?
+    You are asked because of the config.
+    It gets no arguments."
+  `);
+});
+
+test("names that are no plain words", () => {
+  expect(shown({}, 'x be called?\nYou may say yes. "', "my server").split("\n")[0]).toMatchInlineSnapshot(
+    `"May "my server"."x be called?\\nYou may say yes. \\"" be called?"`,
+  );
+});
+
+describe("no argument can look like a line of ours, or like another argument", () => {
+  test.each([
+    [
+      "line breaks",
+      "a\nYou are asked because\r\n\u0085\u2028\u2029b",
+      '"a\\nYou are asked because\\r\\n\\u0085\\u2028\\u2029b"',
+    ],
+    ["its own quotes", '", "force": false, "b": "', '"\\", \\"force\\": false, \\"b\\": \\""'],
+    ["what looks like an escape", "\\u202e", '"\\\\u202e"'],
+    ["colours and what moves the cursor", "\u001b[2K\u009b1A\u0007\b\u007f", '"\\u001b[2K\\u009b1A\\u0007\\b\\u007f"'],
+    [
+      "marks of direction",
+      "\u202egnp.exe\u202c\u2066\u2069\u200e\u200f\u061c",
+      '"\\u202egnp.exe\\u202c\\u2066\\u2069\\u200e\\u200f\\u061c"',
+    ],
+    ["what has no width", "pay\u200bpal\u200d\ufeff\u00ad\u2060", '"pay\\u200bpal\\u200d\\ufeff\\u00ad\\u2060"'],
+    [
+      "fillers and blanks",
+      "\u3164\u115f\uffa0\u2800\u00a0\u2003\u3000",
+      '"\\u3164\\u115f\\uffa0\\u2800\\u00a0\\u2003\\u3000"',
+    ],
+    ["tags", "\u{e0041}\ufe0f", '"\\u{e0041}\\ufe0f"'],
+    ["private and unassigned characters", "\ue000\u{10ffff}", '"\\ue000\\u{10ffff}"'],
+    ["halves of characters", "\ud800", '"\\ud800"'],
+    ["many spaces, which push the rest away", `a${" ".repeat(5)}b`, '"a  \\u0020\\u0020\\u0020b"'],
+    ["piles of marks", "a\u0301\u0302\u0303\u0304\u0305\u0306", '"a\u0301\u0302\u0303\u0304\\u0305\\u0306"'],
+  ])("%s", (_, text, expected) => expect(value(text)).toBe(expected));
+
+  test("words of all languages, emoji and two spaces are as they are", () => {
+    for (const text of ["Straße  naïve", "日本語 привет", "שלום عربي", "e\u0301", "👍🏽", "~`*_<b>"])
+      expect(value(text)).toBe(JSON.stringify(text));
+  });
+
+  test("neither can a name", () => {
+    const text = shown({ 'x": 1,\n      "y\u202e': 2 });
+    expect(text.split("\n").filter((line) => line.startsWith("      "))).toEqual([
+      '      "x\\": 1,\\n  \\u0020\\u0020\\u0020\\u0020\\"y\\u202e": 2',
+    ]);
+  });
+
+  test("every text comes back whole from what is shown", () => {
+    const characters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code));
+    const text = characters.join("") + characters.toReversed().join("  ");
+    const read = value(text)!.replace(/\\\\|\\u\{([0-9a-f]+)\}/g, (found, code) =>
+      code ? String.fromCodePoint(Number.parseInt(code, 16)) : found,
+    );
+    expect(JSON.parse(read)).toBe(text);
+    expect(value(text)).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u);
+  });
+});

@@ -1,0 +1,101 @@
+/** A project whose server writes down what it really got, and a toolbox in which code runs with a policy. */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Host } from "../../src/clients/host.ts";
+import { loadConfig } from "../../src/config/load.ts";
+import { execute } from "../../src/flows/execute.ts";
+import { Toolbox } from "../../src/flows/toolbox.ts";
+import { silentLog } from "../../src/log.ts";
+import type { Outcome } from "../../src/sandbox/contract.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { type Project, project } from "../flows/project.ts";
+import { fixture } from "../support/servers.ts";
+
+export interface Got {
+  name?: string;
+  args?: Record<string, unknown>;
+}
+
+export class Recorded implements AsyncDisposable {
+  readonly project: Project = project();
+  readonly #record = join(this.project.path, "got.jsonl");
+  #toolbox: Toolbox | undefined;
+
+  get toolbox(): Toolbox {
+    if (!this.#toolbox) throw new Error("no policy was given");
+    return this.#toolbox;
+  }
+
+  /** A toolbox with the server `rec`, which has these keys, and this common policy; the tools are known. */
+  async open(keys: object, policy?: object, tools?: object[]): Promise<Toolbox> {
+    const list = tools ? [this.project.write("tools.json", tools)] : [];
+    const rec = { ...fixture("recording", this.#record, ...list), category: "test", ...keys };
+    this.project.write("claudikins.json", { mcpServers: { rec }, ...(policy ? { policy } : {}) });
+    this.got();
+    const toolbox = await this.reopen();
+    await toolbox.sync("rec");
+    return toolbox;
+  }
+
+  /** Another toolbox, as the next program would have it. */
+  async reopen(): Promise<Toolbox> {
+    await this.#toolbox?.[Symbol.asyncDispose]();
+    const { path } = this.project;
+    const env = { PATH: process.env["PATH"], HOME: path };
+    this.#toolbox = new Toolbox(await loadConfig({ cwd: path, env }), new Sandbox(), {
+      env,
+      cwd: path,
+      log: silentLog,
+    });
+    return this.#toolbox;
+  }
+
+  /** What reached the server since it was last asked. */
+  got(): Got[] {
+    if (!existsSync(this.#record)) return [];
+    const lines = readFileSync(this.#record, "utf8").trim().split("\n");
+    rmSync(this.#record);
+    return lines.map((line) => JSON.parse(line));
+  }
+
+  run(source: string, signal?: AbortSignal): Promise<Outcome> {
+    // Wrong calls are to be made, and not found before.
+    return execute({ source, signal, check: "off" }, this.toolbox);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#toolbox?.[Symbol.asyncDispose]();
+    this.project[Symbol.dispose]();
+  }
+}
+
+export type Elicited = { message: string; requestedSchema: { properties: { answer: { enum: string[] } } } };
+
+/** A host with a person who answers each question with the next of these; the last one stands for all that follow. */
+export class Person {
+  readonly asked: string[] = [];
+  /** Questions that are open at once, at most. */
+  mostAtOnce = 0;
+  #open = 0;
+  readonly #answers: (string | object)[];
+
+  constructor(...answers: (string | object)[]) {
+    this.#answers = answers;
+  }
+
+  get host(): Host {
+    return {
+      capabilities: { elicitation: { form: {} } },
+      elicit: async (params, { signal }) => {
+        this.asked.push(params.message);
+        this.#open += 1;
+        this.mostAtOnce = Math.max(this.mostAtOnce, this.#open);
+        await new Promise((done) => setImmediate(done));
+        this.#open -= 1;
+        signal.throwIfAborted();
+        const answer = this.#answers.length > 1 ? this.#answers.shift() : this.#answers[0];
+        return (typeof answer === "string" ? { action: "accept", content: { answer } } : answer) as never;
+      },
+    };
+  }
+}

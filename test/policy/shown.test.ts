@@ -1,0 +1,258 @@
+/** Tools that the config denies are shown nowhere: not found, not listed, not described, not suggested. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { search } from "../../src/flows/search.ts";
+import { overview } from "../../src/flows/search-answer.ts";
+import { instructionsFor } from "../../src/server/instructions.ts";
+import { sessionMode } from "../../src/server/proxy/mode.ts";
+import { surfaceOf } from "../../src/server/surface.ts";
+import { callSearchTools } from "../../src/server/tools/search-tools.ts";
+import { cli } from "../cli/in-memory.ts";
+import { fixture } from "../support/servers.ts";
+import { Recorded } from "./recorded.ts";
+
+setDefaultTimeout(30_000);
+
+const recorded = new Recorded();
+afterAll(() => recorded[Symbol.asyncDispose]());
+
+const signal = new AbortController().signal;
+const hidden = /remove.it|plain.it/;
+const denying = { deny: ["remove-*", "plain-it"] };
+
+async function value(source: string): Promise<unknown> {
+  const outcome = await recorded.run(source);
+  return outcome.ok ? outcome.value : `${outcome.error.message}\n${outcome.error.hint ?? ""}`;
+}
+
+const placesOfPolicy: [string, object, object | undefined][] = [
+  ["an entry", denying, undefined],
+  ["the common policy", {}, { deny: ["rec.remove-*", "*.plain-it"] }],
+  ["what is allowed", { allow: ["read-it", "add-it", "lie", "odd"] }, undefined],
+];
+
+describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
+  test("not in searches, lists, descriptions and instructions", async () => {
+    const toolbox = await recorded.open(keys, policy);
+    for (const query of ["remove plain it", "remove_it", "rec.plain-it"]) {
+      const { searched, tools } = search(query, 50, toolbox);
+      expect([searched, JSON.stringify(tools)]).toEqual([4, expect.not.stringMatching(hidden)]);
+    }
+    expect(JSON.stringify(search("server:rec", 50, toolbox).tools)).not.toMatch(hidden);
+    const nothing = overview("remove-it", toolbox);
+    expect(nothing).toMatchObject({
+      near: expect.not.arrayContaining(["rec.remove-it"]),
+      servers: [{ server: "rec", tools: 4 }],
+    });
+    for (const detail of ["names", "signatures", "full"]) {
+      const { content } = await callSearchTools({ query: "server:rec", detail, limit: 50 }, toolbox, signal);
+      expect(JSON.stringify(content)).toContain("read");
+      expect(JSON.stringify(content)).not.toMatch(hidden);
+    }
+    expect(surfaceOf(toolbox).instructions).toContain("- rec (4)");
+    expect(instructionsFor(toolbox, 2_000)).toContain("read");
+    expect(instructionsFor(toolbox, 2_000)).not.toMatch(hidden);
+    expect(
+      JSON.stringify(
+        await value("return [await tools.list(), await tools.list('rec'), await tools.search('remove it', 50)]"),
+      ),
+    ).not.toMatch(hidden);
+    expect(await value("return tools.describe('rec.remove-it')")).toStartWith('No tool has the id "rec.remove-it"');
+    expect(await value("return tools.describe('rec.remove-it')")).not.toMatch(/mean.*remove.it/);
+  });
+
+  test("not in what code sees of a server", async () => {
+    await recorded.open(keys, policy);
+    const seen =
+      await value(`import * as all from "./servers/rec"; const keys = []; for (const key in rec) keys.push(key);
+      console.log(rec, servers, all); return [Object.keys(rec), keys, Object.keys(all), JSON.stringify(rec), { ...rec }]`);
+    expect(JSON.stringify(seen)).toContain("read_it");
+    expect(JSON.stringify(seen)).not.toMatch(hidden);
+    const { logs } = await recorded.run("console.log(rec, servers)");
+    expect(JSON.stringify(logs)).toContain("read_it");
+    expect(JSON.stringify(logs)).not.toMatch(hidden);
+  });
+
+  test("not in what is said of names that there are not", async () => {
+    const toolbox = await recorded.open(keys, policy);
+    const { execute } = await import("../../src/flows/execute.ts");
+    for (const source of [
+      "return rec.remove_itt({})",
+      "return rec.plain_i({})",
+      "return callTool('rec', 'remove-itt', {})",
+      "return __mcp_call('rec__plain_itt', {})",
+      "import { remove_itt } from './servers/rec'; return remove_itt({})",
+      "return remove_itt({})",
+      "return rec['remove-i']({})",
+      "return nobody.remove_itt({})",
+    ]) {
+      for (const check of ["error", "off"] as const) {
+        const outcome = await execute({ source, check }, toolbox);
+        if (outcome.ok) throw new Error(source);
+        expect([source, outcome.error.code === "POLICY_DENIED"]).toEqual([source, false]);
+        const { stack: _, source: line, ...said } = outcome.error;
+        expect(JSON.stringify([said, outcome.logs]).replaceAll(/remove.itt|plain.itt/g, "")).not.toMatch(
+          /remove.it\b|plain.it\b/,
+        );
+      }
+    }
+    expect(recorded.got()).toEqual([]);
+  });
+
+  test("a check of code before it runs finds nothing wrong with them: the call says what is", async () => {
+    const toolbox = await recorded.open(keys, policy);
+    const { execute } = await import("../../src/flows/execute.ts");
+    const outcome = await execute({ source: "return rec.remove_it({ what: 1 })" }, toolbox);
+    expect(outcome).toMatchObject({ ok: false, reason: "threw", error: { code: "POLICY_DENIED", line: 1 } });
+    // Nor is anything said of its arguments.
+    expect(outcome).not.toHaveProperty("error.hint");
+  });
+});
+
+test("what is on disk is what the server has: another policy needs no gen", async () => {
+  await recorded.open(denying);
+  const folder = join(recorded.project.registry, "test", "rec");
+  expect(existsSync(join(folder, "remove_it.ts"))).toBe(true);
+  recorded.project.write("claudikins.json", {
+    mcpServers: {
+      rec: JSON.parse(await Bun.file(join(recorded.project.path, "claudikins.json")).text()).mcpServers.rec,
+    },
+  });
+  const toolbox = await recorded.reopen();
+  expect(toolbox.known("rec")?.tools).toHaveLength(4);
+  expect(toolbox.knownWhole("rec")?.tools).toHaveLength(6);
+  expect(toolbox.index.servers[0]?.tools).toHaveLength(6);
+});
+
+test("claudikins list says how many there are", async () => {
+  await recorded.open(denying);
+  const run = (...argv: string[]) => cli(argv, { cwd: recorded.project.path });
+  expect((await run("list")).stdout).toMatch(/^rec .* 4 \(2 denied, just now\)/m);
+  expect((await run("list", "--check")).stdout).toMatch(/^rec .* 4 \(2 denied\) /m);
+  expect(JSON.parse((await run("list", "--json")).stdout).servers).toMatchObject([
+    { server: "rec", tools: 4, denied: 2 },
+  ]);
+  await recorded.open({ deny: ["other"] });
+  expect((await run("list")).stdout).toMatch(/^rec .* 6 \(just now\)/m);
+  expect(JSON.parse((await run("list", "--json")).stdout).servers[0]).not.toHaveProperty("denied");
+});
+
+test("a server of which everything is denied is not even started, and takes nobody's time", async () => {
+  rmSync(recorded.project.registry, { recursive: true, force: true });
+  for (const [keys, policy] of [
+    [{ deny: ["*"] }, undefined],
+    [{}, { deny: ["*.*"] }],
+  ]) {
+    const rec = { ...fixture("recording", join(recorded.project.path, "got.jsonl")), ...keys };
+    recorded.project.write("claudikins.json", {
+      mode: "auto",
+      mcpServers: { rec },
+      ...(policy ? { policy } : {}),
+    });
+    const toolbox = await recorded.reopen();
+    expect(sessionMode(toolbox)).toBe("direct");
+    expect(await value("return tools.list()")).toEqual([{ server: "rec", tools: [], problem: "denied in the config" }]);
+    expect(await value("return tools.search('remove it')")).toEqual([]);
+    expect((await callSearchTools({ query: "remove it" }, toolbox, signal)).content).toEqual([
+      { type: "text", text: expect.not.stringContaining("rec") },
+    ]);
+    for (const name of ["remove_it", "nobody", "resources.list"]) {
+      expect(await recorded.run(`return rec.${name}({})`)).toMatchObject({
+        ok: false,
+        error: { code: "POLICY_DENIED" },
+      });
+    }
+    expect(toolbox.pool.state("rec")).toEqual({ state: "idle" });
+    expect(toolbox.asked("rec")).toBe(false);
+  }
+});
+
+describe("names", () => {
+  const named = (...names: string[]) => names.map((name) => ({ name }));
+
+  test("of the server count, and not those that they have in code", async () => {
+    await recorded.open({ deny: ["get_sum"] }, undefined, named("get-sum"));
+    // The pattern is of another name.
+    expect(await recorded.run("return rec.get_sum({})")).toMatchObject({ ok: true });
+    await recorded.open({ deny: ["get-sum"] }, undefined, named("get-sum"));
+    expect(await recorded.run("return rec.get_sum({})")).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
+    expect(recorded.got()).toEqual([]);
+  });
+
+  test("that become one in code: one is denied and the other is called", async () => {
+    for (const [denied, called] of [
+      ["get-sum", "get_sum"],
+      ["get_sum", "get-sum"],
+    ]) {
+      const toolbox = await recorded.open({ deny: [denied] }, undefined, named("get-sum", "get_sum", "get.sum"));
+      await recorded.run(
+        "return Promise.allSettled([rec.get_sum, rec['get-sum'], rec['get.sum'], servers.rec.get_sum].map((call) => call?.({})))",
+      );
+      for (const name of ["get-sum", "get_sum"]) await toolbox.pool.callTool("rec", name, {}).catch(() => {});
+      const got = recorded.got().map(({ name }) => name);
+      expect(got).toContain(called);
+      expect(got).not.toContain(denied);
+    }
+  });
+
+  test("upper and lower case are apart", async () => {
+    await recorded.open({ deny: ["Delete"] }, undefined, named("Delete", "delete"));
+    expect(await recorded.run("return rec.delete({})")).toMatchObject({ ok: true });
+    expect(await recorded.run("return rec.Delete({})")).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
+    expect(recorded.got().map(({ name }) => name)).toEqual(["delete"]);
+  });
+
+  test("that a server gives a tool later are denied as well", async () => {
+    await recorded.open({ deny: ["drop*"] }, undefined, named("keep"));
+    recorded.project.write("tools.json", named("keep", "drop_all"));
+    expect(await recorded.run("await rec.keep({}); return rec.drop_all({})")).toMatchObject({ ok: false });
+    expect(await recorded.run("return callTool('rec', 'drop_all', {})")).toMatchObject({ ok: false });
+    await expect(recorded.toolbox.pool.callTool("rec", "drop_all", {})).rejects.toMatchObject({
+      code: "POLICY_DENIED",
+    });
+    expect(recorded.got().map(({ name }) => name)).toEqual(["keep"]);
+  });
+
+  test("of tools like constructor, __proto__ and *", async () => {
+    const names = ["constructor", "__proto__", "*", "then", "hasOwnProperty"];
+    await recorded.open({ deny: names.slice(0, 2) }, undefined, named(...names));
+    for (const name of names) await recorded.toolbox.pool.callTool("rec", name, {}).catch(() => {});
+    expect(recorded.got().map(({ name }) => name)).toEqual(["*", "then", "hasOwnProperty"]);
+  });
+});
+
+describe("resources and prompts", () => {
+  const calls = [
+    "resources.list()",
+    "resources.templates()",
+    'resources.read("it://a")',
+    "prompts.list()",
+    'prompts.get("ask", {})',
+    'resources.subscribe("it://a")',
+  ];
+
+  test("are no tools: patterns and lists of tools leave them alone", async () => {
+    await recorded.open({ allow: [], deny: ["*-*"] });
+    for (const call of calls) expect([call, (await recorded.run(`await rec.${call}`)).ok]).toEqual([call, true]);
+    expect(recorded.got()).toEqual([{ uri: "it://a" }, { prompt: "ask" }] as never);
+  });
+
+  test.each([
+    ["its entry", { deny: ["*"] }, undefined, 'mcpServers.rec.deny[0], "*"'],
+    ["the common policy", {}, { deny: ["rec.*"] }, 'policy.deny[0], "rec.*"'],
+  ])("are closed with the whole server, by %s", async (_, keys, policy, line) => {
+    await recorded.open(keys, policy);
+    for (const call of calls) {
+      const what = call.startsWith("prompts") ? "prompts" : "resources";
+      expect([call, await recorded.run(`await rec.${call}`)]).toMatchObject([
+        call,
+        {
+          ok: false,
+          error: { code: "POLICY_DENIED", message: `The ${what} of rec are denied in the config by ${line}` },
+        },
+      ]);
+    }
+    expect(recorded.got()).toEqual([]);
+  });
+});

@@ -1,0 +1,76 @@
+/** Every way to call a tool: what none of them may go round is tested with all of them. */
+import { callOnce } from "../../src/flows/bindings.ts";
+import type { Toolbox } from "../../src/flows/toolbox.ts";
+import type { Recorded } from "./recorded.ts";
+
+export interface Called {
+  ok: boolean;
+  code?: string | undefined;
+  message?: string | undefined;
+  hint?: string | undefined;
+}
+
+/** Calls `rec`'s tool of that name, with these arguments. */
+export type Way = (recorded: Recorded, tool: string, args?: object) => Promise<Called>;
+
+/** The tool's name in code. */
+const js = (tool: string) => tool.replaceAll("-", "_");
+
+const inCode =
+  (source: (tool: string, args: string) => string): Way =>
+  async (recorded, tool, args = {}) => {
+    const outcome = await recorded.run(source(tool, JSON.stringify(args)));
+    if (outcome.ok) return { ok: true };
+    const { code, message, hint } = outcome.error;
+    return { ok: false, code, message, hint };
+  };
+
+const byItself =
+  (call: (toolbox: Toolbox, tool: string, args: object) => Promise<unknown>): Way =>
+  async ({ toolbox }, tool, args = {}) => {
+    try {
+      await call(toolbox, tool, args);
+      return { ok: true };
+    } catch (error) {
+      const { code, message, hint } = error as Called;
+      return { ok: false, code, message, hint };
+    }
+  };
+
+export const ways: Record<string, Way> = {
+  global: inCode((tool, args) => `return rec.${js(tool)}(${args})`),
+  "global, original name": inCode((tool, args) => `return rec["${tool}"](${args})`),
+  servers: inCode((tool, args) => `return servers.rec["${tool}"](${args})`),
+  raw: inCode((tool, args) => `return rec.${js(tool)}.raw(${args})`),
+  callTool: inCode((tool, args) => `return callTool("rec", "${tool}", ${args})`),
+  __mcp_call: inCode((tool, args) => `return __mcp_call("rec__${js(tool)}", ${args})`),
+  "import of a server": inCode(
+    (tool, args) => `import { ${js(tool)} } from "./servers/rec"; return ${js(tool)}(${args})`,
+  ),
+  "import of a whole server": inCode(
+    (tool, args) => `import * as all from "./servers/rec/index.ts"; return all.${js(tool)}(${args})`,
+  ),
+  "import of one tool": inCode(
+    (tool, args) => `import { ${js(tool)} } from "./servers/rec/${js(tool)}.ts"; return ${js(tool)}(${args})`,
+  ),
+  "import of a generated file": inCode(
+    (tool, args) => `import { ${js(tool)} } from "./registry/test/rec/${js(tool)}.ts"; return ${js(tool)}(${args})`,
+  ),
+  skill: inCode(
+    (tool, args) => `await fs.mkdir("./workspace/skills", { recursive: true });
+      await fs.writeFile("./workspace/skills/it.ts", 'export const it = (args: object) => rec.${js(tool)}(args);');
+      const { it } = await import("./skills/it"); return it(${args})`,
+  ),
+  "generated code at run time": inCode(
+    (tool, args) => `return new Function("rec", "return rec.${js(tool)}(${args.replaceAll('"', '\\"')})")(rec)`,
+  ),
+  // What the daemon does for a generated file that is run as a program (test/daemon/policy.test.ts runs one).
+  daemon: byItself((toolbox, tool, args) =>
+    callOnce({ server: "rec", tool, args: { ...args } }, toolbox, new AbortController().signal),
+  ),
+  // What direct mode does (test/policy/hosts.test.ts has a host in that mode).
+  "direct mode": byItself((toolbox, tool, args) => toolbox.pool.callTool("rec", tool, args)),
+  "any request": byItself((toolbox, tool, args) =>
+    toolbox.pool.request("rec", { method: "tools/call", params: { name: tool, arguments: args } }),
+  ),
+};
