@@ -44,6 +44,10 @@ export interface Config {
   observe: boolean;
   /** What a host may load of `serve` at most. */
   surfaceTokens: number;
+  /** Whether calls and characters are counted. */
+  stats: boolean;
+  /** Whether it is counted, too, what leads agents to the registry. */
+  hooks: boolean;
   folders: Folders;
 }
 
@@ -88,6 +92,8 @@ export async function loadConfig(options: {
     check: parsed.check,
     observe: parsed.observe,
     surfaceTokens: parsed.surfaceTokens,
+    stats: parsed.stats,
+    hooks: parsed.hooks,
     folders: foldersOf(origin, chosen, options.env),
   };
 }
@@ -134,6 +140,8 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     check: "error",
     observe: true,
     surfaceTokens: defaultSurfaceTokens,
+    stats: true,
+    hooks: true,
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
 }

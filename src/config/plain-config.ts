@@ -20,7 +20,15 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
     servers.set(name, entry);
   }
   const limits = { ...defaultLimits };
-  return { servers, check: "error", limits, observe: true, surfaceTokens: defaultSurfaceTokens };
+  return {
+    servers,
+    check: "error",
+    limits,
+    observe: true,
+    surfaceTokens: defaultSurfaceTokens,
+    stats: true,
+    hooks: true,
+  };
 }
 
 /** Not where a key stands twice, which `JSON.parse` is silent about, nor where one could be mistaken for a prototype. */

@@ -120,6 +120,10 @@ export const configSchema = z.object({
   observe: z.boolean().default(true),
   /** Of both tools and the instructions of `serve`; the tools alone take some 300, and instructions are never longer than hosts read. */
   surfaceTokens: z.int().min(400).max(2_000).default(defaultSurfaceTokens),
+  /** Whether calls and characters are counted for `claudikins stats`. */
+  stats: z.boolean().default(true),
+  /** Whether it is counted, too, what leads agents to the registry. */
+  hooks: z.boolean().default(true),
 });
 
 export type StdioEntry = z.infer<typeof stdioSchema> & { url?: undefined };

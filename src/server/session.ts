@@ -10,7 +10,9 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
+import { withFigures } from "./figures.ts";
 import { ProgressReporter } from "./progress.ts";
+import { SessionCount } from "./session-count.ts";
 import { capabilities, serverInfo, surfaceOf } from "./surface.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
@@ -31,11 +33,19 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
  * The SDK's server of one session, not connected yet. Its calls are those of `toolbox`; they are cancelled when the session
  * ends, and when `closing` is aborted.
  */
-export function createSession(toolbox: Toolbox, closing: AbortSignal, surface = surfaceOf(toolbox)): Server {
+export function createSession(
+  toolbox: Toolbox,
+  closing: AbortSignal,
+  surface = surfaceOf(toolbox),
+  count = new SessionCount(toolbox, surface.instructions),
+): Server {
   const { tools, instructions } = surface;
   const server = new Server(serverInfo, { capabilities, instructions });
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+  server.setRequestHandler(ListToolsRequestSchema, () => {
+    count.listed(tools);
+    return { tools };
+  });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
     const call = handlers.get(params.name);
     if (!call) {
@@ -49,7 +59,12 @@ export function createSession(toolbox: Toolbox, closing: AbortSignal, surface = 
     });
     const onProgress = progressToken === undefined ? undefined : (line: string) => reporter.report(line);
     try {
-      return await call(params.arguments ?? {}, toolbox, AbortSignal.any([signal, closing]), onProgress);
+      const args = params.arguments ?? {};
+      const startedAt = performance.now();
+      const called = await call(args, toolbox, AbortSignal.any([signal, closing]), onProgress);
+      const result = withFigures(called, startedAt);
+      count.answered(params.name, args, result);
+      return result;
     } catch (thrown) {
       const error = toClaudikinsError(thrown);
       const text = error.hint ? `${error.message}\nHint: ${error.hint}` : error.message;

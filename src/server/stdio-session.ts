@@ -5,16 +5,16 @@ import type { Toolbox } from "../flows/toolbox.ts";
 import type { Begun } from "./first-answers.ts";
 import { hostOf } from "./host.ts";
 import { createSession } from "./session.ts";
+import type { SessionCount } from "./session-count.ts";
 import type { Surface } from "./surface.ts";
 
 /** Serves until `over` is aborted, which it is when the connection is closed from inside as well. */
 export async function serveSession(
   toolbox: Toolbox,
-  surface: Surface,
-  begun: Begun,
+  { surface, count, begun }: { surface: Surface; count: SessionCount; begun: Begun },
   over: AbortController,
 ): Promise<void> {
-  const server = createSession(toolbox, over.signal, surface);
+  const server = createSession(toolbox, over.signal, surface, count);
   toolbox.pool.host = hostOf(server);
   server.onclose = () => over.abort();
   await server.connect(new BegunTransport(begun));

@@ -34,6 +34,8 @@ describe("accepted", () => {
       check: "error",
       observe: true,
       surfaceTokens: 600,
+      stats: true,
+      hooks: true,
       limits: defaultLimits,
     });
   });
@@ -76,6 +78,8 @@ describe("accepted", () => {
         check: "warn",
         observe: false,
         surfaceTokens: 900,
+        stats: false,
+        hooks: false,
         limits,
       }),
     ).toEqual({
@@ -85,6 +89,8 @@ describe("accepted", () => {
       check: "warn",
       observe: false,
       surfaceTokens: 900,
+      stats: false,
+      hooks: false,
       limits,
     } as never);
   });

@@ -12,13 +12,14 @@ const source = join(root, "src");
  */
 const below: Record<string, string[]> = {
   main: ["cli"],
-  cli: ["server", "daemon", "flows", "sandbox", "registry", "clients", "config", "demo"],
-  server: ["flows", "sandbox", "registry", "clients", "config"],
-  daemon: ["flows", "sandbox", "registry", "clients", "config"],
-  flows: ["sandbox", "registry", "clients", "config"],
+  cli: ["server", "daemon", "flows", "sandbox", "registry", "clients", "ledger", "config", "demo"],
+  server: ["flows", "sandbox", "registry", "clients", "ledger", "config"],
+  daemon: ["flows", "sandbox", "registry", "clients", "ledger", "config"],
+  flows: ["sandbox", "registry", "clients", "ledger", "config"],
   sandbox: [],
   registry: ["clients"],
   clients: ["config"],
+  ledger: [],
   config: [],
   demo: [],
 };
