@@ -65,6 +65,10 @@ const commands: Record<string, Entry | Group> = {
       },
     },
   },
+  stats: {
+    summary: "Show what was called, and what it kept out of contexts",
+    load: () => import("./commands/stats.ts"),
+  },
   hooks: {
     summary: "Texts that tell agents of us: print",
     description: "Texts that tell agents how to find and call tools.",
