@@ -65,6 +65,17 @@ const commands: Record<string, Entry | Group> = {
       },
     },
   },
+  stats: {
+    summary: "Show what was called, and what it kept out of contexts",
+    load: () => import("./commands/stats.ts"),
+  },
+  hooks: {
+    summary: "Texts that tell agents of us: print",
+    description: "Texts that tell agents how to find and call tools.",
+    commands: {
+      print: { summary: "Print one: claude-md, skill or readme", load: () => import("./commands/hooks/print.ts") },
+    },
+  },
   gen: { summary: "Ask every server for its tools and write the registry", load: () => import("./commands/gen.ts") },
   demo: {
     summary: "The built-in demo server: the back office of a small shop",

@@ -3,8 +3,13 @@
 /** Narrower than this no column gets, however narrow the terminal is. */
 const leastWidth = 8;
 
-/** One line a row, the head first. Where `width` is not enough, the widest columns are cut. */
-export function table(head: string[], rows: string[][], width = Number.POSITIVE_INFINITY): string {
+/** One line a row, the head first. Where `width` is not enough, the widest columns are cut. Columns of numbers, by their places, stand right. */
+export function table(
+  head: string[],
+  rows: string[][],
+  width = Number.POSITIVE_INFINITY,
+  numbers: number[] = [],
+): string {
   const lines = [head, ...rows].map((row) => row.map((cell) => cell.replace(/[\p{Cc}\s]+/gu, " ").trim()));
   const widths = head.map((_, column) => Math.max(...lines.map((row) => Bun.stringWidth(row[column] ?? ""))));
   const whole = () => widths.reduce((sum, each) => sum + each, 2 * (widths.length - 1));
@@ -15,18 +20,19 @@ export function table(head: string[], rows: string[][], width = Number.POSITIVE_
   }
   const text = (row: string[]) =>
     row
-      .map((cell, column) => padded(cell, widths[column] ?? 0))
+      .map((cell, column) => padded(cell, widths[column] ?? 0, numbers.includes(column)))
       .join("  ")
       .trimEnd();
   return `${lines.map(text).join("\n")}\n`;
 }
 
-function padded(cell: string, width: number): string {
+function padded(cell: string, width: number, right: boolean): string {
   let shown = cell;
   if (Bun.stringWidth(shown) > width) {
     const letters = [...cell];
     while (Bun.stringWidth(letters.join("")) > width - 1) letters.pop();
     shown = `${letters.join("")}…`;
   }
-  return shown + " ".repeat(width - Bun.stringWidth(shown));
+  const space = " ".repeat(width - Bun.stringWidth(shown));
+  return right ? space + shown : shown + space;
 }

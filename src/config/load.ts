@@ -59,6 +59,10 @@ export interface Config {
   mode: Mode;
   prefix: Prefix;
   directTokens: number;
+  /** Whether calls and characters are counted. */
+  stats: boolean;
+  /** Whether it is counted, too, what leads agents to the registry. */
+  hooks: boolean;
   folders: Folders;
 }
 
@@ -116,6 +120,8 @@ export async function loadConfig(options: {
     mode: parsed.mode,
     prefix: parsed.prefix,
     directTokens: parsed.directTokens,
+    stats: parsed.stats,
+    hooks: parsed.hooks,
     folders: foldersOf(origin, chosen, options.env),
   };
 }
@@ -163,6 +169,8 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     observe: true,
     surfaceTokens: defaultSurfaceTokens,
     ...defaultServe,
+    stats: true,
+    hooks: true,
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
 }

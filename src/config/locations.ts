@@ -19,6 +19,11 @@ export function credentialsFile(env: Environment): string {
   return join(userDataFolder(env), "credentials.json");
 }
 
+/** What is counted of all calls, for all projects of the user. */
+export function ledgerFolder(env: Environment): string {
+  return join(userDataFolder(env), "ledger");
+}
+
 export interface Folders {
   /** Generated files about the servers' tools, and the search index. */
   registry: string;

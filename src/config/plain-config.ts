@@ -23,7 +23,8 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
   }
   const limits = { ...defaultLimits };
   const common = policy === undefined ? {} : { policy };
-  const others = { limits, observe: true, surfaceTokens: defaultSurfaceTokens, ...defaultServe, ...common };
+  const counted = { stats: true, hooks: true };
+  const others = { limits, observe: true, surfaceTokens: defaultSurfaceTokens, ...counted, ...defaultServe, ...common };
   return { servers, check: "error", ...others };
 }
 

@@ -169,6 +169,10 @@ const configFields = {
   prefix: z.enum(prefixes).default(defaultServe.prefix),
   /** `auto` is direct while the definitions of all tools take so many tokens at most. */
   directTokens: z.int().min(0).max(1_000_000).default(defaultServe.directTokens),
+  /** Whether calls and characters are counted for `claudikins stats`. */
+  stats: z.boolean().default(true),
+  /** Whether it is counted, too, what leads agents to the registry. */
+  hooks: z.boolean().default(true),
 };
 
 /** `servers` are the names of all of them. */

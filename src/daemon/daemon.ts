@@ -7,6 +7,7 @@ import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { callOnce } from "../flows/bindings.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import type { Log } from "../log.ts";
+import { hookIn, hookKey } from "../registry/hooks.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { version } from "../version.ts";
 import type { Lock } from "./lock.ts";
@@ -53,6 +54,7 @@ export class Daemon {
   #lastCallAt = performance.now();
   #idleTimer: NodeJS.Timeout | undefined;
   #isLeaving = false;
+  #isFound = false;
 
   /** Listens from now on. */
   constructor(options: DaemonOptions) {
@@ -147,7 +149,8 @@ export class Daemon {
     }
     this.#running += 1;
     try {
-      const { server, tool, args } = callOf(await bodyOf(request));
+      const { server, tool, args, via } = callOf(await bodyOf(request));
+      this.#countFirst(String(via));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
       const value = await callOnce({ server, tool, args }, this.#options.toolbox, signal);
       return json(`{"value":${jsonOf(value)}}`);
@@ -157,6 +160,13 @@ export class Daemon {
       this.#lastCallAt = performance.now();
       this.#endWhenIdle();
     }
+  }
+
+  /** What led to the first call of its life; of the others somebody has known already. */
+  #countFirst(via: string): void {
+    if (this.#isFound || !this.#options.toolbox.config.hooks) return;
+    this.#isFound = true;
+    this.#options.toolbox.ledger.found(hookKey("files", hookIn(via) ?? "none"));
   }
 
   #leaveWhenOld(): void {
@@ -223,9 +233,9 @@ async function bodyOf(request: Request): Promise<unknown> {
 }
 
 function callOf(body: unknown): CallRequest {
-  const { server, tool, args = {} } = (body ?? {}) as Partial<CallRequest>;
+  const { server, tool, args = {}, via } = (body ?? {}) as Partial<CallRequest>;
   const isWhole = typeof server === "string" && server !== "" && typeof tool === "string";
-  if (isWhole && args !== null && typeof args === "object" && !Array.isArray(args)) return { server, tool, args };
+  if (isWhole && args !== null && typeof args === "object" && !Array.isArray(args)) return { server, tool, args, via };
   throw new ClaudikinsError("USAGE", 'A call is {"server": "…", "tool": "…", "args": {…}}');
 }
 

@@ -2,7 +2,8 @@
  * What a daemon is asked and answers: JSON over HTTP, on a socket that only its user can reach. Answers have a
  * content-length.
  *
- * - `POST /call` with `{"server", "tool", "args"?}` calls a tool: `{"value"}`, as code in the sandbox gets it.
+ * - `POST /call` with `{"server", "tool", "args"?, "via"?}` calls a tool: `{"value"}`, as code in the sandbox gets it. `via` is
+ *   where its caller has read of it, as a mark of `registry/hooks.ts`.
  * - `GET /status` → `Status`.
  * - `POST /stop` with `{"now"?: true}` → `{"calls"}`, how many are running: it takes no more, and ends when these are done;
  *   with `now` they are broken off.
@@ -17,6 +18,7 @@ export interface CallRequest {
   server: string;
   tool: string;
   args: Record<string, unknown>;
+  via?: unknown;
 }
 
 export interface Status {

@@ -10,6 +10,7 @@ import { signature } from "../registry/signature.ts";
 import { argumentProblems } from "../registry/validate-arguments.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { CodeSubscriptions } from "./code-subscriptions.ts";
+import { counted } from "./counted-call.ts";
 import { changesKnown, firstAnswer } from "./first-look.ts";
 import { progressText } from "./progress-text.ts";
 import { registryFunction } from "./registry-functions.ts";
@@ -47,7 +48,9 @@ export async function bindingsFor(
     }),
     suggest: (words, limit) => suggestions(words, limit, toolbox),
     call: (call, callSignal, clock) =>
-      toldCall(toolbox, call, { signal: callSignal, clock, subscriptions }, onProgress),
+      counted(call, { toolbox, signal: callSignal, taken: true }, () =>
+        toldCall(toolbox, call, { signal: callSignal, clock, subscriptions }, onProgress),
+      ),
   };
 }
 
@@ -125,7 +128,9 @@ export async function callOnce(
   signal: AbortSignal,
 ): Promise<BindingValue> {
   const call: BindingCall = { namespace: server, group: "tools", name: tool, args, raw: false };
-  return callTool(toolbox, call, { signal, subscriptions: new CodeSubscriptions(toolbox.pool) });
+  return counted(call, { toolbox, signal, taken: false }, () =>
+    callTool(toolbox, call, { signal, subscriptions: new CodeSubscriptions(toolbox.pool) }),
+  );
 }
 
 /** Questions about the tools are no calls, and not told of. */

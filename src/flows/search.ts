@@ -1,5 +1,6 @@
 /** search: query → index → ranked tools and skills with what is needed to call them. Starts nothing. */
 
+import { withoutMark } from "../registry/hooks.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { ToolSearch } from "../registry/search.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
@@ -54,7 +55,7 @@ export function search(query: string, limit: number, toolbox: Toolbox): SearchRe
   const unknown = toolbox.unknownServers();
   return {
     query,
-    tools: tools.search(query, limit).map(({ id, server, tool, score, also }): FoundTool => {
+    tools: tools.search(withoutMark(query), limit).map(({ id, server, tool, score, also }): FoundTool => {
       const skill = skills.get(tool);
       if (skill) return { ...foundSkill(skill), score };
       return {

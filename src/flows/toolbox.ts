@@ -4,9 +4,10 @@ import type { ListedTool } from "../clients/result.ts";
 import { unlessAborted } from "../clients/unless-aborted.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
-import { userDataFolder } from "../config/locations.ts";
+import { ledgerFolder, userDataFolder } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
+import { Ledger } from "../ledger/ledger.ts";
 import type { Log } from "../log.ts";
 import { noteOrigin, writeBridge } from "../registry/bridge.ts";
 import type { RegistryIndex, RegistryServer } from "../registry/model.ts";
@@ -54,6 +55,8 @@ export class Toolbox implements AsyncDisposable {
   readonly #shown: ShownServers;
   /** What was seen of tools' results. */
   readonly observer: Observer;
+  /** What was called, and how much of it came back. */
+  readonly ledger: Ledger;
   readonly #asked = new Set<string>();
   readonly #fingerprints = new Map<string, string>();
   readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
@@ -88,6 +91,8 @@ export class Toolbox implements AsyncDisposable {
         servers: () => this.#registry.index.servers,
         log: options.log,
       });
+    const counted = config.stats ? ledgerFolder(options.env) : undefined;
+    this.ledger = lender?.ledger ?? new Ledger({ folder: counted, log: options.log });
     this.#registry = lender ? lender.#registry : new KnownServers(registry, (server) => this.observer.apply(server));
     this.#stopListening = this.#registry.onRemembered((server) => {
       for (const listener of this.#toolListeners) listener(server);
@@ -331,7 +336,8 @@ export class Toolbox implements AsyncDisposable {
     this.#asking[Symbol.dispose]();
     if (!this.#lender) this.sandbox[Symbol.dispose]();
     this.#writeWhatIsLeft();
-    await Promise.all([this.pool.close(), this.#lender ? undefined : this.observer.flush()]);
+    await this.pool.close();
+    if (!this.#lender) await Promise.all([this.observer.flush(), this.ledger.end()]);
   }
 
   #writeWhatIsLeft(): void {

@@ -1,9 +1,10 @@
-/** Writes what generated files call through, `_runtime/bridge.ts` and its code, and what they are told of this machine. */
+/** Writes what the whole registry shares: `_runtime/bridge.ts`, which its files call through, a README; and what they are told of this machine. */
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere, writeWhenChanged } from "../files.ts";
 import type { Difference } from "./differences.ts";
+import { hookTexts, readmeMark } from "./hook-texts.ts";
 // @ts-expect-error: TypeScript sees a module where the bundler gives its text.
 import source from "./runtime/bridge.ts" with { type: "text" };
 
@@ -48,6 +49,7 @@ function sharedFiles(folder: string): SharedFile[] {
     })),
     // Node would take the files for scripts where a project's own package.json says nothing, or says so.
     { path: join(folder, "package.json"), text: modulesText, isOurs: (found) => found === modulesText },
+    { path: join(folder, "README.md"), text: hookTexts.readme, isOurs: (found) => found.startsWith(readmeMark) },
   ];
 }
 

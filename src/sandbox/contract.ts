@@ -43,8 +43,10 @@ export interface Receipt {
   tools: Record<string, ToolUse>;
   /** Characters of tool results that went into the code. */
   charsIn: number;
-  /** Characters of the value and the logs that came out of it. */
+  /** Characters that came out of it: the value or the failure, the logs, the texts that were displayed. */
   charsOut: number;
+  /** What it asked of the registry first, if anything: `tools.search`, or a path below ./registry. */
+  registry?: string;
 }
 
 interface Common {

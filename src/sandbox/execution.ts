@@ -232,7 +232,7 @@ export class Execution implements HostCalls {
     // An engine that ran out of memory or stack, or was stopped in the middle, is not used again; and one that has grown
     // too large ends with its worker, which gives its memory back now and not some time.
     const reusable = (result.ok || result.reason === "threw") && !this.#cell.outgrown;
-    this.#send({ type: "done", result, reusable });
+    this.#send({ type: "done", result, reusable, registry: this.#files.registryPath });
   }
 }
 

@@ -59,7 +59,8 @@ export type FromWorker =
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
   | ({ type: "call"; call: number; args: string } & Omit<BindingCall, "args">)
-  | { type: "done"; result: WorkerResult; reusable: boolean };
+  /** `registry` is the first path below ./registry that was asked for. */
+  | { type: "done"; result: WorkerResult; reusable: boolean; registry: string | undefined };
 
 export type WorkerResult =
   /** `notes` is JSON of what looks wrong about the value. */

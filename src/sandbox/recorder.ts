@@ -65,6 +65,8 @@ export class Recorder {
   /** By tool; only looked into when there is something to explain. */
   readonly #seen = new Map<string, SeenCalls>();
   readonly #limits: Limits;
+  #displayedChars = 0;
+  #registry: string | undefined;
 
   constructor(limits: Limits) {
     this.#limits = limits;
@@ -82,7 +84,14 @@ export class Recorder {
   }
 
   display(json: string): void {
-    this.#display.push(JSON.parse(json));
+    const displayed: unknown = JSON.parse(json);
+    this.#display.push(displayed);
+    this.#displayedChars += textChars(displayed);
+  }
+
+  /** The code has asked something of the registry. */
+  asked(what: string): void {
+    this.#registry ??= what;
   }
 
   /** Makes one call through the bindings and gives the answer for the code; a failure is an answer too. */
@@ -91,6 +100,7 @@ export class Recorder {
     const tool = group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`;
     const startedAt = performance.now();
     // Questions about the tools are no calls of tools.
+    if (namespace === "") this.asked(`tools.${name}`);
     const use = namespace === "" ? newUse() : this.#use(tool);
     use.calls += 1;
     const seen = this.#seenOf(tool);
@@ -152,7 +162,14 @@ export class Recorder {
   }
 
   failure(reason: FailureReason, error: OutcomeError): Outcome {
-    return { ok: false, reason, error, logs: this.#logs, display: this.#display, receipt: this.#receipt(0) };
+    return {
+      ok: false,
+      reason,
+      error,
+      logs: this.#logs,
+      display: this.#display,
+      receipt: this.#receipt(error.message.length + (error.hint?.length ?? 0)),
+    };
   }
 
   #use(id: string): ToolUse {
@@ -163,7 +180,7 @@ export class Recorder {
     return use;
   }
 
-  #receipt(valueChars: number): Receipt {
+  #receipt(resultChars: number): Receipt {
     const uses = [...this.#tools].sort(([a], [b]) => (a < b ? -1 : 1));
     const sum = (pick: (use: ToolUse) => number) => uses.reduce((total, [, use]) => total + pick(use), 0);
     return {
@@ -173,9 +190,18 @@ export class Recorder {
       failures: sum((use) => use.failures),
       tools: Object.fromEntries(uses.map(([id, use]) => [id, { ...use, durationMs: round(use.durationMs) }])),
       charsIn: sum((use) => use.resultChars),
-      charsOut: valueChars + this.#logs.reduce((total, { text }) => total + text.length + 1, 0),
+      charsOut: resultChars + this.#displayedChars + this.#logs.reduce((total, { text }) => total + text.length + 1, 0),
+      ...(this.#registry === undefined ? {} : { registry: this.#registry }),
     };
   }
+}
+
+/** Images are no text. */
+function textChars(displayed: unknown): number {
+  if (typeof displayed === "string") return displayed.length;
+  if (Array.isArray(displayed)) return displayed.reduce((sum: number, each) => sum + textChars(each), 0);
+  const { text, content } = (displayed ?? {}) as { text?: unknown; content?: unknown };
+  return textChars(text ?? content ?? "");
 }
 
 function newUse(): ToolUse {

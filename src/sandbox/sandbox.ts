@@ -112,8 +112,10 @@ export class Sandbox implements Disposable {
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
       if (data.type === "logs") recorder.log(data.entries);
       else if (data.type === "display") recorder.display(data.json);
-      else if (data.type === "done") resolve(data);
-      else void recorder.call(data, bindings, calls.signal, clock).then(send);
+      else if (data.type === "done") {
+        if (data.registry !== undefined) recorder.asked(data.registry);
+        resolve(data);
+      } else void recorder.call(data, bindings, calls.signal, clock).then(send);
     };
     worker.onerror = (event) => {
       event.preventDefault();

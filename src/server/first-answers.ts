@@ -20,6 +20,8 @@ export interface Begun {
   input: Readable;
   /** The id of the request that the host has its answer to, and that the SDK's server will answer again. */
   initializeId: string | number | undefined;
+  /** Whether the host has our tools. */
+  isListed: boolean;
 }
 
 /** After the last answer the SDK is loaded, so that the first call does not wait for it. */
@@ -37,6 +39,7 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
   const kept: Buffer[] = [];
   let rest: Buffer = Buffer.alloc(0);
   let initializeId: string | number | undefined;
+  let isListed = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Whether that was one of ours. */
@@ -50,6 +53,7 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
       initializeId = message!.id;
       kept.push(line);
     }
+    isListed ||= message!.method === "tools/list";
     clearTimeout(timer);
     timer = setTimeout(end, idleMs);
     return true;
@@ -77,7 +81,7 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
   const input = new PassThrough();
   for (const line of [...kept, rest]) if (line.length > 0) input.write(line);
   stdin.pipe(input);
-  return { input, initializeId };
+  return { input, initializeId, isListed };
 }
 
 interface Request {

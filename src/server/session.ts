@@ -10,9 +10,11 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
+import { withFigures } from "./figures.ts";
 import { hostRequestsOf } from "./host-requests.ts";
 import { ProgressReporter } from "./progress.ts";
 import { createDirectSession } from "./proxy/direct-session.ts";
+import { SessionCount } from "./session-count.ts";
 import { capabilities, type Surface, serverInfo, surfaceOf } from "./surface.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
@@ -38,12 +40,17 @@ export function createSession(
   closing: AbortSignal,
   mode: "code" | "direct",
   surface?: Surface,
+  counted?: SessionCount,
 ): Server {
   if (mode === "direct") return createDirectSession(toolbox, closing);
   const { tools, instructions } = surface ?? surfaceOf(toolbox);
+  const count = counted ?? new SessionCount(toolbox, instructions);
   const server = new Server(serverInfo, { capabilities, instructions });
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+  server.setRequestHandler(ListToolsRequestSchema, () => {
+    count.listed(tools);
+    return { tools };
+  });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId, signal, sendNotification }) => {
     const call = handlers.get(params.name);
     if (!call) {
@@ -58,7 +65,12 @@ export function createSession(
     });
     const onProgress = progressToken === undefined ? undefined : (line: string) => reporter.report(line);
     try {
-      return await call(params.arguments ?? {}, toolbox, AbortSignal.any([signal, closing]), onProgress);
+      const args = params.arguments ?? {};
+      const startedAt = performance.now();
+      const called = await call(args, toolbox, AbortSignal.any([signal, closing]), onProgress);
+      const result = withFigures(called, startedAt);
+      count.answered(params.name, args, result);
+      return result;
     } catch (thrown) {
       const error = toClaudikinsError(thrown);
       const text = error.hint ? `${error.message}\nHint: ${error.hint}` : error.message;

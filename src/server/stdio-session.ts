@@ -7,14 +7,21 @@ import { hostOf } from "./host.ts";
 import { createSession } from "./session.ts";
 import type { Surface } from "./surface.ts";
 
+/** What there is of a session in code mode before the SDK is loaded. */
+interface Beginning {
+  surface?: Surface | undefined;
+  count?: SessionCount | undefined;
+  begun?: Begun | undefined;
+}
+
 /** Serves until `over` is aborted, which it is when the connection is closed from inside as well. */
 export async function serveSession(
   toolbox: Toolbox,
   mode: "code" | "direct",
-  { surface, begun }: { surface?: Surface | undefined; begun?: Begun | undefined },
+  { surface, count, begun }: Beginning,
   over: AbortController,
 ): Promise<void> {
-  const server = createSession(toolbox, over.signal, mode, surface);
+  const server = createSession(toolbox, over.signal, mode, surface, count);
   toolbox.pool.host = hostOf(server);
   server.onclose = () => over.abort();
   await server.connect(begun ? new BegunTransport(begun) : new StdioServerTransport());

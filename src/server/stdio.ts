@@ -2,6 +2,7 @@
 import type { Toolbox } from "../flows/toolbox.ts";
 import { answerFirst } from "./first-answers.ts";
 import { sessionMode } from "./proxy/mode.ts";
+import { SessionCount } from "./session-count.ts";
 import { capabilities, serverInfo, surfaceOf } from "./surface.ts";
 
 /** Serves until the host closes stdin or `interrupted` is aborted; executions that run then are cancelled. */
@@ -14,12 +15,18 @@ export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Pr
   if (interrupted.aborted) end();
   interrupted.addEventListener("abort", end, { once: true });
   const mode = sessionMode(toolbox);
-  const surface = mode === "code" ? surfaceOf(toolbox) : undefined;
-  const known = surface && { serverInfo, capabilities, ...surface };
-  const begun = known && (await answerFirst(process.stdin, process.stdout, known, over.signal));
+  const beginning = mode === "code" ? await beginCode(toolbox, over.signal) : {};
   if (!over.signal.aborted) {
     const { serveSession } = await import("./stdio-session.ts");
-    await serveSession(toolbox, mode, { surface, begun }, over);
+    await serveSession(toolbox, mode, beginning, over);
   }
   process.stdin.destroy();
+}
+
+async function beginCode(toolbox: Toolbox, over: AbortSignal) {
+  const surface = surfaceOf(toolbox);
+  const count = new SessionCount(toolbox, surface.instructions);
+  const begun = await answerFirst(process.stdin, process.stdout, { serverInfo, capabilities, ...surface }, over);
+  if (begun.isListed) count.listed(surface.tools);
+  return { surface, count, begun };
 }

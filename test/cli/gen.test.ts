@@ -50,12 +50,13 @@ test("--check: a registry that is old, one that is current, and one that cannot 
     missing  _runtime/bridge.ts
     missing  _runtime/bridge-code.js
     missing  package.json
+    missing  README.md
     --- stderr
     server  tools  differences  time  state
     shop  2  5  N ms  stale
     notes  1  4  N ms  stale
 
-    error: The registry in FOLDER/.claudikins/registry is not current: 13 files
+    error: The registry in FOLDER/.claudikins/registry is not current: 14 files
 
     hint: Generate it again: claudikins gen
     --- exit code 1
@@ -120,7 +121,7 @@ test("--check --json: the report on stdout when all is current, with the error w
     stderr: {
       error: {
         code: "REGISTRY_STALE",
-        message: `The registry in ${registry} is not current: 8 files`,
+        message: `The registry in ${registry} is not current: 9 files`,
         hint: "Generate it again: claudikins gen",
       },
       report: {
@@ -138,10 +139,12 @@ test("--check --json: the report on stdout when all is current, with the error w
             ],
           },
         ],
-        differences: ["index.json", "_runtime/bridge.ts", "_runtime/bridge-code.js", "package.json"].map((name) => ({
-          path: join(registry, name),
-          state: "missing",
-        })),
+        differences: ["index.json", "_runtime/bridge.ts", "_runtime/bridge-code.js", "package.json", "README.md"].map(
+          (name) => ({
+            path: join(registry, name),
+            state: "missing",
+          }),
+        ),
       },
     },
   });
@@ -193,6 +196,7 @@ test("--output: another folder, and nothing in the usual one", async () => {
   const { stdout } = await run(["gen", "--output", "sub/tools"]);
   expect(stdout).toBe(`${join(folder.path, "sub", "tools")}\n`);
   expect(readdirSync(join(folder.path, "sub", "tools")).sort()).toEqual([
+    "README.md",
     "_runtime",
     "index.json",
     "other",

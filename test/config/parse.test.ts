@@ -35,6 +35,8 @@ describe("accepted", () => {
       observe: true,
       surfaceTokens: 600,
       ...defaultServe,
+      stats: true,
+      hooks: true,
       limits: defaultLimits,
     });
   });
@@ -80,6 +82,8 @@ describe("accepted", () => {
         mode: "auto",
         prefix: "never",
         directTokens: 0,
+        stats: false,
+        hooks: false,
         limits,
       }),
     ).toEqual({
@@ -92,6 +96,8 @@ describe("accepted", () => {
       mode: "auto",
       prefix: "never",
       directTokens: 0,
+      stats: false,
+      hooks: false,
       limits,
     } as never);
   });

@@ -37,7 +37,9 @@ async function differences(options?: GenerateOptions): Promise<string[]> {
 /** Without what all tools' files call through. */
 const files = () =>
   (readdirSync(folder.registry, { recursive: true }) as string[])
-    .filter((name) => /\.\w+$/.test(name) && matters(name) && !/^(?:_runtime\/bridge|package\.json)/.test(name))
+    .filter(
+      (name) => /\.\w+$/.test(name) && matters(name) && !/^(?:_runtime\/bridge|package\.json|README\.md)/.test(name),
+    )
     .sort();
 
 /** Every file with its text and its time. */
@@ -147,9 +149,10 @@ describe("clean", () => {
         "other/broken/index.ts",
         "other/shop/a.ts",
         "other/shop/index.ts",
-        ...own.map((path) => path.slice(folder.registry.length + 1)),
+        ...own.map((path) => path.slice(folder.registry.length + 1)).filter((name) => name !== "README.md"),
       ].sort(),
     );
+    expect(readFileSync(join(folder.registry, "README.md"), "utf8")).toBe("mine");
     expect(readdirSync(folder.registry)).not.toContain("business");
   });
 
@@ -176,6 +179,7 @@ describe("check", () => {
       "missing _runtime/bridge.ts",
       "missing _runtime/bridge-code.js",
       "missing package.json",
+      "missing README.md",
     ]);
     await gen();
     expect(await differences()).toEqual([]);

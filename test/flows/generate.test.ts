@@ -28,7 +28,7 @@ async function gen(): Promise<GenerateReport> {
 /** Of the servers and the index; what all of them call through is the same. */
 const files = () =>
   (readdirSync(folder.registry, { recursive: true }) as string[])
-    .filter((name) => /\.\w+$/.test(name) && !/^(?:_runtime|package\.json)/.test(name))
+    .filter((name) => /\.\w+$/.test(name) && !/^(?:_runtime|package\.json|README\.md)/.test(name))
     .sort();
 
 /** Files of a server with these tools. */
@@ -143,7 +143,13 @@ test("tools that come and go, another category, another name", async () => {
   folder.configure({ shop: { ...entry, category: "business" } });
   expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 2, written: 5, removed: 5 }]);
   expect(files()).toEqual([...inShop("business/shop", "three", "two"), "index.json"]);
-  expect(readdirSync(folder.registry).sort()).toEqual(["_runtime", "business", "index.json", "package.json"]);
+  expect(readdirSync(folder.registry).sort()).toEqual([
+    "README.md",
+    "_runtime",
+    "business",
+    "index.json",
+    "package.json",
+  ]);
 
   // Only the case differs: the old one is gone before the new one takes its folder.
   folder.configure({ Shop: { ...entry, category: "business" } });

@@ -12,13 +12,14 @@ const source = join(root, "src");
  */
 const below: Record<string, string[]> = {
   main: ["cli"],
-  cli: ["server", "daemon", "flows", "sandbox", "registry", "clients", "policy", "config", "demo"],
-  server: ["flows", "sandbox", "registry", "clients", "policy", "config"],
-  daemon: ["flows", "sandbox", "registry", "clients", "policy", "config"],
-  flows: ["sandbox", "registry", "clients", "policy", "config"],
+  cli: ["server", "daemon", "flows", "sandbox", "registry", "clients", "ledger", "policy", "config", "demo"],
+  server: ["flows", "sandbox", "registry", "clients", "ledger", "policy", "config"],
+  daemon: ["flows", "sandbox", "registry", "clients", "ledger", "policy", "config"],
+  flows: ["sandbox", "registry", "clients", "ledger", "policy", "config"],
   sandbox: [],
   registry: ["clients"],
   clients: ["policy", "config"],
+  ledger: [],
   policy: ["config"],
   config: [],
   demo: [],

@@ -13,6 +13,7 @@ import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { Activity } from "../progress.ts";
 import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
+import { countExecution } from "../shell-count.ts";
 
 export default command({
   name: "exec",
@@ -51,6 +52,7 @@ export default command({
     toolbox.pool.asker = asker;
     const running = execute({ source, limits, check, signal: io.interrupted, onProgress }, toolbox);
     const outcome = await running.finally(() => activity.end());
+    countExecution(toolbox, source, outcome.receipt);
     const colours = hasColours(io.stderr, io);
     if (args.json) {
       if (outcome.ok) await io.stdout.write(`${JSON.stringify(outcome)}\n`);

@@ -9,6 +9,7 @@ import { parseChoice, parseCount } from "../flags.ts";
 import { foundText, nothingText } from "../found-text.ts";
 import type { Output } from "../io.ts";
 import { openToolbox } from "../session.ts";
+import { countMark } from "../shell-count.ts";
 
 export default command({
   name: "search",
@@ -43,6 +44,7 @@ export default command({
       });
     }
     await using toolbox = await openToolbox(io, args.config);
+    countMark(toolbox, args.query);
     if (args.query === "-") {
       for (const line of (await io.stdin.text()).split("\n")) {
         if (line.trim() === "") continue;

@@ -60,11 +60,14 @@ function bodyOf(server: string, tool: string, args: unknown): string {
     throw new ToolError(`${server}.${tool} takes one object with named arguments`, "INVALID_ARGUMENTS");
   }
   try {
-    return JSON.stringify({ server, tool, args: given });
+    return JSON.stringify({ server, tool, args: given, via });
   } catch (cause) {
     throw new ToolError(`${server}.${tool}: the arguments are not JSON: ${messageOf(cause)}`, "INVALID_ARGUMENTS");
   }
 }
+
+/** Where whoever started this program has read of it: a word like `via:skill` on its command line. */
+let via: string | undefined;
 
 /** So many calls at once: a socket takes no more than some hundreds of connections in one moment. */
 let freeTurns = 100;
@@ -496,13 +499,19 @@ function isStarted(meta: ImportMeta): boolean {
 }
 
 async function runProgram(meta: ImportMeta, tool: Tool, run: (args: unknown) => Promise<unknown>): Promise<void> {
-  const words = process.argv.slice(2);
+  const given = process.argv.slice(2);
+  via = given.find(isMark);
+  const words = given.filter((word) => !isMark(word));
   if (words.includes("--help") || words.includes("-h")) {
     process.stdout.write(await helpText(meta, tool));
     return;
   }
   const value = await run(await argumentsOf(words, meta));
   process.stdout.write(`${JSON.stringify(value ?? null, null, process.stdout.isTTY ? 2 : undefined)}\n`);
+}
+
+function isMark(word: string): boolean {
+  return /^via:[a-z-]{1,40}$/.test(word);
 }
 
 async function argumentsOf(words: string[], meta: ImportMeta): Promise<object> {

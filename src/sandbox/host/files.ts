@@ -4,6 +4,7 @@ import { Arguments } from "./filesystem/arguments.ts";
 import { Disk } from "./filesystem/disk.ts";
 import { codeOf, describeFault, Fault } from "./filesystem/fault.ts";
 import { descriptorsHaveNames } from "./filesystem/folder.ts";
+import { parsePath } from "./filesystem/path.ts";
 import { defaultQuotas, type Quotas } from "./filesystem/quota.ts";
 import { describeStats } from "./filesystem/stats.ts";
 
@@ -18,6 +19,8 @@ type Operation = [syscall: string, run: (disk: Disk, args: Arguments) => unknown
 
 export class Files {
   readonly #disk: Disk;
+  /** The first path below ./registry that was asked for, whatever came of it. */
+  registryPath: string | undefined;
 
   constructor(mounts: Mounts, options: FilesOptions = {}) {
     const { quotas, byDescriptor = descriptorsHaveNames } = options;
@@ -32,11 +35,22 @@ export class Files {
     const [syscall, run] = operations.get(operation) ?? [];
     if (syscall === undefined || run === undefined) throw new Error(`there is no operation ${operation}`);
     const args = new Arguments(argsJson);
+    this.registryPath ??= args.paths.map(belowRegistry).find((path) => path !== undefined);
     try {
       return JSON.stringify({ value: run(this.#disk, args) });
     } catch (error) {
       return JSON.stringify({ error: describeFault(error, syscall, args.paths) });
     }
+  }
+}
+
+function belowRegistry(path: string): string | undefined {
+  if (!path.includes("registry")) return undefined;
+  try {
+    const { mount, names } = parsePath(path);
+    return mount === "registry" ? names.join("/") : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -4,6 +4,7 @@ import { maxTimeoutMs } from "../../config/defaults.ts";
 import { execute } from "../../flows/execute.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { outcomeContent } from "../content.ts";
+import { withReceipt } from "../figures.ts";
 
 export const executeCode: Tool = {
   name: "execute_code",
@@ -42,7 +43,8 @@ export async function callExecuteCode(
     toolbox,
   );
   const { folders, limits } = toolbox.config;
-  return outcomeContent(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
+  const content = outcomeContent(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
+  return withReceipt(content, outcome.receipt);
 }
 
 function refusal(text: string): CallToolResult {

@@ -1,0 +1,46 @@
+/** Bars in a terminal, one a line, as long as there is room. */
+import { cyan, paint } from "./colours.ts";
+
+export interface Bar {
+  name: string;
+  value: number;
+  /** What stands behind the bar. */
+  text: string;
+}
+
+export interface Canvas {
+  /** Characters of a line; 80 where nobody says. */
+  width?: number | undefined;
+  colours: boolean;
+  /** Whether it is read on a screen: elsewhere bars are of plain characters. */
+  isTerminal: boolean;
+}
+
+/** Wider bars say nothing more. */
+const maxBar = 60;
+
+const leastBar = 4;
+
+/** Parts of a character, from one eighth to seven. */
+const parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/** What is below zero has no bar. */
+export function chart(bars: Bar[], { width = 80, colours, isTerminal }: Canvas): string {
+  const longest = (pick: (bar: Bar) => string) => Math.max(0, ...bars.map((bar) => Bun.stringWidth(pick(bar))));
+  const names = longest(({ name }) => name);
+  const room = Math.min(maxBar, Math.max(leastBar, width - names - longest(({ text }) => text) - 4));
+  const most = Math.max(0, ...bars.map(({ value }) => value));
+  const lines = bars.map(({ name, value, text }) => {
+    const length = most > 0 ? (Math.max(0, value) / most) * room : 0;
+    const bar = isTerminal ? smoothBar(length) : "#".repeat(value > 0 ? Math.max(1, Math.round(length)) : 0);
+    const shown = bar === "" ? "" : `${paint(bar, cyan, colours)} `;
+    return `${name.padEnd(names)}  ${shown}${text}`.trimEnd();
+  });
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Something is never nothing. */
+function smoothBar(length: number): string {
+  const eighths = length > 0 ? Math.max(1, Math.round(length * 8)) : 0;
+  return "█".repeat(Math.floor(eighths / 8)) + (parts[eighths % 8] ?? "");
+}

@@ -1,0 +1,22 @@
+/** `claudikins hooks print`: the texts that tell agents of us, for the places where agents look. */
+import { hookTexts } from "../../../registry/hook-texts.ts";
+import { markedHooks } from "../../../registry/hooks.ts";
+import { command } from "../../command.ts";
+import { parseChoice } from "../../flags.ts";
+
+export default command({
+  name: "print",
+  description:
+    "Print a text that tells agents how to find and call tools: a section for CLAUDE.md, a skill file, or the README that gen writes into the registry. Which of them works is in claudikins stats --hooks.",
+  args: {
+    text: { type: "positional", required: true, description: "claude-md, skill or readme" },
+  },
+  examples: [
+    "claudikins hooks print claude-md >> CLAUDE.md",
+    "claudikins hooks print skill > .claude/skills/claudikins/SKILL.md",
+  ],
+  async run(args, io) {
+    await io.stdout.write(hookTexts[parseChoice(args.text, "hooks print", markedHooks)]);
+    return 0;
+  },
+});

@@ -1,0 +1,78 @@
+/** `claudikins stats`: what was called, what it kept out of contexts, and what leads agents to us. */
+import { ledgerFolder } from "../../config/locations.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { statisticsOf } from "../../flows/statistics.ts";
+import { readLedger, resetLedger } from "../../ledger/store.ts";
+import { didYouMean } from "../../near-names.ts";
+import type { Canvas } from "../chart.ts";
+import { hasColours } from "../colours.ts";
+import { command, commonArgs } from "../command.ts";
+import { parseCount } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { hooksText, statsText } from "../stats-text.ts";
+import { tokenizerFor } from "../tokenizer.ts";
+
+const defaultDays = 14;
+
+/** Days are kept as such for so long. */
+const maxDays = 100;
+
+export default command({
+  name: "stats",
+  description:
+    "Show what was called and what it kept out of contexts, of all your projects: sums from the ledger, which has no contents.",
+  args: {
+    days: { type: "string", valueHint: "n", description: `So many days, today included (${defaultDays})` },
+    all: { type: "boolean", description: "All there is; what is long ago by months and years" },
+    server: { type: "string", valueHint: "name", description: "Only the calls of this server" },
+    hooks: { type: "boolean", description: "What led agents to the registry, by the first access of each session" },
+    reset: { type: "boolean", description: "Begin anew: remove the ledger" },
+    ...commonArgs,
+    json: {
+      type: "boolean",
+      description: 'Print {"tokenizer","total","periods":[…],"tools":[…],"hooks":[…],"problems":[…]} and nothing else',
+    },
+  },
+  examples: ["claudikins stats", "claudikins stats --days 30 --server github", "claudikins stats --hooks --all --json"],
+  async run(args, io) {
+    const folder = ledgerFolder(io.env);
+    const { days: daysText, all, server, json } = args;
+    if (args.reset) return reset(folder, args, io);
+    if (all && daysText !== undefined) throw new ClaudikinsError("USAGE", "Give --days or --all, not both");
+    const days = all ? undefined : daysText === undefined ? defaultDays : parseCount(daysText, "--days", maxDays);
+    const now = new Date();
+    const { periods, problems } = await readLedger(folder, now);
+    const servers = new Set([...periods.values()].flatMap(({ tools }) => [...tools.keys()]));
+    if (server !== undefined && !servers.has(server)) throw unknownServer(server, [...servers]);
+    const tokenizer = await tokenizerFor(io, args.config);
+    const statistics = statisticsOf(periods, { days, server, tokenizer, now });
+    for (const problem of json ? [] : problems) await io.stderr.write(`warning: ${problem}\n`);
+    if (json) await io.stdout.write(`${JSON.stringify({ ...statistics, problems })}\n`);
+    else if (periods.size === 0) await io.stderr.write("Nothing was counted yet.\n");
+    else
+      await io.stdout.write(
+        args.hooks ? hooksText(statistics, canvasOf(io)) : statsText(statistics, server, canvasOf(io)),
+      );
+    return 0;
+  },
+});
+
+async function reset(folder: string, args: Record<string, unknown>, io: Io): Promise<number> {
+  const other = ["days", "all", "server", "hooks"].find((name) => args[name] !== undefined);
+  if (other !== undefined) throw new ClaudikinsError("USAGE", `--reset removes the whole ledger: not with --${other}`);
+  await resetLedger(folder);
+  if (args["json"]) await io.stdout.write('{"reset":true}\n');
+  else await io.stderr.write("The ledger is empty now.\n");
+  return 0;
+}
+
+function unknownServer(server: string, servers: string[]): ClaudikinsError {
+  return new ClaudikinsError("SERVER_NOT_FOUND", `Nothing was counted of a server "${server}"`, {
+    hint: didYouMean(server, servers) ?? `There are figures of: ${servers.sort().join(", ") || "none"}`,
+  });
+}
+
+function canvasOf(io: Io): Canvas {
+  const { isTerminal, columns } = io.stdout;
+  return { width: columns, isTerminal, colours: hasColours(io.stdout, io) };
+}

@@ -1,0 +1,150 @@
+/** The ledger's figures as a person reads them: the comparison, a bar a day, a line a tool. */
+import type { Comparison, Figures, PeriodFigures, Statistics } from "../flows/statistics.ts";
+import { grouped } from "../outcome-text.ts";
+import { type Canvas, chart } from "./chart.ts";
+import { bold, dim, paint } from "./colours.ts";
+import { table } from "./table.ts";
+
+/** Tools that are shown; all are in the JSON. */
+const maxTools = 30;
+
+/** Bars that are shown: the last ones. */
+const maxBars = 31;
+
+/** Where a line has fewer characters, a column is left out. */
+const wideTable = 72;
+
+export function statsText(statistics: Statistics, server: string | undefined, canvas: Canvas): string {
+  const { total, periods, tools } = statistics;
+  const parts = [
+    `${paint(rangeText(periods), bold, canvas.colours)}: ${countsText(total, server)}\n`,
+    ...(server === undefined ? [comparisonText(total, canvas)] : []),
+    chartText(periods, server, canvas),
+    ...(tools.length > 0 ? [toolsText(statistics, canvas)] : []),
+    notesText(statistics, server, canvas),
+  ];
+  return parts.join("\n");
+}
+
+function rangeText(periods: PeriodFigures[]): string {
+  const [first, last] = [periods[0]?.period ?? "", periods.at(-1)?.period ?? ""];
+  return first === last ? first : `${first} to ${last}`;
+}
+
+function countsText({ sessions, executions, searches, calls, failures, durationMs }: Figures, server?: string): string {
+  const counted = (count: number, noun: string) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+  const failed = failures > 0 ? ` (${grouped(failures)} failed)` : "";
+  return [
+    ...(server === undefined
+      ? [
+          counted(sessions, "session"),
+          counted(executions, "execution"),
+          `${grouped(searches)} search${searches === 1 ? "" : "es"}`,
+        ]
+      : [server]),
+    `${counted(calls, "call")}${failed}`,
+    `${timeText(durationMs)} in tools`,
+  ].join(", ");
+}
+
+function comparisonText({ tokens }: Figures, { width, colours }: Canvas): string {
+  const row = (name: string, { without, with: had }: Comparison) => [name, grouped(without), grouped(had)];
+  const rows = [
+    row("definitions", tokens.definitions),
+    row("arguments / code", tokens.code),
+    row("results", tokens.results),
+    row("searches", tokens.searches),
+    row("all", tokens.all),
+  ];
+  const { keptOut, all } = tokens;
+  const share = all.without > 0 ? ` (${Math.floor((100 * keptOut) / all.without)} %)` : "";
+  const sum = keptOut >= 0 ? "kept out of contexts" : "more than without: there was little to save";
+  return [
+    table(["tokens", "without", "with claudikins"], rows, width, [1, 2]),
+    `${paint(`${grouped(Math.abs(keptOut))} tokens ${sum}${keptOut >= 0 ? share : ""}`, bold, colours)}\n`,
+  ].join("");
+}
+
+function chartText(periods: PeriodFigures[], server: string | undefined, canvas: Canvas): string {
+  const bars = periods.slice(-maxBars).map(({ period, tokens }) => {
+    const value = server === undefined ? tokens.keptOut : tokens.results.without;
+    return { name: period, value, text: grouped(value) };
+  });
+  const what = server === undefined ? "Kept out" : "Results that code took";
+  return `${what}, in tokens:\n${chart(bars, canvas)}`;
+}
+
+function toolsText({ tools }: Statistics, { width = Number.POSITIVE_INFINITY }: Canvas): string {
+  const isWide = width >= wideTable;
+  const rows = tools
+    .slice(0, maxTools)
+    .map(({ server, tool, calls, failures, durationMs, resultChars, takenTokens }) => [
+      `${server}.${tool}`,
+      grouped(calls),
+      grouped(failures),
+      timeText(durationMs),
+      ...(isWide ? [grouped(resultChars)] : []),
+      grouped(takenTokens),
+    ]);
+  const head = ["tool", "calls", "failed", "time", ...(isWide ? ["result chars"] : []), "tokens to code"];
+  const more = tools.length > maxTools ? `and ${tools.length - maxTools} more tools (--json has all)\n` : "";
+  return `${table(head, rows, width, [1, 2, 3, 4, 5])}${more}`;
+}
+
+function notesText({ tokenizer }: Statistics, server: string | undefined, canvas: Canvas): string {
+  const { definitions, definitionCharsPerToken } = tokenizer;
+  const measured =
+    definitions === "o200k"
+      ? `Tokens of definitions are measured with o200k on those known now: ${definitionCharsPerToken.toFixed(2)} characters each. All others are estimated: 4 characters each.`
+      : "Tokens are estimated: 4 characters each.";
+  const notes = [
+    measured,
+    "A result counts with 100,000 characters at most, since hosts show no more, and an image with 6,000.",
+    ...(server === undefined
+      ? ["Without: the same calls made by the agent itself, in a host that loads all definitions, once a session."]
+      : []),
+  ];
+  return fineText(notes, canvas);
+}
+
+/** Paragraphs, their lines broken between words where a terminal is too narrow. */
+function fineText(notes: string[], { width = Number.POSITIVE_INFINITY, colours }: Canvas): string {
+  const lines = notes.flatMap((note) => {
+    const broken: string[] = [];
+    for (const word of note.split(" ")) {
+      const last = broken.at(-1);
+      if (last !== undefined && last.length + 1 + word.length <= width) broken[broken.length - 1] = `${last} ${word}`;
+      else broken.push(word);
+    }
+    return broken;
+  });
+  return lines.map((line) => `${paint(line, dim, colours)}\n`).join("");
+}
+
+export function hooksText({ hooks, total }: Statistics, canvas: Canvas): string {
+  const sum = hooks.reduce((all, { serve }) => all + serve, 0);
+  const rows = hooks.map(({ hook, serve, files, shell }) => [
+    hook,
+    grouped(serve),
+    sum > 0 ? `${Math.round((100 * serve) / sum)} %` : "-",
+    grouped(files),
+    grouped(shell),
+  ]);
+  const notes = [
+    "sessions: by what a host's first access to the registry carried.",
+    "description: no mark. Nobody calls search_tools without having read its description; where another text led there too, its mark got lost.",
+    "files: first calls of generated files after a pause. shell: commands that carried a mark.",
+  ];
+  return [
+    table(["led there by", "sessions", "share", "files", "shell"], rows, canvas.width, [1, 2, 3, 4]),
+    `${grouped(sum)} of ${grouped(total.sessions)} sessions came to the registry.\n`,
+    fineText(notes, canvas),
+  ].join("\n");
+}
+
+/** `412 ms`, `14.2 s`, `3.5 min`, `2.1 h`. */
+function timeText(ms: number): string {
+  if (ms < 1_000) return `${ms} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
+}

@@ -1,0 +1,203 @@
+/**
+ * The ledger on disk: what every process has counted, added up. Whoever counts adds a line to the file of the present
+ * hour, in one write, which needs no lock; files of hours that are over are summed up by day, under one. Days become
+ * months after a while, and months years.
+ */
+import { appendFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { systemCodeOf } from "../errors.ts";
+import { namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
+import { withLock } from "../lock.ts";
+import { Counts, type CountsJson } from "./counts.ts";
+
+const totalsName = "totals.json";
+const lockName = ".lock";
+
+/** Where what could not be read is kept: the last of its kind. */
+const damagedTotals = "totals.damaged.json";
+const damagedHour = "hour.damaged.log";
+
+const hourName = /^\d{4}-\d{2}-\d{2}T\d{2}\.log$/;
+
+/** Days and months that are kept as such. */
+const keptDays = 100;
+const keptMonths = 24;
+
+/** Of one day, month or year. */
+const maxTools = 1_000;
+
+const lockWaitMs = 2_000;
+
+/** Counts by `2026-11-21`, `2026-08` or `2024`. */
+export type Periods = Map<string, Counts>;
+
+export interface LedgerContent {
+  periods: Periods;
+  /** What could not be read, in a sentence each. */
+  problems: string[];
+}
+
+/** The day of a moment where the person is. */
+export function dayOf(date: Date): string {
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** Of the clock that is the same everywhere, so that they follow each other. */
+function hourFile(date: Date): string {
+  return `${date.toISOString().slice(0, 13)}.log`;
+}
+
+/**
+ * Adds what was counted; true when it is the first that was added in this hour. Throws what the system throws. Which day it
+ * is where the person is, whoever reads it finds out: that takes as long as all the rest.
+ */
+export function appendCounts(folder: string, counts: Counts, now: Date): boolean {
+  const file = join(folder, hourFile(now));
+  const isFirst = !existsSync(file);
+  // A line that was broken off costs only itself.
+  const line = `\n${JSON.stringify({ at: Math.floor(now.getTime() / 1_000), ...counts.toJson() })}\n`;
+  try {
+    appendFileSync(file, line, { mode: 0o600 });
+  } catch (error) {
+    if (systemCodeOf(error) !== "ENOENT") throw error;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    appendFileSync(file, line, { mode: 0o600 });
+  }
+  return isFirst;
+}
+
+/** Sums up what is over. Throws FILE_NOT_WRITABLE, CALL_TIMEOUT. */
+export async function foldLedger(folder: string, now: Date): Promise<void> {
+  await withLock(join(folder, lockName), "the ledger", () => fold(folder, now), lockWaitMs);
+}
+
+/** Everything there is; it is summed up first, where that is possible. Throws FILE_NOT_FOUND when it cannot be read. */
+export async function readLedger(folder: string, now: Date): Promise<LedgerContent> {
+  if (namesIn(folder).length === 0) return { periods: new Map(), problems: [] };
+  const problems: string[] = [];
+  const read = () => {
+    const { periods, summed } = readTotals(folder, problems);
+    for (const name of hoursIn(folder)) {
+      if (!summed.includes(name)) problems.push(...addHour(folder, name, periods));
+    }
+    return { periods, problems: [...new Set(problems)] };
+  };
+  try {
+    return await withLock(
+      join(folder, lockName),
+      "the ledger",
+      () => {
+        problems.push(...fold(folder, now));
+        return read();
+      },
+      lockWaitMs,
+    );
+  } catch {
+    // Nobody can write there, or somebody does for very long: it is read as it is.
+    return read();
+  }
+}
+
+/** Throws FILE_NOT_WRITABLE, CALL_TIMEOUT. */
+export async function resetLedger(folder: string): Promise<void> {
+  if (namesIn(folder).length === 0) return;
+  const remove = () => {
+    const names = [totalsName, damagedTotals, damagedHour, ...hoursIn(folder)];
+    for (const name of names) removeFile(join(folder, name));
+  };
+  await withLock(join(folder, lockName), "the ledger", remove, lockWaitMs);
+}
+
+function hoursIn(folder: string): string[] {
+  return namesIn(folder).filter((name) => hourName.test(name));
+}
+
+/** A sentence for each thing that could not be read, and was set aside. */
+function fold(folder: string, now: Date): string[] {
+  const problems: string[] = [];
+  const { periods, summed, isDamaged } = readTotals(folder, problems);
+  if (isDamaged) renameSync(join(folder, totalsName), join(folder, damagedTotals));
+  // Whoever summed them up was killed before they were removed.
+  for (const name of summed) removeFile(join(folder, name));
+  // Nobody writes into these any more: an hour is over, and one more, for whoever was just about to.
+  const lastOver = hourFile(new Date(now.getTime() - 2 * 3_600_000));
+  const over = hoursIn(folder).filter((name) => name <= lastOver);
+  if (over.length === 0) return problems;
+  const damaged = over.filter((name) => {
+    const found = addHour(folder, name, periods);
+    problems.push(...found);
+    return found.length > 0;
+  });
+  const folded = foldPeriods(periods, now);
+  writeTotals(folder, folded, over);
+  for (const name of over) {
+    if (damaged.includes(name)) renameSync(join(folder, name), join(folder, damagedHour));
+    else removeFile(join(folder, name));
+  }
+  writeTotals(folder, folded, []);
+  return problems;
+}
+
+interface Totals {
+  periods: Periods;
+  /** Files of hours that are in them already. */
+  summed: string[];
+  isDamaged: boolean;
+}
+
+function readTotals(folder: string, problems: string[]): Totals {
+  const text = readIfThere(join(folder, totalsName));
+  if (text === undefined) return { periods: new Map(), summed: [], isDamaged: false };
+  try {
+    const { version, summed, periods } = JSON.parse(text);
+    if (version !== 1) throw new Error("of another version");
+    const read = (periods as [string, CountsJson][]).map(([name, json]): [string, Counts] => [name, Counts.from(json)]);
+    return { periods: new Map(read), summed: summed.filter((name: string) => hourName.test(name)), isDamaged: false };
+  } catch {
+    problems.push(`The ledger's file ${totalsName} was damaged, or of another version: it is kept as ${damagedTotals}`);
+    return { periods: new Map(), summed: [], isDamaged: true };
+  }
+}
+
+function writeTotals(folder: string, periods: Periods, summed: string[]): void {
+  const sorted = [...periods].sort(([a], [b]) => (a < b ? -1 : 1));
+  const lines = sorted.map(([name, counts]) => JSON.stringify([name, counts.toJson()]));
+  const text = `{"version":1,"summed":${JSON.stringify(summed)},"periods":[\n${lines.join(",\n")}\n]}\n`;
+  writeWhenChanged(join(folder, totalsName), text);
+}
+
+/** Adds what stands in the file of an hour; a sentence where some of it could not be read. */
+function addHour(folder: string, name: string, periods: Periods): string[] {
+  let unread = 0;
+  for (const line of (readIfThere(join(folder, name)) ?? "").split("\n")) {
+    if (line === "") continue;
+    try {
+      const { at, ...json } = JSON.parse(line);
+      if (!Number.isSafeInteger(at)) throw new Error("not a time");
+      addTo(periods, dayOf(new Date(at * 1_000)), Counts.from(json));
+    } catch {
+      unread += 1;
+    }
+  }
+  if (unread === 0) return [];
+  return [`${unread} ${unread === 1 ? "line" : "lines"} of the ledger's file ${name} could not be read`];
+}
+
+function addTo(periods: Periods, name: string, counts: Counts): void {
+  const known = periods.get(name);
+  if (known) known.add(counts);
+  else periods.set(name, counts);
+}
+
+function foldPeriods(periods: Periods, now: Date): Periods {
+  const folded: Periods = new Map();
+  const firstDay = dayOf(new Date(now.getTime() - keptDays * 86_400_000));
+  const firstMonth = dayOf(new Date(now.getFullYear(), now.getMonth() - keptMonths, 1)).slice(0, 7);
+  for (const [name, counts] of periods) {
+    const isOldDay = name.length === 10 && name < firstDay;
+    const month = isOldDay ? name.slice(0, 7) : name;
+    addTo(folded, month.length === 7 && month < firstMonth ? month.slice(0, 4) : month, counts);
+  }
+  return new Map([...folded].map(([name, counts]) => [name, counts.bounded(maxTools)]));
+}

@@ -1,0 +1,302 @@
+/** `claudikins stats` on a ledger that was written by hand: the page, the JSON, the chart, and what is refused. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
+import { chart } from "../../src/cli/chart.ts";
+import { o200k } from "../../src/cli/o200k.ts";
+import type { Statistics } from "../../src/flows/statistics.ts";
+import { Counts } from "../../src/ledger/counts.ts";
+import { appendCounts, dayOf } from "../../src/ledger/store.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliOptions, cli, page } from "./in-memory.ts";
+
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const ledger = () => join(folder.path, ".local", "share", "claudikins", "ledger");
+
+const run = (argv: string[], options: CliOptions = {}) => cli(["stats", ...argv], { cwd: folder.path, ...options });
+
+/** The days are those of today. */
+async function shown(argv: string[], options: CliOptions = {}): Promise<string> {
+  return page(["stats", ...argv], await run(argv, options), folder.path).replace(/\d{4}-\d{2}-\d{2}/g, "DATE");
+}
+
+/** At noon. */
+function dateAgo(days: number): Date {
+  const now = new Date();
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - days, 12);
+}
+
+const daysAgo = (days: number) => dayOf(dateAgo(days));
+
+function write(days: number, fill: (counts: Counts) => void): void {
+  const counts = new Counts();
+  fill(counts);
+  appendCounts(ledger(), counts, dateAgo(days));
+}
+
+const use = { calls: 1, failures: 0, durationMs: 100, resultChars: 400, takenChars: 400, argumentChars: 40 };
+
+/** Two sessions yesterday, one of which called nothing; today calls of two servers. */
+function writeSome(): void {
+  write(1, (counts) => {
+    counts.addSums({ sessions: 2, definitionChars: 40_000, surfaceChars: 4_000 });
+    counts.addSums({ searches: 1, queryChars: 20, foundChars: 1_180 });
+    counts.addHook("serve skill", 1);
+  });
+  write(0, (counts) => {
+    counts.addSums({ executions: 2, codeChars: 400, returnedChars: 200 });
+    counts.addUse("shop", "list", { ...use, calls: 12, failures: 2, durationMs: 61_000, takenChars: 100_000 });
+    counts.addUse("github", "get-issue", { ...use, resultChars: 1_234_567, durationMs: 3_600_000 });
+    counts.addHook("files none", 3);
+  });
+  write(20, (counts) => counts.addUse("old", "tool", use));
+}
+
+describe("the page", () => {
+  test("of the last days", async () => {
+    writeSome();
+    expect(await shown(["--days", "3"])).toMatchInlineSnapshot(`
+      "$ claudikins stats --days 3
+      --- stdout
+      DATE to DATE: 2 sessions, 2 executions, 1 search, 13 calls (2 failed), 1.0 h in tools
+
+      tokens            without  with claudikins
+      definitions        10,000            1,000
+      arguments / code       20              100
+      results            25,100               50
+      searches                0              300
+      all                35,120            1,450
+      33,670 tokens kept out of contexts (95 %)
+
+      Kept out, in tokens:
+      DATE  0
+      DATE  ##################### 8,700
+      DATE  ############################################################ 24,970
+
+      tool              calls  failed     time  result chars  tokens to code
+      shop.list            12       2  1.0 min           400          25,000
+      github.get-issue      1       0    1.0 h     1,234,567             100
+
+      Tokens are estimated: 4 characters each.
+      A result counts with 100,000 characters at most, since hosts show no more, and an image with 6,000.
+      Without: the same calls made by the agent itself, in a host that loads all definitions, once a session.
+      --- exit code 0
+      "
+    `);
+  });
+
+  test("of one server", async () => {
+    writeSome();
+    expect(await shown(["--days", "2", "--server", "github"])).toMatchInlineSnapshot(`
+      "$ claudikins stats --days 2 --server github
+      --- stdout
+      DATE to DATE: github, 1 call, 1.0 h in tools
+
+      Results that code took, in tokens:
+      DATE  0
+      DATE  ############################################################ 100
+
+      tool              calls  failed   time  result chars  tokens to code
+      github.get-issue      1       0  1.0 h     1,234,567             100
+
+      Tokens are estimated: 4 characters each.
+      A result counts with 100,000 characters at most, since hosts show no more, and an image with 6,000.
+      --- exit code 0
+      "
+    `);
+  });
+
+  test("of what led to us", async () => {
+    writeSome();
+    expect(await shown(["--hooks"])).toMatchInlineSnapshot(`
+      "$ claudikins stats --hooks
+      --- stdout
+      led there by  sessions  share  files  shell
+      description          0    0 %      0      0
+      claude-md            0    0 %      0      0
+      skill                1  100 %      0      0
+      readme               0    0 %      0      0
+      none                 0    0 %      3      0
+
+      1 of 2 sessions came to the registry.
+
+      sessions: by what a host's first access to the registry carried.
+      description: no mark. Nobody calls search_tools without having read its description; where another text led there too, its mark got lost.
+      files: first calls of generated files after a pause. shell: commands that carried a mark.
+      --- exit code 0
+      "
+    `);
+  });
+
+  test("in a terminal: bars in colours, and no line wider than it", async () => {
+    writeSome();
+    const { stdout } = await run([], { terminal: true, columns: 50 });
+    for (const line of stdout.split("\n").slice(1)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(50);
+    expect(stdout).toContain("\u001b[36m█");
+    expect((await run([], { terminal: true, env: { NO_COLOR: "1" } })).stdout).not.toContain("\u001b");
+  });
+
+  test("where more was spent than saved, that is what it says", async () => {
+    write(0, (counts) => counts.addSums({ sessions: 1, definitionChars: 1_000, surfaceChars: 3_000 }));
+    const { stdout } = await run(["--days", "1"]);
+    expect(stdout).toContain("500 tokens more than without: there was little to save\n");
+    expect(stdout).toContain("  -500\n");
+  });
+
+  test("of nothing", async () => {
+    expect(await run([])).toEqual({ exitCode: 0, stdout: "", stderr: "Nothing was counted yet.\n" });
+    expect(existsSync(ledger())).toBe(false);
+  });
+
+  test("of a ledger that was damaged: with a warning", async () => {
+    writeSome();
+    writeFileSync(join(ledger(), "totals.json"), "{");
+    const { exitCode, stdout, stderr } = await run([]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr:
+        "warning: The ledger's file totals.json was damaged, or of another version: it is kept as totals.damaged.json\n",
+    });
+    expect(stdout).toContain("13 calls");
+  });
+});
+
+describe("as JSON", () => {
+  const json = async (...argv: string[]): Promise<Statistics> => JSON.parse((await run([...argv, "--json"])).stdout);
+
+  test("every figure, of every day", async () => {
+    writeSome();
+    const { total, periods, tools, hooks, tokenizer } = await json("--days", "2");
+    expect(total).toEqual({
+      sessions: 2,
+      executions: 2,
+      searches: 1,
+      calls: 13,
+      failures: 2,
+      durationMs: 3_661_000,
+      resultChars: 1_234_967,
+      tokens: {
+        definitions: { without: 10_000, with: 1_000 },
+        code: { without: 20, with: 100 },
+        results: { without: 25_100, with: 50 },
+        searches: { without: 0, with: 300 },
+        all: { without: 35_120, with: 1_450 },
+        keptOut: 33_670,
+      },
+    });
+    expect(periods.map(({ period, calls, tokens }) => [period, calls, tokens.keptOut])).toEqual([
+      [daysAgo(1), 0, 8_700],
+      [daysAgo(0), 13, 24_970],
+    ]);
+    expect(tools.map(({ server, tool, calls, takenTokens }) => [server, tool, calls, takenTokens])).toEqual([
+      ["shop", "list", 12, 25_000],
+      ["github", "get-issue", 1, 100],
+    ]);
+    expect(hooks).toEqual([
+      { hook: "description", serve: 0, files: 0, shell: 0 },
+      { hook: "claude-md", serve: 0, files: 0, shell: 0 },
+      { hook: "skill", serve: 1, files: 0, shell: 0 },
+      { hook: "readme", serve: 0, files: 0, shell: 0 },
+      { hook: "none", serve: 0, files: 3, shell: 0 },
+    ]);
+    expect(tokenizer).toEqual({
+      definitions: "characters / 4",
+      definitionCharsPerToken: 4,
+      others: "characters / 4",
+    });
+  });
+
+  test("--all has what is older, and only days on which something was counted", async () => {
+    writeSome();
+    expect((await json("--all")).periods.map(({ period }) => period)).toEqual([daysAgo(20), daysAgo(1), daysAgo(0)]);
+    expect((await json()).periods.length).toBe(14);
+  });
+
+  test("definitions are measured with o200k where they are known", async () => {
+    writeSome();
+    await cli(["gen"], { cwd: folder.path });
+    const { tokenizer, total } = await json("--days", "2");
+    expect(tokenizer.definitions).toBe("o200k");
+    expect(tokenizer.definitionCharsPerToken).toBeGreaterThan(3);
+    expect(tokenizer.definitionCharsPerToken).toBeLessThan(6);
+    expect(total.tokens.definitions.without).toBe(Math.round(40_000 / tokenizer.definitionCharsPerToken));
+    expect(total.tokens.results.without).toBe(25_100);
+    expect((await run([])).stdout).toContain("Tokens of definitions are measured with o200k");
+  });
+});
+
+test("o200k is counted as the library that has it all counts it", () => {
+  const tokensOf = o200k();
+  for (const text of [
+    "",
+    "hello world",
+    '{"name":"list_orders","x":[1,2]}',
+    "日本語 émoji 👩‍👩‍👧 ﻿ é\n\t  x",
+    "a".repeat(3_000),
+  ])
+    expect(tokensOf(text)).toBe(encode(text).length);
+  expect(tokensOf("<|endoftext|>")).toBeGreaterThan(1);
+});
+
+describe("refused", () => {
+  test.each([
+    [["--days", "0"], 'error: --days takes a whole number from 1 to 100; got "0"'],
+    [["--days", "3", "--all"], "error: Give --days or --all, not both"],
+    [["--reset", "--server", "x"], "error: --reset removes the whole ledger: not with --server"],
+    [["--server", "githup"], 'error: Nothing was counted of a server "githup"\n\nhint: Did you mean github?'],
+  ])("%j", async (argv, message) => {
+    writeSome();
+    const { exitCode, stdout, stderr } = await run(argv);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toStartWith(message);
+  });
+});
+
+test("--reset begins anew", async () => {
+  writeSome();
+  expect(await run(["--reset"])).toEqual({ exitCode: 0, stdout: "", stderr: "The ledger is empty now.\n" });
+  expect((await run([])).stderr).toBe("Nothing was counted yet.\n");
+  expect((await run(["--reset", "--json"])).stdout).toBe('{"reset":true}\n');
+});
+
+describe("bars", () => {
+  const bars = [
+    { name: "one", value: 1_000, text: "1,000" },
+    { name: "a", value: 500, text: "500" },
+    { name: "b", value: 1, text: "1" },
+    { name: "none", value: 0, text: "0" },
+    { name: "less", value: -5, text: "-5" },
+  ];
+
+  test("are as long as their values, and something is never nothing", () => {
+    expect(chart(bars, { width: 23, colours: false, isTerminal: false })).toMatchInlineSnapshot(`
+      "one   ########## 1,000
+      a     ##### 500
+      b     # 1
+      none  0
+      less  -5
+      "
+    `);
+    expect(chart(bars, { width: 23, colours: false, isTerminal: true })).toMatchInlineSnapshot(`
+      "one   ██████████ 1,000
+      a     █████ 500
+      b     ▏ 1
+      none  0
+      less  -5
+      "
+    `);
+  });
+
+  test("of nothing are none, and a line that is too narrow has some all the same", () => {
+    expect(chart([{ name: "a", value: 0, text: "0" }], { colours: false, isTerminal: true })).toBe("a  0\n");
+    expect(chart(bars.slice(0, 1), { width: 5, colours: false, isTerminal: false })).toBe("one  #### 1,000\n");
+  });
+});

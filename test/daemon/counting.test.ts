@@ -1,0 +1,57 @@
+/** Calls of generated files are counted by the daemon, with what led to the first one. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Counts } from "../../src/ledger/counts.ts";
+import { readLedger } from "../../src/ledger/store.ts";
+import { hookTexts } from "../../src/registry/hook-texts.ts";
+import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
+import { runProgram } from "../support/process.ts";
+
+setDefaultTimeout(30_000);
+
+let project: GeneratedProject;
+beforeAll(async () => {
+  project = await generatedProject();
+});
+afterAll(() => project[Symbol.asyncDispose]());
+
+async function counted(): Promise<Counts | undefined> {
+  const { periods } = await readLedger(join(project.env["XDG_DATA_HOME"] ?? "", "claudikins", "ledger"), new Date());
+  return [...periods.values()][0];
+}
+
+const run = (...words: string[]) =>
+  runProgram([process.execPath, project.file("wait"), ...words], { cwd: project.path, env: project.env });
+
+test("the README is in the registry", () => {
+  expect(readFileSync(join(project.file("wait"), "../../../README.md"), "utf8")).toBe(hookTexts.readme);
+});
+
+test("calls, failures and the mark of the first one; a mark is no argument", async () => {
+  expect((await run('{"ms":1}', "via:readme")).exitCode).toBe(0);
+  expect((await run("via:skill", '{"ms":1}')).exitCode).toBe(0);
+  expect((await run("[1]", "via:skill")).exitCode).toBe(2);
+  expect((await run("{}")).exitCode).toBe(2);
+  expect((await run('{"ms":1}', "by:skill")).stderr).toContain("Give the arguments as one text");
+  await project.claudikins("daemon", "stop");
+  const counts = await counted();
+  expect([...(counts?.hooks ?? [])]).toEqual([["files readme", 1]]);
+  const { calls, failures, resultChars, takenChars } = counts?.tools.get("seen")?.get("wait") ?? {};
+  expect({ calls, failures, resultChars, takenChars }).toEqual({
+    calls: 3,
+    failures: 1,
+    resultChars: expect.any(Number),
+    takenChars: 0,
+  });
+  expect(counts?.sums).toMatchObject({ sessions: 0, executions: 0 });
+});
+
+test("another daemon, another beginning", async () => {
+  expect((await run('{"ms":1}')).exitCode).toBe(0);
+  await project.claudikins("daemon", "stop");
+  expect([...((await counted())?.hooks ?? [])].sort()).toEqual([
+    ["files none", 1],
+    ["files readme", 1],
+  ]);
+});

@@ -1,0 +1,205 @@
+/** The ledger on disk: lines of many processes, summed up once, whatever is killed, damaged, full or in the way. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Counts } from "../../src/ledger/counts.ts";
+import { Ledger } from "../../src/ledger/ledger.ts";
+import { appendCounts, foldLedger, readLedger, resetLedger } from "../../src/ledger/store.ts";
+import { silentLog } from "../../src/log.ts";
+import { root } from "../support/claudikins.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(30_000);
+
+let temporary: TemporaryFolder;
+let folder: string;
+beforeEach(() => {
+  temporary = temporaryFolder();
+  folder = join(temporary.path, "data", "ledger");
+});
+afterEach(() => temporary[Symbol.dispose]());
+
+const now = new Date("2026-11-21T12:00:00Z");
+const hours = (count: number) => new Date(now.getTime() - count * 3_600_000);
+
+/** Days are those of where the person is. */
+const noon = (day: string) => new Date(`${day}T12:00:00`);
+
+function calls(count: number, tool = "list"): Counts {
+  const counts = new Counts();
+  const use = { calls: count, failures: 0, durationMs: 1, resultChars: 10, takenChars: 10, argumentChars: 2 };
+  counts.addUse("shop", tool, use);
+  return counts;
+}
+
+async function found(at = now): Promise<Record<string, number>> {
+  const { periods } = await readLedger(folder, at);
+  return Object.fromEntries(
+    [...periods].map(([name, counts]) => [name, counts.uses().reduce((sum, [, , use]) => sum + use.calls, 0)]),
+  );
+}
+
+const names = () => readdirSync(folder).sort();
+
+describe("lines and sums", () => {
+  test("what was added is there at once; hours that are over are summed up, and nothing is counted twice", async () => {
+    expect(await found()).toEqual({});
+    expect(appendCounts(folder, calls(1), hours(20))).toBe(true);
+    expect(appendCounts(folder, calls(2), hours(20))).toBe(false);
+    expect(appendCounts(folder, calls(4), hours(1))).toBe(true);
+    expect(appendCounts(folder, calls(8), now)).toBe(true);
+    const expected = { "2026-11-20": 3, "2026-11-21": 12 };
+    expect(await found()).toEqual(expected);
+    expect(names()).toEqual([".lock", "2026-11-21T11.log", "2026-11-21T12.log", "totals.json"]);
+    expect(await found()).toEqual(expected);
+    await foldLedger(folder, hours(-5));
+    expect(names()).toEqual([".lock", "totals.json"]);
+    expect(await found()).toEqual(expected);
+  });
+
+  test("killed when the sums were written and the lines not yet removed: they count once", async () => {
+    appendCounts(folder, calls(3), hours(20));
+    const line = readFileSync(join(folder, "2026-11-20T16.log"), "utf8");
+    await foldLedger(folder, now);
+    const totals = JSON.parse(readFileSync(join(folder, "totals.json"), "utf8"));
+    writeFileSync(join(folder, "totals.json"), JSON.stringify({ ...totals, summed: ["2026-11-20T16.log"] }));
+    writeFileSync(join(folder, "2026-11-20T16.log"), line);
+    expect(await found()).toEqual({ "2026-11-20": 3 });
+    expect(names()).toEqual([".lock", "totals.json"]);
+  });
+
+  test("old days become months, and old months years", async () => {
+    for (const day of [
+      "2026-11-20",
+      "2026-08-30",
+      "2026-08-01",
+      "2026-07-31",
+      "2024-10-30",
+      "2023-02-01",
+      "2023-05-01",
+    ])
+      appendCounts(folder, calls(1), noon(day));
+    expect(await found()).toEqual({
+      "2023": 2,
+      "2024": 1,
+      "2026-07": 1,
+      "2026-08": 1,
+      "2026-08-30": 1,
+      "2026-11-20": 1,
+    });
+  });
+
+  test("reset removes what there is, and only that", async () => {
+    await resetLedger(folder);
+    appendCounts(folder, calls(3), hours(20));
+    await foldLedger(folder, now);
+    appendCounts(folder, calls(3), now);
+    writeFileSync(join(folder, "mine.txt"), "");
+    await resetLedger(folder);
+    expect(names()).toEqual([".lock", "mine.txt"]);
+    expect(await found()).toEqual({});
+  });
+});
+
+describe("damage", () => {
+  test("sums that nobody can read are set aside, and said", async () => {
+    appendCounts(folder, calls(3), hours(20));
+    writeFileSync(join(folder, "totals.json"), '{"version":1,"periods":[["2026-11-01",{"tools":');
+    const { periods, problems } = await readLedger(folder, now);
+    expect([...periods.keys()]).toEqual(["2026-11-20"]);
+    expect(problems).toEqual([
+      "The ledger's file totals.json was damaged, or of another version: it is kept as totals.damaged.json",
+    ]);
+    expect(readFileSync(join(folder, "totals.damaged.json"), "utf8")).toContain("2026-11-01");
+    expect((await readLedger(folder, now)).problems).toEqual([]);
+  });
+
+  test("a line that was broken off costs only itself", async () => {
+    appendCounts(folder, calls(3), hours(20));
+    const file = join(folder, "2026-11-20T16.log");
+    writeFileSync(file, `${readFileSync(file, "utf8")}\n{"day":"2026-11-20","tools":[["shop","li`);
+    appendCounts(folder, calls(4), hours(20));
+    const { problems } = await readLedger(folder, now);
+    expect(problems).toEqual(["1 line of the ledger's file 2026-11-20T16.log could not be read"]);
+    expect(await found()).toEqual({ "2026-11-20": 7 });
+    expect(names()).toEqual([".lock", "hour.damaged.log", "totals.json"]);
+  });
+
+  test("a folder that cannot be written is read as it is, and counting there harms nobody", async () => {
+    mkdirSync(join(temporary.path, "data"), { recursive: true });
+    // Root may write anywhere, but not below a file.
+    writeFileSync(folder, "in the way");
+    const ledger = new Ledger({ folder, log: silentLog });
+    ledger.called("shop", "list", { ...calls(1).uses()[0]![2] });
+    await ledger.end();
+    expect(await found()).toEqual({});
+    expect(readFileSync(folder, "utf8")).toBe("in the way");
+  });
+
+  test.if(process.getuid?.() !== 0)("a folder that may only be read", async () => {
+    appendCounts(folder, calls(3), hours(20));
+    chmodSync(folder, 0o500);
+    expect(await found()).toEqual({ "2026-11-20": 3 });
+    chmodSync(folder, 0o700);
+  });
+
+  test("what could not be written is written with what comes next", async () => {
+    mkdirSync(join(temporary.path, "data"), { recursive: true });
+    const other = join(temporary.path, "data", "later");
+    writeFileSync(other, "in the way");
+    const ledger = new Ledger({ folder: other, log: silentLog });
+    const [[, , use]] = calls(1).uses() as [[string, string, never]];
+    ledger.called("shop", "list", use);
+    await ledger.end();
+    await Bun.file(other).delete();
+    ledger.called("shop", "list", use);
+    await ledger.end();
+    folder = other;
+    expect(Object.values(await found(new Date()))).toEqual([2]);
+  });
+});
+
+describe("processes", () => {
+  /** Counts 500 times one call, each written by itself, says so, and sums up now and then what is over. */
+  const program = () =>
+    temporary.write(
+      "count.ts",
+      `import { Counts } from ${JSON.stringify(join(root, "src/ledger/counts.ts"))};
+       import { appendCounts, foldLedger } from ${JSON.stringify(join(root, "src/ledger/store.ts"))};
+       const use = { calls: 1, failures: 0, durationMs: 1, resultChars: 1, takenChars: 1, argumentChars: 1 };
+       for (let round = 0; round < 500; round++) {
+         const counts = new Counts();
+         counts.addUse("shop", "list", use);
+         const now = new Date("2026-11-21T12:00:00Z");
+         appendCounts(${JSON.stringify(folder)}, counts, now);
+         console.log(round);
+         if (round % 50 === 7) await foldLedger(${JSON.stringify(folder)}, now);
+       }`,
+    );
+
+  const start = () => Bun.spawn([process.execPath, program()], { stdout: "pipe", stderr: "inherit" });
+
+  test("four at once: every call is counted once", async () => {
+    for (let ago = 2; ago < 30; ago++) appendCounts(folder, calls(1), hours(ago));
+    const all = [start(), start(), start(), start()];
+    for (const each of all) expect(await each.exited).toBe(0);
+    expect(names()).toEqual([".lock", "2026-11-21T12.log", "totals.json"]);
+    expect(await found()).toEqual({ "2026-11-20": 17, "2026-11-21": 2_011 });
+  });
+
+  test("one that is killed in the middle takes nothing with it but what it had not written", async () => {
+    const [killed, whole] = [start(), start()];
+    let said = "";
+    for await (const chunk of killed.stdout) {
+      said += new TextDecoder().decode(chunk);
+      if (said.split("\n").length > 100) break;
+    }
+    killed.kill("SIGKILL");
+    await killed.exited;
+    expect(await whole.exited).toBe(0);
+    const { "2026-11-21": counted = 0 } = await found();
+    expect(counted).toBeGreaterThanOrEqual(600);
+    expect(counted).toBeLessThanOrEqual(1_000);
+    expect((await readLedger(folder, now)).problems).toEqual([]);
+  });
+});

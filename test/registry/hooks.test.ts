@@ -1,0 +1,51 @@
+/** Marks: told apart from words, and each text has its own and no other. */
+import { describe, expect, test } from "bun:test";
+import { hookTexts, readmeMark } from "../../src/registry/hook-texts.ts";
+import { hookIn, markedHooks, markOf, withoutMark } from "../../src/registry/hooks.ts";
+import { cli } from "../cli/in-memory.ts";
+
+test("a mark is a word of its own, wherever it stands", () => {
+  for (const hook of markedHooks) {
+    const mark = markOf(hook);
+    for (const text of [mark, `list orders ${mark}`, `// ${mark}\nreturn 1`, `/*${mark}*/`, `"${mark}"`, `${mark}.`])
+      expect([text, hookIn(text)]).toEqual([text, hook]);
+    for (const text of [`x${mark}`, `-${mark}`, `${mark}s`, `${mark}-x`, mark.toUpperCase(), mark.replace(":", ": ")])
+      expect([text, hookIn(text)]).toEqual([text, undefined]);
+  }
+  expect(hookIn("via:email via:skill")).toBe("skill");
+});
+
+test("without it a query is what it was", () => {
+  expect(withoutMark("list orders via:skill")).toBe("list orders");
+  expect(withoutMark("via:readme")).toBe("");
+  expect(withoutMark("send via:email")).toBe("send via:email");
+});
+
+describe.each([...markedHooks])("the text %s", (hook) => {
+  const text = hookTexts[hook];
+
+  test("has its mark and no other", () => {
+    const marks = new Set(text.match(/via:[\w-]+/g));
+    expect([...marks]).toEqual([markOf(hook)]);
+  });
+
+  test("is short", () => {
+    expect(text.length).toBeLessThan(2_000);
+    for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(160);
+  });
+
+  test("is printed as it is", async () => {
+    expect(await cli(["hooks", "print", hook])).toEqual({ exitCode: 0, stdout: text, stderr: "" });
+  });
+});
+
+test("the skill has what agents load it by, the README what says that it is ours", () => {
+  expect(hookTexts.skill).toMatch(/^---\nname: claudikins\ndescription: .{20,200}\n---\n/);
+  expect(hookTexts.readme).toStartWith(`${readmeMark}\n`);
+});
+
+test("there is no other text", async () => {
+  const { exitCode, stderr } = await cli(["hooks", "print", "claude"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toStartWith('error: hooks print takes claude-md, skill, readme; got "claude"\n');
+});

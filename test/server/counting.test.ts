@@ -1,0 +1,269 @@
+/** What a session costs and saves, counted by hand and by the ledger; what led to us; and nothing of what was said. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import { callOnce } from "../../src/flows/bindings.ts";
+import { fromSource } from "../support/claudikins.ts";
+import { runProgram, testEnvironment } from "../support/process.ts";
+import { inSession, ledgerOf } from "../support/session.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const ledgerFolder = () => join(folder.path, ".local", "share", "claudikins", "ledger");
+
+const ledgerText = () =>
+  readdirSync(ledgerFolder())
+    .map((name) => readFileSync(join(ledgerFolder(), name), "utf8"))
+    .join("");
+
+const demo = { mcpServers: { demo: { command: fromSource[0], args: [fromSource[1], "demo"] } } };
+
+async function call(client: Client, name: string, args: object): Promise<{ text: string; meta: unknown }> {
+  const result = (await client.callTool({ name, arguments: { ...args } })) as CallToolResult;
+  const text = result.content.map((block) => (block.type === "text" ? block.text : "")).join("");
+  return { text, meta: result._meta?.["claudikins/receipt"] };
+}
+
+/** The server itself, with nobody between. */
+async function directly<T>(work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ name: "test", version: "1" });
+  const [command, ...args] = [...fromSource, "demo"];
+  await client.connect(new StdioClientTransport({ command, args, env: testEnvironment(), stderr: "pipe" }));
+  const result = await work(client);
+  await client.close();
+  return result;
+}
+
+const charsOf = (tools: Tool[]) =>
+  tools.reduce(
+    (sum, { name, description, inputSchema }) => sum + JSON.stringify({ name, description, inputSchema }).length,
+    0,
+  );
+
+describe("figures", () => {
+  test("are those of a count by hand: definitions, search, code, results, failures", async () => {
+    folder.write("claudikins.json", demo);
+    const query = "list orders by their state";
+    const code = `const all = await Promise.all([demo.list_orders({ limit: 3 }), demo.list_orders({ limit: 5 })]);
+      await demo.get_order({ order_id: "ORD-99999" }).catch(() => {});
+      return all.map(({ orders }) => orders.length);`;
+    const seen = await inSession(folder.path, async (client) => {
+      const { tools } = await client.listTools();
+      const found = await call(client, "search_tools", { query });
+      const executed = await call(client, "execute_code", { code });
+      return { surface: charsOf(tools) + (client.getInstructions() ?? "").length, found, executed };
+    });
+    const direct = await directly(async (client) => {
+      const chars = async (limit: number) => {
+        const result = (await client.callTool({ name: "list_orders", arguments: { limit } })) as CallToolResult;
+        return result.content.reduce((sum, block) => sum + (block.type === "text" ? block.text.length : 0), 0);
+      };
+      return { definitions: charsOf((await client.listTools()).tools), results: (await chars(3)) + (await chars(5)) };
+    });
+    const counts = await ledgerOf(folder.path);
+    expect(counts?.sums).toEqual({
+      sessions: 1,
+      definitionChars: direct.definitions,
+      surfaceChars: seen.surface,
+      executions: 1,
+      codeChars: code.length,
+      returnedChars: seen.executed.text.length,
+      searches: 1,
+      queryChars: query.length,
+      foundChars: seen.found.text.length,
+    });
+    const use = { durationMs: expect.any(Number), resultChars: direct.results, takenChars: direct.results };
+    expect(counts?.uses()).toEqual([
+      [
+        "demo",
+        "get_order",
+        {
+          calls: 1,
+          failures: 1,
+          durationMs: expect.any(Number),
+          resultChars: 0,
+          takenChars: 0,
+          argumentChars: '{"order_id":"ORD-99999"}'.length,
+        },
+      ],
+      ["demo", "list_orders", { ...use, calls: 2, failures: 0, argumentChars: 2 * '{"limit":3}'.length }],
+    ]);
+    expect(seen.executed.meta).toEqual({
+      id: expect.any(String),
+      calls: 3,
+      failures: 1,
+      durationMs: expect.any(Number),
+      charsIn: direct.results,
+      charsOut: seen.executed.text.length,
+      charsKept: direct.results - seen.executed.text.length,
+    });
+    expect(seen.found.meta).toEqual({ durationMs: expect.any(Number), charsOut: seen.found.text.length });
+  });
+
+  test("a session without any call is a cost, and one that did not take our tools is none", async () => {
+    folder.write("claudikins.json", demo);
+    await inSession(folder.path, async () => {});
+    expect(await ledgerOf(folder.path)).toBeUndefined();
+    const surface = await inSession(folder.path, async (client) => {
+      const { tools } = await client.listTools();
+      await client.listTools();
+      return charsOf(tools) + (client.getInstructions() ?? "").length;
+    });
+    const { sums } = (await ledgerOf(folder.path))!;
+    expect(sums).toMatchObject({ sessions: 1, surfaceChars: surface, definitionChars: 0, executions: 0 });
+  });
+
+  test("what came long or as an image is not counted for more than a host would have shown", async () => {
+    folder.write("claudikins.json", demo);
+    await inSession(folder.path, (client) =>
+      call(client, "execute_code", {
+        code: `const { orders } = await demo.list_orders({});
+          await demo.render_chart.raw({ title: "t", points: [{ label: "a", value: 1 }] });
+          return orders.length`,
+      }),
+    );
+    const tools = (await ledgerOf(folder.path))?.tools.get("demo");
+    expect(tools?.get("list_orders")?.resultChars).toBeGreaterThan(900_000);
+    expect(tools?.get("list_orders")?.takenChars).toBe(100_000);
+    const chart = tools?.get("render_chart");
+    expect(chart?.takenChars).toBeGreaterThanOrEqual(6_000);
+    expect(chart?.takenChars).toBeLessThan(8_000);
+  });
+
+  test("nothing of what was said is in the ledger", async () => {
+    folder.write("claudikins.json", demo);
+    await inSession(folder.path, async (client, toolbox) => {
+      const { signal } = new AbortController();
+      for (const server of ["demo", "whispered-server"])
+        await callOnce({ server, tool: "whispered-tool", args: {} }, toolbox, signal).catch(() => {});
+      await call(client, "search_tools", { query: "whispered-query" });
+      await call(client, "execute_code", {
+        code: `const order_id = ["whispered", "argument"].join("-");
+          await demo.get_order({ order_id }).catch(() => {});
+          console.log("whispered-log");
+          return "whispered-value";`,
+      });
+    });
+    expect(ledgerText()).toContain("get_order");
+    expect(ledgerText()).toContain('["(unknown)","(unknown)",1,1');
+    expect(ledgerText()).toContain('["demo","(unknown)",1,1');
+    expect(ledgerText()).not.toContain("whispered");
+  });
+
+  test("stats: false: there is no ledger", async () => {
+    folder.write("claudikins.json", { ...demo, stats: false });
+    await inSession(folder.path, async (client) => {
+      await client.listTools();
+      await call(client, "search_tools", { query: "orders via:skill" });
+      await call(client, "execute_code", { code: "return demo.list_orders({ limit: 1 })" });
+    });
+    expect(existsSync(ledgerFolder())).toBe(false);
+  });
+
+  test("exec: code of a shell counts, and is no session", async () => {
+    const env = { HOME: folder.path, XDG_DATA_HOME: "" };
+    const code = "return (await demo.list_orders({ limit: 2 })).orders.length";
+    const { stdout } = await runProgram([...fromSource, "exec", "-e", code], { cwd: folder.path, env });
+    expect(stdout).toBe("2\n");
+    const counts = await ledgerOf(folder.path);
+    expect(counts?.sums).toMatchObject({ sessions: 0, executions: 1, codeChars: code.length, returnedChars: 1 });
+    expect(counts?.tools.get("demo")?.get("list_orders")).toMatchObject({ calls: 1, failures: 0 });
+  });
+});
+
+describe("processes", () => {
+  async function serve(): Promise<{ client: Client; pid: number }> {
+    const client = new Client({ name: "test", version: "1" });
+    const env = testEnvironment({ HOME: folder.path, XDG_DATA_HOME: "" });
+    const [command, ...args] = [...fromSource, "serve"];
+    const transport = new StdioClientTransport({ command, args, cwd: folder.path, env, stderr: "pipe" });
+    await client.connect(transport);
+    await client.listTools();
+    return { client, pid: transport.pid ?? 0 };
+  }
+
+  const order = { code: "return (await demo.list_orders({ limit: 1 })).total" };
+
+  test("a host that takes our tools and leaves is a session, a host that only says hello is none", async () => {
+    const { client } = await serve();
+    await client.close();
+    const env = { HOME: folder.path, XDG_DATA_HOME: "" };
+    const clientInfo = { name: "test", version: "1" };
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+    const stdin = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`;
+    expect((await runProgram([...fromSource, "serve"], { cwd: folder.path, env, stdin })).exitCode).toBe(0);
+    expect((await ledgerOf(folder.path))?.sums).toMatchObject({ sessions: 1, executions: 0, searches: 0 });
+  });
+
+  test("two hosts at once, one killed with what it has written: everything else is counted, once", async () => {
+    const [killed, whole] = [await serve(), await serve()];
+    await Promise.all([call(killed.client, "execute_code", order), call(whole.client, "execute_code", order)]);
+    while ((await ledgerOf(folder.path))?.sums.executions !== 2) await Bun.sleep(50);
+    await call(whole.client, "execute_code", order);
+    process.kill(killed.pid, "SIGKILL");
+    await Promise.all([killed.client.close(), whole.client.close()]);
+    const counts = await ledgerOf(folder.path);
+    expect(counts?.sums).toMatchObject({ sessions: 2, executions: 3 });
+    expect(counts?.tools.get("demo")?.get("list_orders")?.calls).toBe(3);
+  });
+});
+
+describe("what led to us", () => {
+  const search = (query: string) => (client: Client) => call(client, "search_tools", { query });
+  const execute = (code: string) => (client: Client) => call(client, "execute_code", { code });
+
+  const cases: [name: string, hooks: [string, number][], ...steps: ((client: Client) => Promise<unknown>)[]][] = [
+    ["a plain search: its description", [["serve description", 1]], search("list orders")],
+    ["a mark in a query", [["serve claude-md", 1]], search("list orders via:claude-md")],
+    ["a mark in code", [["serve skill", 1]], execute("// via:skill\nreturn demo.list_orders({ limit: 1 })")],
+    ["code that asks tools", [["serve description", 1]], execute('return tools.search("refund")')],
+    ["the mark in a query of code", [["serve readme", 1]], execute('return tools.search("refund via:readme")')],
+    [
+      "code that reads the README",
+      [["serve readme", 1]],
+      execute('return fs.readFile("./workspace/../registry/README.md", "utf8").catch(() => 0)'),
+    ],
+    ["code that reads the registry", [["serve none", 1]], execute('return fs.readdir("./registry")')],
+    ["code that only calls", [], execute("return 1")],
+    [
+      "the first access alone",
+      [["serve skill", 1]],
+      execute("return 1"),
+      search("a via:skill"),
+      search("b via:readme"),
+    ],
+  ];
+  test.each(cases)("%s", async (_, hooks, ...steps) => {
+    await inSession(folder.path, async (client) => {
+      await client.listTools();
+      for (const step of steps) await step(client);
+    });
+    expect([...((await ledgerOf(folder.path))?.hooks ?? [])]).toEqual(hooks);
+  });
+
+  test("marks are no part of what is searched for", async () => {
+    const [plain, marked] = await inSession(folder.path, async (client) => [
+      (await call(client, "search_tools", { query: "refund an order" })).text,
+      (await call(client, "search_tools", { query: "refund via:skill an order" })).text,
+    ]);
+    expect(marked).toBe(plain);
+  });
+
+  test("hooks: false: figures, and nothing of what led to us", async () => {
+    folder.write("claudikins.json", { ...demo, hooks: false });
+    await inSession(folder.path, search("orders via:skill"));
+    const counts = await ledgerOf(folder.path);
+    expect(counts?.sums.searches).toBe(1);
+    expect(counts?.hooks.size).toBe(0);
+  });
+});

@@ -1,0 +1,33 @@
+/** A session of a host with us in this process, and what the ledger has of it when it is over. */
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { loadConfig } from "../../src/config/load.ts";
+import { Toolbox } from "../../src/flows/toolbox.ts";
+import type { Counts } from "../../src/ledger/counts.ts";
+import { readLedger } from "../../src/ledger/store.ts";
+import { silentLog } from "../../src/log.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { createSession } from "../../src/server/session.ts";
+
+/** What the ledger of a home has, all days together. */
+export async function ledgerOf(home: string): Promise<Counts | undefined> {
+  const { periods } = await readLedger(join(home, ".local", "share", "claudikins", "ledger"), new Date());
+  const [first, ...others] = periods.values();
+  for (const each of others) first?.add(each);
+  return first;
+}
+
+/** The folder is the home, and has the config, if any. */
+export async function inSession<T>(folder: string, work: (client: Client, toolbox: Toolbox) => Promise<T>): Promise<T> {
+  const env = { PATH: process.env["PATH"], HOME: folder };
+  const config = await loadConfig({ cwd: folder, env });
+  await using toolbox = new Toolbox(config, new Sandbox(), { env, cwd: folder, log: silentLog });
+  const server = createSession(toolbox, new AbortController().signal, "code");
+  const client = new Client({ name: "test", version: "1" });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(theirs), client.connect(ours)]);
+  const result = await work(client, toolbox);
+  await client.close();
+  return result;
+}
