@@ -5,6 +5,7 @@ import type { Toolbox } from "../flows/toolbox.ts";
 import type { Begun } from "./first-answers.ts";
 import { hostOf } from "./host.ts";
 import { createSession } from "./session.ts";
+import type { SessionCount } from "./session-count.ts";
 import type { Surface } from "./surface.ts";
 
 /** What there is of a session in code mode before the SDK is loaded. */
