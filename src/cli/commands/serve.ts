@@ -2,7 +2,6 @@
 import { modes, prefixes } from "../../config/defaults.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { openLog } from "../../log.ts";
-import { Sandbox } from "../../sandbox/sandbox.ts";
 import { command, commonArgs } from "../command.ts";
 import { parseChoice } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
@@ -39,9 +38,7 @@ export default command({
     const choice = httpChoice(args, all, io);
     const mode = args.mode === undefined ? undefined : parseChoice(args.mode, "--mode", modes);
     const prefix = args.prefix === undefined ? undefined : parseChoice(args.prefix, "--prefix", prefixes);
-    // Many hosts want more at once than one.
-    const sandbox = new Sandbox(choice ? { keptWorkers: 4, atOnce: 32 } : {});
-    await using toolbox = await openToolbox(io, args.config, sandbox);
+    await using toolbox = await openToolbox(io, args.config);
     const { config } = toolbox;
     config.mode = mode ?? config.mode;
     config.prefix = prefix ?? config.prefix;
