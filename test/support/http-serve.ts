@@ -11,7 +11,7 @@ export interface HttpServe extends AsyncDisposable {
   pid: number;
   /** All of it until now. */
   stderr(): string;
-  signal(name: "SIGTERM" | "SIGINT"): void;
+  signal(name: "SIGTERM" | "SIGINT" | "SIGHUP"): void;
   /** The exit code. */
   exited: Promise<number>;
 }

@@ -1,0 +1,59 @@
+/** The executable over HTTP: as the Inspector sees it, at a port that is taken, and when it is ended. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { executable, root } from "../support/claudikins.ts";
+import { executeRequest, type HttpServe, httpServe, rawSession } from "../support/http-serve.ts";
+import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+// The first test builds the executable.
+setDefaultTimeout(120_000);
+
+let folder: TemporaryFolder;
+let door: HttpServe;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  folder.write("claudikins.json", { mcpServers: { asker: fixture("protocol", "stdio", folder.path) } });
+  door = await httpServe(folder, [], { command: [executable()] });
+});
+afterEach(async () => {
+  await door[Symbol.asyncDispose]();
+  expect(await processesLeft(folder.path, 5_000)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+test("the Inspector lists both tools and calls them", async () => {
+  const inspector = join(root, "node_modules", ".bin", "mcp-inspector");
+  const inspect = async (...args: string[]) => {
+    const { stdout, stderr } = await runProgram(["node", inspector, "--cli", door.url, "--transport", "http", ...args]);
+    if (stdout === "") throw new Error(stderr);
+    return JSON.parse(stdout) as { tools: { name: string }[]; content: { text: string }[] };
+  };
+  const call = (tool: string, ...args: string[]) =>
+    inspect("--method", "tools/call", "--tool-name", tool, ...args.flatMap((each) => ["--tool-arg", each]));
+  const { tools } = await inspect("--method", "tools/list");
+  expect(tools.map(({ name }) => name)).toEqual(["search_tools", "execute_code"]);
+  expect((await call("search_tools", "query=wait")).content[0]!.text).toContain("asker.wait");
+  expect((await call("execute_code", "code=return await asker.wait({ ms: 1 })")).content[0]!.text).toStartWith(
+    "waited",
+  );
+});
+
+test("a port is never shared with another one", async () => {
+  const { port } = new URL(door.url);
+  const env = testEnvironment({ NODE_ENV: "production" });
+  const second = await runProgram([executable(), "serve", "--http", port], { cwd: folder.path, env });
+  expect([second.exitCode, second.stdout]).toEqual([2, ""]);
+  expect(second.stderr).toContain("another program does");
+});
+
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends it and its servers", async (name) => {
+  const session = await rawSession(door.url, "2025-11-25", { elicitation: {} });
+  await (await session.post(executeRequest(1, "return await asker.wait({ ms: 1 })"))).text();
+  const listening = await session.get();
+  door.signal(name);
+  expect(await door.exited).toBe(0);
+  await listening.text();
+  expect(await processesLeft(folder.path)).toEqual([]);
+});
