@@ -2,6 +2,7 @@
 import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { type Environment, processEnvironment } from "../config/environment.ts";
+import { selfCommand } from "../config/self.ts";
 import { interruptedExitCode, systemCodeOf } from "../errors.ts";
 
 export interface Output {
@@ -28,6 +29,11 @@ export interface Io {
   cwd: string;
   /** Aborted by SIGINT and SIGTERM: the command ends what it started, and then itself. */
   interrupted: AbortSignal;
+  /**
+   * Puts the same program, with the same arguments, in the place of this process, with these variables besides. It goes on as
+   * it is where the system has no such thing, and there is none to call where the command is not a process's own.
+   */
+  restart?(variables: Record<string, string>): void;
 }
 
 /** Signals are caught from here on: the first one stops cleanly, the second at once. */
@@ -40,6 +46,15 @@ export function processIo(): Io {
     env,
     cwd: process.cwd(),
     interrupted: catchSignals(),
+    restart: (variables) => {
+      const command = selfCommand(...process.argv.slice(2));
+      const defined = Object.entries({ ...env, ...variables }).filter((entry) => entry[1] !== undefined);
+      try {
+        process.execve?.(command[0], command, Object.fromEntries(defined));
+      } catch {
+        // Windows is such a system.
+      }
+    },
   };
 }
 

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { executable, root } from "../support/claudikins.ts";
-import { executeRequest, type HttpServe, httpServe, rawSession } from "../support/http-serve.ts";
+import { executeRequest, type HttpServe, httpServe, rawSession, resultText } from "../support/http-serve.ts";
+import { networkFixture } from "../support/network.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -38,6 +39,17 @@ test("the Inspector lists both tools and calls them", async () => {
   expect((await call("execute_code", "code=return await asker.wait({ ms: 1 })")).content[0]!.text).toStartWith(
     "waited",
   );
+});
+
+test("there can be more sessions with servers on the network than Bun takes connections by itself", async () => {
+  await using server = await networkFixture("http", { program: "protocol", args: [folder.path] });
+  folder.write("claudikins.json", { mcpServers: { far: { url: `http://127.0.0.1:${server.port}/` } } });
+  await using many = await httpServe(folder, ["--max-sessions", "400"], { command: [executable()] });
+  for (let count = 1; count <= 280; count++) {
+    const session = await rawSession(many.url, "2025-11-25", { elicitation: {} });
+    const text = await resultText(await session.post(executeRequest(1, "return await far.wait({ ms: 1 })")));
+    expect([count, text]).toEqual([count, "waited"]);
+  }
 });
 
 test("a port is never shared with another one", async () => {

@@ -6,6 +6,7 @@ import { command, commonArgs } from "../command.ts";
 import { parseChoice } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
 import type { Io } from "../io.ts";
+import { takeMoreSockets } from "../more-sockets.ts";
 import { openToolbox } from "../session.ts";
 
 export default command({
@@ -38,6 +39,7 @@ export default command({
     const choice = httpChoice(args, all, io);
     const mode = args.mode === undefined ? undefined : parseChoice(args.mode, "--mode", modes);
     const prefix = args.prefix === undefined ? undefined : parseChoice(args.prefix, "--prefix", prefixes);
+    if (choice) takeMoreSockets(io);
     await using toolbox = await openToolbox(io, args.config);
     const { config } = toolbox;
     config.mode = mode ?? config.mode;
