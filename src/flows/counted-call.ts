@@ -1,36 +1,82 @@
 /** One call of a tool, whoever makes it, as the ledger counts it. */
 
+import { type JsonObject, objectsOf } from "../clients/result.ts";
 import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
-import { unknownTool } from "../ledger/counts.ts";
+import { type ToolUse, unknownTool } from "../ledger/counts.ts";
 import { textOf } from "../sandbox/binding-value.ts";
 import type { BindingCall, BindingValue } from "../sandbox/contract.ts";
 import type { Toolbox } from "./toolbox.ts";
 
+interface Surroundings {
+  toolbox: Toolbox;
+  signal: AbortSignal;
+}
+
 /** `taken`: by code, so that the result comes into no context by itself. Gives and throws what `make` does. */
 export async function counted(
   call: BindingCall,
-  { toolbox, signal, taken }: { toolbox: Toolbox; signal: AbortSignal; taken: boolean },
+  { taken, ...around }: Surroundings & { taken: boolean },
   make: () => Promise<BindingValue>,
 ): Promise<BindingValue> {
+  const { toolbox } = around;
   // Questions about the tools are no calls.
-  if (call.namespace === "" || !toolbox.ledger.isOn) return make();
+  if (call.namespace === "") return make();
+  const names = () => ({ server: serverOf(call, toolbox), tool: nameOf(call, toolbox) });
+  return measured(make, around, names, (value) => ({
+    isFailure: value === undefined,
+    resultChars: value ? textOf(value).length : 0,
+    takenChars: taken && value ? Math.min(charsOf(value, call), shownChars) : 0,
+    argumentChars: taken ? JSON.stringify(call.args).length : 0,
+  }));
+}
+
+/** The same for who passes a result on as it is, to a host that has called the tool by itself. The names are the server's own. */
+export async function countedResult(
+  names: { server: string; tool: string },
+  around: Surroundings,
+  make: () => Promise<JsonObject>,
+): Promise<JsonObject> {
+  return measured(
+    make,
+    around,
+    () => names,
+    (result) => ({
+      isFailure: result === undefined || result["isError"] === true,
+      resultChars: charsOfBlocks(result?.["content"] ?? result?.["contents"] ?? messagesOf(result)),
+      takenChars: 0,
+      argumentChars: 0,
+    }),
+  );
+}
+
+function messagesOf(prompt: JsonObject | undefined): unknown {
+  return objectsOf(prompt?.["messages"]).map(({ content }) => content);
+}
+
+interface Measure extends Pick<ToolUse, "resultChars" | "takenChars" | "argumentChars"> {
+  isFailure: boolean;
+}
+
+/** `measure` is given nothing where there is no result. */
+async function measured<T>(
+  make: () => Promise<T>,
+  { toolbox, signal }: Surroundings,
+  names: () => { server: string; tool: string },
+  measure: (result: T | undefined) => Measure,
+): Promise<T> {
+  if (!toolbox.ledger.isOn) return make();
   const startedAt = performance.now();
-  let value: BindingValue | undefined;
+  let result: T | undefined;
   try {
-    value = await make();
-    return value;
+    result = await make();
+    return result;
   } finally {
-    const resultChars = value ? textOf(value).length : 0;
-    const shown = taken && value ? Math.min(charsOf(value, call), shownChars) : 0;
-    toolbox.ledger.called(serverOf(call, toolbox), nameOf(call, toolbox), {
-      calls: 1,
-      // One that was broken off did not fail: it has no answer.
-      failures: value || signal.aborted ? 0 : 1,
-      durationMs: performance.now() - startedAt,
-      resultChars,
-      takenChars: shown,
-      argumentChars: taken ? JSON.stringify(call.args).length : 0,
-    });
+    const { server, tool } = names();
+    const { isFailure, ...chars } = measure(result);
+    const durationMs = performance.now() - startedAt;
+    // One that was broken off did not fail: it has no answer.
+    const failures = isFailure && !signal.aborted ? 1 : 0;
+    toolbox.ledger.called(server, tool, { calls: 1, failures, durationMs, ...chars });
   }
 }
 
@@ -55,7 +101,7 @@ function serverOf({ namespace }: BindingCall, { config }: Toolbox): string {
 /** Its own name, whatever it was called by. What is no tool's name may be anything: it is not written down. */
 function nameOf({ namespace, group, name }: BindingCall, toolbox: Toolbox): string {
   if (group !== "tools") return serverFunctions.has(`${group}.${name}`) ? `${group}.${name}` : unknownTool;
-  const tools = toolbox.known(namespace)?.tools ?? [];
+  const tools = toolbox.knownWhole(namespace)?.tools ?? [];
   const tool = tools.find((each) => each.name === name) ?? tools.find((each) => each.jsName === name);
   return tool?.name ?? unknownTool;
 }

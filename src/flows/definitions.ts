@@ -3,9 +3,9 @@ import type { RegistryServer } from "../registry/model.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 interface Definition {
-  name: string;
-  description?: string | undefined;
-  inputSchema: object;
+  name?: unknown;
+  description?: unknown;
+  inputSchema?: unknown;
 }
 
 /** What hosts pass on of a tool's definition, as JSON; not what they keep for themselves: titles, annotations, what it gives. */

@@ -1,5 +1,5 @@
 /** One session of a host, as the ledger counts it: what its definitions cost, what was asked and answered, what led to us. */
-import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { definitionChars, knownDefinitionChars } from "../flows/definitions.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import { charsOfBlocks } from "../ledger/characters.ts";
@@ -19,7 +19,7 @@ export class SessionCount {
   }
 
   /** The host takes our tools: only now it is a session whose model has something to read. */
-  listed(tools: readonly Tool[]): void {
+  listed(tools: readonly object[]): void {
     if (this.#counted !== undefined) return;
     this.#counted = 0;
     const { ledger } = this.#toolbox;

@@ -140,6 +140,36 @@ describe("figures", () => {
     expect(chart?.takenChars).toBeLessThan(8_000);
   });
 
+  test("in direct mode definitions are loaded as they are, and results come whole: nothing is kept out", async () => {
+    folder.write("claudikins.json", { ...demo, mode: "direct", prefix: "never" });
+    const seen = await inSession(folder.path, async (client) => {
+      const { tools } = await client.listTools();
+      const orders = await client.callTool({ name: "list_orders", arguments: { limit: 3 } });
+      const failed = await client.callTool({ name: "get_order", arguments: { order_id: "ORD-99999" } });
+      expect(failed.isError).toBe(true);
+      const [resource] = (await client.listResources()).resources;
+      await client.readResource({ uri: resource?.uri ?? "" });
+      await client.callTool({ name: "no_such_tool", arguments: {} }).catch(() => {});
+      const chars = (orders as CallToolResult).content.map((block) => (block.type === "text" ? block.text.length : 0));
+      return { definitions: charsOf(tools), instructions: (client.getInstructions() ?? "").length, chars };
+    });
+    const counts = await ledgerOf(folder.path);
+    expect(counts?.sums).toMatchObject({
+      sessions: 1,
+      definitionChars: seen.definitions,
+      surfaceChars: seen.definitions + seen.instructions,
+      executions: 0,
+    });
+    const rows = counts?.uses().map(([, tool, { calls, failures, takenChars }]) => [tool, calls, failures, takenChars]);
+    expect(rows).toEqual([
+      ["get_order", 1, 1, 0],
+      ["list_orders", 1, 0, 0],
+      ["resources.read", 1, 0, 0],
+    ]);
+    const [chars] = seen.chars;
+    expect(counts?.tools.get("demo")?.get("list_orders")?.resultChars).toBe(chars);
+  });
+
   test("nothing of what was said is in the ledger", async () => {
     folder.write("claudikins.json", demo);
     await inSession(folder.path, async (client, toolbox) => {

@@ -8,6 +8,7 @@ import type { Counts } from "../../src/ledger/counts.ts";
 import { readLedger } from "../../src/ledger/store.ts";
 import { silentLog } from "../../src/log.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { sessionMode } from "../../src/server/proxy/mode.ts";
 import { createSession } from "../../src/server/session.ts";
 
 /** What the ledger of a home has, all days together. */
@@ -23,7 +24,7 @@ export async function inSession<T>(folder: string, work: (client: Client, toolbo
   const env = { PATH: process.env["PATH"], HOME: folder };
   const config = await loadConfig({ cwd: folder, env });
   await using toolbox = new Toolbox(config, new Sandbox(), { env, cwd: folder, log: silentLog });
-  const server = createSession(toolbox, new AbortController().signal, "code");
+  const server = createSession(toolbox, new AbortController().signal, sessionMode(toolbox));
   const client = new Client({ name: "test", version: "1" });
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(theirs), client.connect(ours)]);

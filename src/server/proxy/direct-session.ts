@@ -11,6 +11,7 @@ import { isObject, type JsonObject } from "../../clients/result.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { version } from "../../version.ts";
 import { type HostRequests, hostRequestsOf } from "../host-requests.ts";
+import { SessionCount } from "../session-count.ts";
 import { failedCall, HostError, hostError, invalidParams, serverError } from "./answers.ts";
 import { HostLog } from "./host-log.ts";
 import { directInstructions } from "./instructions.ts";
@@ -25,6 +26,7 @@ interface Surroundings {
   server: Server;
   /** The host's requests that are under way. */
   requests: HostRequests;
+  count: SessionCount;
   /** Aborted when everything ends. */
   closing: AbortSignal;
 }
@@ -44,14 +46,16 @@ interface Asked {
  */
 export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Server {
   const has = { listChanged: true };
+  const instructions = directInstructions(toolbox);
   const server = new Server(
     { name: "claudikins", title: "claudikins", version },
     {
       capabilities: { tools: has, prompts: has, resources: { ...has, subscribe: true }, completions: {}, logging: {} },
-      instructions: directInstructions(toolbox),
+      instructions,
     },
   );
-  const session = new DirectSession({ toolbox, server, requests: hostRequestsOf(server), closing });
+  const count = new SessionCount(toolbox, instructions);
+  const session = new DirectSession({ toolbox, server, requests: hostRequestsOf(server), count, closing });
   // The SDK's own handlers check results and leave out what they do not know: here they pass as they are.
   server.removeRequestHandler("logging/setLevel");
   server.fallbackRequestHandler = ({ method, params = {} }, { requestId: id, signal, sendNotification }) =>
@@ -119,7 +123,9 @@ class DirectSession {
 
   async #listTools(asked: Asked): Promise<JsonObject> {
     const answer = await this.#list("tools", "tools", asked, () => this.#tools.list(asked.signal));
-    this.#changes.shown("tools", this.#tools.definitions());
+    const definitions = this.#tools.definitions();
+    this.#around.count.listed(definitions);
+    this.#changes.shown("tools", definitions);
     this.#log.nameProblems("tools", this.#tools.problems);
     return answer;
   }

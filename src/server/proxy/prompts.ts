@@ -1,12 +1,13 @@
 /** The prompts of all servers, each as itself. */
-import type { CallOptions } from "../../clients/pool.ts";
 import type { JsonObject } from "../../clients/result.ts";
+import { countedResult } from "../../flows/counted-call.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { didYouMean } from "../../near-names.ts";
 import { invalidParams } from "./answers.ts";
 import { usablePrompt } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
 import { ExposedNames, type Original } from "./names.ts";
+import type { AskOptions } from "./resources.ts";
 
 export class ProxiedPrompts {
   readonly #toolbox: Toolbox;
@@ -41,8 +42,12 @@ export class ProxiedPrompts {
     throw invalidParams([`Unknown prompt: ${name}.`, hint].filter(Boolean).join(" "));
   }
 
-  async get({ server, name }: Original, params: JsonObject, options: CallOptions): Promise<JsonObject> {
-    return this.#toolbox.pool.request(server, { method: "prompts/get", params: { ...params, name } }, options);
+  async get({ server, name }: Original, params: JsonObject, options: AskOptions): Promise<JsonObject> {
+    const request = { method: "prompts/get", params: { ...params, name } };
+    const around = { toolbox: this.#toolbox, signal: options.signal };
+    return countedResult({ server, tool: "prompts.get" }, around, () =>
+      this.#toolbox.pool.request(server, request, options),
+    );
   }
 
   #assign(): void {

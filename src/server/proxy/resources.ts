@@ -2,6 +2,7 @@
 import type { CallOptions } from "../../clients/pool.ts";
 import { isObject, type JsonObject, objectsOf } from "../../clients/result.ts";
 import { toClaudikinsError } from "../../errors.ts";
+import { countedResult } from "../../flows/counted-call.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { mayBeOf, type Place, placeOf, prefixOf, schemeOf, shownAddresses } from "./addresses.ts";
 import { hostError, noResource } from "./answers.ts";
@@ -53,7 +54,10 @@ export class ProxiedResources {
   async read(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
     return this.#askOwner(uri, options, async (place) => {
       const request = { method: "resources/read", params: { ...params, uri: place.uri } };
-      const result = await this.#toolbox.pool.request(place.server, request, options);
+      const around = { toolbox: this.#toolbox, signal: options.signal };
+      const result = await countedResult({ server: place.server, tool: "resources.read" }, around, () =>
+        this.#toolbox.pool.request(place.server, request, options),
+      );
       return place.uri === uri ? result : withAddress(result, place.uri, uri);
     });
   }

@@ -1,6 +1,6 @@
 /** The tools of all servers, each as itself: from the registry where it knows them, and asked for where it does not. */
-import type { CallOptions } from "../../clients/pool.ts";
 import type { JsonObject, ToolResult } from "../../clients/result.ts";
+import { countedResult } from "../../flows/counted-call.ts";
 import { askUnknownServers } from "../../flows/first-look.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { didYouMean } from "../../near-names.ts";
@@ -8,6 +8,7 @@ import type { RegistryServer, RegistryTool } from "../../registry/model.ts";
 import { invalidParams } from "./answers.ts";
 import { usableTool } from "./definitions.ts";
 import { ExposedNames, type Original } from "./names.ts";
+import type { AskOptions } from "./resources.ts";
 
 export class ProxiedTools {
   readonly #toolbox: Toolbox;
@@ -47,13 +48,15 @@ export class ProxiedTools {
   }
 
   /** The result is the server's, unchanged; its arguments are the host's, as they are. */
-  async call({ server, name }: Original, args: object | undefined, options: CallOptions): Promise<ToolResult> {
+  async call({ server, name }: Original, args: object | undefined, options: AskOptions): Promise<ToolResult> {
     const { pool, observer } = this.#toolbox;
     const known = this.#toolbox.knownWhole(server);
     const tool = known?.tools.find((each) => each.name === name);
     const { readOnlyHint, idempotentHint } = tool?.annotations ?? {};
     const repeatable = readOnlyHint === true || idempotentHint === true;
-    const result = await pool.callTool(server, name, args, { ...options, repeatable });
+    const result = await countedResult({ server, tool: name }, { toolbox: this.#toolbox, signal: options.signal }, () =>
+      pool.callTool(server, name, args, { ...options, repeatable }),
+    );
     if (known && tool) observer.see({ server: known, tool, args, result });
     return result;
   }
