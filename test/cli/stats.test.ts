@@ -250,6 +250,7 @@ describe("refused", () => {
   test.each([
     [["--days", "0"], 'error: --days takes a whole number from 1 to 100; got "0"'],
     [["--days", "3", "--all"], "error: Give --days or --all, not both"],
+    [["--hooks", "--server", "github"], "error: --hooks is of sessions, which have no server: not with --server"],
     [["--reset", "--server", "x"], "error: --reset removes the whole ledger: not with --server"],
     [["--server", "githup"], 'error: Nothing was counted of a server "githup"\n\nhint: Did you mean github?'],
   ])("%j", async (argv, message) => {

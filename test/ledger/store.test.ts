@@ -1,10 +1,11 @@
 /** The ledger on disk: lines of many processes, summed up once, whatever is killed, damaged, full or in the way. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Counts } from "../../src/ledger/counts.ts";
 import { Ledger } from "../../src/ledger/ledger.ts";
 import { appendCounts, foldLedger, readLedger, resetLedger } from "../../src/ledger/store.ts";
+import { withLock } from "../../src/lock.ts";
 import { silentLog } from "../../src/log.ts";
 import { root } from "../support/claudikins.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -64,6 +65,10 @@ describe("lines and sums", () => {
     const totals = JSON.parse(readFileSync(join(folder, "totals.json"), "utf8"));
     writeFileSync(join(folder, "totals.json"), JSON.stringify({ ...totals, summed: ["2026-11-20T16.log"] }));
     writeFileSync(join(folder, "2026-11-20T16.log"), line);
+    // Also for who reads it while somebody else does not let go of it.
+    await withLock(join(folder, ".lock"), "the ledger", async () => {
+      expect(await found()).toEqual({ "2026-11-20": 3 });
+    });
     expect(await found()).toEqual({ "2026-11-20": 3 });
     expect(names()).toEqual([".lock", "totals.json"]);
   });
@@ -141,6 +146,20 @@ describe("damage", () => {
     chmodSync(folder, 0o500);
     expect(await found()).toEqual({ "2026-11-20": 3 });
     chmodSync(folder, 0o700);
+  });
+
+  test.if(process.platform === "linux")("a disk that is full", async () => {
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, `${new Date().toISOString().slice(0, 13)}.log`);
+    symlinkSync("/dev/full", file);
+    const ledger = new Ledger({ folder, log: silentLog });
+    ledger.found("serve skill");
+    await ledger.end();
+    unlinkSync(file);
+    ledger.found("serve skill");
+    await ledger.end();
+    const [counts] = (await readLedger(folder, new Date())).periods.values();
+    expect([...(counts?.hooks ?? [])]).toEqual([["serve skill", 2]]);
   });
 
   test("what could not be written is written with what comes next", async () => {

@@ -8,6 +8,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { callOnce } from "../../src/flows/bindings.ts";
 import { fromSource } from "../support/claudikins.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
 import { inSession, ledgerOf } from "../support/session.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
@@ -211,6 +212,17 @@ describe("figures", () => {
   });
 });
 
+test("where nothing can be written, nothing is said, and everything works", async () => {
+  const env = { HOME: folder.path, XDG_DATA_HOME: folder.write("a-file", "") };
+  folder.write("claudikins.json", { mcpServers: {} });
+  const ended = await runProgram([...fromSource, "exec", "-e", "return 6 * 7"], { cwd: folder.path, env });
+  expect({ ...ended, stderr: ended.stderr.replace(/[\d,]+ ms/, "N ms") }).toEqual({
+    exitCode: 0,
+    stdout: "42\n",
+    stderr: "[0 calls · N ms]\n",
+  });
+});
+
 describe("processes", () => {
   async function serve(): Promise<{ client: Client; pid: number }> {
     const client = new Client({ name: "test", version: "1" });
@@ -282,10 +294,13 @@ describe("what led to us", () => {
   });
 
   test("marks are no part of what is searched for", async () => {
+    const tools = ["refund_order", "add_skill"].map((name) => ({ name, inputSchema: { type: "object" } }));
+    folder.write("claudikins.json", { mcpServers: { own: fixture("from-file", folder.write("tools.json", tools)) } });
     const [plain, marked] = await inSession(folder.path, async (client) => [
       (await call(client, "search_tools", { query: "refund an order" })).text,
       (await call(client, "search_tools", { query: "refund via:skill an order" })).text,
     ]);
+    expect(plain).not.toContain("add_skill");
     expect(marked).toBe(plain);
   });
 

@@ -39,6 +39,9 @@ export default command({
     const { days: daysText, all, server, json } = args;
     if (args.reset) return reset(folder, args, io);
     if (all && daysText !== undefined) throw new ClaudikinsError("USAGE", "Give --days or --all, not both");
+    if (args.hooks && server !== undefined) {
+      throw new ClaudikinsError("USAGE", "--hooks is of sessions, which have no server: not with --server");
+    }
     const days = all ? undefined : daysText === undefined ? defaultDays : parseCount(daysText, "--days", maxDays);
     const now = new Date();
     const { periods, problems } = await readLedger(folder, now);
