@@ -74,7 +74,12 @@ export class Sessions {
     const transport = new SessionTransport({ ...options, version });
     this.#sessions.set(transport.sessionId, { transport, usedAt: performance.now() });
     const { sampling, elicitation, roots } = capabilities;
-    await this.#connect(transport, Boolean(sampling ?? elicitation ?? roots));
+    try {
+      await this.#connect(transport, Boolean(sampling ?? elicitation ?? roots));
+    } catch (error) {
+      this.#sessions.delete(transport.sessionId);
+      throw error;
+    }
     return transport;
   }
 
