@@ -235,6 +235,22 @@ describe("servers", () => {
     expect(await lists()).toEqual([["late", "find"], ["late"]]);
   });
 
+  test("whose tools turn out to be those of the list change nothing for the host", async () => {
+    const first = await direct({ one: protocol() });
+    await first.request("tools/list");
+    await Bun.sleep(200);
+    expect(first.told).toEqual([]);
+    await first.client.close();
+    const { request, call, hears, told } = await direct({ one: protocol() });
+    await request("tools/list");
+    // The first call starts it, and it is asked for its tools beside that.
+    while (JSON.parse(text(await call("seen"))).lists === 0) await request("ping");
+    await Bun.sleep(200);
+    await call("add-tool", { name: "late" });
+    await hears("notifications/tools/list_changed");
+    expect(told.map(({ method }) => method)).toEqual(["notifications/tools/list_changed"]);
+  });
+
   test("tell of changes: list_changed of tools, resources and prompts", async () => {
     const { request, call, hears, told } = await direct({ one: protocol() });
     const names = async () => named((await request("tools/list"))["tools"]);
