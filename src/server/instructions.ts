@@ -31,7 +31,8 @@ type Fits = (text: string) => boolean;
 
 /** Every server is named before any is described, and described before signatures follow. */
 export function instructionsFor(toolbox: Toolbox, maxTokens: number): string {
-  const entries = [...toolbox.config.servers.keys()].map((name) => entryOf(name, toolbox));
+  const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.isClosed(name));
+  const entries = open.map((name) => entryOf(name, toolbox));
   if (entries.length === 0) return none;
   // An estimate of so short words may be a little too low.
   const fits: Fits = (text) => text.length <= maxChars && estimateTokens(text) * 1.05 <= maxTokens;

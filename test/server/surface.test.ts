@@ -177,6 +177,18 @@ describe("the instructions", () => {
     `);
   });
 
+  test("say nothing of what is denied", async () => {
+    const tools = [tool("get_order"), tool("drop_orders")];
+    const { instructions } = await surfaceWith(
+      { shop: { tools }, secret: { tools } },
+      { policy: { deny: ["secret.*", "*.drop_*"] } },
+    );
+    expect(instructions.split("\n").slice(1)).toEqual([
+      "- shop (1): get_order",
+      "  shop.get_order(args: { id: string }): Promise<unknown>",
+    ]);
+  });
+
   test("share what there is among 16 servers", async () => {
     expect((await surfaceWith(many(16))).instructions).toMatchInlineSnapshot(`
       "Tools of these MCP servers: find them with search_tools, call them in execute_code as \`await server.tool(args)\`.
