@@ -47,7 +47,7 @@ test("sections are measured, and come as one JSON document", async () => {
 test("a section that there is not is refused", async () => {
   const { exitCode, stdout, stderr } = await bench("--only", "warm,cold");
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toContain('--only has "cold"; there are startup, warm, calls,');
+  expect(stderr).toContain('--only has "cold"; there are startup, surface, warm,');
 });
 
 test("people get a table", () => {
