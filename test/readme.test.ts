@@ -53,7 +53,7 @@ test("every claudikins command of the shell blocks succeeds", async () => {
 
 test("every config is valid", () => {
   const configs = blocks("json");
-  expect(configs.length).toBe(2);
+  expect(configs.length).toBe(3);
   for (const config of configs) expect(() => parseConfig(config, "claudikins.json")).not.toThrow();
 });
 
