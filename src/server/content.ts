@@ -3,9 +3,11 @@ import { join } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../errors.ts";
 import { writeWhenChanged } from "../files.ts";
+import { charsOfBlocks } from "../ledger/characters.ts";
 import { failureText, receiptText } from "../outcome-text.ts";
 import type { Outcome } from "../sandbox/contract.ts";
 import { abridgedJson } from "./abridge.ts";
+import { withReceipt } from "./figures.ts";
 import { jsonText } from "./json-text.ts";
 
 /** Of a text that is too long for the context: how much is shown of its beginning and of its end. */
@@ -23,7 +25,10 @@ export interface OutputOptions {
   workspace: string;
 }
 
-/** Content blocks and never structuredContent, which would hide them from the model. */
+/**
+ * Content blocks and never structuredContent, which would hide them from the model. What the receipt says is kept out is
+ * what of the tools' results is not in them.
+ */
 export function outcomeContent(outcome: Outcome, options: OutputOptions): CallToolResult {
   const result = outcome.ok ? valueText(outcome) : failedText(outcome);
   const logs = outcome.logs.length > 0 ? `Logs:\n${outcome.logs.map(({ text }) => text).join("\n")}` : "";
@@ -33,9 +38,12 @@ export function outcomeContent(outcome: Outcome, options: OutputOptions): CallTo
     whole.length <= maxChars
       ? [whole]
       : [...shortened(outcome, result, logs, maxChars), spill(whole, outcome.receipt.id, options)];
-  const text = [...parts, receiptText(outcome.receipt)].join("\n\n");
-  const content: ContentBlock[] = [{ type: "text", text }, ...outcome.display.flatMap(blocksOf)];
-  return { content, ...(outcome.ok ? {} : { isError: true }) };
+  const displayed = outcome.display.flatMap(blocksOf);
+  const shown = parts.join("\n\n");
+  const receipt = { ...outcome.receipt, charsOut: charsOfBlocks([{ type: "text", text: shown }, ...displayed]) };
+  const text = `${shown}\n\n${receiptText(receipt)}`;
+  const content: ContentBlock[] = [{ type: "text", text }, ...displayed];
+  return withReceipt({ content, ...(outcome.ok ? {} : { isError: true }) }, receipt);
 }
 
 function valueText({ value, receipt }: Extract<Outcome, { ok: true }>): string {

@@ -5,10 +5,9 @@ import type { Receipt } from "../sandbox/contract.ts";
 
 export const receiptKey = "claudikins/receipt";
 
-/** Characters that came from tools and that go to the host, beside what the receipt has of calls. */
+/** Of a receipt whose `charsOut` is what goes to the host. */
 export function withReceipt(result: CallToolResult, receipt: Receipt): CallToolResult {
-  const { id, calls, failures, durationMs, charsIn, registry } = receipt;
-  const charsOut = charsOfBlocks(result.content);
+  const { id, calls, failures, durationMs, charsIn, charsOut, registry } = receipt;
   const figures = { id, calls, failures, durationMs, charsIn, charsOut, charsKept: Math.max(0, charsIn - charsOut) };
   return withMeta(result, registry === undefined ? figures : { ...figures, registry });
 }

@@ -142,7 +142,7 @@ test("results: value, logs and receipt; errors with place and hint", async () =>
     Logs:
     looking
 
-    [1 call · N ms · 972,942 characters kept out of the context]"
+    [1 call · N ms · 972,934 characters kept out of the context]"
   `);
   const failed = await execute("const r = await demo.list_orders({ limit: 1 });\nreturn r.content[0].text;");
   expect(failed.isError).toBe(true);
@@ -153,7 +153,7 @@ test("results: value, logs and receipt; errors with place and hint", async () =>
         |                 ^
     Hint: r is the value of demo.list_orders itself, no envelope around it: { orders, total, next_cursor }. Write r.orders, or take it out: const { orders } = await demo.list_orders(…). (demo.list_orders.raw(…) gives the MCP result.)
 
-    [1 call · N ms · 239 characters kept out of the context]"
+    [1 call · N ms · 130 characters kept out of the context]"
   `);
   const wrong = await execute("return demo.listOrders({});");
   expect(steady(wrong.text)).toMatchInlineSnapshot(`

@@ -4,7 +4,6 @@ import { maxTimeoutMs } from "../../config/defaults.ts";
 import { execute } from "../../flows/execute.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { outcomeContent } from "../content.ts";
-import { withReceipt } from "../figures.ts";
 
 export const executeCode: Tool = {
   name: "execute_code",
@@ -43,8 +42,7 @@ export async function callExecuteCode(
     toolbox,
   );
   const { folders, limits } = toolbox.config;
-  const content = outcomeContent(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
-  return withReceipt(content, outcome.receipt);
+  return outcomeContent(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
 }
 
 function refusal(text: string): CallToolResult {
