@@ -55,11 +55,11 @@ export function foldersOf(
 }
 
 /** By the XDG rules a relative path in the variable does not count. */
-function xdgFolder(env: Environment, variable: string, ...standard: string[]): string {
+export function xdgFolder(env: Environment, variable: string, ...standard: string[]): string {
   const chosen = env[variable];
   return chosen && isAbsolute(chosen) ? chosen : join(homeOf(env), ...standard);
 }
 
-function homeOf(env: Environment): string {
+export function homeOf(env: Environment): string {
   return env["HOME"] || env["USERPROFILE"] || "/";
 }

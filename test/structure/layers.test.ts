@@ -12,14 +12,15 @@ const source = join(root, "src");
  */
 const below: Record<string, string[]> = {
   main: ["cli"],
-  cli: ["server", "daemon", "flows", "sandbox", "registry", "clients", "ledger", "policy", "config", "demo"],
+  cli: ["server", "daemon", "flows", "sandbox", "registry", "clients", "ledger", "hosts", "policy", "config", "demo"],
   server: ["flows", "sandbox", "registry", "clients", "ledger", "policy", "config"],
   daemon: ["flows", "sandbox", "registry", "clients", "ledger", "policy", "config"],
-  flows: ["sandbox", "registry", "clients", "ledger", "policy", "config"],
+  flows: ["sandbox", "registry", "clients", "ledger", "hosts", "policy", "config"],
   sandbox: [],
   registry: ["clients"],
   clients: ["policy", "config"],
   ledger: [],
+  hosts: ["config"],
   policy: ["config"],
   config: [],
   demo: [],

@@ -1,0 +1,161 @@
+/** All servers that the hosts of this machine have, as claudikins.json would have them. Reads, and changes nothing. */
+import { existsSync } from "node:fs";
+import { homeOf } from "../../config/locations.ts";
+import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
+import { parseFile } from "../../hosts/edit/editor.ts";
+import { type FileText, textOf } from "../../hosts/file-text.ts";
+import {
+  type Host,
+  type HostFile,
+  type HostName,
+  isRaw,
+  type PortableEntry,
+  type Raw,
+  type Section,
+  type Surroundings,
+  textsIn,
+  valueAt,
+} from "../../hosts/model.ts";
+import { isOwnCommand } from "../../hosts/own.ts";
+
+export interface FoundServer {
+  name: string;
+  host: HostName;
+  file: string;
+  section: readonly string[];
+  /** The project that alone has it. */
+  folder?: string | undefined;
+  entry: PortableEntry;
+  /** What is not quite the same in claudikins. */
+  notes: string[];
+}
+
+export interface SkippedServer {
+  name: string;
+  host: HostName;
+  file: string;
+  why: string;
+}
+
+export interface FoundFile {
+  host: Host;
+  file: HostFile;
+  content: FileText;
+  servers: FoundServer[];
+  skipped: SkippedServer[];
+  /** Where our own entry stands already. */
+  own: { section: readonly string[]; name: string }[];
+}
+
+export interface Found {
+  files: FoundFile[];
+  /** Files that cannot be read: they are left alone. */
+  problems: { host: HostName; file: string; error: ClaudikinsError }[];
+  /** Files of a project, which were not looked at. */
+  shared: { host: HostName; file: string; servers: number }[];
+}
+
+export interface FindOptions extends Surroundings {
+  /** Files of the project around the working directory count as well. */
+  project: boolean;
+}
+
+/** In the order of the hosts. */
+export async function findServers(hosts: readonly Host[], options: FindOptions): Promise<Found> {
+  const found: Found = { files: [], problems: [], shared: [] };
+  const seen = new Set<string>();
+  for (const host of hosts) {
+    for (const file of host.files(options)) {
+      if (!existsSync(file.path) || seen.has(file.path)) continue;
+      seen.add(file.path);
+      try {
+        const one = await readHostFile(host, file, textOf(file.path), options);
+        if (file.scope === "user" || options.project) found.files.push(one);
+        else if (one.servers.length > 0) {
+          found.shared.push({ host: host.name, file: file.path, servers: one.servers.length });
+        }
+      } catch (thrown) {
+        if (file.scope === "project" && !options.project) continue;
+        found.problems.push({ host: host.name, file: file.path, error: toClaudikinsError(thrown) });
+      }
+    }
+  }
+  return found;
+}
+
+/** Throws CONFIG_INVALID where the text cannot be read. */
+export async function readHostFile(
+  host: Host,
+  file: HostFile,
+  content: FileText,
+  surroundings: Surroundings,
+): Promise<FoundFile> {
+  const document = parseFile(content.text, file);
+  const found: FoundFile = { host, file, content, servers: [], skipped: [], own: [] };
+  for (const section of host.sections(document, file, surroundings)) {
+    for (const [name, raw] of Object.entries(
+      isRaw(valueAt(document, section.path)) ? (valueAt(document, section.path) as Raw) : {},
+    )) {
+      if (!section.ignored?.includes(name)) await look(name, raw, section);
+    }
+  }
+  return found;
+
+  async function look(name: string, raw: unknown, section: Section): Promise<void> {
+    const where = { name, host: host.name, file: file.path };
+    if (!isRaw(raw)) {
+      found.skipped.push({ ...where, why: "it is not an entry" });
+      return;
+    }
+    if (isOwn(raw)) {
+      found.own.push({ section: section.path, name });
+      return;
+    }
+    const folder = section.folder ?? file.folder;
+    const scene = { ...surroundings, home: homeOf(surroundings.env), server: name, folder, document };
+    const reading = host.read(raw, scene);
+    const why = reading.entry ? await whyWrong(name, reading.entry) : reading.skipped;
+    if (!reading.entry || why !== undefined) {
+      found.skipped.push({ ...where, why: why ?? "" });
+      return;
+    }
+    const isOff = reading.entry["disabled"] === true || section.disabled?.includes(name);
+    const entry = isOff ? { ...reading.entry, disabled: true } : reading.entry;
+    found.servers.push({ ...where, section: section.path, folder, entry, notes: reading.notes });
+  }
+}
+
+/** All entries in a text of the host, as far as they can be read: for their secrets, which nobody shall see. */
+export function entriesIn(text: string, host: Host, file: HostFile, surroundings: Surroundings): PortableEntry[] {
+  const document = parseFile(text, file);
+  return host.sections(document, file, surroundings).flatMap(({ path, folder = file.folder }) => {
+    const section = valueAt(document, path);
+    return Object.entries(isRaw(section) ? section : {}).flatMap(([server, raw]) => {
+      const scene = { ...surroundings, home: homeOf(surroundings.env), server, folder, document };
+      const entry = isRaw(raw) ? host.read(raw, scene).entry : undefined;
+      return entry ? [entry] : [];
+    });
+  });
+}
+
+/** `command` is a text, a list with the arguments in it, or an object. */
+export function isOwn({ command, args }: Raw): boolean {
+  if (isRaw(command)) return isOwnCommand(command["path"], textsIn(command["args"]));
+  const [program, ...rest] = Array.isArray(command) ? command : [command, ...textsIn(args)];
+  return isOwnCommand(program, rest);
+}
+
+/** What claudikins would say to the entry in its config; undefined when nothing. */
+async function whyWrong(name: string, entry: PortableEntry): Promise<string | undefined> {
+  const { parseConfig } = await import("../../config/parse.ts");
+  try {
+    parseConfig(JSON.stringify({ mcpServers: { [name]: entry } }), "entry");
+    return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof ClaudikinsError)) throw thrown;
+    return thrown.message
+      .replace(/^[^\n]*\n/, "")
+      .replace(/^\s*entry:\d+:\d+ {2}/gm, "")
+      .replaceAll("\n", "; ");
+  }
+}

@@ -1,0 +1,92 @@
+/** One way to change the servers of a file, whatever it is written in. What comes out is read again and compared. */
+import { ClaudikinsError } from "../../errors.ts";
+import { type HostFile, isRaw, type Raw, valueAt } from "../model.ts";
+import { appendItem, parseJson, removeMember, setMember } from "./json.ts";
+import { addToTable, parseToml, removeFromTable } from "./toml.ts";
+
+export interface Changes {
+  /** Servers that go, by the place where they stand. */
+  removed: readonly { section: readonly string[]; names: readonly string[] }[];
+  added: readonly { section: readonly string[]; name: string; value: Raw }[];
+  /** Lists that get one more name. */
+  listed?: readonly { path: readonly string[]; item: string }[];
+}
+
+type Source = Pick<HostFile, "path" | "format">;
+
+/** Throws CONFIG_INVALID with the file, the line, and what is wrong there. */
+export function parseFile(text: string, { path, format }: Source): Raw {
+  return format === "toml" ? parseToml(text, path) : parseJson(text, path);
+}
+
+/** Throws CONFIG_INVALID where the outcome would be anything else than the same file with these changes. */
+export function changed(text: string, changes: Changes, file: Source): string {
+  let edited = text;
+  // First what is new: it is written as its neighbours are.
+  for (const { section, name, value } of changes.added) {
+    edited =
+      file.format === "toml"
+        ? addToTable(edited, section, name, value)
+        : setMember(edited, [...section, name], value, file.path);
+  }
+  for (const { section, names } of changes.removed) {
+    if (file.format === "toml") edited = removeFromTable(edited, section, new Set(names));
+    else for (const name of names) edited = removeMember(edited, [...section, name], file.path);
+  }
+  for (const { path, item } of changes.listed ?? []) edited = appendItem(edited, path, item, file.path);
+  if (!Bun.deepEquals(withoutEmpty(parseAgain(edited, file)), withoutEmpty(expected(parseFile(text, file), changes)))) {
+    throw cannotEdit(file);
+  }
+  return edited;
+}
+
+function parseAgain(text: string, file: Source): Raw {
+  try {
+    return parseFile(text, file);
+  } catch {
+    throw cannotEdit(file);
+  }
+}
+
+function cannotEdit({ path }: Source): ClaudikinsError {
+  return new ClaudikinsError("CONFIG_INVALID", `${path} is written in a way that claudikins cannot change safely`, {
+    hint: "Change it by hand: its servers go, and claudikins comes. It was not touched.",
+  });
+}
+
+function expected(document: Raw, { removed, added, listed = [] }: Changes): Raw {
+  const copy = clone(document) as Record<string, unknown>;
+  for (const { section, name, value } of added) objectAt(copy, section)[name] = value;
+  for (const { section, names } of removed) {
+    const object = valueAt(copy, section);
+    if (isRaw(object)) for (const name of names) delete (object as Record<string, unknown>)[name];
+  }
+  for (const { path, item } of listed) {
+    const list = valueAt(copy, path);
+    if (Array.isArray(list)) list.push(item);
+  }
+  return copy;
+}
+
+function objectAt(document: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
+  let object = document;
+  for (const key of path) {
+    if (!isRaw(object[key])) object[key] = Object.create(null);
+    object = object[key] as Record<string, unknown>;
+  }
+  return object;
+}
+
+function clone(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(clone);
+  if (!isRaw(value)) return value;
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [key, each] of Object.entries(value)) copy[key] = clone(each);
+  return copy;
+}
+
+/** A table of TOML that nothing is left of is not there any more. */
+function withoutEmpty(document: Raw): unknown {
+  const entries = Object.entries(document).filter(([, value]) => !isRaw(value) || Object.keys(value).length > 0);
+  return clone(Object.fromEntries(entries));
+}

@@ -1,0 +1,46 @@
+/** Gemini CLI: `mcpServers` in the settings of the user and of a project, with lists of those that are allowed or not. */
+import { join } from "node:path";
+import { homeOf } from "../config/locations.ts";
+import { parseJson } from "./edit/json.ts";
+import { readEntry } from "./entry.ts";
+import { textOf } from "./file-text.ts";
+import { type Host, isRaw, textsIn, valueAt } from "./model.ts";
+import { projectFiles, userFile } from "./places.ts";
+
+const servers = ["mcpServers"] as const;
+const fileName = join(".gemini", "settings.json");
+
+export const gemini: Host = {
+  name: "gemini",
+  title: "Gemini CLI",
+  files: (surroundings) => [
+    userFile(join(homeOf(surroundings.env), fileName)),
+    ...projectFiles([fileName], surroundings),
+  ],
+  sections(document, _, { env }) {
+    const excluded = [valueAt(document, ["mcp", "excluded"]), document["excludeMCPServers"]].flatMap(textsIn);
+    const allowed = valueAt(document, ["mcp", "allowed"]) ?? document["allowMCPServers"];
+    const names = Object.keys(isRaw(document["mcpServers"]) ? document["mcpServers"] : {});
+    const notAllowed = Array.isArray(allowed) ? names.filter((name) => !allowed.includes(name)) : [];
+    return [{ path: servers, disabled: [...excluded, ...notAllowed, ...switchedOff(homeOf(env), names)] }];
+  },
+  ownSection: () => servers,
+  read(raw, scene) {
+    const { timeout } = raw;
+    return readEntry(typeof timeout === "number" ? { ...raw, callTimeoutMs: timeout } : raw, "gemini", scene);
+  },
+  ownEntry: ([command, ...args]) => ({ command, args }),
+  allowLists: (document) =>
+    [["mcp", "allowed"], ["allowMCPServers"]].filter((path) => Array.isArray(valueAt(document, path))),
+};
+
+/** Those that somebody has switched off with `gemini mcp disable`. */
+function switchedOff(home: string, names: string[]): string[] {
+  try {
+    const path = join(home, ".gemini", "mcp-server-enablement.json");
+    const states = parseJson(textOf(path).text, path);
+    return names.filter((name) => valueAt(states, [name.toLowerCase().trim(), "enabled"]) === false);
+  } catch {
+    return [];
+  }
+}

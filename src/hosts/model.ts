@@ -1,0 +1,97 @@
+/** What a host is: where its files are, how servers stand in them, and how our own entry looks there. */
+import type { Environment } from "../config/environment.ts";
+
+export type HostName =
+  | "claude-code"
+  | "claude-desktop"
+  | "cursor"
+  | "vscode"
+  | "windsurf"
+  | "codex"
+  | "gemini"
+  | "opencode"
+  | "zed";
+
+/** The machine and the person, as far as the place of a host's files depends on them. */
+export interface Surroundings {
+  env: Environment;
+  platform: NodeJS.Platform;
+  /** Of the call: files of a project are looked for from here upwards. */
+  cwd: string;
+}
+
+export type Raw = Readonly<Record<string, unknown>>;
+
+export interface HostFile {
+  path: string;
+  /** `project` files belong to a folder, and mostly to all who work in it. */
+  scope: "user" | "project";
+  /** The folder of a project's file. */
+  folder?: string;
+  /** Files that the host reads together: one entry of ours is enough for them. */
+  group: string;
+  format: "json" | "toml";
+}
+
+/** One place in a file where servers stand. */
+export interface Section {
+  path: readonly string[];
+  /** The project that alone sees these, where it is not that of the file. */
+  folder?: string;
+  /** Names that somebody has switched off elsewhere. */
+  disabled?: readonly string[];
+  /** Keys that are no servers. */
+  ignored?: readonly string[];
+}
+
+/** An entry as claudikins.json has it; not checked yet. */
+export type PortableEntry = Record<string, unknown>;
+
+export type Reading =
+  | { entry: PortableEntry; notes: string[] }
+  /** It stays where it is. */
+  | { entry?: undefined; skipped: string };
+
+/** What the reading of an entry may need to know. */
+export interface Scene extends Surroundings {
+  home: string;
+  /** The name of the server. */
+  server: string;
+  /** The folder of the project that the entry belongs to. */
+  folder?: string | undefined;
+  /** All that stands in the file. */
+  document: Raw;
+}
+
+export interface Host {
+  name: HostName;
+  title: string;
+  /** Where its files are, whether they exist or not, the user's own first: new entries go there. */
+  files(surroundings: Surroundings): HostFile[];
+  sections(document: Raw, file: HostFile, surroundings: Surroundings): Section[];
+  /** Where our own entry goes in a file. */
+  ownSection(document: Raw, file: HostFile): readonly string[];
+  read(raw: Raw, scene: Scene): Reading;
+  /** Our own entry in its words. */
+  ownEntry(command: readonly [string, ...string[]], file: HostFile): Raw;
+  /** Lists of the file that our entry has to be in as well, or the host would not load it. */
+  allowLists?(document: Raw): (readonly string[])[];
+}
+
+export function isRaw(value: unknown): value is Raw {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What stands at a path; undefined where nothing does. */
+export function valueAt(document: unknown, path: readonly string[]): unknown {
+  let value = document;
+  for (const key of path) {
+    if (!isRaw(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+export function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
