@@ -18,7 +18,15 @@ export interface Input {
   text(): Promise<string>;
   /** Line by line, until its end or that of the signal; what comes then stays unread. */
   lines(signal: AbortSignal): AsyncIterable<string>;
+  /** The next line; what comes after it stays for the next call. Undefined at the end, and when the signal comes. */
+  line(options: LineOptions): Promise<string | undefined>;
   readonly isTerminal: boolean;
+}
+
+export interface LineOptions {
+  signal: AbortSignal;
+  /** What is typed is not shown: it is a secret. */
+  hidden?: boolean;
 }
 
 export interface Io {
@@ -40,7 +48,7 @@ export interface Io {
 export function processIo(): Io {
   const env = processEnvironment();
   return {
-    stdin: { text: () => Bun.stdin.text(), lines: linesOfStdin, isTerminal: isatty(0) },
+    stdin: { text: () => Bun.stdin.text(), lines: linesOfStdin, line: lineOfStdin, isTerminal: isatty(0) },
     stdout: outputOf(1),
     stderr: outputOf(2),
     env,
@@ -81,6 +89,12 @@ async function* linesOfStdin(signal: AbortSignal): AsyncIterable<string> {
     signal.removeEventListener("abort", stop);
     stop();
   }
+}
+
+/** Loaded only where somebody is asked. */
+async function lineOfStdin(options: LineOptions): Promise<string | undefined> {
+  const { nextLine } = await import("./terminal-line.ts");
+  return nextLine(options);
 }
 
 /**

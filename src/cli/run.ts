@@ -31,6 +31,11 @@ const commands: Record<string, Entry | Group> = {
     summary: "Be an MCP server for your agent: search_tools and execute_code",
     load: () => import("./commands/serve.ts"),
   },
+  init: {
+    summary: "Take over the MCP servers of your agents, and be their only one",
+    load: () => import("./commands/init.ts"),
+  },
+  restore: { summary: "Undo that: give your agents their files back", load: () => import("./commands/restore.ts") },
   exec: {
     summary: "Run TypeScript that calls tools; only what it returns comes out",
     load: () => import("./commands/exec.ts"),

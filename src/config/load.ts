@@ -76,7 +76,15 @@ export async function loadConfig(options: {
 }): Promise<Config> {
   const origin: ConfigOrigin = options.demo ? { kind: "demo" } : discoverConfig(options);
   if (origin.kind === "demo") return demoConfig(origin, options.env);
-  const text = readText(origin.file);
+  return configOf(readText(origin.file), origin, options.env);
+}
+
+/** That of a text, which need not be in the file yet. Throws CONFIG_INVALID or NEEDS_VARIABLE. */
+export async function configOf(
+  text: string,
+  origin: Exclude<ConfigOrigin, { kind: "demo" }>,
+  env: Environment,
+): Promise<Config> {
   // The schema library is loaded only where there is something to check.
   const parsed = readPlainConfig(text) ?? (await import("./parse.ts")).parseConfig(text, origin.file);
   const servers = new Map<string, ServerConfig>();
@@ -85,7 +93,7 @@ export async function loadConfig(options: {
   for (const [name, { allow, deny, confirm, ...entry }] of parsed.servers) {
     if (entry.disabled) continue;
     const policy = policyOf(name, { allow, deny, confirm }, parsed.policy, parsed.servers);
-    const { value, missing, used: variables } = hasVariables ? expand(entry, options.env) : asItIs(entry);
+    const { value, missing, used: variables } = hasVariables ? expand(entry, env) : asItIs(entry);
     if (value.url !== undefined) {
       // Which it is may depend on a variable.
       const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
@@ -109,7 +117,7 @@ export async function loadConfig(options: {
       policy,
     });
   }
-  const chosen = chosenFolders(parsed, origin.file, options.env);
+  const chosen = chosenFolders(parsed, origin.file, env);
   return {
     origin,
     servers,
@@ -122,7 +130,7 @@ export async function loadConfig(options: {
     directTokens: parsed.directTokens,
     stats: parsed.stats,
     hooks: parsed.hooks,
-    folders: foldersOf(origin, chosen, options.env),
+    folders: foldersOf(origin, chosen, env),
   };
 }
 

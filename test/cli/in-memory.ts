@@ -11,6 +11,8 @@ export interface CliOptions {
   /** The width of their terminal. */
   columns?: number;
   interrupted?: AbortSignal;
+  /** What a person at a terminal answers, a question each. */
+  answers?: string[];
 }
 
 export interface CliResult {
@@ -28,7 +30,9 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     terminal = false,
     columns,
     interrupted = new AbortController().signal,
+    answers,
   } = options;
+  const typed = [...(answers ?? [])];
   const written = { stdout: "", stderr: "" };
   const output = (stream: keyof typeof written) => ({
     isTerminal: terminal,
@@ -38,7 +42,12 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     },
   });
   const io: Io = {
-    stdin: { text: async () => stdin, lines: () => linesOf(stdin), isTerminal: false },
+    stdin: {
+      text: async () => stdin,
+      lines: () => linesOf(stdin),
+      line: async () => typed.shift(),
+      isTerminal: answers !== undefined,
+    },
     stdout: output("stdout"),
     stderr: output("stderr"),
     env: { PATH: process.env["PATH"], HOME: cwd, ...env },

@@ -27,16 +27,18 @@ describe("help", () => {
 
       Usage: claudikins <command> [options]
 
-        serve   Be an MCP server for your agent: search_tools and execute_code
-        exec    Run TypeScript that calls tools; only what it returns comes out
-        search  Find tools by what they do; starts no server
-        list    Show the servers and what is known of them; --check starts them
-        auth    Sign in to servers on the network: login, logout, status
-        daemon  The process that generated files call through: status, stop
-        stats   Show what was called, and what it kept out of contexts
-        hooks   Texts that tell agents of us: print
-        gen     Ask every server for its tools and write the registry
-        demo    The built-in demo server: the back office of a small shop
+        serve    Be an MCP server for your agent: search_tools and execute_code
+        init     Take over the MCP servers of your agents, and be their only one
+        restore  Undo that: give your agents their files back
+        exec     Run TypeScript that calls tools; only what it returns comes out
+        search   Find tools by what they do; starts no server
+        list     Show the servers and what is known of them; --check starts them
+        auth     Sign in to servers on the network: login, logout, status
+        daemon   The process that generated files call through: status, stop
+        stats    Show what was called, and what it kept out of contexts
+        hooks    Texts that tell agents of us: print
+        gen      Ask every server for its tools and write the registry
+        demo     The built-in demo server: the back office of a small shop
 
       Without a config file, everything works on the demo server. Try:
         claudikins exec -e 'return (await demo.sales_report({ from: "2025-01-01", to: "2025-12-31", group_by: "month" })).rows'
@@ -47,15 +49,18 @@ describe("help", () => {
     `);
   });
 
-  test.each([["exec"], ["search"], ["list"], ["gen"], ["serve"], ["demo"]])("of %s", async (command) => {
-    const help = await cli([command, "--help"]);
-    expect(page([command, "--help"], help)).toMatchSnapshot();
-    expect(help.stdout).not.toMatch(/ $/m);
-    // Also with -h, beside other things, and before the command.
-    expect(await cli([command, "-h"])).toEqual(help);
-    expect(await cli([command, "--bogus", "x", "y", "--help"])).toEqual(help);
-    expect(await cli(["help", command])).toEqual(help);
-  });
+  test.each([["exec"], ["search"], ["list"], ["gen"], ["serve"], ["demo"], ["init"], ["restore"]])(
+    "of %s",
+    async (command) => {
+      const help = await cli([command, "--help"]);
+      expect(page([command, "--help"], help)).toMatchSnapshot();
+      expect(help.stdout).not.toMatch(/ $/m);
+      // Also with -h, beside other things, and before the command.
+      expect(await cli([command, "-h"])).toEqual(help);
+      expect(await cli([command, "--bogus", "x", "y", "--help"])).toEqual(help);
+      expect(await cli(["help", command])).toEqual(help);
+    },
+  );
 
   test("in other ways", async () => {
     const { stdout } = await cli(["--help"]);

@@ -1,0 +1,87 @@
+/** `claudikins restore`: gives the hosts back the files that they had before `init`. */
+import { ClaudikinsError } from "../../errors.ts";
+import { type Restored, restore } from "../../flows/hosts/restore.ts";
+import { maskOf } from "../../flows/hosts/secrets.ts";
+import { chosenHosts } from "../../hosts/hosts.ts";
+import { hasColours } from "../colours.ts";
+import { command, commonArgs } from "../command.ts";
+import { unifiedDiff } from "../diff.ts";
+import { repeatable } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { errorJson, errorText } from "../report.ts";
+
+export default command({
+  name: "restore",
+  description: "Undo what init did to the files of hosts, to the byte. claudikins.json stays as it is.",
+  args: {
+    host: { type: "string", valueHint: "name", description: "Only this host (repeatable)", ...repeatable },
+    "servers-only": {
+      type: "boolean",
+      description: "Where a file has changed since: put its servers back, and leave all else as it is now",
+    },
+    force: {
+      type: "boolean",
+      description: "Where a file has changed since: put the old one in its place all the same",
+    },
+    "dry-run": { type: "boolean", description: "Show what would change, line by line, and write nothing" },
+    json: commonArgs.json,
+  },
+  examples: ["claudikins restore", "claudikins restore --host cursor", "claudikins restore --servers-only"],
+  async run(args, io, all) {
+    if (args.force && args["servers-only"]) {
+      throw new ClaudikinsError("USAGE", "Give --force or --servers-only, not both");
+    }
+    const named = all("host");
+    const hosts = chosenHosts(named).map(({ name }) => name);
+    const restored = await restore(io.env, {
+      hosts: named.length === 0 ? [] : hosts,
+      force: args.force === true,
+      serversOnly: args["servers-only"] === true,
+      dryRun: args["dry-run"] === true,
+      signal: io.interrupted,
+      surroundings: { env: io.env, platform: process.platform, cwd: io.cwd },
+    });
+    const failure = failureOf(restored);
+    if (args.json) {
+      const files = restored.map(({ difference: _, entries: __, error, ...rest }) => ({
+        ...rest,
+        ...(error ? { error: error.message } : {}),
+      }));
+      if (failure) await io.stderr.write(errorJson(failure, { files }));
+      else await io.stdout.write(`${JSON.stringify({ files })}\n`);
+      return failure?.exitCode ?? 0;
+    }
+    if (restored.length === 0) await io.stderr.write("Nothing to undo: no host is rewired.\n");
+    for (const one of restored) await tell(one, args["dry-run"] === true, io);
+    if (failure) await io.stderr.write(`\n${errorText(failure, hasColours(io.stderr, io))}`);
+    return failure?.exitCode ?? 0;
+  },
+});
+
+async function tell(
+  { host, file, result, difference, entries = [], error }: Restored,
+  isDry: boolean,
+  io: Io,
+): Promise<void> {
+  if (error) return io.stderr.write(`error: ${error.message}\n`);
+  const mask = maskOf(entries);
+  if (difference && (isDry || result === "changed since")) {
+    const diff = unifiedDiff(file, mask(difference.from), mask(difference.to), hasColours(io.stdout, io));
+    await io.stdout.write(diff);
+    if (isDry) return;
+  }
+  const what = { restored: "Restored", "servers restored": "Put the servers back of", "as it was": "Was not changed:" };
+  if (result === "changed since") await io.stderr.write(`${host} has changed since: ${file}\n`);
+  else if (result !== "failed") await io.stdout.write(`${what[result]} ${host}: ${file}\n`);
+}
+
+function failureOf(restored: Restored[]): ClaudikinsError | undefined {
+  const failed = restored.find(({ error }) => error)?.error;
+  if (failed) return new ClaudikinsError(failed.code, failed.message, { hint: failed.hint });
+  const changed = restored.filter(({ result }) => result === "changed since");
+  if (changed.length === 0) return undefined;
+  const files = changed.map(({ file }) => file).join(" and ");
+  return new ClaudikinsError("CONFIG_INVALID", `Changed since claudikins wrote it, and left as it is: ${files}`, {
+    hint: "To put only its servers back: claudikins restore --servers-only. To put the old file in its place: claudikins restore --force",
+  });
+}

@@ -1,0 +1,34 @@
+/** Questions to a person at a terminal. Who is not there is not asked. */
+import { ClaudikinsError } from "../errors.ts";
+import type { Io } from "./io.ts";
+
+/** Whether somebody can be asked: they see the question, and type the answer. */
+export function canAsk({ stdin, stderr }: Io): boolean {
+  return stdin.isTerminal && stderr.isTerminal;
+}
+
+/** Nothing typed counts as no. */
+export async function confirm(io: Io, question: string): Promise<boolean> {
+  const answer = await ask(io, `${question} [y/N] `);
+  return /^(?:y|yes)$/i.test(answer.trim());
+}
+
+/** The number of the chosen one, from 0; asked again until it is one of them. Throws CANCELLED at the end of the input. */
+export async function choose(io: Io, question: string, choices: readonly string[]): Promise<number> {
+  const lines = choices.map((choice, place) => `  ${place + 1}  ${choice}\n`).join("");
+  await io.stderr.write(`${question}\n${lines}`);
+  for (;;) {
+    const answer = (await ask(io, `Which one? 1 to ${choices.length}: `)).trim();
+    const place = /^\d+$/.test(answer) ? Number(answer) : 0;
+    if (place >= 1 && place <= choices.length) return place - 1;
+  }
+}
+
+/** Throws CANCELLED at the end of the input, and when the person interrupts. */
+export async function ask(io: Io, question: string, { hidden = false } = {}): Promise<string> {
+  await io.stderr.write(question);
+  const answer = await io.stdin.line({ signal: io.interrupted, hidden });
+  if (hidden || answer === undefined) await io.stderr.write("\n");
+  if (answer === undefined) throw new ClaudikinsError("CANCELLED", "No answer: nothing was changed");
+  return answer;
+}

@@ -1,0 +1,84 @@
+/** Changes of claudikins.json that keep its comments and its formatting: servers come and go. */
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { discoverConfig } from "../config/discover.ts";
+import type { Environment } from "../config/environment.ts";
+import { type Config, configOf } from "../config/load.ts";
+import { userConfigFile } from "../config/locations.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { parseJson, removeMember, setMember } from "../hosts/edit/json.ts";
+import { bytesOf, type FileText, textOf } from "../hosts/file-text.ts";
+import { isRaw, type PortableEntry } from "../hosts/model.ts";
+import { writeThrough } from "./hosts/write-through.ts";
+
+export interface ConfigFile {
+  kind: "project" | "user";
+  file: string;
+  /** Undefined where there is none yet. */
+  content: FileText | undefined;
+  text: string;
+  /** As they stand there, checked by nobody, in the order of the file. */
+  entries: Map<string, PortableEntry>;
+}
+
+export interface WhichConfig {
+  flag?: string | undefined;
+  /** The user's own, whatever the project has. */
+  user?: boolean | undefined;
+  cwd: string;
+  env: Environment;
+}
+
+/** The file that counts here, or the user's where there is none. Throws CONFIG_INVALID and FILE_NOT_FOUND. */
+export function openConfigFile({ flag, user, cwd, env }: WhichConfig): ConfigFile {
+  const own = userConfigFile(env);
+  const file = user ? own : fileThatCounts({ flag, cwd, env });
+  const content = existsSync(file) ? textOf(file) : undefined;
+  const text = content?.text ?? "";
+  const servers = parseJson(text, file)["mcpServers"];
+  if (servers !== undefined && !isRaw(servers)) {
+    throw new ClaudikinsError("CONFIG_INVALID", `mcpServers of ${file} is not an object`, {
+      hint: "Correct the file and run the command again. It was not touched.",
+    });
+  }
+  const entries = Object.entries(servers ?? {}).flatMap(([name, entry]) =>
+    isRaw(entry) ? [[name, entry] as const] : [],
+  );
+  return { kind: file === own ? "user" : "project", file, content, text, entries: new Map(entries) };
+}
+
+function fileThatCounts({ flag, cwd, env }: Omit<WhichConfig, "user">): string {
+  const named = flag ?? env["CLAUDIKINS_CONFIG"];
+  if (named) return resolve(cwd, named);
+  const origin = discoverConfig({ cwd, env });
+  return origin.kind === "demo" ? userConfigFile(env) : origin.file;
+}
+
+export function withServer({ file }: ConfigFile, text: string, name: string, entry: PortableEntry): string {
+  return setMember(text, ["mcpServers", name], entry, file);
+}
+
+export function withoutServer({ file }: ConfigFile, text: string, name: string): string {
+  return removeMember(text, ["mcpServers", name], file);
+}
+
+/** The config as it will be. Throws CONFIG_INVALID and NEEDS_VARIABLE. */
+export function configAsText({ kind, file }: ConfigFile, text: string, env: Environment): Promise<Config> {
+  return configOf(text, { kind, file }, env);
+}
+
+/**
+ * Throws CONFIG_INVALID where somebody has changed it meanwhile, and FILE_NOT_WRITABLE. A new file is for its owner alone, and
+ * so is one that gets `secrets`.
+ */
+export function writeConfigFile({ file, content }: ConfigFile, text: string, { secrets = false } = {}): void {
+  if (existsSync(file) !== (content !== undefined) || (content && !textOf(file).bytes.equals(content.bytes))) {
+    throw new ClaudikinsError("CONFIG_INVALID", `${file} has changed meanwhile`, {
+      hint: "Run the command again: it was not touched.",
+    });
+  }
+  if (content && text === content.text) return;
+  if (!content) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeThrough(content?.path ?? file, bytesOf(text, { hasMark: content?.hasMark ?? false }), content?.mode ?? 0o600);
+  if (content && secrets) chmodSync(content.path, content.mode & 0o700);
+}

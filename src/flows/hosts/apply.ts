@@ -1,0 +1,66 @@
+/** Files of hosts, written as planned, one after the other; each is looked at once more right before. */
+import type { Environment } from "../../config/environment.ts";
+import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
+import { textOf } from "../../hosts/file-text.ts";
+import type { Surroundings } from "../../hosts/model.ts";
+import { Journal, removeLeftOvers } from "./journal.ts";
+import { type Plan, type RewireOptions, replan } from "./rewire.ts";
+import { writeThrough } from "./write-through.ts";
+
+export interface Applied {
+  host: string;
+  file: string;
+  /** Why it was not written. */
+  error?: ClaudikinsError;
+}
+
+/** A host that writes all the time is given way so often. */
+const attempts = 5;
+
+/** What cannot be written is told of, and stops none of the others; an interruption stops before the next. */
+export async function apply(
+  plans: readonly Plan[],
+  options: RewireOptions & { surroundings: Surroundings; env: Environment; signal: AbortSignal },
+): Promise<Applied[]> {
+  const journal = new Journal(options.env);
+  return journal.alone(async () => {
+    const applied: Applied[] = [];
+    for (const plan of plans) {
+      if (options.signal.aborted) break;
+      const { host, file } = plan.found;
+      const about = { host: host.name, file: file.path };
+      try {
+        await applyOne(plan, journal, options);
+        applied.push(about);
+      } catch (thrown) {
+        applied.push({ ...about, error: toClaudikinsError(thrown) });
+      }
+    }
+    return applied;
+  });
+}
+
+async function applyOne(
+  first: Plan,
+  journal: Journal,
+  options: RewireOptions & { surroundings: Surroundings },
+): Promise<void> {
+  let plan = first;
+  const { host, file } = first.found;
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const now = textOf(file.path);
+    removeLeftOvers(now.path);
+    if (!now.bytes.equals(plan.before.bytes)) plan = await replan(plan, now, options.surroundings, options);
+    const { before, after } = plan;
+    journal.add({ host: host.name, file: file.path, path: before.path, mode: before.mode }, before.bytes, after);
+    if (!textOf(file.path).bytes.equals(before.bytes)) {
+      journal.remove(journal.changes.at(-1)!.id);
+      continue;
+    }
+    writeThrough(before.path, after, before.mode);
+    return;
+  }
+  throw new ClaudikinsError("FILE_NOT_WRITABLE", `${file.path} is written to all the time by ${host.title}`, {
+    hint: `End ${host.title}, and run the command again. The file was not touched.`,
+  });
+}

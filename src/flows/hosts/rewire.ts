@@ -1,0 +1,141 @@
+/** What a host's file becomes: the servers that claudikins has now are gone from it, and claudikins is there. */
+import { ClaudikinsError } from "../../errors.ts";
+import { changed, parseFile } from "../../hosts/edit/editor.ts";
+import { bytesOf, type FileText } from "../../hosts/file-text.ts";
+import { isRaw, type Raw, type Surroundings, textsIn, valueAt } from "../../hosts/model.ts";
+import { ownName } from "../../hosts/own.ts";
+import { type FoundFile, isOwn, readHostFile } from "./find.ts";
+import { isSame } from "./merge.ts";
+
+export interface Plan {
+  found: FoundFile;
+  before: FileText;
+  /** Bytes as they will be. */
+  after: Buffer;
+  afterText: string;
+}
+
+export interface RewireOptions {
+  /** What starts claudikins. */
+  command(found: FoundFile): [string, ...string[]];
+}
+
+/** One plan for each file that changes. Throws CONFIG_INVALID. */
+export function rewire(files: readonly FoundFile[], options: RewireOptions): Plan[] {
+  return files.flatMap((found) => {
+    const isFirst = !files.some(
+      (other) => isTogether(other, found) && (other.own.length > 0 || isBefore(other, found, files)),
+    );
+    if (found.servers.length === 0 && !(found.own.length === 0 && isFirst)) return [];
+    const afterText = rewired(found, isFirst, options.command(found));
+    if (afterText === found.content.text) return [];
+    return [{ found, before: found.content, after: bytesOf(afterText, found.content), afterText }];
+  });
+}
+
+function isTogether(one: FoundFile, other: FoundFile): boolean {
+  return one.host === other.host && one.file.group === other.file.group;
+}
+
+/** Of the files that a host reads together, the first one with servers gets the entry. */
+function isBefore(other: FoundFile, found: FoundFile, files: readonly FoundFile[]): boolean {
+  if (other === found) return false;
+  if (other.servers.length > 0 !== found.servers.length > 0) return other.servers.length > 0;
+  return files.indexOf(other) < files.indexOf(found);
+}
+
+function rewired(
+  { host, file, content, servers }: FoundFile,
+  getsEntry: boolean,
+  command: [string, ...string[]],
+): string {
+  const document = parseFile(content.text, file);
+  const bySection = Map.groupBy(servers, ({ section }) => section.join("\0"));
+  const removed = [...bySection.values()].map((group) => ({
+    section: group[0]!.section,
+    names: group.map(({ name }) => name),
+  }));
+  const section = host.ownSection(document, file);
+  const name = freeName(valueAt(document, section));
+  const lists = (host.allowLists?.(document) ?? []).filter((path) => !textsIn(valueAt(document, path)).includes(name));
+  return changed(
+    content.text,
+    {
+      removed,
+      added: getsEntry ? [{ section, name, value: host.ownEntry(command, file) }] : [],
+      listed: getsEntry ? lists.map((path) => ({ path, item: name })) : [],
+    },
+    file,
+  );
+}
+
+/** Somebody's other server may have ours already. */
+function freeName(section: unknown): string {
+  const isTaken = (name: string) => isRaw(section) && Object.hasOwn(section, name);
+  let name = ownName;
+  for (let count = 2; isTaken(name); count++) name = `${ownName}-${count}`;
+  return name;
+}
+
+/**
+ * The plan for a file that has changed since it was read. Throws CONFIG_INVALID where its servers are not those any more
+ * that were shown.
+ */
+export async function replan(
+  plan: Plan,
+  content: FileText,
+  surroundings: Surroundings,
+  options: RewireOptions,
+): Promise<Plan> {
+  const { host, file, servers, own } = plan.found;
+  const found = await readHostFile(host, file, content, surroundings);
+  const isAsBefore =
+    found.servers.length === servers.length &&
+    found.own.length === own.length &&
+    found.servers.every(({ name, entry, section }, place) => {
+      const before = servers[place];
+      return before?.name === name && Bun.deepEquals(before.section, section) && isSame(before.entry, entry);
+    });
+  if (!isAsBefore) {
+    throw new ClaudikinsError("CONFIG_INVALID", `The servers in ${file.path} have changed meanwhile`, {
+      hint: "Run the command again: it was not touched.",
+    });
+  }
+  const afterText = rewired(found, parseHasNew(plan), options.command(found));
+  return { found, before: content, after: bytesOf(afterText, content), afterText };
+}
+
+function parseHasNew({ found, afterText }: Plan): boolean {
+  return ownEntries(parseFile(afterText, found.file), found).length > found.own.length;
+}
+
+function ownEntries(document: Raw, { host, file }: Pick<FoundFile, "host" | "file">): string[] {
+  const section = valueAt(document, host.ownSection(document, file));
+  return Object.entries(isRaw(section) ? section : {}).flatMap(([name, raw]) =>
+    isRaw(raw) && isOwn(raw) ? [name] : [],
+  );
+}
+
+/**
+ * The text with the servers that it had before, and without our entry, but with all else that has changed since. Throws
+ * CONFIG_INVALID.
+ */
+export function withServersOf(
+  before: string,
+  current: string,
+  { host, file }: Pick<FoundFile, "host" | "file">,
+  surroundings: Surroundings,
+): string {
+  const [was, is] = [parseFile(before, file), parseFile(current, file)];
+  const ours = host.ownSection(is, file);
+  const known = new Set(ownEntries(was, { host, file }));
+  const names = ownEntries(is, { host, file }).filter((name) => !known.has(name));
+  const added = host.sections(was, file, surroundings).flatMap(({ path, ignored = [] }) => {
+    const [old, now] = [valueAt(was, path), valueAt(is, path)];
+    return Object.entries(isRaw(old) ? old : {}).flatMap(([name, value]) => {
+      const isThere = isRaw(now) && Object.hasOwn(now, name);
+      return isThere || ignored.includes(name) || !isRaw(value) ? [] : [{ section: path, name, value }];
+    });
+  });
+  return changed(current, { added, removed: [{ section: ours, names }] }, file);
+}

@@ -1,0 +1,314 @@
+/** init as a person and a script use it: the table, what is asked, what is written, and what goes wrong. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../support/claudikins.ts";
+import { everything, fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliOptions, type CliResult, cli, page } from "./in-memory.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
+  cli(argv, { cwd: folder.path, ...options });
+
+/** Without this machine's paths, and without times and counts that depend on it. */
+function tidy(argv: string[], result: CliResult): string {
+  return page(argv, result, folder.path)
+    .replaceAll(process.execPath, "BUN")
+    .replaceAll(root, "ROOT")
+    .replace(/(?<=\S) {3,}/g, "  ");
+}
+const shown = async (argv: string[], options: CliOptions = {}) => tidy(argv, await run(argv, options));
+
+const json = (name: string) => JSON.parse(readFileSync(join(folder.path, name), "utf8"));
+const config = () => json(".config/claudikins/claudikins.json");
+
+const token = "ghp_ofNobody0123456789";
+const github = { command: "npx", args: ["-y", "server-github"], env: { GITHUB_TOKEN: token } };
+
+function twoHosts(): void {
+  folder.write(".claude.json", {
+    mcpServers: { github, docs: { type: "http", url: "https://docs.example.com/mcp?key=s3cr3t-0815" } },
+  });
+  folder.write(".cursor/mcp.json", {
+    mcpServers: {
+      github,
+      docs: { url: "https://docs.example.com/mcp?key=another-4711" },
+      keyed: { command: "keyed", env: { KEY: "${env:KEY_OF_MINE}" } },
+    },
+  });
+}
+
+test("what is found is one table; with a flag it is written, and the hosts are rewired", async () => {
+  twoHosts();
+  expect(await shown(["init", "--no-start", "--prefer", "cursor", "--apply"])).toMatchInlineSnapshot(`
+    "$ claudikins init --no-start --prefer cursor --apply
+    --- stdout
+    server  from  transport  needs  tools  tokens (about)
+    github  claude-code, cursor  stdio  -  -  -
+    keyed  cursor  stdio  KEY_OF_MINE  -  -
+    docs  cursor  http  -  -  -
+    --- stderr
+
+    Wrote FOLDER/.config/claudikins/claudikins.json
+    Rewired claude-code: FOLDER/.claude.json
+    Rewired cursor: FOLDER/.cursor/mcp.json
+    Start your agent anew. To have everything as it was: claudikins restore
+    --- exit code 0
+    "
+  `);
+  expect(Object.keys(config().mcpServers)).toEqual(["github", "keyed", "docs"]);
+  expect(config().mcpServers.docs.url).toEndWith("another-4711");
+  expect(Object.keys(json(".claude.json").mcpServers)).toEqual(["claudikins"]);
+  expect(await shown(["restore"])).toMatchInlineSnapshot(`
+    "$ claudikins restore
+    --- stdout
+    Restored cursor: FOLDER/.cursor/mcp.json
+    Restored claude-code: FOLDER/.claude.json
+    --- exit code 0
+    "
+  `);
+});
+
+test("without consent only the config is written", async () => {
+  twoHosts();
+  const before = readFileSync(join(folder.path, ".cursor/mcp.json"), "utf8");
+  expect(await shown(["init", "--no-start", "--prefer", "cursor"])).toMatchInlineSnapshot(`
+    "$ claudikins init --no-start --prefer cursor
+    --- stdout
+    server  from  transport  needs  tools  tokens (about)
+    github  claude-code, cursor  stdio  -  -  -
+    keyed  cursor  stdio  KEY_OF_MINE  -  -
+    docs  cursor  http  -  -  -
+    --- stderr
+
+    Wrote FOLDER/.config/claudikins/claudikins.json
+
+    The hosts are as they were. To rewire them: claudikins init --apply
+    --- exit code 0
+    "
+  `);
+  expect(readFileSync(join(folder.path, ".cursor/mcp.json"), "utf8")).toBe(before);
+  expect(existsSync(join(folder.path, ".config/claudikins/claudikins.json"))).toBe(true);
+});
+
+test("each line of what would change, and nothing is written", async () => {
+  folder.write(
+    ".codex/config.toml",
+    'model = "x" # mine\n\n[mcp_servers.github]\ncommand = "npx"\nargs = ["-y", "server-github"]\nenv = { TOKEN = "s3cr3t-0815" }\n',
+  );
+  expect(await shown(["init", "--no-start", "--dry-run"])).toMatchInlineSnapshot(`
+    "$ claudikins init --no-start --dry-run
+    --- stdout
+    server  from  transport  needs  tools  tokens (about)
+    github  codex  stdio  -  -  -
+
+    --- FOLDER/.config/claudikins/claudikins.json
+    +++ FOLDER/.config/claudikins/claudikins.json
+    @@ -0,0 +1,11 @@
+    +{
+    +  "mcpServers": {
+    +  "github": {
+    +  "command": "npx",
+    +  "args": ["-y", "server-github"],
+    +  "env": {
+    +  "TOKEN": "***"
+    +  }
+    +  }
+    +  }
+    +}
+
+    --- FOLDER/.codex/config.toml
+    +++ FOLDER/.codex/config.toml
+    @@ -1,6 +1,6 @@
+     model = "x" # mine
+     
+    -[mcp_servers.github]
+    -command = "npx"
+    -args = ["-y", "server-github"]
+    -env = { TOKEN = "***" }
+    +[mcp_servers.claudikins]
+    +command = "BUN"
+    +args = ["ROOT/src/main.ts", "serve"]
+    +
+    --- exit code 0
+    "
+  `);
+  expect([existsSync(join(folder.path, ".config")), existsSync(join(folder.path, ".local"))]).toEqual([false, false]);
+});
+
+describe("servers of the same name that are different", () => {
+  test("are an error that says how to decide, without a secret", async () => {
+    twoHosts();
+    expect(await shown(["init", "--no-start", "--apply"])).toMatchInlineSnapshot(`
+      "$ claudikins init --no-start --apply
+      --- stderr
+      error: A name stands for different servers:
+        docs
+          claude-code: https://docs.example.com/mcp?key=***
+          cursor: https://docs.example.com/mcp?key=***
+
+      hint: Say whose counts, for example --prefer cursor, or keep them all: --keep-both. Nothing was changed.
+      --- exit code 2
+      "
+    `);
+    expect(existsSync(join(folder.path, ".config"))).toBe(false);
+    const result = await run(["init", "--no-start", "--apply", "--json"], { terminal: true, answers: ["1"] });
+    expect([result.exitCode, result.stdout, JSON.parse(result.stderr).error.code]).toEqual([2, "", "USAGE"]);
+  });
+
+  test("are asked about at a terminal", async () => {
+    twoHosts();
+    const { stderr, exitCode } = await run(["init", "--no-start"], {
+      terminal: true,
+      answers: ["x", "9", "1", "y"],
+      env: { NO_COLOR: "1" },
+    });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(
+      "docs stands for different servers:\n  1  claude-code: https://docs.example.com/mcp?key=***\n  2  cursor: https://docs.example.com/mcp?key=***\n  3  all of them, under different names\n",
+    );
+    expect(stderr.match(/Which one\? 1 to 3: /g)).toHaveLength(3);
+    expect(stderr).toContain("Rewire them? Each file is kept for claudikins restore. [y/N] ");
+    expect(config().mcpServers.docs.url).toEndWith("s3cr3t-0815");
+    expect(Object.keys(json(".cursor/mcp.json").mcpServers)).toEqual(["claudikins"]);
+  });
+
+  test("who says nothing has said no", async () => {
+    twoHosts();
+    const result = await run(["init", "--no-start"], { terminal: true, answers: ["3", ""] });
+    expect(result.exitCode).toBe(0);
+    expect(Object.keys(config().mcpServers)).toEqual(["github", "keyed", "docs", "docs-cursor"]);
+    expect(json(".cursor/mcp.json").mcpServers.claudikins).toBeUndefined();
+    // The end of the input, in the middle of it: nothing at all.
+    using other = temporaryFolder();
+    other.write(".claude.json", { mcpServers: { a: { command: "a" } } });
+    other.write(".cursor/mcp.json", { mcpServers: { a: { command: "b" } } });
+    expect((await cli(["init", "--no-start"], { cwd: other.path, terminal: true, answers: [] })).exitCode).toBe(130);
+    expect(existsSync(join(other.path, ".config"))).toBe(false);
+  });
+
+  test("the config that is there may count", async () => {
+    twoHosts();
+    folder.write(".config/claudikins/claudikins.json", { mcpServers: { docs: { url: "https://mine.example.com" } } });
+    await run(["init", "--no-start", "--apply", "--prefer", "claudikins"]);
+    expect(config().mcpServers.docs).toEqual({ url: "https://mine.example.com" });
+    await run(["restore"]);
+    await run(["init", "--no-start", "--apply", "--prefer", "claude-code"]);
+    expect(config().mcpServers.docs.url).toEndWith("s3cr3t-0815");
+  });
+});
+
+test("servers are started, and their definitions counted; one that fails keeps nobody from anything", async () => {
+  folder.write(".claude.json", {
+    mcpServers: {
+      everything: everything(),
+      odd: fixture("odd"),
+      broken: fixture("crash-on-start"),
+      off: { ...fixture("odd"), disabled: true },
+    },
+  });
+  const { exitCode, stdout, stderr } = await run(["init", "--apply", "--json"]);
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  const { servers } = JSON.parse(stdout);
+  expect(servers).toEqual([
+    expect.objectContaining({ server: "everything", tools: expect.any(Number), tokens: expect.any(Number), new: true }),
+    expect.objectContaining({ server: "odd", tools: expect.any(Number) }),
+    expect.objectContaining({ server: "broken", problem: expect.objectContaining({ code: "SERVER_UNAVAILABLE" }) }),
+    expect.objectContaining({ server: "off", disabled: true }),
+  ]);
+  expect(servers[0].tokens).toBeGreaterThan(300);
+  expect(servers[3].tools).toBeUndefined();
+  // The first search finds them at once.
+  const found = await run(["search", "echo", "--json"]);
+  expect(JSON.parse(found.stdout).tools[0].id).toBe("everything.echo");
+});
+
+test("a server that never answers takes no longer than it is given", async () => {
+  folder.write(".claude.json", { mcpServers: { slow: fixture("never-starts"), odd: fixture("odd") } });
+  const { exitCode, stdout } = await run(["init", "--json", "--timeout", "3s"]);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout).servers[0].problem.message).toBe("slow did not answer in time");
+});
+
+test("Ctrl-C: nothing is written", async () => {
+  folder.write(".claude.json", { mcpServers: { odd: fixture("odd") } });
+  const { exitCode, stderr } = await run(["init", "--apply"], { interrupted: AbortSignal.abort() });
+  expect([exitCode, stderr]).toEqual([130, expect.stringContaining("error: Nothing was changed\n")]);
+  expect([existsSync(join(folder.path, ".config")), existsSync(join(folder.path, ".local"))]).toEqual([false, false]);
+});
+
+test("the JSON says all there is to know, and no secret", async () => {
+  twoHosts();
+  folder.write(".gemini/settings.json", '{ "mcpServers": { "a": }');
+  const failed = await run(["init", "--no-start", "--prefer", "cursor", "--apply", "--json"]);
+  expect([failed.exitCode, failed.stdout]).toEqual([2, ""]);
+  const { error, init } = JSON.parse(failed.stderr);
+  expect(error.code).toBe("CONFIG_INVALID");
+  expect(init.hosts.map(({ host, result }: { host: string; result: string }) => [host, result])).toEqual([
+    ["claude-code", "rewired"],
+    ["cursor", "rewired"],
+  ]);
+  expect(init.config).toEqual({ file: join(folder.path, ".config/claudikins/claudikins.json"), written: true });
+  expect(failed.stderr).not.toContain(token);
+  folder.write(".gemini/settings.json", "{}");
+  expect(JSON.parse((await run(["restore", "--json"])).stdout)).toEqual({
+    files: [
+      { host: "cursor", file: join(folder.path, ".cursor/mcp.json"), result: "restored" },
+      { host: "claude-code", file: join(folder.path, ".claude.json"), result: "restored" },
+    ],
+  });
+  const dry = await run(["init", "--no-start", "--prefer", "cursor", "--dry-run", "--json"]);
+  expect(JSON.parse(dry.stdout)).toMatchObject({ config: { written: false }, diff: expect.stringContaining("+++ ") });
+  expect(dry.stdout).not.toContain(token);
+});
+
+test("another config file, which claudikins is told of; in the project its files find it", async () => {
+  folder.write(".claude.json", { mcpServers: { a: { command: "a" } } });
+  folder.write("project/.mcp.json", { mcpServers: { b: { command: "b" } } });
+  const cwd = join(folder.path, "project");
+  const env = { HOME: folder.path };
+  await run(["init", "--no-start", "--apply", "--project", "--config", "claudikins.json"], { cwd, env });
+  expect(Object.keys(json("project/claudikins.json").mcpServers)).toEqual(["a", "b"]);
+  expect(json("project/.mcp.json").mcpServers.claudikins).toMatchObject({ command: "claudikins", args: ["serve"] });
+  expect(json(".claude.json").mcpServers.claudikins.args).toEqual([
+    ...(Bun.isStandaloneExecutable ? [] : [join(root, "src", "main.ts")]),
+    "serve",
+    "--config",
+    join(cwd, "claudikins.json"),
+  ]);
+});
+
+test("where there is nothing: what to do instead", async () => {
+  expect(await shown(["init"])).toMatchInlineSnapshot(`
+    "$ claudikins init
+    --- stderr
+    error: No host on this machine has an MCP server
+
+    hint: Add one by its name, for example: claudikins add context7
+    --- exit code 2
+    "
+  `);
+  folder.write("project/.mcp.json", { mcpServers: { b: { command: "b" } } });
+  const { stderr } = await run(["init"], { cwd: join(folder.path, "project"), env: { HOME: folder.path } });
+  expect(stderr).toContain("claudikins init --project");
+});
+
+test.each([
+  [["init", "--host", "curser"], 'No host is called "curser"', "Did you mean cursor?"],
+  [["init", "--prefer", "codx"], 'No host is called "codx"', "Did you mean codex?"],
+  [["init", "--timeout", "soon"], "--timeout takes a time", ""],
+  [["restore", "--host", "vs code"], 'No host is called "vs code"', "Did you mean vscode?"],
+])("%j is refused", async (argv, message, hint) => {
+  const { exitCode, stdout, stderr } = await run(argv);
+  expect([exitCode, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain(message);
+  expect(stderr).toContain(hint);
+});
