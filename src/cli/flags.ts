@@ -7,6 +7,9 @@ import { didYouMean } from "../near-names.ts";
 /** Marks a flag that may be given several times, each with a value: see `valuesOf`. */
 export const repeatable = { repeatable: true } as const;
 
+/** Marks a last argument that may be several words: see `valuesOf`. After `--` they may look like flags. */
+export const several = { several: true } as const;
+
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
 /** Throws USAGE naming the first thing that is wrong. `-` alone is a positional: standard input. */
@@ -47,15 +50,22 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string
   const [missing] = places.find(([, { required }], place) => required !== false && !words[place]) ?? [];
   if (missing !== undefined) throw new ClaudikinsError("USAGE", `Missing argument: ${missing}`, { hint });
   const extra = words[places.length];
-  if (extra) {
+  if (extra && !("several" in Object(places.at(-1)?.[1]))) {
     throw new ClaudikinsError("USAGE", `Unexpected argument "${extra.value}"`, {
       hint: places.length > 0 ? `Quote an argument that has spaces. ${hint}` : hint,
     });
   }
 }
 
-/** All that a repeatable flag was given, each once. */
+/** All that a repeatable flag was given, each once; of an argument all the words from its place on. */
 export function valuesOf(rawArgs: string[], args: ArgsDef, flag: string): string[] {
+  if (args[flag]?.type === "positional") {
+    const words = tokensOf(rawArgs, optionsOf(args)).flatMap((token) =>
+      token.kind === "positional" ? [token.value] : [],
+    );
+    const places = Object.keys(args).filter((name) => args[name]?.type === "positional");
+    return words.slice(places.indexOf(flag));
+  }
   const values = tokensOf(rawArgs, optionsOf(args)).flatMap((token) =>
     token.kind === "option" && token.name === flag && token.value !== undefined ? [token.value] : [],
   );

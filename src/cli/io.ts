@@ -27,6 +27,8 @@ export interface LineOptions {
   signal: AbortSignal;
   /** What is typed is not shown: it is a secret. */
   hidden?: boolean;
+  /** Called when nothing of what is typed from now on would be shown that shall not. */
+  onReady?: () => Promise<void>;
 }
 
 export interface Io {

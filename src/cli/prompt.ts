@@ -26,8 +26,8 @@ export async function choose(io: Io, question: string, choices: readonly string[
 
 /** Throws CANCELLED at the end of the input, and when the person interrupts. */
 export async function ask(io: Io, question: string, { hidden = false } = {}): Promise<string> {
-  await io.stderr.write(question);
-  const answer = await io.stdin.line({ signal: io.interrupted, hidden });
+  const onReady = () => io.stderr.write(question);
+  const answer = await io.stdin.line({ signal: io.interrupted, hidden, onReady });
   if (hidden || answer === undefined) await io.stderr.write("\n");
   if (answer === undefined) throw new ClaudikinsError("CANCELLED", "No answer: nothing was changed");
   return answer;

@@ -36,6 +36,11 @@ const commands: Record<string, Entry | Group> = {
     load: () => import("./commands/init.ts"),
   },
   restore: { summary: "Undo that: give your agents their files back", load: () => import("./commands/restore.ts") },
+  add: {
+    summary: "Add a server: by its name, a command, an address, or an entry",
+    load: () => import("./commands/add.ts"),
+  },
+  remove: { summary: "Take servers out, with their generated files", load: () => import("./commands/remove.ts") },
   exec: {
     summary: "Run TypeScript that calls tools; only what it returns comes out",
     load: () => import("./commands/exec.ts"),

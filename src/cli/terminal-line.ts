@@ -5,9 +5,12 @@ import type { LineOptions } from "./io.ts";
 let pending = "";
 let hasEnded = false;
 
-export async function nextLine({ signal, hidden = false }: LineOptions): Promise<string | undefined> {
-  const ready = takeLine();
-  if (ready !== undefined || hasEnded || signal.aborted) return signal.aborted ? undefined : (ready ?? takeRest());
+export async function nextLine({ signal, hidden = false, onReady }: LineOptions): Promise<string | undefined> {
+  if (signal.aborted) return undefined;
+  if (hasEnded || pending.includes("\n")) {
+    await onReady?.();
+    return takeLine() ?? takeRest();
+  }
   const { stdin } = process;
   const isRaw = hidden && stdin.isTTY;
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
@@ -25,6 +28,7 @@ export async function nextLine({ signal, hidden = false }: LineOptions): Promise
   if (isRaw) stdin.setRawMode(true);
   stdin.resume();
   try {
+    await onReady?.();
     return await promise;
   } finally {
     if (isRaw) stdin.setRawMode(false);

@@ -45,7 +45,10 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     stdin: {
       text: async () => stdin,
       lines: () => linesOf(stdin),
-      line: async () => typed.shift(),
+      async line({ onReady }) {
+        await onReady?.();
+        return typed.shift();
+      },
       isTerminal: answers !== undefined,
     },
     stdout: output("stdout"),

@@ -30,6 +30,8 @@ describe("help", () => {
         serve    Be an MCP server for your agent: search_tools and execute_code
         init     Take over the MCP servers of your agents, and be their only one
         restore  Undo that: give your agents their files back
+        add      Add a server: by its name, a command, an address, or an entry
+        remove   Take servers out, with their generated files
         exec     Run TypeScript that calls tools; only what it returns comes out
         search   Find tools by what they do; starts no server
         list     Show the servers and what is known of them; --check starts them
@@ -49,7 +51,7 @@ describe("help", () => {
     `);
   });
 
-  test.each([["exec"], ["search"], ["list"], ["gen"], ["serve"], ["demo"], ["init"], ["restore"]])(
+  test.each([["exec"], ["search"], ["list"], ["gen"], ["serve"], ["demo"], ["init"], ["restore"], ["add"], ["remove"]])(
     "of %s",
     async (command) => {
       const help = await cli([command, "--help"]);

@@ -1,0 +1,257 @@
+/** `claudikins add`: one more server in the config: a well-known one by its name, a command, an address, or an entry of any host. */
+
+import { networkTypeOf } from "../../config/address.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import {
+  type CatalogVariable,
+  type Checked,
+  catalogEntry,
+  catalogServer,
+  checkNew,
+  type NewServer,
+} from "../../flows/add-server.ts";
+import { type ConfigFile, configAsText, openConfigFile, withServer, writeConfigFile } from "../../flows/config-file.ts";
+import { isPasted, readPasted } from "../../hosts/pasted.ts";
+import { command, commonArgs } from "../command.ts";
+import { repeatable, several } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { Activity } from "../progress.ts";
+import { ask, canAsk } from "../prompt.ts";
+import { toolboxOf } from "../session.ts";
+
+export default command({
+  name: "add",
+  description:
+    "Add a server to claudikins.json: a well-known one by its name, a command after --, an address, or an entry pasted from any host. It is started once to see whether it works.",
+  args: {
+    name: {
+      type: "positional",
+      required: false,
+      description: "Its name; or an entry as JSON or TOML, - for standard input",
+    },
+    what: {
+      type: "positional",
+      required: false,
+      description: "Its address, an entry, or after -- its command and arguments; nothing for a server of the catalog",
+      ...several,
+    },
+    env: {
+      type: "string",
+      valueHint: "NAME=value",
+      description: "A variable of its own; NAME alone passes yours on (repeatable)",
+      ...repeatable,
+    },
+    header: {
+      type: "string",
+      valueHint: "Name: value",
+      description: "A header of each request to its address (repeatable)",
+      ...repeatable,
+    },
+    type: {
+      type: "string",
+      valueHint: "type",
+      description: "How its address is spoken to: http, sse or ws (found out)",
+    },
+    user: { type: "boolean", description: "Add it to the user's config, whatever this project has" },
+    force: { type: "boolean", description: "Replace the server that has the name" },
+    "no-check": { type: "boolean", description: "Do not start it, and do not ask for its variables" },
+    config: commonArgs.config,
+    json: commonArgs.json,
+  },
+  examples: [
+    "claudikins add github",
+    "claudikins add files -- npx -y @modelcontextprotocol/server-filesystem .",
+    "claudikins add docs https://mcp.example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'",
+    `claudikins add --json '{ "docs": { "url": "https://mcp.example.com/mcp" } }'`,
+  ],
+  async run(args, io, all) {
+    const words = all("what");
+    if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Give --user or --config, not both");
+    const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
+    // The parser reads `--no-…` as a flag that is taken back.
+    const isChecked = args["check"] !== false;
+    const details: Details = {
+      env: pairs(all("env"), "--env", /^([A-Za-z_]\w*)(?:=([\s\S]*))?$/),
+      headers: pairs(all("header"), "--header", /^([^\s:]+)\s*:\s*([\s\S]*)$/),
+      type: args.type,
+    };
+    const isAsked = isChecked && configFile.kind === "user" && canAsk(io) && !args.json;
+    const servers = await newServers(args.name, words, details, { isChecked, isAsked }, io);
+    let text = configFile.text;
+    for (const { name, entry } of servers) {
+      checkFree(name, configFile, args.force === true);
+      text = withServer(configFile, text, name, entry);
+    }
+    const config = await configAsText(configFile, text, io.env);
+    await using toolbox = await toolboxOf(config, io, io.cwd);
+    const checked = new Map<string, Checked | undefined>();
+    for (const { name } of isChecked ? servers : []) {
+      const activity = new Activity(io.stderr);
+      activity.onProgress?.(`Starting ${name}`);
+      checked.set(name, await checkNew(name, toolbox, io.interrupted).finally(() => activity.end()));
+    }
+    writeConfigFile(configFile, text, { secrets: configFile.kind === "user" });
+    const added = [];
+    for (const { name, notes } of servers) {
+      const answer = checked.get(name);
+      // It is connected: its files and the index are written from what it said just now.
+      if (answer?.tools !== undefined) await toolbox.learn(name, io.interrupted);
+      added.push({ server: name, ...answer, ...(notes.length > 0 ? { notes } : {}) });
+      if (!args.json) await tell({ name, entry: {}, notes }, answer, configFile, io);
+    }
+    if (args.json) await io.stdout.write(`${JSON.stringify({ config: configFile.file, added })}\n`);
+    return 0;
+  },
+});
+
+interface Details {
+  env: Map<string, string | undefined>;
+  headers: Map<string, string | undefined>;
+  type: string | undefined;
+}
+
+/** Throws USAGE, CONFIG_INVALID, SERVER_NOT_FOUND or NEEDS_VARIABLE. */
+async function newServers(
+  name: string | undefined,
+  words: string[],
+  details: Details,
+  { isChecked, isAsked }: { isChecked: boolean; isAsked: boolean },
+  io: Io,
+): Promise<NewServer[]> {
+  const [first, ...rest] = words;
+  if (name === undefined) {
+    throw new ClaudikinsError("USAGE", "Add which server?", {
+      hint: "For example: claudikins add github. More: claudikins add --help",
+    });
+  }
+  if (name === "-" || isPasted(name)) {
+    refuse(words, details, "an entry");
+    return pastedServers(name === "-" ? await io.stdin.text() : name, undefined, io);
+  }
+  if (first !== undefined && isPasted(first)) {
+    refuse(rest, details, "an entry");
+    return pastedServers(first, name, io);
+  }
+  if (first !== undefined && isAddress(first)) {
+    refuse(rest, { ...details, headers: new Map(), type: undefined }, "an address");
+    const headers = Object.fromEntries(details.headers);
+    const entry = { ...typeOf(details), url: first, ...(details.headers.size > 0 ? { headers } : {}) };
+    return [{ name, entry, notes: [] }];
+  }
+  if (first !== undefined) {
+    refuse([], { ...details, env: new Map() }, "a command");
+    const env = Object.fromEntries([...details.env].map(([key, value]) => [key, value ?? `\${${key}}`]));
+    const entry = {
+      command: first,
+      ...(rest.length > 0 ? { args: rest } : {}),
+      ...(details.env.size > 0 ? { env } : {}),
+    };
+    return [{ name, entry, notes: [] }];
+  }
+  if (isAddress(name) && details.headers.size > 0) {
+    throw new ClaudikinsError("USAGE", "A server needs a name", {
+      hint: `claudikins add <name> ${new URL(name).origin}/…`,
+    });
+  }
+  refuse([], { ...details, env: new Map() }, "a server of the catalog");
+  const server = await catalogServer(name);
+  const entry = await catalogEntry(server, {
+    given: details.env,
+    env: io.env,
+    ask: isAsked ? (variable) => askFor(variable, server.title, io) : undefined,
+    lenient: !isChecked,
+  });
+  const extra = [...details.env].filter(([key]) => !server.variables.some((variable) => variable.name === key));
+  if (extra.length > 0 && entry["command"] === undefined) {
+    throw new ClaudikinsError("USAGE", `${server.title} has no variable ${extra[0]?.[0]}`, {
+      hint: `It has: ${server.variables.map((variable) => variable.name).join(", ") || "none"}`,
+    });
+  }
+  const own = Object.fromEntries(extra.map(([key, value]) => [key, value ?? `\${${key}}`]));
+  const env = { ...(entry["env"] as object | undefined), ...own };
+  return [
+    {
+      name: server.name,
+      entry: { ...entry, ...(Object.keys(env).length > 0 ? { env } : {}) },
+      notes: [...server.notes],
+    },
+  ];
+}
+
+function pastedServers(text: string, name: string | undefined, io: Io): NewServer[] {
+  const pasted = readPasted(text, { env: io.env, platform: process.platform, cwd: io.cwd });
+  if (name !== undefined && pasted.length > 1) {
+    throw new ClaudikinsError("USAGE", `The entry has ${pasted.length} servers, and "${name}" is one name`, {
+      hint: "Leave the name out: they have their own.",
+    });
+  }
+  return pasted.map((each) => {
+    const own = name ?? each.name;
+    if (own === undefined) {
+      throw new ClaudikinsError("USAGE", "The entry has no name", {
+        hint: "Give it one: claudikins add <name> '{ … }'",
+      });
+    }
+    return { name: own, entry: each.entry, notes: each.notes };
+  });
+}
+
+/** What has no meaning for what is added. */
+function refuse(words: string[], { env, headers, type }: Details, what: string): void {
+  const flag = env.size > 0 ? "--env" : headers.size > 0 ? "--header" : type === undefined ? undefined : "--type";
+  if (words[0] !== undefined) throw new ClaudikinsError("USAGE", `Unexpected argument "${words[0]}" after ${what}`);
+  if (flag) throw new ClaudikinsError("USAGE", `${flag} has no meaning for ${what}`, { hint: "claudikins add --help" });
+}
+
+function isAddress(word: string): boolean {
+  return /^(?:https?|wss?):\/\//i.test(word);
+}
+
+function typeOf({ type }: Details): { type?: string } {
+  if (type === undefined) return {};
+  if (networkTypeOf(type) !== undefined) return { type };
+  throw new ClaudikinsError("USAGE", `--type takes http, sse or ws; got "${type}"`);
+}
+
+/** The value may be a secret: it is not shown. */
+function pairs(values: string[], flag: string, form: RegExp): Map<string, string | undefined> {
+  return new Map(
+    values.map((value) => {
+      const [, name, text] = form.exec(value) ?? [];
+      if (name !== undefined) return [name, text];
+      throw new ClaudikinsError("USAGE", `${flag} takes ${flag === "--env" ? "NAME=value" : "'Name: value'"}`);
+    }),
+  );
+}
+
+function checkFree(name: string, { entries, file }: ConfigFile, force: boolean): void {
+  if (!entries.has(name) || force) return;
+  throw new ClaudikinsError("USAGE", `${file} has a server called "${name}" already`, {
+    hint: "To replace it: --force. To have both, give the new one another name.",
+  });
+}
+
+const secret = /token|secret|key|pass|pat$|credential|uri$|url$|dsn/i;
+
+async function askFor({ name, what, from, required }: CatalogVariable, title: string, io: Io): Promise<string> {
+  const where = from === undefined ? "" : `\n  ${from}`;
+  const question = `${title} ${required ? "needs" : "can have"} ${name}: ${what}${where}\n${name}${required ? "" : " (or nothing)"}: `;
+  return (await ask(io, question, { hidden: secret.test(name) })).trim();
+}
+
+async function tell(
+  { name, notes }: NewServer,
+  answer: Checked | undefined,
+  { file }: ConfigFile,
+  io: Io,
+): Promise<void> {
+  const tools = answer?.tools === undefined ? "" : `: ${answer.tools} ${answer.tools === 1 ? "tool" : "tools"}`;
+  await io.stdout.write(`Added ${name} to ${file}${tools}\n`);
+  for (const note of notes) await io.stderr.write(`note: ${note}\n`);
+  if (answer && "needs" in answer) {
+    await io.stderr.write(
+      `It was not started: it needs ${answer.needs.join(", ")}, which the environment does not have.\n`,
+    );
+  }
+  if (answer && "signIn" in answer) await io.stderr.write(`Sign in to it: claudikins auth login ${name}\n`);
+}

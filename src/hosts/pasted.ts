@@ -1,0 +1,97 @@
+/** Entries that somebody pastes in: of any host, whole files of it or a piece, as claudikins.json has them. */
+import { homeOf } from "../config/locations.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { codex } from "./codex.ts";
+import { cursor } from "./cursor.ts";
+import { parseJson } from "./edit/json.ts";
+import { parseToml } from "./edit/toml.ts";
+import { gemini } from "./gemini.ts";
+import { type Host, isRaw, type PortableEntry, type Raw, type Surroundings, valueAt } from "./model.ts";
+import { opencode } from "./opencode.ts";
+import { vscode } from "./vscode.ts";
+import { zed } from "./zed.ts";
+
+export interface Pasted {
+  /** Undefined for an entry alone. */
+  name: string | undefined;
+  entry: PortableEntry;
+  notes: string[];
+}
+
+/** Whether a word of the command line is one: no server is called so. */
+export function isPasted(text: string): boolean {
+  return /^\s*[{["]/.test(text);
+}
+
+/** Throws CONFIG_INVALID for what is none, with the reason. */
+export function readPasted(text: string, surroundings: Surroundings): Pasted[] {
+  const document = parsed(text.trim());
+  const servers = serversIn(document);
+  const all = servers.flatMap(([name, raw, host]) => {
+    const scene = { ...surroundings, home: homeOf(surroundings.env), server: name ?? "server", document };
+    const reading = host.read(raw, scene);
+    if (reading.entry) return [{ name, entry: reading.entry, notes: reading.notes }];
+    throw notAnEntry(`${name === undefined ? "it" : `"${name}"`} is not a server: ${reading.skipped}`);
+  });
+  if (all.length === 0) throw notAnEntry("it has no servers");
+  return all;
+}
+
+const source = "the entry";
+
+function parsed(text: string): Raw {
+  if (text.startsWith("[")) return parseToml(text, source);
+  // `"name": { … }` is how one copies it out of a file.
+  return parseJson(text.startsWith('"') ? `{${text.replace(/,$/, "")}}` : text, source);
+}
+
+type Named = [name: string | undefined, raw: Raw, host: Host];
+
+/** The keys under which hosts have their servers, and how each of them writes one. */
+const places: [readonly string[], Host | undefined][] = [
+  [["mcpServers"], undefined],
+  [["mcp_servers"], codex],
+  [["context_servers"], zed],
+  [["mcp", "servers"], undefined],
+  [["mcp"], opencode],
+  [["servers"], vscode],
+];
+
+function serversIn(document: Raw): Named[] {
+  for (const [path, host] of places) {
+    const section = valueAt(document, path);
+    if (isRaw(section)) return namedIn(section, host);
+  }
+  if (isEntry(document)) return [[undefined, document, hostOf(document)]];
+  return namedIn(document, undefined);
+}
+
+function namedIn(section: Raw, host: Host | undefined): Named[] {
+  return Object.entries(section).map(([name, raw]) => {
+    if (!isRaw(raw)) throw notAnEntry(`"${name}" is not an entry`);
+    return [name, raw, host ?? hostOf(raw)];
+  });
+}
+
+function isEntry(raw: Raw): boolean {
+  return ["command", "url", "serverUrl", "httpUrl"].some((key) => raw[key] !== undefined && !isRawServer(raw[key]));
+}
+
+/** A server may be called `command`. */
+function isRawServer(value: unknown): boolean {
+  return isRaw(value) && value["path"] === undefined;
+}
+
+/** Whose words they are, where the key around them does not say. */
+function hostOf(raw: Raw): Host {
+  if (Array.isArray(raw["command"])) return opencode;
+  if (isRaw(raw["command"])) return zed;
+  if (["bearer_token_env_var", "http_headers", "env_http_headers", "env_vars"].some((key) => key in raw)) return codex;
+  return "httpUrl" in raw || "trust" in raw ? gemini : cursor;
+}
+
+function notAnEntry(why: string): ClaudikinsError {
+  return new ClaudikinsError("CONFIG_INVALID", `What was given is no entry of a host: ${why}`, {
+    hint: 'For example: claudikins add --json \'{ "docs": { "url": "https://mcp.example.com/mcp" } }\'',
+  });
+}

@@ -1,0 +1,416 @@
+/** add and remove as a person and a script use them: what is asked, what is written, what is started, and what stays. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { CredentialStore } from "../../src/clients/auth/credentials.ts";
+import { credentialsFile } from "../../src/config/locations.ts";
+import { fromSource } from "../support/claudikins.ts";
+import { everything, fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliOptions, type CliResult, cli, page } from "./in-memory.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const run = (argv: string[], options: CliOptions = {}): Promise<CliResult> =>
+  cli(argv, { cwd: folder.path, ...options });
+const shown = async (argv: string[], options: CliOptions = {}) => page(argv, await run(argv, options), folder.path);
+
+const usersFile = () => join(folder.path, ".config", "claudikins", "claudikins.json");
+const users = () => JSON.parse(readFileSync(usersFile(), "utf8")).mcpServers;
+const registry = () => join(folder.path, ".local", "share", "claudikins", "registry");
+
+/** An npx that finds what is installed here: the everything server, whatever it is asked for. */
+function withNpx(): Record<string, string> {
+  const { command, args } = everything();
+  const npx = folder.write("bin/npx", `#!/bin/sh\n[ -n "$REFUSE" ] && exit 3\nexec ${command} ${args.join(" ")}\n`);
+  chmodSync(npx, 0o755);
+  return { PATH: `${join(folder.path, "bin")}:${process.env["PATH"]}` };
+}
+
+describe("a command", () => {
+  test("is started once, and its tools are generated", async () => {
+    const { command, args } = everything();
+    const { exitCode, stdout, stderr } = await run(["add", "every", "--env", "A=b", "--", command, ...args]);
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^Added every to .*: \d+ tools\n$/);
+    expect(users()).toEqual({ every: { command, args, env: { A: "b" } } });
+    expect(statSync(usersFile()).mode & 0o777).toBe(0o600);
+    expect(JSON.parse((await run(["search", "echo", "--json"])).stdout).tools[0].id).toBe("every.echo");
+    expect(readdirSync(join(registry(), "testing", "every"))).toContain("echo.ts");
+  });
+
+  test("that does not start is not written, unless nobody looks", async () => {
+    const { command, args } = fixture("crash-on-start");
+    const failed = await run(["add", "broken", "--", command, ...args]);
+    expect([failed.exitCode, failed.stdout]).toEqual([4, ""]);
+    expect(failed.stderr).toContain("fatal: no database at db://nowhere");
+    expect(failed.stderr).toContain("Nothing was written. To add it all the same: --no-check");
+    expect(existsSync(usersFile())).toBe(false);
+    expect((await run(["add", "broken", "--no-check", "--", command, ...args])).exitCode).toBe(0);
+    expect(users().broken).toEqual({ command, args });
+  });
+
+  test("keeps arguments that look like flags, twice as well; a flag before -- is ours", async () => {
+    await run(["add", "x", "--no-check", "--", "prog", "-y", "--json", "-y", "--", "a b"]);
+    expect(users().x).toEqual({ command: "prog", args: ["-y", "--json", "-y", "--", "a b"] });
+    const { exitCode, stderr } = await run(["add", "y", "prog", "-q"]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("Unknown flag -q")]);
+  });
+
+  test("Ctrl-C: nothing is written, and nothing is left running", async () => {
+    const { command, args } = fixture("never-starts");
+    const interrupted = AbortSignal.timeout(300);
+    expect((await run(["add", "slow", "--", command, ...args], { interrupted })).exitCode).toBe(130);
+    expect(existsSync(usersFile())).toBe(false);
+  });
+});
+
+describe("an address", () => {
+  test("with headers; what its variables need is said", async () => {
+    const argv = [
+      "add",
+      "docs",
+      "https://mcp.example.com/mcp",
+      "--type",
+      "http",
+      "--header",
+      "Authorization: Bearer ${DOCS_TOKEN}",
+    ];
+    expect(await shown(argv)).toMatchInlineSnapshot(`
+      "$ claudikins add docs https://mcp.example.com/mcp --type http --header Authorization: Bearer \${DOCS_TOKEN}
+      --- stdout
+      Added docs to FOLDER/.config/claudikins/claudikins.json
+      --- stderr
+      It was not started: it needs DOCS_TOKEN, which the environment does not have.
+      --- exit code 0
+      "
+    `);
+    expect(users().docs).toEqual({
+      type: "http",
+      url: "https://mcp.example.com/mcp",
+      headers: { Authorization: "Bearer ${DOCS_TOKEN}" },
+    });
+  });
+
+  test("that wants a sign-in is added, with the command that does it; a wrong token is an error", async () => {
+    using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("no", { status: 401 }) });
+    const url = `${server.url}mcp`;
+    const added = await run(["add", "closed", url]);
+    expect(added).toEqual({
+      exitCode: 0,
+      stdout: `Added closed to ${usersFile()}\n`,
+      stderr: "Sign in to it: claudikins auth login closed\n",
+    });
+    const refused = await run(["add", "other", url, "--header", "Authorization: Bearer s3cr3t-0815"]);
+    expect([refused.exitCode, refused.stdout]).toEqual([3, ""]);
+    expect(refused.stderr).not.toContain("s3cr3t-0815");
+    expect(users().other).toBeUndefined();
+  });
+
+  test.each([
+    [["add", "x", "https://x", "extra"], 'Unexpected argument "extra" after an address'],
+    [["add", "x", "https://x", "--env", "A=b"], "--env has no meaning for an address"],
+    [["add", "x", "https://x", "--header", "no colon"], "--header takes 'Name: value'"],
+    [["add", "x", "https://x", "--type", "carrier"], '--type takes http, sse or ws; got "carrier"'],
+    [["add", "x", "--header", "A: b", "--", "prog"], "--header has no meaning for a command"],
+    [["add", "x", "--env", "1=b", "--", "prog"], "--env takes NAME=value"],
+    [["add"], "Add which server?"],
+    [["add", "github", "--user", "--config", "x.json"], "Give --user or --config, not both"],
+    [["add", "{ nonsense"], "the entry:1: not valid JSON"],
+    [["add", '{ "a": 1 }'], '"a" is not an entry'],
+    [["add", '{ "mcpServers": {} }'], "it has no servers"],
+    [["add", '{ "command": "x" }'], "The entry has no name"],
+    [
+      ["add", "n", '{ "a": { "command": "x" }, "b": { "command": "y" } }'],
+      'The entry has 2 servers, and "n" is one name',
+    ],
+    [["add", '{ "a": { "source": "extension", "command": {} } }'], '"a" is not a server: '],
+    [["add", "x", "ftp://x"], "did not start"],
+  ])("%j is refused, and nothing is written", async (argv, message) => {
+    const { exitCode, stdout, stderr } = await run(argv);
+    expect([exitCode === 0, stdout]).toEqual([false, ""]);
+    expect(stderr).toContain(message);
+    expect(existsSync(usersFile())).toBe(false);
+  });
+});
+
+describe("an entry that is pasted in", () => {
+  const add = async (...argv: string[]) => {
+    const { exitCode, stderr } = await run(["add", "--no-check", ...argv]);
+    expect([exitCode, stderr.replace(/^note: .*\n/gm, "")]).toEqual([0, ""]);
+    return users();
+  };
+
+  test.each<[string, string, object]>([
+    [
+      "of most hosts",
+      '{ "mcpServers": { "a": { "command": "x", "args": ["${env:HOME}"] } } }',
+      { a: { command: "x", args: ["${HOME}"] } },
+    ],
+    [
+      "the members alone",
+      '"a": { "command": "x" }, "b": { "url": "https://x" },',
+      { a: { command: "x" }, b: { url: "https://x" } },
+    ],
+    [
+      "VS Code",
+      '{ "inputs": [], "servers": { "a": { "command": "x", "env": { "K": "${input:k}" } } } }',
+      { a: { command: "x", env: { K: "${K}" } } },
+    ],
+    [
+      "Codex",
+      '[mcp_servers.a]\nurl = "https://x"\nbearer_token_env_var = "T"',
+      { a: { type: "http", url: "https://x", headers: { Authorization: "Bearer ${T}" } } },
+    ],
+    [
+      "opencode",
+      '{ "mcp": { "a": { "type": "local", "command": ["x", "{env:Y}"], "enabled": false } } }',
+      { a: { command: "x", args: ["${Y}"], disabled: true } },
+    ],
+    [
+      "Zed",
+      '{ "context_servers": { "a": { "command": { "path": "x", "args": ["y"] } } } }',
+      { a: { command: "x", args: ["y"] } },
+    ],
+    [
+      "Gemini CLI",
+      '{ "a": { "httpUrl": "https://x", "headers": { "K": "$KEY" } } }',
+      { a: { type: "http", url: "https://x", headers: { K: "${KEY}" } } },
+    ],
+    ["Windsurf", '{ "a": { "serverUrl": "https://x" /* here */, }, }', { a: { url: "https://x" } }],
+    ["a server called command", '{ "command": { "command": "x" } }', { command: { command: "x" } }],
+  ])("%s", async (_, text, entries) => {
+    expect(await add(text)).toEqual(entries);
+  });
+
+  test("under another name, from standard input, and as one JSON document", async () => {
+    expect(await add("mine", '{ "command": "x" }')).toEqual({ mine: { command: "x" } });
+    const { stdout, stderr, exitCode } = await run(["add", "-", "--no-check", "--json"], {
+      stdin: '{ "b": { "command": "y" } }\n',
+    });
+    expect([exitCode, stderr, JSON.parse(stdout)]).toEqual([0, "", { config: usersFile(), added: [{ server: "b" }] }]);
+    const { command, args } = fixture("odd");
+    const both = await run(["add", "--json", JSON.stringify({ odd: { command, args } })]);
+    expect(JSON.parse(both.stdout).added).toEqual([{ server: "odd", tools: expect.any(Number) }]);
+  });
+});
+
+describe("a server of the catalog", () => {
+  test("is started with its own entry, and generated", async () => {
+    const { exitCode, stdout, stderr } = await run(["add", "Everything"], { env: withNpx() });
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^Added everything to .*: \d+ tools\n$/)]);
+    expect(stderr).not.toContain("error");
+    expect(users().everything.command).toBe("npx");
+  });
+
+  test("takes its variables from the environment, without writing them down", async () => {
+    const env = { ...withNpx(), BRAVE_API_KEY: "s3cr3t-0815" };
+    expect((await run(["add", "brave-search"], { env })).exitCode).toBe(0);
+    expect(readFileSync(usersFile(), "utf8")).toContain("${BRAVE_API_KEY}");
+    expect(readFileSync(usersFile(), "utf8")).not.toContain("s3cr3t-0815");
+  });
+
+  test("takes them from --env, and asks at a terminal for what is missing", async () => {
+    const env = withNpx();
+    await run(["add", "brave-search", "--env", "BRAVE_API_KEY=given-4711", "--env", "MORE"], { env });
+    expect(users()["brave-search"].env).toEqual({ BRAVE_API_KEY: "given-4711", MORE: "${MORE}" });
+    const asked = await run(["add", "brave-search", "--force"], { env, terminal: true, answers: [" typed-0815 "] });
+    expect(asked.exitCode).toBe(0);
+    expect(asked.stderr).toContain("needs BRAVE_API_KEY: ");
+    expect(asked.stdout + asked.stderr).not.toContain("typed-0815");
+    expect(users()["brave-search"].env).toEqual({ BRAVE_API_KEY: "typed-0815" });
+  });
+
+  test("without them: what each is, where it comes from, and that nothing was changed", async () => {
+    for (const options of [{}, { terminal: true, answers: [""] }]) {
+      const { exitCode, stderr, stdout } = await run(["add", "brave-search"], { ...options, env: { NO_COLOR: "1" } });
+      expect([exitCode, stdout]).toEqual([2, ""]);
+      expect(stderr).toContain("needs BRAVE_API_KEY:\n  BRAVE_API_KEY: ");
+      expect(stderr).toContain("--env BRAVE_API_KEY=…. Nothing was changed.");
+    }
+    expect(existsSync(usersFile())).toBe(false);
+    expect((await run(["add", "brave-search"], { terminal: true, answers: [] })).exitCode).toBe(130);
+  });
+
+  test("a name that is nearly one", async () => {
+    expect(await shown(["add", "gihub"])).toMatchInlineSnapshot(`
+      "$ claudikins add gihub
+      --- stderr
+      error: The catalog knows no server called "gihub"
+
+      hint: Did you mean github? For any other: claudikins add "gihub" -- <command>, or claudikins add "gihub" <address>
+      --- exit code 2
+      "
+    `);
+  });
+
+  test("a project's file gets no secret that somebody types", async () => {
+    folder.write("claudikins.json", '{ "mcpServers": {} }');
+    const { exitCode, stderr } = await run(["add", "brave-search"], {
+      terminal: true,
+      answers: ["typed"],
+      env: { NO_COLOR: "1" },
+    });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("needs BRAVE_API_KEY:")]);
+  });
+});
+
+describe("the file", () => {
+  const text =
+    '{\n\t// mine\n\t"mcpServers": {\n\t\t"a": { "command": "a" }, // first\n\t\t/* second */ "b": { "command": "b" }\n\t},\n\t"check": "warn"\n}';
+
+  test("keeps its comments and its formatting; the nearest one counts", async () => {
+    folder.write("project/claudikins.json", text);
+    const cwd = join(folder.path, "project", "deep");
+    folder.write("project/deep/x", "");
+    const env = { HOME: folder.path };
+    const file = join(folder.path, "project", "claudikins.json");
+    await run(["add", "c", "--no-check", "--", "c", "-x"], { cwd, env });
+    expect(readFileSync(file, "utf8")).toBe(
+      text.replace(
+        '"command": "b" }',
+        '"command": "b" },\n\t\t"c": {\n\t\t\t"command": "c",\n\t\t\t"args": ["-x"]\n\t\t}',
+      ),
+    );
+    await run(["remove", "c"], { cwd, env });
+    expect(readFileSync(file, "utf8")).toBe(text);
+    await run(["add", "u", "--user", "--no-check", "--", "u"], { cwd, env });
+    expect([users(), readFileSync(file, "utf8")]).toEqual([{ u: { command: "u" } }, text]);
+    await run(["add", "n", "--config", "../new.json", "--no-check", "--", "n"], { cwd, env });
+    expect(JSON.parse(readFileSync(join(folder.path, "project", "new.json"), "utf8"))).toEqual({
+      mcpServers: { n: { command: "n" } },
+    });
+  });
+
+  test("a name that is taken is refused, and replaced by force", async () => {
+    folder.write("claudikins.json", text);
+    const { exitCode, stderr } = await run(["add", "a", "--no-check", "--", "other"]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has a server called "a" already')]);
+    await run(["add", "a", "--force", "--no-check", "--", "other"]);
+    expect(readFileSync(join(folder.path, "claudikins.json"), "utf8")).toContain(
+      '"a": {\n\t\t\t"command": "other"\n\t\t}, // first',
+    );
+  });
+
+  test("one that is wrong is shown as such, and stays as it is", async () => {
+    folder.write("claudikins.json", '{ "mcpServers": { "a": { "comand": "a" } } }');
+    const { exitCode, stderr } = await run(["add", "b", "--no-check", "--", "b"]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('did you mean "command"?')]);
+    // What is wrong can be taken out.
+    expect((await run(["remove", "a"])).exitCode).toBe(0);
+    expect(readFileSync(join(folder.path, "claudikins.json"), "utf8")).toBe('{ "mcpServers": { } }');
+    folder.write("claudikins.json", "{ nonsense");
+    expect((await run(["remove", "a"])).exitCode).toBe(2);
+  });
+});
+
+describe("remove", () => {
+  test("takes out the entries and their generated files, all or none", async () => {
+    const { command, args } = fixture("odd");
+    for (const name of ["one", "two", "three"]) await run(["add", name, "--", command, ...args]);
+    expect(await shown(["remove", "one", "thre"])).toMatchInlineSnapshot(`
+      "$ claudikins remove one thre
+      --- stderr
+      error: FOLDER/.config/claudikins/claudikins.json has no server called "thre"
+
+      hint: Did you mean three? There are: one, two, three.
+      --- exit code 2
+      "
+    `);
+    expect(Object.keys(users())).toEqual(["one", "two", "three"]);
+    expect(await shown(["remove", "one", "three", "one"])).toMatchInlineSnapshot(`
+      "$ claudikins remove one three one
+      --- stdout
+      Removed one from FOLDER/.config/claudikins/claudikins.json
+      Removed three from FOLDER/.config/claudikins/claudikins.json
+      --- exit code 0
+      "
+    `);
+    expect(Object.keys(users())).toEqual(["two"]);
+    expect(readdirSync(join(registry(), "other"))).toEqual(["two"]);
+    expect(JSON.parse((await run(["remove", "two", "--json"])).stdout)).toEqual({
+      config: usersFile(),
+      removed: [{ server: "two" }],
+    });
+    expect(readdirSync(registry())).not.toContain("other");
+    expect((await run(["remove", "two"])).stderr).toContain("It has none.");
+    expect((await run(["remove"])).stderr).toContain("Missing argument: names");
+  });
+
+  test("asks about the sign-in, or is told", async () => {
+    const env = { HOME: folder.path };
+    const url = "http://127.0.0.1:9/mcp";
+    const signIn = async () => {
+      await run(["add", "docs", url, "--no-check", "--force"]);
+      const server = { name: "docs", url } as never;
+      const tokens = { access: "access-0815-4711", scopes: [], since: 1, obtainedAt: 1 };
+      await new CredentialStore(credentialsFile(env)).update(server, () => ({ server: "docs", tokens }));
+    };
+    const isSignedIn = () => readFileSync(credentialsFile(env), "utf8").includes("access-0815-4711");
+    await signIn();
+    expect((await run(["remove", "docs"])).stderr).toBe("The sign-in to docs is kept: --logout gives it up\n");
+    expect(isSignedIn()).toBe(true);
+    await signIn();
+    await run(["remove", "docs"], { terminal: true, answers: ["n"] });
+    expect(isSignedIn()).toBe(true);
+    await signIn();
+    const yes = await run(["remove", "docs"], { terminal: true, answers: ["y"] });
+    expect(yes.stderr).toContain("Give up the sign-in to docs as well? [y/N] ");
+    expect(isSignedIn()).toBe(false);
+    await signIn();
+    expect(JSON.parse((await run(["remove", "docs", "--logout", "--json"])).stdout).removed).toEqual([
+      { server: "docs", signedOut: true },
+    ]);
+    expect(isSignedIn()).toBe(false);
+  });
+});
+
+test("what is typed at a real terminal and is a secret is not shown; the rest is", async () => {
+  const env = { ...withNpx(), HOME: folder.path, TERM: "xterm", NO_COLOR: "1" };
+  let screen = "";
+  const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+  const child = Bun.spawn([...fromSource, "add", "brave-search"], {
+    cwd: folder.path,
+    env,
+    terminal: {
+      cols: 200,
+      rows: 40,
+      data(_, data) {
+        screen += new TextDecoder().decode(data);
+        if (screen.includes("\nBRAVE_API_KEY: ")) resolve();
+      },
+    },
+  });
+  await isAsked;
+  child.terminal?.write("typed-08x\u007f15\r");
+  expect(await child.exited).toBe(0);
+  expect(users()["brave-search"].env).toEqual({ BRAVE_API_KEY: "typed-0815" });
+  expect(screen).toContain("Added brave-search");
+  expect(screen).not.toContain("typed");
+});
+
+test("Ctrl-C at a question ends it, and nothing is written", async () => {
+  const env = { ...withNpx(), HOME: folder.path, TERM: "xterm", NO_COLOR: "1" };
+  let screen = "";
+  const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+  const child = Bun.spawn([...fromSource, "add", "brave-search"], {
+    cwd: folder.path,
+    env,
+    terminal: {
+      data(_, data) {
+        screen += new TextDecoder().decode(data);
+        if (screen.includes("\nBRAVE_API_KEY: ")) resolve();
+      },
+    },
+  });
+  await isAsked;
+  child.terminal?.write("\u0003");
+  expect(await child.exited).toBe(130);
+  expect(existsSync(usersFile())).toBe(false);
+});
