@@ -6,7 +6,7 @@ import type { Environment } from "../config/environment.ts";
 import { type Config, configOf } from "../config/load.ts";
 import { userConfigFile } from "../config/locations.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { parseJson, removeMember, setMember } from "../hosts/edit/json.ts";
+import { parseJson, removeMembers, setMember } from "../hosts/edit/json.ts";
 import { bytesOf, type FileText, textOf } from "../hosts/file-text.ts";
 import { isRaw, type PortableEntry } from "../hosts/model.ts";
 import { writeThrough } from "./hosts/write-through.ts";
@@ -59,7 +59,7 @@ export function withServer({ file }: ConfigFile, text: string, name: string, ent
 }
 
 export function withoutServer({ file }: ConfigFile, text: string, name: string): string {
-  return removeMember(text, ["mcpServers", name], file);
+  return removeMembers(text, ["mcpServers"], [name], file);
 }
 
 /** The config as it will be. Throws CONFIG_INVALID and NEEDS_VARIABLE. */

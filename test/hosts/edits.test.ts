@@ -1,7 +1,7 @@
 /** Changes of the files of hosts: the servers are as they should be, and no other byte has changed, however it is written. */
 import { describe, expect, test } from "bun:test";
 import { changed, parseFile } from "../../src/hosts/edit/editor.ts";
-import { appendItem, parseJson, removeMember, setMember } from "../../src/hosts/edit/json.ts";
+import { appendItem, parseJson, removeMembers, setMember } from "../../src/hosts/edit/json.ts";
 import { addToTable, parseToml, removeFromTable } from "../../src/hosts/edit/toml.ts";
 
 const ours = { command: "claudikins", args: ["serve"] };
@@ -9,7 +9,7 @@ const ours = { command: "claudikins", args: ["serve"] };
 describe("JSON", () => {
   const add = (text: string, path = ["mcpServers", "claudikins"], value: unknown = ours) =>
     setMember(text, path, value, "f");
-  const remove = (text: string, ...path: string[]) => removeMember(text, path, "f");
+  const remove = (text: string, ...path: string[]) => removeMembers(text, path.slice(0, -1), path.slice(-1), "f");
 
   test.each([
     ["an empty file", "", '{\n  "a": 1\n}\n'],

@@ -56,7 +56,10 @@ export default command({
     force: { type: "boolean", description: "Replace the server that has the name" },
     "no-check": { type: "boolean", description: "Do not start it, and do not ask for its variables" },
     config: commonArgs.config,
-    json: commonArgs.json,
+    json: {
+      ...commonArgs.json,
+      description: 'Print {"config","added":[{"server","tools"?,"needs"?,"signIn"?,"notes"?}]} and nothing else',
+    },
   },
   examples: [
     "claudikins add github",

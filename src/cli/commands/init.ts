@@ -67,7 +67,10 @@ export default command({
       description: "How long the servers may take to answer, all together (30s)",
     },
     config: { ...commonArgs.config, description: "Write this config file (default: the user's)" },
-    json: commonArgs.json,
+    json: {
+      ...commonArgs.json,
+      description: 'Print {"config","servers","skipped","shared","hosts","diff"?} and nothing else',
+    },
   },
   examples: [
     "claudikins init --dry-run",
@@ -91,6 +94,10 @@ export default command({
     });
     await settle(inventory, io, args.json === true);
     if (named.length === 0) checkNotEmpty(inventory);
+    for (const { name, title } of named.length > 0 && !args.json ? hosts : []) {
+      if (inventory.found.files.some(({ host }) => host.name === name)) continue;
+      await io.stderr.write(`note: ${title} has no file of settings here\n`);
+    }
     const plan = await planSwitch(inventory, configFile, { env: io.env, cwd: io.cwd, named: new Set(named) });
     await using toolbox = await toolboxOf(plan.config, io, io.cwd);
     // The parser reads `--no-…` as a flag that is taken back.

@@ -24,7 +24,7 @@ export default command({
       description: "Where a file has changed since: put the old one in its place all the same",
     },
     "dry-run": { type: "boolean", description: "Show what would change, line by line, and write nothing" },
-    json: commonArgs.json,
+    json: { ...commonArgs.json, description: 'Print {"files":[{"host","file","result","error"?}]} and nothing else' },
   },
   examples: ["claudikins restore", "claudikins restore --host cursor", "claudikins restore --servers-only"],
   async run(args, io, all) {

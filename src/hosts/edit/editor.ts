@@ -1,7 +1,7 @@
 /** One way to change the servers of a file, whatever it is written in. What comes out is read again and compared. */
 import { ClaudikinsError } from "../../errors.ts";
 import { type HostFile, isRaw, type Raw, valueAt } from "../model.ts";
-import { appendItem, parseJson, removeMember, setMember } from "./json.ts";
+import { appendItem, parseJson, removeMembers, setMember } from "./json.ts";
 import { addToTable, parseToml, removeFromTable } from "./toml.ts";
 
 export interface Changes {
@@ -30,8 +30,10 @@ export function changed(text: string, changes: Changes, file: Source): string {
         : setMember(edited, [...section, name], value, file.path);
   }
   for (const { section, names } of changes.removed) {
-    if (file.format === "toml") edited = removeFromTable(edited, section, new Set(names));
-    else for (const name of names) edited = removeMember(edited, [...section, name], file.path);
+    edited =
+      file.format === "toml"
+        ? removeFromTable(edited, section, new Set(names))
+        : removeMembers(edited, section, names, file.path);
   }
   for (const { path, item } of changes.listed ?? []) edited = appendItem(edited, path, item, file.path);
   if (!Bun.deepEquals(withoutEmpty(parseAgain(edited, file)), withoutEmpty(expected(parseFile(text, file), changes)))) {

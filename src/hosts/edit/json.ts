@@ -31,16 +31,22 @@ export function setMember(text: string, path: Path, value: unknown, file: string
   return spliced(text, parent.offset, parent.length, written(value, layout, indentAt(text, parent.offset)));
 }
 
-/** The text without that member; what is between it and its neighbours stays with them. */
-export function removeMember(text: string, path: Path, file: string): string {
-  let edited = text;
-  for (;;) {
-    let parent = treeOf(edited, file);
-    for (const key of path.slice(0, -1)) parent = parent && membersOf(parent, key).at(-1)?.children?.[1];
-    const member = parent && membersOf(parent, path.at(-1) ?? "").at(-1);
-    if (!parent || !member) return edited;
-    edited = withoutMember(edited, parent, member);
+/** The text without those members of one object; what is between them and their neighbours stays with these. */
+export function removeMembers(text: string, path: Path, names: readonly string[], file: string): string {
+  let object = treeOf(text, file);
+  for (const key of path) object = object && membersOf(object, key).at(-1)?.children?.[1];
+  if (object?.type !== "object") return text;
+  // The object by itself from here on: the file around it may be large.
+  let source = text.slice(object.offset, object.offset + object.length);
+  for (const name of names) {
+    for (;;) {
+      const root = treeOf(source, file);
+      const member = root && membersOf(root, name).at(-1);
+      if (!root || !member) break;
+      source = withoutMember(source, root, member);
+    }
   }
+  return spliced(text, object.offset, object.length, source);
 }
 
 /** The text with one more text at the end of a list. */

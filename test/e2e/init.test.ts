@@ -1,0 +1,102 @@
+/** As a new user would do it: a fresh home with a Claude Code of six servers, switched over with one command, used, and switched back. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { executable, root } from "../support/claudikins.ts";
+import { processesLeft, runProgram } from "../support/process.ts";
+import { everything, filesystem, fixture, memory, sequentialThinking } from "../support/servers.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(120_000);
+
+test("six servers of Claude Code: init --apply, then the agent's first search and execute", async () => {
+  using folder = temporaryFolder();
+  const mark = join(folder.path, "memory.jsonl");
+  folder.write("project/notes.txt", "hello\n");
+  const settings = {
+    numStartups: 3,
+    mcpServers: {
+      everything: { type: "stdio", ...everything() },
+      files: filesystem(join(folder.path, "project")),
+      memory: { ...memory(mark), type: "stdio" },
+      thinking: sequentialThinking(),
+      odd: fixture("odd"),
+      docs: { type: "http", url: "https://docs.example.com/mcp", headers: { Authorization: "Bearer ${DOCS_TOKEN}" } },
+    },
+    tipsHistory: { "new-user-warmup": 1 },
+  };
+  const file = folder.write(".claude.json", settings);
+  const before = readFileSync(file);
+  const cwd = join(folder.path, "project");
+  // Nothing of this test run's own home.
+  const env = { HOME: folder.path, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "", XDG_CACHE_HOME: "", XDG_STATE_HOME: "" };
+  const claudikins = (...argv: string[]) => runProgram([executable(), ...argv], { cwd, env });
+
+  const init = await claudikins("init", "--apply");
+  expect([init.exitCode, init.stderr]).toEqual([0, expect.stringContaining(`Rewired claude-code: ${file}\n`)]);
+  expect(init.stderr).toMatch(
+    /\n\d+ tools of 5 servers: about [\d,]+ tokens of definitions \(an estimate\); claudikins shows 600 at most\.\n/,
+  );
+  expect(init.stdout).toMatch(/\ndocs +claude-code +http +DOCS_TOKEN +- +-\n/);
+
+  const { mcpServers, ...rest } = JSON.parse(readFileSync(file, "utf8"));
+  const { mcpServers: _, ...was } = settings;
+  expect(rest).toEqual(was);
+  const own = { type: "stdio", command: executable(), args: ["serve"], env: {} };
+  expect(mcpServers).toEqual({ claudikins: own });
+
+  // What Claude Code does with it.
+  const client = new Client({ name: "claude-code", version: "2" });
+  const { PATH = "" } = process.env;
+  await client.connect(new StdioClientTransport({ command: own.command, args: own.args, cwd, env: { PATH, ...env } }));
+  const text = async (name: string, args: object) => {
+    const { content } = await client.callTool({ name, arguments: { ...args } });
+    return (content as { text: string }[])[0]?.text ?? "";
+  };
+  expect(await text("search_tools", { query: "read a text file" })).toContain("files.read_text_file");
+  const code = `const { content } = await files.read_text_file({ path: ${JSON.stringify(join(cwd, "notes.txt"))} });
+    return [content.trim(), await everything.get_sum({ a: 2, b: 3 })]`;
+  expect(await text("execute_code", { code })).toMatch(/hello[^]*The sum of 2 and 3 is 5\./);
+  await client.close();
+
+  expect(await claudikins("restore")).toEqual({ exitCode: 0, stdout: `Restored claude-code: ${file}\n`, stderr: "" });
+  expect(readFileSync(file).equals(before)).toBe(true);
+  expect(await processesLeft(mark)).toEqual([]);
+});
+
+test("two at once: one does it, the other finds it done, and nothing is lost", async () => {
+  using folder = temporaryFolder();
+  const servers = Object.fromEntries(Array.from({ length: 6 }, (_, place) => [`s${place}`, { command: `c${place}` }]));
+  for (const path of [
+    ".claude.json",
+    ".cursor/mcp.json",
+    ".gemini/settings.json",
+    ".codeium/windsurf/mcp_config.json",
+  ]) {
+    folder.write(path, { mcpServers: servers });
+  }
+  const env = { HOME: folder.path, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "" };
+  const program = [process.execPath, join(root, "src", "main.ts"), "init", "--apply", "--no-start"];
+  const run = () => runProgram(program, { cwd: folder.path, env });
+  const ended = await Promise.all([run(), run(), run()]);
+  expect(ended.some(({ exitCode }) => exitCode === 0)).toBe(true);
+  for (const path of [
+    ".claude.json",
+    ".cursor/mcp.json",
+    ".gemini/settings.json",
+    ".codeium/windsurf/mcp_config.json",
+  ]) {
+    const { mcpServers } = JSON.parse(readFileSync(join(folder.path, path), "utf8"));
+    expect(Object.keys(mcpServers)).toEqual(["claudikins"]);
+  }
+  const config = JSON.parse(readFileSync(join(folder.path, ".config", "claudikins", "claudikins.json"), "utf8"));
+  expect(config.mcpServers).toEqual(servers);
+  const restored = await runProgram([process.execPath, join(root, "src", "main.ts"), "restore"], {
+    cwd: folder.path,
+    env,
+  });
+  expect(restored.exitCode).toBe(0);
+  expect(JSON.parse(readFileSync(join(folder.path, ".claude.json"), "utf8"))).toEqual({ mcpServers: servers });
+});
