@@ -231,6 +231,13 @@ test("servers are started, and their definitions counted; one that fails keeps n
   expect(JSON.parse(found.stdout).tools[0].id).toBe("everything.echo");
 });
 
+test("a dry run starts the servers, and still writes nothing", async () => {
+  folder.write(".claude.json", { mcpServers: { odd: fixture("odd") } });
+  const { exitCode, stdout } = await run(["init", "--dry-run", "--json"]);
+  expect([exitCode, JSON.parse(stdout).servers[0].tools]).toEqual([0, expect.any(Number)]);
+  expect([existsSync(join(folder.path, ".config")), existsSync(join(folder.path, ".local"))]).toEqual([false, false]);
+});
+
 test("a server that never answers takes no longer than it is given", async () => {
   folder.write(".claude.json", { mcpServers: { slow: fixture("never-starts"), odd: fixture("odd") } });
   const { exitCode, stdout } = await run(["init", "--json", "--timeout", "3s"]);
@@ -265,6 +272,16 @@ test("the JSON says all there is to know, and no secret", async () => {
       { host: "claude-code", file: join(folder.path, ".claude.json"), result: "restored" },
     ],
   });
+  await run(["init", "--no-start", "--prefer", "cursor", "--apply"]);
+  folder.write(".cursor/mcp.json", '{ "mcpServers": { "other": { "command": "x" } } }');
+  const refused = await run(["restore", "--json"]);
+  expect([refused.exitCode, refused.stdout]).toEqual([2, ""]);
+  expect(JSON.parse(refused.stderr).files).toEqual([
+    { host: "cursor", file: join(folder.path, ".cursor/mcp.json"), result: "changed since", diff: expect.any(String) },
+    { host: "claude-code", file: join(folder.path, ".claude.json"), result: "restored" },
+  ]);
+  expect(refused.stderr).not.toContain(token);
+  await run(["restore", "--force"]);
   const dry = await run(["init", "--no-start", "--prefer", "cursor", "--dry-run", "--json"]);
   expect(JSON.parse(dry.stdout)).toMatchObject({ config: { written: false }, diff: expect.stringContaining("+++ ") });
   expect(dry.stdout).not.toContain(token);

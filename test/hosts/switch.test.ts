@@ -250,6 +250,12 @@ describe("a file that has changed since", () => {
     expect(stdout).toContain("GITHUB_PERSONAL_ACCESS_TOKEN");
     expect(stdout + stderr).not.toContain(secrets.github);
     expect({ ...everything(), [at(".claude.json")]: "" }).toEqual({ ...before, [at(".claude.json")]: "" });
+    await run("restore", "--force");
+    await init();
+    writeFileSync(at(".config", "zed", "settings.json"), `${read(".config", "zed", "settings.json")}// more\n`);
+    const zed = await run("restore", "--host", "zed");
+    expect(zed.stdout).toContain('"Authorization": "Bearer ***"');
+    expect(zed.stdout).not.toContain("t0ken-of-zed-1234");
     // It can still be done.
     expect((await run("restore", "--force")).exitCode).toBe(0);
     expect(everything()).toEqual(before);
@@ -294,6 +300,18 @@ test("what cannot be parsed is named with its line, and never touched; the other
   expect((await left()).own).toContain("cursor");
   await run("restore");
   expect(read(".gemini", "settings.json")).toBe(broken);
+});
+
+test("what would not come out as it was is not touched: a file that is written in too odd a way", async () => {
+  const odd = 'mcp_servers = { a = { command = "a" }, kept = { since = 1979-05-27, share = 1.0 } }\n';
+  folder.write("home/.codex/config.toml", odd);
+  const { exitCode, stderr } = await init("--host", "codex", "--host", "zed");
+  expect([exitCode, stderr]).toEqual([
+    2,
+    expect.stringContaining(`${at(".codex", "config.toml")} is written in a way that claudikins cannot change safely`),
+  ]);
+  expect(read(".codex", "config.toml")).toBe(odd);
+  expect((await left()).own).toEqual(["zed"]);
 });
 
 test("a config that is there keeps its comments and its other servers, and is not written twice", async () => {

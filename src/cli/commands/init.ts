@@ -116,7 +116,7 @@ export default command({
       await io.stdout.write(texts.length > 0 ? `\n${texts.join("\n")}` : "");
     }
     const written = diffs ? [] : await write();
-    const failure = failureOf(inventory, written);
+    const failure = failureOf(inventory, plan, written);
     if (args.json) {
       const document = {
         config: { file: configFile.file, written: !diffs && plan.isNew },
@@ -220,8 +220,8 @@ async function settle(inventory: Inventory, io: Io, json: boolean): Promise<void
 }
 
 /** What was done is done; yet not all of it could be. */
-function failureOf({ found }: Inventory, written: Applied[]): ClaudikinsError | undefined {
-  const errors = [...found.problems.map(({ error }) => error), ...written.flatMap(({ error }) => error ?? [])];
+function failureOf({ found }: Inventory, { refused }: SwitchPlan, written: Applied[]): ClaudikinsError | undefined {
+  const errors = [...found.problems, ...refused, ...written].flatMap(({ error }) => error ?? []);
   const [first] = errors;
   if (!first) return undefined;
   const rest = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
@@ -230,8 +230,9 @@ function failureOf({ found }: Inventory, written: Applied[]): ClaudikinsError | 
   });
 }
 
-function hostsJson({ plans }: SwitchPlan, written: Applied[], isDry: boolean): object[] {
-  return plans.map(({ found }) => {
+function hostsJson({ plans, refused }: SwitchPlan, written: Applied[], isDry: boolean): object[] {
+  const notPlanned = refused.map(({ error, ...file }) => ({ ...file, result: "failed", error: error.message }));
+  const planned = plans.map(({ found }) => {
     const done = written.find(({ file }) => file === found.file.path);
     const result = done ? (done.error ? "failed" : "rewired") : isDry ? "would be rewired" : "not rewired";
     return {
@@ -241,4 +242,5 @@ function hostsJson({ plans }: SwitchPlan, written: Applied[], isDry: boolean): o
       ...(done?.error ? { error: done.error.message } : {}),
     };
   });
+  return [...planned, ...notPlanned];
 }

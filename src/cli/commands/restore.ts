@@ -24,7 +24,10 @@ export default command({
       description: "Where a file has changed since: put the old one in its place all the same",
     },
     "dry-run": { type: "boolean", description: "Show what would change, line by line, and write nothing" },
-    json: { ...commonArgs.json, description: 'Print {"files":[{"host","file","result","error"?}]} and nothing else' },
+    json: {
+      ...commonArgs.json,
+      description: 'Print {"files":[{"host","file","result","diff"?,"error"?}]} and nothing else',
+    },
   },
   examples: ["claudikins restore", "claudikins restore --host cursor", "claudikins restore --servers-only"],
   async run(args, io, all) {
@@ -43,10 +46,11 @@ export default command({
     });
     const failure = failureOf(restored);
     if (args.json) {
-      const files = restored.map(({ difference: _, entries: __, error, ...rest }) => ({
-        ...rest,
-        ...(error ? { error: error.message } : {}),
-      }));
+      const files = restored.map((one) => {
+        const { host, file, result, error } = one;
+        const diff = diffOf(one, args["dry-run"] === true, false);
+        return { host, file, result, ...(diff ? { diff } : {}), ...(error ? { error: error.message } : {}) };
+      });
       if (failure) await io.stderr.write(errorJson(failure, { files }));
       else await io.stdout.write(`${JSON.stringify({ files })}\n`);
       return failure?.exitCode ?? 0;
@@ -58,21 +62,26 @@ export default command({
   },
 });
 
-async function tell(
-  { host, file, result, difference, entries = [], error }: Restored,
-  isDry: boolean,
-  io: Io,
-): Promise<void> {
+async function tell(one: Restored, isDry: boolean, io: Io): Promise<void> {
+  const { host, file, result, error } = one;
   if (error) return io.stderr.write(`error: ${error.message}\n`);
-  const mask = maskOf(entries);
-  if (difference && (isDry || result === "changed since")) {
-    const diff = unifiedDiff(file, mask(difference.from), mask(difference.to), hasColours(io.stdout, io));
-    await io.stdout.write(diff);
-    if (isDry) return;
-  }
+  const diff = diffOf(one, isDry, hasColours(io.stdout, io));
+  if (diff) await io.stdout.write(diff);
+  if (isDry && diff) return;
   const what = { restored: "Restored", "servers restored": "Put the servers back of", "as it was": "Was not changed:" };
   if (result === "changed since") await io.stderr.write(`${host} has changed since: ${file}\n`);
   else if (result !== "failed") await io.stdout.write(`${what[result]} ${host}: ${file}\n`);
+}
+
+/** Of what is not done, without secrets. */
+function diffOf(
+  { file, result, difference, entries = [] }: Restored,
+  isDry: boolean,
+  colours: boolean,
+): string | undefined {
+  if (!difference || !(isDry || result === "changed since")) return undefined;
+  const mask = maskOf(entries);
+  return unifiedDiff(file, mask(difference.from), mask(difference.to), colours);
 }
 
 function failureOf(restored: Restored[]): ClaudikinsError | undefined {

@@ -1,5 +1,5 @@
 /** What a host's file becomes: the servers that claudikins has now are gone from it, and claudikins is there. */
-import { ClaudikinsError } from "../../errors.ts";
+import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import { changed, parseFile } from "../../hosts/edit/editor.ts";
 import { bytesOf, type FileText } from "../../hosts/file-text.ts";
 import { isRaw, type Raw, type Surroundings, textsIn, valueAt } from "../../hosts/model.ts";
@@ -20,17 +20,29 @@ export interface RewireOptions {
   command(found: FoundFile): [string, ...string[]];
 }
 
-/** One plan for each file that changes. Throws CONFIG_INVALID. */
-export function rewire(files: readonly FoundFile[], options: RewireOptions): Plan[] {
-  return files.flatMap((found) => {
+export interface Rewired {
+  plans: Plan[];
+  /** Files that cannot be changed safely. */
+  refused: { host: string; file: string; error: ClaudikinsError }[];
+}
+
+/** One plan for each file that changes. */
+export function rewire(files: readonly FoundFile[], options: RewireOptions): Rewired {
+  const all: Rewired = { plans: [], refused: [] };
+  for (const found of files) {
     const isFirst = !files.some(
       (other) => isTogether(other, found) && (other.own.length > 0 || isBefore(other, found, files)),
     );
-    if (found.servers.length === 0 && !(found.own.length === 0 && isFirst)) return [];
-    const afterText = rewired(found, isFirst, options.command(found));
-    if (afterText === found.content.text) return [];
-    return [{ found, before: found.content, after: bytesOf(afterText, found.content), afterText }];
-  });
+    if (found.servers.length === 0 && !(found.own.length === 0 && isFirst)) continue;
+    try {
+      const afterText = rewired(found, isFirst, options.command(found));
+      if (afterText === found.content.text) continue;
+      all.plans.push({ found, before: found.content, after: bytesOf(afterText, found.content), afterText });
+    } catch (thrown) {
+      all.refused.push({ host: found.host.name, file: found.file.path, error: toClaudikinsError(thrown) });
+    }
+  }
+  return all;
 }
 
 function isTogether(one: FoundFile, other: FoundFile): boolean {

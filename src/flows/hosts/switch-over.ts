@@ -10,7 +10,7 @@ import { ownName } from "../../hosts/own.ts";
 import { type ConfigFile, configAsText, withServer } from "../config-file.ts";
 import { type Found, type FoundFile, findServers } from "./find.ts";
 import { type Conflict, keptBoth, type MergedServer, merge, preferred } from "./merge.ts";
-import { type Plan, type RewireOptions, rewire } from "./rewire.ts";
+import { type Rewired, type RewireOptions, rewire } from "./rewire.ts";
 
 export interface Inventory {
   found: Found;
@@ -46,12 +46,11 @@ export function settleBoth(inventory: Inventory, conflict: Conflict): void {
   inventory.servers.push(...keptBoth(conflict, taken));
 }
 
-export interface SwitchPlan {
+export interface SwitchPlan extends Rewired {
   configText: string;
   config: Config;
   /** Whether the config gets anything new. */
   isNew: boolean;
-  plans: Plan[];
 }
 
 /** Throws CONFIG_INVALID and NEEDS_VARIABLE. */
@@ -68,7 +67,7 @@ export async function planSwitch(
   const isNew = configText !== configFile.text;
   const config = await configAsText(configFile, configText === "" ? "{}" : configText, options.env);
   const files = inventory.found.files.filter((found) => concerns(found, inventory.found.files, options.named));
-  return { configText, config, isNew, plans: rewire(files, rewireOptions(configFile, options)) };
+  return { configText, config, isNew, ...rewire(files, rewireOptions(configFile, options)) };
 }
 
 /** A host that has no servers is left alone, unless somebody names it. */

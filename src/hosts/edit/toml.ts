@@ -107,12 +107,18 @@ function withoutStatement(text: string, { start, end }: Statement): string {
   return text.slice(0, start) + text.slice(end + (hasGap ? blank.length : 0));
 }
 
-/** Of an inline table the members that are named are taken out, and the rest is written anew. */
+/**
+ * Of an inline table the members that are named are taken out, and the rest is written anew. Where that would not be the
+ * same, a date for example, the text stays as it is.
+ */
 function withoutInline(text: string, { valueStart, valueEnd }: Statement, names: ReadonlySet<string>): string {
-  const value = (Bun.TOML.parse(`v = ${text.slice(valueStart, valueEnd)}`) as Raw)["v"];
+  const source = text.slice(valueStart, valueEnd);
+  const value = (Bun.TOML.parse(`v = ${source}`) as Raw)["v"];
   if (!isRaw(value) || !Object.keys(value).some((name) => names.has(name))) return text;
   const kept = Object.fromEntries(Object.entries(value).filter(([name]) => !names.has(name)));
-  return text.slice(0, valueStart) + inlineText(kept) + text.slice(valueEnd);
+  const bare = (written: string) => written.replace(/\s/g, "");
+  const isSameAgain = Object.values(kept).every((each) => bare(source).includes(bare(inlineText(each))));
+  return isSameAgain ? text.slice(0, valueStart) + inlineText(kept) + text.slice(valueEnd) : text;
 }
 
 function startsWith(path: Path, prefix: Path): boolean {
