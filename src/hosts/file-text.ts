@@ -1,6 +1,6 @@
 /** The text of a host's file as it is on disk, with what is needed to write it back as it was. */
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 
 export interface FileText {
@@ -31,6 +31,12 @@ export function textOf(path: string): FileText {
     const why = systemCodeOf(cause) === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "it is not UTF-8" : messageOf(cause);
     throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${path}: ${why}`, { cause });
   }
+}
+
+/** Also of a file that is not there: it is empty, and for its owner alone. Throws as `textOf` does. */
+export function textOrNothing(path: string): FileText {
+  if (existsSync(path)) return textOf(path);
+  return { path, bytes: Buffer.alloc(0), text: "", hasMark: false, mode: 0o600 };
 }
 
 export function bytesOf(text: string, { hasMark }: Pick<FileText, "hasMark">): Buffer {

@@ -147,6 +147,35 @@ test("one host only, there and back", async () => {
   expect(everything()).toEqual(before);
 });
 
+test("a host that is named and has no file yet gets one, which goes again; one that is not there gets none", async () => {
+  using other = temporaryFolder();
+  home = { ...home, path: other.path, project: other.path, env: { HOME: other.path } };
+  other.write(".claude.json", { mcpServers: { a: { command: "a" } } });
+  other.write(".cursor/extensions/x", "");
+  other.write(".codex/auth.json", "{}");
+  const before = everything();
+  const { exitCode, stderr } = await init(
+    "--host",
+    "cursor",
+    "--host",
+    "codex",
+    "--host",
+    "zed",
+    "--host",
+    "claude-code",
+  );
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining("note: Zed is not on this machine")]);
+  expect(Object.keys(JSON.parse(read(".cursor", "mcp.json")).mcpServers)).toEqual(["claudikins"]);
+  expect(read(".codex", "config.toml")).toStartWith("[mcp_servers.claudikins]\n");
+  expect(statSync(at(".cursor", "mcp.json")).mode & 0o777).toBe(0o600);
+  expect(existsSync(at(".config", "zed"))).toBe(false);
+  expect(await run("restore")).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(everything()).toEqual(before);
+  // Without being named, a host without servers is left alone.
+  await init();
+  expect(existsSync(at(".cursor", "mcp.json"))).toBe(false);
+});
+
 test("a dry run writes nothing at all, and shows each line; no secret", async () => {
   const before = everything();
   const { exitCode, stdout, stderr } = await run("init", "--dry-run", "--no-start", "--project", "--keep-both");

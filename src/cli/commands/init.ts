@@ -89,6 +89,7 @@ export default command({
     const inventory = await takeInventory(hosts, configFile, {
       ...surroundings,
       project: args.project === true,
+      named: new Set(named),
       order,
       both: args["keep-both"] === true,
     });
@@ -96,7 +97,7 @@ export default command({
     if (named.length === 0) checkNotEmpty(inventory);
     for (const { name, title } of named.length > 0 && !args.json ? hosts : []) {
       if (inventory.found.files.some(({ host }) => host.name === name)) continue;
-      await io.stderr.write(`note: ${title} has no file of settings here\n`);
+      await io.stderr.write(`note: ${title} is not on this machine: its folder of settings is missing\n`);
     }
     const plan = await planSwitch(inventory, configFile, { env: io.env, cwd: io.cwd, named: new Set(named) });
     await using toolbox = await toolboxOf(plan.config, io, io.cwd);

@@ -1,7 +1,8 @@
 /** Files of hosts, written as planned, one after the other; each is looked at once more right before. */
+import { existsSync } from "node:fs";
 import type { Environment } from "../../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
-import { textOf } from "../../hosts/file-text.ts";
+import { textOrNothing } from "../../hosts/file-text.ts";
 import type { Surroundings } from "../../hosts/model.ts";
 import { Journal, removeLeftOvers } from "./journal.ts";
 import { type Plan, type RewireOptions, replan } from "./rewire.ts";
@@ -48,16 +49,18 @@ async function applyOne(
   let plan = first;
   const { host, file } = first.found;
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const now = textOf(file.path);
+    const now = textOrNothing(file.path);
     removeLeftOvers(now.path);
     if (!now.bytes.equals(plan.before.bytes)) plan = await replan(plan, now, options.surroundings, options);
     const { before, after } = plan;
-    journal.add({ host: host.name, file: file.path, path: before.path, mode: before.mode }, before.bytes, after);
-    if (!textOf(file.path).bytes.equals(before.bytes)) {
+    const isNew = !existsSync(file.path);
+    const { path, mode } = before;
+    journal.add({ host: host.name, file: file.path, path, mode, ...(isNew ? { isNew } : {}) }, before.bytes, after);
+    if (!textOrNothing(file.path).bytes.equals(before.bytes)) {
       journal.remove(journal.changes.at(-1)!.id);
       continue;
     }
-    writeThrough(before.path, after, before.mode);
+    writeThrough(path, after, before.mode);
     return;
   }
   throw new ClaudikinsError("FILE_NOT_WRITABLE", `${file.path} is written to all the time by ${host.title}`, {

@@ -1,9 +1,10 @@
 /** All servers that the hosts of this machine have, as claudikins.json would have them. Reads, and changes nothing. */
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
+import { dirname } from "node:path";
 import { homeOf } from "../../config/locations.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import { parseFile } from "../../hosts/edit/editor.ts";
-import { type FileText, textOf } from "../../hosts/file-text.ts";
+import { type FileText, textOrNothing } from "../../hosts/file-text.ts";
 import {
   type Host,
   type HostFile,
@@ -56,6 +57,8 @@ export interface Found {
 }
 
 export interface FindOptions extends Surroundings {
+  /** Hosts that somebody has named: of one that has no file yet, the one that it would have. */
+  named?: ReadonlySet<string>;
   /** Files of the project around the working directory count as well. */
   project: boolean;
 }
@@ -65,11 +68,16 @@ export async function findServers(hosts: readonly Host[], options: FindOptions):
   const found: Found = { files: [], problems: [], shared: [] };
   const seen = new Set<string>();
   for (const host of hosts) {
-    for (const file of host.files(options)) {
-      if (!existsSync(file.path) || seen.has(file.path)) continue;
+    const all = host.files(options);
+    // A link that leads nowhere counts: somebody has their settings elsewhere.
+    const isThere = all.some(({ path }) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+    for (const [place, file] of all.entries()) {
+      // A host that has a folder is there.
+      const isWanted = place === 0 && !isThere && options.named?.has(host.name) && existsSync(dirname(file.path));
+      if ((!existsSync(file.path) && !isWanted) || seen.has(file.path)) continue;
       seen.add(file.path);
       try {
-        const one = await readHostFile(host, file, textOf(file.path), options);
+        const one = await readHostFile(host, file, textOrNothing(file.path), options);
         if (file.scope === "user" || options.project) found.files.push(one);
         else if (one.servers.length > 0) {
           found.shared.push({ host: host.name, file: file.path, servers: one.servers.length });

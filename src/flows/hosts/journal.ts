@@ -21,6 +21,8 @@ export interface Change {
   /** Milliseconds since 1970. */
   at: number;
   mode: number;
+  /** It was not there before. */
+  isNew?: boolean;
   before: string;
   after: string;
 }

@@ -1,6 +1,7 @@
 /** Undoes what `init` did to the files of hosts: to the byte, or not at all. */
 import type { Environment } from "../../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
+import { removeFile } from "../../files.ts";
 import { bytesOf, type FileText, hashOf, textOf } from "../../hosts/file-text.ts";
 import { hosts } from "../../hosts/hosts.ts";
 import type { Host, HostFile, HostName, PortableEntry, Surroundings } from "../../hosts/model.ts";
@@ -57,7 +58,8 @@ function restoreOne(change: Change, journal: Journal, options: RestoreOptions): 
   try {
     const current = currentOf(change);
     const isOurs = current !== undefined && hashOf(current.bytes) === change.after;
-    if (current && hashOf(current.bytes) === change.before) {
+    const isAsBefore = current ? hashOf(current.bytes) === change.before : change.isNew;
+    if (isAsBefore) {
       if (!options.dryRun) journal.remove(change.id);
       return { ...about, result: "as it was" };
     }
@@ -69,7 +71,8 @@ function restoreOne(change: Change, journal: Journal, options: RestoreOptions): 
     if (!isOurs && !options.force && !onlyServers) return { ...about, result: "changed since", difference, entries };
     if (!options.dryRun) {
       removeLeftOvers(change.path);
-      writeThrough(change.path, bytes, current?.mode ?? change.mode);
+      if (change.isNew && !onlyServers) removeFile(change.path);
+      else writeThrough(change.path, bytes, current?.mode ?? change.mode);
       journal.remove(change.id);
     }
     return { ...about, result: onlyServers ? "servers restored" : "restored", difference, entries };

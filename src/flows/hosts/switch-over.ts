@@ -22,7 +22,7 @@ export interface Inventory {
 export async function takeInventory(
   hosts: readonly Host[],
   configFile: ConfigFile,
-  options: Surroundings & { project: boolean; order: readonly string[]; both: boolean },
+  options: Surroundings & { project: boolean; named?: ReadonlySet<string>; order: readonly string[]; both: boolean },
 ): Promise<Inventory> {
   const found = await findServers(hosts, options);
   const merged = merge(
