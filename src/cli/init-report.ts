@@ -96,9 +96,12 @@ export function notesText(rows: Row[], found: Found): string {
 
 /** One line a choice: where it comes from, and what it starts. */
 export function choiceTexts({ choices }: Conflict, mask: Redact): string[] {
-  return choices.map(({ entry, from }) => {
+  const ways = choices.map(({ entry }) => mask(entryText(entry)));
+  return choices.map(({ from }, place) => {
     const where = from.map(({ host, folder }) => (folder === undefined ? host : `${host} (${folder})`));
-    return `${[...new Set(where)].join(", ")}: ${mask(entryText(entry))}`;
+    const way = ways[place] ?? "";
+    const looksTheSame = ways.filter((other) => other === way).length > 1;
+    return `${[...new Set(where)].join(", ")}: ${way}${looksTheSame ? ", with another secret or setting" : ""}`;
   });
 }
 

@@ -152,8 +152,8 @@ describe("servers of the same name that are different", () => {
       --- stderr
       error: A name stands for different servers:
         docs
-          claude-code: https://docs.example.com/mcp?key=***
-          cursor: https://docs.example.com/mcp?key=***
+          claude-code: https://docs.example.com/mcp?key=***, with another secret or setting
+          cursor: https://docs.example.com/mcp?key=***, with another secret or setting
 
       hint: Say whose counts, for example --prefer cursor, or keep them all: --keep-both. Nothing was changed.
       --- exit code 2
@@ -173,7 +173,7 @@ describe("servers of the same name that are different", () => {
     });
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      "docs stands for different servers:\n  1  claude-code: https://docs.example.com/mcp?key=***\n  2  cursor: https://docs.example.com/mcp?key=***\n  3  all of them, under different names\n",
+      "docs stands for different servers:\n  1  claude-code: https://docs.example.com/mcp?key=***, with another secret or setting\n  2  cursor: https://docs.example.com/mcp?key=***, with another secret or setting\n  3  all of them, under different names\n",
     );
     expect(stderr.match(/Which one\? 1 to 3: /g)).toHaveLength(3);
     expect(stderr).toContain("Rewire them? Each file is kept for claudikins restore. [y/N] ");

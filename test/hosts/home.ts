@@ -8,6 +8,7 @@ export const secrets = {
   github: "ghp_ofNobody0123456789",
   sentry: "secret-of-figma-9f8e7d6c",
   password: "correct-horse-7-battery",
+  helper: "h3lper/0815/of-nobody",
   notion: "ntn_ofNobody5551234",
 };
 
@@ -23,7 +24,7 @@ const claudeCode = (home: string) => `{
     "docs": { "type": "http", "url": "https://mcp.example.com/mcp", "headers": { "Authorization": "Bearer \${DOCS_TOKEN:-none}" } },
     "old": { "type": "sse", "url": "https://sse.example.com/sse", "timeout": 90000 },
     "signed": { "type": "http", "url": "https://oauth.example.com/mcp", "oauth": { "clientId": "abc", "callbackPort": 8123, "authServerMetadataUrl": "https://as.example.com" } },
-    "helped": { "type": "http", "url": "https://helper.example.com/mcp", "headersHelper": "/opt/headers.sh" },
+    "helped": { "type": "http", "url": "https://helper.example.com/mcp", "headersHelper": "/opt/headers.sh", "headers": { "X-Odd": "${secrets.helper}" } },
     "ide": { "type": "sse-ide", "url": "http://localhost:1234/sse" }
   },
   "projects": {
@@ -217,7 +218,7 @@ const zed = `// Zed settings
     "custom": { "source": "custom", "command": "zed-mcp", "args": ["--flag"], "env": { "PASSWORD": "${secrets.password}" } },
     "older": { "command": { "path": "older-mcp", "args": ["run"], "env": { "B": "c" } }, "settings": {} },
     "web": { "url": "https://zed.example.com/mcp", "headers": { "Authorization": "Bearer t0ken-of-zed-1234" }, "enabled": false },
-    "postgres-context-server": { "source": "extension", "enabled": true, "settings": { "database_url": "postgresql://me@localhost/x" } }
+    "postgres-context-server": { "source": "extension", "enabled": true, "settings": { "database_url": "postgresql://me:${secrets.password}@localhost/x" } }
   },
   "theme": { "mode": "system", "light": "One Light" }, // light
 }

@@ -3,6 +3,7 @@ import type { Config } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { openConfigFile, writeConfigFile } from "../../flows/config-file.ts";
 import { type Applied, apply } from "../../flows/hosts/apply.ts";
+import { entriesIn } from "../../flows/hosts/find.ts";
 import { type Measured, measure } from "../../flows/hosts/measure.ts";
 import { maskOf } from "../../flows/hosts/secrets.ts";
 import {
@@ -143,10 +144,11 @@ export default command({
 
     /** Secrets are shown as ***. */
     function diffsOf({ plans, configText }: SwitchPlan): { file: string; from: string; to: string }[] {
-      const entries = [...inventory.servers.map(({ entry }) => entry), ...configFile.entries.values()];
+      const { files } = inventory.found;
       const mask = maskOf([
-        ...entries,
-        ...inventory.found.files.flatMap(({ servers }) => servers.map(({ entry }) => entry)),
+        ...inventory.servers.map(({ entry }) => entry),
+        ...configFile.entries.values(),
+        ...files.flatMap(({ content, host, file }) => entriesIn(content.text, host, file, surroundings)),
       ]);
       return [
         { file: configFile.file, from: mask(configFile.text), to: mask(configText) },

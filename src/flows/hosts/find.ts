@@ -133,17 +133,24 @@ export async function readHostFile(
   }
 }
 
-/** All entries in a text of the host, as far as they can be read: for their secrets, which nobody shall see. */
+/** All entries in a text of the host, also those that cannot be taken over: for their secrets, which nobody shall see. */
 export function entriesIn(text: string, host: Host, file: HostFile, surroundings: Surroundings): PortableEntry[] {
   const document = parseFile(text, file);
   return host.sections(document, file, surroundings).flatMap(({ path, folder = file.folder }) => {
     const section = valueAt(document, path);
     return Object.entries(isRaw(section) ? section : {}).flatMap(([server, raw]) => {
+      if (!isRaw(raw)) return [];
       const scene = { ...surroundings, home: homeOf(surroundings.env), server, folder, document };
-      const entry = isRaw(raw) ? host.read(raw, scene).entry : undefined;
-      return entry ? [entry] : [];
+      return [host.read(raw, scene).entry ?? whereSecretsAre(raw)];
     });
   });
+}
+
+/** Of an entry that makes no sense to us: what may have secrets in it. */
+function whereSecretsAre(raw: Raw): PortableEntry {
+  const objects = ["env", "environment", "headers", "http_headers", "settings"].map((key) => raw[key]).filter(isRaw);
+  const texts = Object.entries(Object.assign({}, ...objects)).filter(([, value]) => typeof value === "string");
+  return { command: "", args: textsIn(raw["args"]), env: Object.fromEntries(texts) };
 }
 
 /** `command` is a text, a list with the arguments in it, or an object. */

@@ -10,6 +10,9 @@ const tokenLike = /\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza
 const namedSecret =
   /((?:["']?)[\w.-]*(?:token|secret|password|passwd|api[_-]?key|credential)[\w.-]*["']?\s*[:=]\s*)(["'])(?!\$\{|\{env:|\$[A-Z]|[A-Z][A-Z\d_]*["'])((?:(?!\2)[^\\\n]|\\.)+)\2/gi;
 
+/** `scheme://user:password@host`, in an address of anything. */
+const userinfo = /(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@"']+@/gi;
+
 /** Of all the entries together; variables are no secrets. */
 export function maskOf(entries: Iterable<PortableEntry>): Redact {
   const redactors = [...entries].map((entry) => redactorOf(asServer(entry)));
@@ -17,6 +20,7 @@ export function maskOf(entries: Iterable<PortableEntry>): Redact {
     redactors
       .reduce((masked, redact) => redact(masked), text)
       .replace(tokenLike, "***")
+      .replace(userinfo, "$1***@")
       .replace(namedSecret, (_, before: string, quote: string) => `${before}${quote}***${quote}`);
 }
 
