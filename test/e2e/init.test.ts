@@ -58,7 +58,7 @@ test("six servers of Claude Code: init --apply, then the agent's first search an
   expect(await text("search_tools", { query: "read a text file" })).toContain("files.read_text_file");
   const code = `const { content } = await files.read_text_file({ path: ${JSON.stringify(join(cwd, "notes.txt"))} });
     return [content.trim(), await everything.get_sum({ a: 2, b: 3 })]`;
-  expect(await text("execute_code", { code })).toMatch(/hello[^]*The sum of 2 and 3 is 5\./);
+  expect(await text("execute_code", { code })).toMatch(/hello[\s\S]*The sum of 2 and 3 is 5\./);
   await client.close();
 
   expect(await claudikins("restore")).toEqual({ exitCode: 0, stdout: `Restored claude-code: ${file}\n`, stderr: "" });
