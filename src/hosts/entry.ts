@@ -8,15 +8,8 @@ import { isRaw, type PortableEntry, type Raw, type Reading, type Scene, textsIn 
 import { type Syntax, type Translator, translator } from "./variables.ts";
 
 /** Keys by which hosts show only some tools of a server. */
-const filterKeys = [
-  "includeTools",
-  "excludeTools",
-  "disabledTools",
-  "enabledTools",
-  "enabled_tools",
-  "disabled_tools",
-  "tools",
-];
+const shownKeys = ["includeTools", "enabledTools", "enabled_tools", "tools"];
+const hiddenKeys = ["excludeTools", "disabledTools", "disabled_tools"];
 
 /** Never throws: what makes no sense is skipped with the reason. */
 export function readEntry(raw: Raw, syntax: Syntax, scene: Scene): Reading {
@@ -34,8 +27,9 @@ export function readEntry(raw: Raw, syntax: Syntax, scene: Scene): Reading {
   const entry = isNetwork ? networkEntry(raw, address, translate) : stdioEntry(raw, translate, scene);
   if (raw["disabled"] === true || raw["enabled"] === false) entry["disabled"] = true;
   if (typeof raw["description"] === "string" && raw["description"] !== "") entry["description"] = raw["description"];
-  if (filterKeys.some((key) => Array.isArray(raw[key])))
-    notes.push("all of its tools are shown, not only those chosen there");
+  const list = (keys: string[]) => keys.flatMap((key) => textsIn(raw[key]));
+  if (list(shownKeys).length > 0) entry["allow"] = list(shownKeys);
+  if (list(hiddenKeys).length > 0) entry["deny"] = list(hiddenKeys);
   for (const key of ["startTimeoutMs", "callTimeoutMs"]) {
     const ms = raw[key];
     if (typeof ms === "number" && ms >= 1) entry[key] = Math.min(Math.round(ms), maxTimeoutMs);

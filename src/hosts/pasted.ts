@@ -30,11 +30,18 @@ export function readPasted(text: string, surroundings: Surroundings): Pasted[] {
   const all = servers.flatMap(([name, raw, host]) => {
     const scene = { ...surroundings, home: homeOf(surroundings.env), server: name ?? "server", document };
     const reading = host.read(raw, scene);
-    if (reading.entry) return [{ name, entry: reading.entry, notes: reading.notes }];
+    if (reading.entry) return [{ name, entry: { ...reading.entry, ...oursIn(raw) }, notes: reading.notes }];
     throw notAnEntry(`${name === undefined ? "it" : `"${name}"`} is not a server: ${reading.skipped}`);
   });
   if (all.length === 0) throw notAnEntry("it has no servers");
   return all;
+}
+
+/** What no host has, and an entry of claudikins.json may have. */
+const ownKeys = ["allow", "deny", "confirm", "category", "idleTimeoutMs", "keepAlive", "maxCallsInFlight"];
+
+function oursIn(raw: Raw): Raw {
+  return Object.fromEntries(Object.entries(raw).filter(([key]) => ownKeys.includes(key)));
 }
 
 const source = "the entry";

@@ -184,6 +184,11 @@ describe("an entry that is pasted in", () => {
       { a: { type: "http", url: "https://x", headers: { K: "${KEY}" } } },
     ],
     ["Windsurf", '{ "a": { "serverUrl": "https://x" /* here */, }, }', { a: { url: "https://x" } }],
+    [
+      "claudikins itself",
+      '{ "a": { "command": "x", "deny": ["rm_*"], "confirm": "always", "category": "files", "callTimeoutMs": 5 } }',
+      { a: { command: "x", callTimeoutMs: 5, deny: ["rm_*"], confirm: "always", category: "files" } },
+    ],
     ["a server called command", '{ "command": { "command": "x" } }', { command: { command: "x" } }],
   ])("%s", async (_, text, entries) => {
     expect(await add(text)).toEqual(entries);
