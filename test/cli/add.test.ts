@@ -263,6 +263,13 @@ describe("a server of the catalog", () => {
       env: { NO_COLOR: "1" },
     });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("needs BRAVE_API_KEY:")]);
+    // Who gives one is warned.
+    const given = await run(["add", "brave-search", "--no-check", "--env", "BRAVE_API_KEY=s3cr3t-0815"]);
+    expect(given.stderr).toContain(
+      `warning: ${join(folder.path, "claudikins.json")} has a secret in it: keep it out of git`,
+    );
+    const variable = await run(["add", "brave-search", "--no-check", "--force", "--env", "BRAVE_API_KEY"]);
+    expect(variable.stderr).not.toContain("warning");
   });
 });
 

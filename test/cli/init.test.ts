@@ -292,8 +292,15 @@ test("another config file, which claudikins is told of; in the project its files
   folder.write("project/.mcp.json", { mcpServers: { b: { command: "b" } } });
   const cwd = join(folder.path, "project");
   const env = { HOME: folder.path };
-  await run(["init", "--no-start", "--apply", "--project", "--config", "claudikins.json"], { cwd, env });
-  expect(Object.keys(json("project/claudikins.json").mcpServers)).toEqual(["a", "b"]);
+  folder.write(".codeium/windsurf/mcp_config.json", {
+    mcpServers: { c: { command: "c", env: { TOKEN: "s3cr3t-0815" } } },
+  });
+  const { stderr } = await run(["init", "--no-start", "--apply", "--project", "--config", "claudikins.json"], {
+    cwd,
+    env,
+  });
+  expect(stderr).toContain(`warning: ${join(cwd, "claudikins.json")} has secrets in it: keep it out of git`);
+  expect(Object.keys(json("project/claudikins.json").mcpServers)).toEqual(["a", "b", "c"]);
   expect(json("project/.mcp.json").mcpServers.claudikins).toMatchObject({ command: "claudikins", args: ["serve"] });
   expect(json(".claude.json").mcpServers.claudikins.args).toEqual([
     ...(Bun.isStandaloneExecutable ? [] : [join(root, "src", "main.ts")]),

@@ -11,6 +11,7 @@ import {
   type NewServer,
 } from "../../flows/add-server.ts";
 import { type ConfigFile, configAsText, openConfigFile, withServer, writeConfigFile } from "../../flows/config-file.ts";
+import { haveSecrets } from "../../flows/hosts/secrets.ts";
 import { isPasted, readPasted } from "../../hosts/pasted.ts";
 import { command, commonArgs } from "../command.ts";
 import { repeatable, several } from "../flags.ts";
@@ -94,6 +95,11 @@ export default command({
       checked.set(name, await checkNew(name, toolbox, io.interrupted).finally(() => activity.end()));
     }
     writeConfigFile(configFile, text, { secrets: configFile.kind === "user" });
+    if (configFile.kind === "project" && !args.json && haveSecrets(servers.map(({ entry }) => entry))) {
+      await io.stderr.write(
+        `warning: ${configFile.file} has a secret in it: keep it out of git, or write \${VAR} instead\n`,
+      );
+    }
     const added = [];
     for (const { name, notes } of servers) {
       const answer = checked.get(name);

@@ -5,7 +5,7 @@ import { openConfigFile, writeConfigFile } from "../../flows/config-file.ts";
 import { type Applied, apply } from "../../flows/hosts/apply.ts";
 import { entriesIn } from "../../flows/hosts/find.ts";
 import { type Measured, measure } from "../../flows/hosts/measure.ts";
-import { maskOf } from "../../flows/hosts/secrets.ts";
+import { haveSecrets, maskOf } from "../../flows/hosts/secrets.ts";
 import {
   checkNotEmpty,
   type Inventory,
@@ -159,6 +159,12 @@ export default command({
     async function write(): Promise<Applied[]> {
       if (plan.isNew) writeConfigFile(configFile, plan.configText, { secrets: configFile.kind === "user" });
       if (plan.isNew && !args.json) await io.stderr.write(`\nWrote ${configFile.file}\n`);
+      const isShared = configFile.kind === "project" && plan.isNew;
+      if (isShared && !args.json && haveSecrets(inventory.servers.map(({ entry }) => entry))) {
+        await io.stderr.write(
+          `warning: ${configFile.file} has secrets in it: keep it out of git, or write \${VAR} instead\n`,
+        );
+      }
       for (const [name, answer] of measured) {
         // They are connected: this takes a moment, and the first search finds their tools.
         if (answer.tools !== undefined && !io.interrupted.aborted)

@@ -24,6 +24,12 @@ export function maskOf(entries: Iterable<PortableEntry>): Redact {
       .replace(namedSecret, (_, before: string, quote: string) => `${before}${quote}***${quote}`);
 }
 
+/** Whether the entries have secrets in them that are no variables. */
+export function haveSecrets(entries: readonly PortableEntry[]): boolean {
+  const text = JSON.stringify(entries);
+  return maskOf(entries)(text) !== text;
+}
+
 /** As far as its secrets are concerned. */
 function asServer(entry: PortableEntry): ServerConfig {
   const { command, args, env, url, serverUrl, httpUrl, headers, oauth, auth } = withoutVariables(
