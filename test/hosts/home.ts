@@ -28,7 +28,7 @@ const claudeCode = (home: string) => `{
     "ide": { "type": "sse-ide", "url": "http://localhost:1234/sse" }
   },
   "projects": {
-    "${home}/work/shop": {
+    "${home}/code/shop": {
       "allowedTools": [],
       "mcpServers": {
         "db": { "command": "node", "args": ["./tools/db.js", "\${DATABASE_URL}"], "env": {} },
@@ -37,7 +37,7 @@ const claudeCode = (home: string) => `{
       "disabledMcpServers": ["off"],
       "disabledMcpjsonServers": ["team-off"]
     },
-    "${home}/work/empty": { "mcpServers": {} }
+    "${home}/code/empty": { "mcpServers": {} }
   },
   "oauthAccount": { "emailAddress": "somebody@example.com" }
 }
@@ -236,20 +236,20 @@ export interface Home {
 /** On Linux; XDG folders are the usual ones. */
 export function homeWithHosts(folder: TemporaryFolder): Home {
   const path = join(folder.path, "home");
-  const project = join(path, "work", "shop");
+  const project = join(path, "code", "shop");
   const texts: Record<string, string> = {
     ".claude.json": claudeCode(path),
-    "work/shop/.mcp.json": mcpJson,
+    "code/shop/.mcp.json": mcpJson,
     ".config/Claude/claude_desktop_config.json": claudeDesktop,
-    "work/shop/.cursor/mcp.json": cursorProject,
+    "code/shop/.cursor/mcp.json": cursorProject,
     ".config/Code/User/mcp.json": vscode,
     ".config/Code/User/settings.json": vscodeSettings,
     ".codeium/windsurf/mcp_config.json": `\uFEFF${windsurf}`,
     ".codex/config.toml": codex,
-    "work/shop/.codex/config.toml": codexProject,
+    "code/shop/.codex/config.toml": codexProject,
     ".gemini/settings.json": gemini,
     ".config/opencode/opencode.jsonc": opencode,
-    "work/shop/opencode.json": opencodeProject,
+    "code/shop/opencode.json": opencodeProject,
     ".config/zed/settings.json": zed,
     "dotfiles/cursor.json": cursor,
     "cursor.env": `# of cursor\nexport NOTION_VERSION="2022-06-28"\n\nEMPTY=\n`,

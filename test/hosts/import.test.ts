@@ -84,16 +84,16 @@ test("files of a project are named, and left alone unless they are asked for", a
   const { files, shared } = await find(false);
   expect(files.filter(({ file }) => file.scope === "project")).toEqual([]);
   expect(shown(shared)).toEqual([
-    { host: "claude-code", file: "HOME/work/shop/.mcp.json", servers: 2 },
-    { host: "cursor", file: "HOME/work/shop/.cursor/mcp.json", servers: 1 },
-    { host: "codex", file: "HOME/work/shop/.codex/config.toml", servers: 2 },
-    { host: "opencode", file: "HOME/work/shop/opencode.json", servers: 1 },
+    { host: "claude-code", file: "HOME/code/shop/.mcp.json", servers: 2 },
+    { host: "cursor", file: "HOME/code/shop/.cursor/mcp.json", servers: 1 },
+    { host: "codex", file: "HOME/code/shop/.codex/config.toml", servers: 2 },
+    { host: "opencode", file: "HOME/code/shop/opencode.json", servers: 1 },
   ]);
   // Also from a folder in it; but nothing above the project counts.
   expect((await find(true, { cwd: join(home.project, "deep", "er") })).files.length).toBe(
     (await find(true)).files.length,
   );
-  expect((await find(true, { cwd: join(home.path, "work") })).files.every(({ file }) => file.scope === "user")).toBe(
+  expect((await find(true, { cwd: join(home.path, "code") })).files.every(({ file }) => file.scope === "user")).toBe(
     true,
   );
   // The user's own files are not those of a project.
@@ -268,7 +268,7 @@ describe("one list of many hosts", () => {
   test("different servers of one name: one host's word counts, or all are kept", () => {
     const other = { command: "other" };
     const { servers, conflicts } = merge(
-      [found("a", "x", npx), found("b", "x", other, "/work/shop"), found("c", "x", npx)],
+      [found("a", "x", npx), found("b", "x", other, "/code/shop"), found("c", "x", npx)],
       new Map([["x", { command: "there" }]]),
       "/config",
     );
@@ -276,7 +276,7 @@ describe("one list of many hosts", () => {
     const [conflict] = conflicts;
     expect(preferred(conflict!, ["nobody", "c"])).toMatchObject({ name: "x", entry: npx, isThere: false });
     expect(preferred(conflict!, ["claudikins", "a"])).toMatchObject({ entry: { command: "there" }, isThere: true });
-    expect(preferred(conflict!, ["/work/shop"])).toMatchObject({ entry: other });
+    expect(preferred(conflict!, ["/code/shop"])).toMatchObject({ entry: other });
     expect(preferred(conflict!, ["nobody"])).toBeUndefined();
     expect(keptBoth(conflict!, new Set(["x-a"])).map(({ name }) => name)).toEqual(["x", "x-a-2", "x-shop"]);
   });
