@@ -6,60 +6,58 @@ import { ClaudikinsError, systemCodeOf } from "./errors.ts";
 /** Nobody holds one longer than some requests to a server take. */
 const defaultWaitMs = 60_000;
 
+export interface Lock {
+  release(): void;
+}
+
 /**
- * Does the work while no other process, nor anybody else in this one, has the lock. The file is an empty database:
- * SQLite knows how each system locks files. `what` it guards is said in errors. Throws FILE_NOT_WRITABLE, CALL_TIMEOUT when it does
- * not become free, and what `work` throws.
+ * Undefined while another process, or somebody else in this one, has it. The file is an empty database: SQLite knows how
+ * each system locks files. `what` it guards is said in errors. Throws FILE_NOT_WRITABLE.
  */
+export async function takeLock(file: string, what: string): Promise<Lock | undefined> {
+  const { Database } = await import("bun:sqlite");
+  let database: InstanceType<typeof Database> | undefined;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    database = new Database(file, { create: true });
+    database.run("PRAGMA busy_timeout = 0");
+    database.run("BEGIN EXCLUSIVE");
+    const held = database;
+    return {
+      release() {
+        // Closing alone may be put off for as long as one of its statements is somewhere in memory.
+        held.run("ROLLBACK");
+        held.close();
+      },
+    };
+  } catch (error) {
+    database?.close();
+    if (String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY")) return undefined;
+    throw notLockable(error, what);
+  }
+}
+
+/** Does the work with the lock. Throws FILE_NOT_WRITABLE, CALL_TIMEOUT when it does not become free, and what `work` throws. */
 export async function withLock<T>(
   file: string,
   what: string,
   work: () => T | Promise<T>,
   waitMs = defaultWaitMs,
 ): Promise<T> {
-  const { Database } = await import("bun:sqlite");
-  const open = () => {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    return new Database(file, { create: true });
-  };
-  const database = tried(open, what);
-  const run = (statement: string) => tried(() => database.run(statement), what);
+  const deadline = performance.now() + waitMs;
+  let lock = await takeLock(file, what);
+  for (; !lock; lock = await takeLock(file, what)) {
+    if (performance.now() > deadline) {
+      throw new ClaudikinsError("CALL_TIMEOUT", `Another claudikins works with ${what} and does not end`, {
+        hint: "Try again, or end the other one.",
+      });
+    }
+    await Bun.sleep(10 + Math.random() * 20);
+  }
   try {
-    run("PRAGMA busy_timeout = 0");
-    const deadline = performance.now() + waitMs;
-    while (!isTaken(() => database.run("BEGIN EXCLUSIVE"), what)) {
-      if (performance.now() > deadline) {
-        throw new ClaudikinsError("CALL_TIMEOUT", `Another claudikins works with ${what} and does not end`, {
-          hint: "Try again, or end the other one.",
-        });
-      }
-      await Bun.sleep(10 + Math.random() * 20);
-    }
-    try {
-      return await work();
-    } finally {
-      run("ROLLBACK");
-    }
+    return await work();
   } finally {
-    database.close();
-  }
-}
-
-function isTaken(begin: () => unknown, what: string): boolean {
-  try {
-    begin();
-    return true;
-  } catch (error) {
-    if (String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY")) return false;
-    throw notLockable(error, what);
-  }
-}
-
-function tried<T>(step: () => T, what: string): T {
-  try {
-    return step();
-  } catch (error) {
-    throw notLockable(error, what);
+    lock.release();
   }
 }
 

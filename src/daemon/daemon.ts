@@ -6,11 +6,11 @@ import { defaultServerTimes } from "../config/defaults.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { callOnce } from "../flows/bindings.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
+import type { Lock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { version } from "../version.ts";
-import type { Lock } from "./lock.ts";
 import { type CallRequest, httpStatusOf, isOlder, type ProblemCode, type Status } from "./protocol.ts";
 
 export interface DaemonOptions {

@@ -2,10 +2,10 @@
 import { statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Toolbox } from "../flows/toolbox.ts";
+import { type Lock, takeLock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { Daemon } from "./daemon.ts";
-import { type Lock, takeLock } from "./lock.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { makePrivate, type Place, refuseForeign } from "./place.ts";
 import { isOlder } from "./protocol.ts";
@@ -28,7 +28,7 @@ export async function runDaemon(toolbox: Toolbox, options: RunOptions): Promise<
   const { place, interrupted } = options;
   makePrivate(dirname(place.lock));
   for (const path of [place.socket, place.lock, place.log]) refuseForeign(path);
-  const lock = takeLock(place.lock) ?? (await takeOver(place));
+  const lock = (await takeLock(place.lock, guarded)) ?? (await takeOver(place));
   if (!lock) return "another";
   if ((statSync(place.log, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) truncateSync(place.log);
   const daemon = new Daemon({ ...options, socket: place.socket, lock, toolbox });
@@ -36,6 +36,9 @@ export async function runDaemon(toolbox: Toolbox, options: RunOptions): Promise<
   await daemon.ended(interrupted);
   return "ended";
 }
+
+/** What the lock is for, in errors. */
+const guarded = "the daemon";
 
 /** How long an older daemon may take to make room; its calls it does to their end beside us. */
 const takeOverMs = 5_000;
@@ -45,7 +48,7 @@ async function takeOver({ socket, lock }: Place): Promise<Lock | undefined> {
   if (!running || !isOlder(running.version, version)) return undefined;
   await askToStop(socket, false);
   for (const deadline = performance.now() + takeOverMs; performance.now() < deadline; await Bun.sleep(10)) {
-    const taken = takeLock(lock);
+    const taken = await takeLock(lock, guarded);
     if (taken) return taken;
   }
   return undefined;
