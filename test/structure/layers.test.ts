@@ -223,6 +223,7 @@ describe("one place for", () => {
       "cli/browser.ts",
       "clients/process-group.ts",
       "clients/watchdog.ts",
+      "daemon/launch.ts",
       bridge,
     ]);
   });

@@ -1,0 +1,27 @@
+/** Whether servers are those of the daemon, which stay for the next command, or a command's own. */
+import type { ArgsDef } from "citty";
+import type { Environment } from "../config/environment.ts";
+import { ClaudikinsError } from "../errors.ts";
+
+export const daemonArgs = {
+  "no-daemon": { type: "boolean", description: "Start servers for this alone, and end them with it" },
+} as const satisfies ArgsDef;
+
+const words: ReadonlyMap<string, boolean> = new Map([
+  ["on", true],
+  ["1", true],
+  ["true", true],
+  ["off", false],
+  ["0", false],
+  ["false", false],
+]);
+
+/** Throws USAGE where the variable is neither on nor off. */
+export function usesDaemon(args: { "no-daemon"?: boolean | undefined }, env: Environment): boolean {
+  const word = env["CLAUDIKINS_DAEMON"] || "on";
+  const isOn = words.get(word.toLowerCase());
+  if (isOn === undefined) {
+    throw new ClaudikinsError("USAGE", `CLAUDIKINS_DAEMON is on or off; it is "${word}"`);
+  }
+  return isOn && args["no-daemon"] !== true;
+}

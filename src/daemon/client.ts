@@ -1,0 +1,133 @@
+/** The daemon of a config as other processes of ours ask it: over its socket, and started where none runs. */
+import { dirname } from "node:path";
+import type { Environment } from "../config/environment.ts";
+import { ClaudikinsError, type ErrorCode, systemCodeOf } from "../errors.ts";
+import { version } from "../version.ts";
+import { type Place, placeOf, refuseForeign } from "./place.ts";
+import type { ProblemCode } from "./protocol.ts";
+
+export interface Problem {
+  error: string;
+  code: ProblemCode;
+  suggestion?: string;
+}
+
+/** How long a daemon may take until it listens. */
+const startMs = 30_000;
+
+export class DaemonClient {
+  readonly place: Place;
+  readonly #config: string | undefined;
+  readonly #env: Environment;
+  #starting: Promise<void> | undefined;
+
+  /** `config` is its file, undefined for the demo's. Throws what reading the file throws. */
+  constructor(config: string | undefined, env: Environment) {
+    this.#config = config;
+    this.#env = env;
+    this.place = placeOf(config, env);
+  }
+
+  /**
+   * The answer to a request, from the daemon that there is or one that is started for it. Throws what the daemon says went
+   * wrong, SERVER_UNAVAILABLE when it ended in the middle, FILE_NOT_WRITABLE where somebody else listens, and CANCELLED.
+   */
+  async post(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
+    const text = JSON.stringify(body);
+    return this.reach(async () => {
+      const answer = await this.#ask("POST", path, text, signal);
+      const problem = answer as Partial<Problem> | undefined;
+      if (problem?.error === undefined || problem.code === undefined || isLeaving(problem.code)) return problem;
+      throw new ClaudikinsError(problem.code as ErrorCode, problem.error, { hint: problem.suggestion });
+    });
+  }
+
+  /**
+   * Tries until it is neither nobody's (undefined) nor that of a daemon that is leaving, and starts one between two tries.
+   * Nothing was done by what was tried before.
+   */
+  async reach<T extends object>(attempt: () => Promise<T | Partial<Problem> | undefined>): Promise<T> {
+    for (const deadline = performance.now() + startMs; ; ) {
+      const answer = await attempt();
+      if (answer && !("code" in answer && isLeaving(answer.code))) return answer as T;
+      if (performance.now() > deadline) throw this.#notListening();
+      await this.#start();
+    }
+  }
+
+  /** Throws FILE_NOT_WRITABLE where the socket, or its folder, is somebody else's. */
+  refuseForeign(): void {
+    refuseForeign(this.place.socket);
+    if (process.platform !== "win32") refuseForeign(dirname(this.place.socket));
+  }
+
+  /** Undefined when nobody listens, so that nothing was sent. */
+  async #ask(method: string, path: string, body: string | undefined, signal?: AbortSignal): Promise<unknown> {
+    this.refuseForeign();
+    try {
+      const answer = await fetch(`http://localhost${path}`, {
+        unix: this.place.socket,
+        method,
+        keepalive: false,
+        timeout: false,
+        headers: { "claudikins-version": version },
+        ...(signal ? { signal } : {}),
+        ...(body === undefined ? {} : { body }),
+      });
+      return await answer.json();
+    } catch (error) {
+      if (signal?.aborted) throw new ClaudikinsError("CANCELLED", "The call was cancelled", { cause: error });
+      if (isNobody(error)) return undefined;
+      throw new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon ended in the middle: what it did is not known", {
+        hint: "See whether it was done before you try again.",
+        cause: error,
+      });
+    }
+  }
+
+  /** One start at a time for all who want one. */
+  #start(): Promise<void> {
+    this.#starting ??= this.#startOnce().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  async #startOnce(): Promise<void> {
+    const { launchDaemon } = await import("./launch.ts");
+    const deadline = performance.now() + startMs;
+    while (performance.now() < deadline) {
+      const daemon = launchDaemon(this.place, this.#config, this.#env);
+      // Where another process was quicker, ours ends at once, and that one listens in a moment.
+      const patienceMs = () => (daemon.hasEnded() ? 500 : startMs);
+      for (const begun = performance.now(); performance.now() < Math.min(begun + patienceMs(), deadline); ) {
+        const status = (await this.#ask("GET", "/status", undefined).catch(() => undefined)) as { pid?: number };
+        if (status) {
+          // The quicker one was somebody else's, and ours will not be needed when it has come so far.
+          if (status.pid !== daemon.pid) daemon.end();
+          return;
+        }
+        const failure = daemon.failure();
+        if (failure) throw failure;
+        await Bun.sleep(5);
+      }
+    }
+    throw this.#notListening();
+  }
+
+  #notListening(): ClaudikinsError {
+    return new ClaudikinsError("SERVER_UNAVAILABLE", `The daemon does not listen, after ${startMs / 1_000} s`, {
+      hint: `What it says is in ${this.place.log}. Without it: --no-daemon, or CLAUDIKINS_DAEMON=off.`,
+    });
+  }
+}
+
+/** Whether another daemon is to be asked, or started: this one has done nothing. */
+export function isLeaving(code: unknown): boolean {
+  return code === "LEAVING" || code === "OUTDATED";
+}
+
+/** Nobody has made this socket, or whoever did is gone. */
+export function isNobody(error: unknown): boolean {
+  return ["ENOENT", "ECONNREFUSED"].includes(systemCodeOf(error) ?? "");
+}
