@@ -16,12 +16,13 @@ const words: ReadonlyMap<string, boolean> = new Map([
   ["false", false],
 ]);
 
-/** Throws USAGE where the variable is neither on nor off. */
-export function usesDaemon(args: { "no-daemon"?: boolean | undefined }, env: Environment): boolean {
+/** By the parsed flags and CLAUDIKINS_DAEMON. Throws USAGE where the variable is neither on nor off. */
+export function usesDaemon(args: object, env: Environment): boolean {
   const word = env["CLAUDIKINS_DAEMON"] || "on";
   const isOn = words.get(word.toLowerCase());
   if (isOn === undefined) {
     throw new ClaudikinsError("USAGE", `CLAUDIKINS_DAEMON is on or off; it is "${word}"`);
   }
-  return isOn && args["no-daemon"] !== true;
+  // The parser reads `--no-…` as a flag that is taken back.
+  return isOn && (args as { daemon?: boolean }).daemon !== false;
 }

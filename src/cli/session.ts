@@ -1,29 +1,81 @@
 /** What the commands that work with servers begin with: the config, and a toolbox made of it. */
-import { resolve } from "node:path";
+import { dirname, relative, resolve } from "node:path";
+import type { PoolOptions } from "../clients/pool.ts";
+import type { LineMaker } from "../clients/transport.ts";
+import type { ConfigOrigin } from "../config/discover.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { credentialsFile } from "../config/locations.ts";
+import { shellSession } from "../daemon/protocol.ts";
 import { Toolbox } from "../flows/toolbox.ts";
 import { openLog } from "../log.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
+import { usesDaemon } from "./daemon-flag.ts";
 import type { Io } from "./io.ts";
 
 /**
- * Starts nothing. A sandbox that was warmed while the arguments were read can be handed in, and a folder for the registry
- * that counts in place of the config's.
+ * Whose servers a command works with. `shell`: those of the daemon, which is started where none runs, as commands before it
+ * have left them; `host`: the same, but a server that is not shared is the command's own; `running`: of the daemon only what
+ * runs already; `own`: none that anybody else uses.
  */
+export type Sharing = "shell" | "host" | "running" | "own";
+
+export interface ToolboxOptions {
+  /** One that was warmed while the arguments were read. */
+  sandbox?: Sandbox;
+  /** A folder that counts in place of the config's. */
+  registry?: string | undefined;
+  /** `running` where it is not said; `own` where the daemon is not wanted. */
+  sharing?: Sharing;
+  /** The command's flags, one of which may say that the daemon is not wanted. */
+  args?: object;
+}
+
+/** Starts nothing. */
 export async function openToolbox(
   io: Io,
   configFile: string | undefined,
-  sandbox = new Sandbox(),
-  registry?: string,
+  options: ToolboxOptions = {},
 ): Promise<Toolbox> {
+  const { sandbox, registry, sharing = "running", args = {} } = options;
+  const isShared = usesDaemon(args, io.env);
   const config = await loadConfig({ flag: configFile, cwd: io.cwd, env: io.env });
   if (registry !== undefined) config.folders.registry = resolve(io.cwd, registry);
-  return toolboxOf(config, io, io.cwd, sandbox);
+  const lines = isShared && sharing !== "own" ? sharedLines(config.origin, sharing, io) : undefined;
+  return toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd), lines }, sandbox);
 }
 
-/** `cwd` is the working directory of servers that name none. */
-export async function toolboxOf(config: Config, io: Io, cwd: string, sandbox = new Sandbox()): Promise<Toolbox> {
+interface Ways extends Pick<PoolOptions, "lines"> {
+  /** The working directory of servers that name none. */
+  cwd: string;
+}
+
+export async function toolboxOf(config: Config, io: Io, ways: Ways, sandbox = new Sandbox()): Promise<Toolbox> {
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
-  return new Toolbox(config, sandbox, { env: io.env, cwd, log, credentialsFile: credentialsFile(io.env) });
+  return new Toolbox(config, sandbox, { env: io.env, log, credentialsFile: credentialsFile(io.env), ...ways });
+}
+
+/** Servers of a project run in its folder, wherever in it somebody is; others where we are. */
+export function serverFolder(origin: ConfigOrigin, cwd: string): string {
+  if (origin.kind !== "project") return cwd;
+  const folder = dirname(origin.file);
+  return relative(folder, cwd).split(/[\\/]/, 1)[0] === ".." ? cwd : folder;
+}
+
+/** The daemon is looked for when the first server is needed. */
+function sharedLines(origin: ConfigOrigin, sharing: Exclude<Sharing, "own">, { env }: Io): LineMaker {
+  const isHost = sharing === "host";
+  const session = isHost ? `host ${crypto.randomUUID()}` : env["CLAUDIKINS_SESSION"] || shellSession;
+  let made: Promise<LineMaker> | undefined;
+  const make = async () => {
+    const [{ remoteLines }, { DaemonClient }] = await Promise.all([
+      import("../daemon/held/remote-lines.ts"),
+      import("../daemon/client.ts"),
+    ]);
+    const client = () => new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env);
+    return remoteLines({ client, session, isShort: isHost, startsNothing: sharing === "running" });
+  };
+  return async (server, options, wish) => {
+    made ??= make();
+    return (await made)(server, options, wish);
+  };
 }

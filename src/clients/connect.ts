@@ -12,7 +12,7 @@ import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { unreachable } from "./server-words.ts";
 import { cancelledStart, needsVariable, startFailure } from "./start-failure.ts";
-import { type Line, lineTo } from "./transport.ts";
+import { type Line, type LineMaker, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
 /** Kinds of things that a server may list, by their names in the protocol. */
@@ -51,8 +51,10 @@ export interface ConnectOptions {
   credentialsFile?: string | undefined;
   /** Who answers what servers ask. */
   host?: Host | undefined;
-  /** Told how it ended: "its process exited with code 1". */
-  onClose: (how: string) => void;
+  /** Makes the way to it; without it, it is started or reached from here. */
+  lines?: LineMaker | undefined;
+  /** Told how it ended: "its process exited with code 1"; and whether the server is well, and only has to be reached anew. */
+  onClose: (how: string, isWell: boolean) => void;
   /** Told what the server says has changed. */
   onNotice?: (notice: Notice) => void;
 }
@@ -63,14 +65,15 @@ export interface ConnectOptions {
  */
 export async function connect(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   if (server.needs.length > 0) throw needsVariable(server);
+  const redact = options.redact ?? ((text) => text);
+  const requests = new ServerRequests(server.name, options.host, options.log);
+  const { lines = lineTo } = options;
   let line: Line;
   try {
-    line = await lineTo(server, options);
+    line = await lines(server, options, { capabilities: requests.capabilities, signal });
   } catch (cause) {
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
-  const redact = options.redact ?? ((text) => text);
-  const requests = new ServerRequests(server.name, options.host, options.log);
   const client = new Client({ name: "claudikins", version }, { capabilities: requests.capabilities });
   requests.attach(client);
   const progress = new ServerProgress();
@@ -80,7 +83,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   client.onclose = () => {
     const how = closedFor === undefined ? `is gone: ${line.ended() || "it was closed"}` : `was ended: ${closedFor}`;
     options.log.info(`${server.name} ${how}`);
-    options.onClose(line.ended() || "the connection was closed");
+    options.onClose(line.ended() || "the connection was closed", line.isWell?.() === true);
   };
   client.onerror = (error) => options.log.debug(`${server.name}: ${oneLine(redact(error.message), 500)}`);
   const late = new AbortController();

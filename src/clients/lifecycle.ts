@@ -10,8 +10,8 @@ import { SignedOut } from "./signed-out.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
-/** Opens a connection; `onClose` is told how it ended, whoever ended it. */
-export type Open = (onClose: (how: string) => void) => Promise<Connection>;
+/** Opens a connection; `onClose` is told how it ended, whoever ended it, and whether the server is well all the same. */
+export type Open = (onClose: (how: string, isWell: boolean) => void) => Promise<Connection>;
 
 export interface UseOptions {
   /** What is done, for error messages: `demo.get_order`. */
@@ -147,8 +147,11 @@ export class Lifecycle {
       return Promise.reject(tooSoon(this.#failure, this.#state, this.#times));
     }
     let startedAt = 0;
-    const onClose = (how: string) =>
-      this.#lose(opening, new ClaudikinsError("SERVER_UNAVAILABLE", `Server "${name}" is gone: ${how}`));
+    const onClose = (how: string, isWell: boolean) => {
+      // A server that did not fail is not left alone for a while.
+      const code = isWell ? "CANCELLED" : "SERVER_UNAVAILABLE";
+      this.#lose(opening, new ClaudikinsError(code, `Server "${name}" is gone: ${how}`));
+    };
     const opening: Promise<Connection> = Promise.resolve(this.#ending).then(() => {
       startedAt = performance.now();
       return this.#open(onClose);

@@ -10,7 +10,7 @@ import type { BackoffTimes } from "./backoff.ts";
 import type { Connection, Listed, Offer } from "./connect.ts";
 import { askerOf } from "./consent.ts";
 import type { Host } from "./host.ts";
-import { Lifecycle } from "./lifecycle.ts";
+import { Lifecycle, type Open } from "./lifecycle.ts";
 import type { Notice } from "./notices.ts";
 import type { Request } from "./request.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
@@ -19,6 +19,7 @@ import { type LogListener, ServerLogs } from "./server-logs.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
+import type { LineMaker } from "./transport.ts";
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
@@ -51,6 +52,8 @@ export interface PoolOptions {
   backoff?: BackoffTimes | undefined;
   /** What a server says of its tools, where the config asks about destructive ones. */
   annotations?: AnnotationsOf | undefined;
+  /** Makes the ways to servers, where they are not ours alone. */
+  lines?: LineMaker | undefined;
 }
 
 export class Pool implements AsyncDisposable {
@@ -302,15 +305,15 @@ export class Pool implements AsyncDisposable {
     return life;
   }
 
-  async #open(server: ServerConfig, onClose: (how: string) => void): Promise<Connection> {
+  async #open(server: ServerConfig, onClose: Parameters<Open>[0]): Promise<Connection> {
     this.#closing.signal.throwIfAborted();
     // The SDK is loaded with the first server that is needed.
     const { connect } = await import("./connect.ts");
     // All that is said of a server comes by here, and its secrets stay here.
     const redact = this.#redactorOf(server.name);
     const log = redactLog(this.#options.log, redact);
-    const onEnd = (how: string) => {
-      onClose(redact(how));
+    const onEnd = (how: string, isWell: boolean) => {
+      onClose(redact(how), isWell);
       if (!this.#closing.signal.aborted) this.#subscriptions.get(server.name)?.lost();
     };
     const onNotice = (notice: Notice) => this.#notice(server.name, notice);

@@ -144,7 +144,8 @@ function requestError(
     if (server.url === undefined) {
       const message = `${what}: server "${server.name}" is gone, ${how}${lastWords(line)}`;
       const hint = "The next call starts it again.";
-      return new ConnectionLost(message, { cause, hint, sent: sent && !(cause instanceof NotWritten) });
+      const wasSeen = sent && !(cause instanceof NotWritten) && line.wasUnseen?.() !== true;
+      return new ConnectionLost(message, { cause, hint, sent: wasSeen });
     }
     return new ClaudikinsError("SERVER_UNAVAILABLE", `${what}: server "${server.name}": ${how}`, {
       cause,

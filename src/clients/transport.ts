@@ -18,6 +18,18 @@ export interface Line {
   lastWords(): string[];
   /** What the network said, where that was the reason. */
   failure(): NetworkFailure | undefined;
+  /** It is gone, and the server did not fail: another line leads to it. */
+  isWell?(): boolean;
+  /** What it was still asked for when it went it has certainly not seen. */
+  wasUnseen?(): boolean;
+}
+
+/** Who makes lines may have to know what we say of ourselves, and when nobody waits any more. */
+export type LineMaker = (server: ServerConfig, options: LineOptions, wish: LineWish) => Promise<Line>;
+
+export interface LineWish {
+  capabilities: object;
+  signal: AbortSignal;
 }
 
 export interface LineOptions {

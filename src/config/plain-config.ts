@@ -83,6 +83,7 @@ const stdioKeys: ReadonlyMap<string, Check> = new Map([
   ["cwd", isText],
   ["description", isText],
   ["disabled", (value) => typeof value === "boolean"],
+  ["session", (value) => value === "shared" || value === "private"],
   ...policyChecks,
 ]);
 
@@ -92,6 +93,7 @@ const networkKeys: ReadonlyMap<string, Check> = new Map([
   ["headers", areHeaders],
   ["description", isText],
   ["disabled", (value) => typeof value === "boolean"],
+  ["session", (value) => value === "shared" || value === "private"],
   ...policyChecks,
 ]);
 

@@ -56,6 +56,8 @@ const anyServer = {
   callTimeoutMs: timeoutMs.default(defaultServerTimes.callTimeoutMs),
   /** Time after the last call until the connection is ended; the next call opens it again. */
   idleTimeoutMs: z.int().min(1).max(maxIdleTimeoutMs).default(defaultServerTimes.idleTimeoutMs),
+  /** Whether one process of it serves all, or each session of a host has its own: `shared` where it is not said. */
+  session: z.enum(["shared", "private"]).optional(),
   /** Never ended for want of calls. */
   keepAlive: z.boolean().default(defaultServerTimes.keepAlive),
   /** Of all executions together; more wait. */

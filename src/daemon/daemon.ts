@@ -3,6 +3,7 @@ import { renameSync, rmSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stateText } from "../clients/state.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
+import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { callOnce } from "../flows/bindings.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
@@ -11,11 +12,18 @@ import type { Log } from "../log.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { version } from "../version.ts";
-import { type CallRequest, httpStatusOf, isOlder, type ProblemCode, type Status } from "./protocol.ts";
+import type { HeldServers } from "./held/held-servers.ts";
+import { localLines } from "./held/local-lines.ts";
+import { type Opened, Openings } from "./held/openings.ts";
+import { type CallRequest, httpStatusOf, isOlder, type ProblemCode, type Status, shellSession } from "./protocol.ts";
 
 export interface DaemonOptions {
   toolbox: Toolbox;
+  held: HeldServers;
+  env: Environment;
   socket: string;
+  /** The working directory of servers that name none, for callers who name none either. */
+  cwd: string;
   /** Held; it is given back as soon as the socket is free for another one. */
   lock: Lock;
   /** Time without calls after which it ends; undefined is the usual time. */
@@ -42,13 +50,16 @@ const isWindows = process.platform === "win32";
 
 export class Daemon {
   readonly #options: DaemonOptions;
-  readonly #server: Bun.Server<undefined>;
+  readonly #server: Bun.Server<Opened>;
+  readonly #openings: Openings;
   readonly #own: Stats | undefined;
   readonly #madeOf: string;
   readonly #startedAt = Date.now();
   readonly #watch: NodeJS.Timeout;
   readonly #closing = new AbortController();
   readonly #left = Promise.withResolvers<void>();
+  /** Those of callers in other folders, or of other sessions. */
+  readonly #others = new Map<string, Toolbox>();
   #running = 0;
   #done = 0;
   #lastCallAt = performance.now();
@@ -64,10 +75,20 @@ export class Daemon {
     // Moved to its name when it listens: what was there before is replaced, and nobody finds one that does not answer.
     const made = isWindows ? socket : join(dirname(socket), `${process.pid}.tmp`);
     rmSync(made, { force: true });
-    this.#server = Bun.serve({
+    this.#openings = new Openings({
+      servers: options.toolbox.config.servers,
+      held: options.held,
+      isLeaving: (asked) => this.#makesRoomFor(asked),
+      onChange: () => this.#used(),
+    });
+    this.#server = Bun.serve<Opened>({
       unix: made,
       maxRequestBodySize: maxBodyBytes,
-      fetch: (request) => this.#answer(request),
+      fetch: (request, server) =>
+        isOpening(request) && server.upgrade(request, { data: { calls: new Set() } })
+          ? undefined
+          : this.#answer(request),
+      websocket: this.#openings.handler,
     });
     if (!isWindows) {
       renameSync(made, socket);
@@ -89,11 +110,16 @@ export class Daemon {
     const deadline = performance.now() + lastAnswerMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
+    await Promise.all([...this.#others.values()].map((toolbox) => toolbox[Symbol.asyncDispose]()));
   }
 
   /** Makes room for another daemon at once, and ends when its calls are done; with `now` these are broken off. */
   leave(why: string, now = false): void {
-    if (now) this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
+    const { held } = this.#options;
+    if (now) {
+      this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
+      void held.close();
+    }
     if (this.#isLeaving) return;
     this.#isLeaving = true;
     clearTimeout(this.#idleTimer);
@@ -101,6 +127,7 @@ export class Daemon {
     this.#options.log.info(`leaving: ${why}`);
     this.#removeSocket();
     this.#options.lock.release();
+    held.moveAllOut();
     setTimeout(() => this.#endWhenDone(), lastMomentMs);
   }
 
@@ -112,7 +139,8 @@ export class Daemon {
   }
 
   #endWhenDone(): void {
-    if (this.#running === 0) this.#left.resolve();
+    const isDone = this.#running === 0 && this.#server.pendingWebSockets === 0;
+    if (isDone || this.#closing.signal.aborted) this.#left.resolve();
     else setTimeout(() => this.#endWhenDone(), lastMomentMs);
   }
 
@@ -137,9 +165,7 @@ export class Daemon {
 
   async #call(request: Request): Promise<Response> {
     const asked = request.headers.get("claudikins-version");
-    this.#leaveWhenOld();
-    if (asked !== null && isOlder(version, asked)) this.leave(`version ${asked} was asked for`);
-    if (this.#isLeaving) {
+    if (this.#makesRoomFor(asked)) {
       const isOld = asked !== null && isOlder(version, asked);
       return problem(
         isOld ? "OUTDATED" : "LEAVING",
@@ -149,17 +175,39 @@ export class Daemon {
     }
     this.#running += 1;
     try {
-      const { server, tool, args, via } = callOf(await bodyOf(request));
+      const { server, tool, args, via, cwd, session } = callOf(await bodyOf(request));
       this.#countFirst(String(via));
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
-      const value = await callOnce({ server, tool, args }, this.#options.toolbox, signal);
+      const value = await callOnce({ server, tool, args }, this.#toolboxFor(cwd, session), signal);
       return json(`{"value":${jsonOf(value)}}`);
     } finally {
       this.#running -= 1;
       this.#done += 1;
-      this.#lastCallAt = performance.now();
-      this.#endWhenIdle();
+      this.#used();
     }
+  }
+
+  /** Servers that name no folder run in the caller's; those that are not shared are the session's. */
+  #toolboxFor(folder: string | undefined, session: string = shellSession): Toolbox {
+    const { toolbox, held, env, cwd: ours } = this.#options;
+    const cwd = folder ?? ours;
+    if (cwd === ours && session === shellSession) return toolbox;
+    const key = JSON.stringify([cwd, session]);
+    const other = this.#others.get(key) ?? toolbox.withOwnPool({ cwd, lines: localLines(held, env, session) });
+    this.#others.set(key, other);
+    return other;
+  }
+
+  /** Whether it takes nothing more: it is leaving, for the version that is asked for or for any reason. */
+  #makesRoomFor(asked: string | null): boolean {
+    this.#leaveWhenOld();
+    if (asked !== null && isOlder(version, asked)) this.leave(`version ${asked} was asked for`);
+    return this.#isLeaving;
+  }
+
+  #used(): void {
+    this.#lastCallAt = performance.now();
+    this.#endWhenIdle();
   }
 
   /** What led to the first call of its life; of the others somebody has known already. */
@@ -181,20 +229,26 @@ export class Daemon {
   }
 
   #status(): Status {
-    const { config, pool } = this.#options.toolbox;
+    const { toolbox, held } = this.#options;
+    const { config, pool } = toolbox;
+    const facts = held.facts();
+    const { calls } = this.#openings;
+    const running = facts.map(({ server }) => [server, "ready"]);
     return {
       pid: process.pid,
       version,
       config: config.origin.kind === "demo" ? null : config.origin.file,
       startedAt: this.#startedAt,
-      calls: { running: this.#running, done: this.#done },
-      servers: Object.fromEntries([...pool.states()].map(([name, state]) => [name, stateText(state)])),
+      calls: { running: this.#running + calls.running, done: this.#done + calls.done },
+      servers: Object.fromEntries([...[...pool.states()].map(([name, state]) => [name, stateText(state)]), ...running]),
+      held: facts,
     };
   }
 
   /** Looks again when the time has passed in which nobody may call. */
   #endWhenIdle(): void {
-    if (this.#isLeaving || this.#running > 0 || this.#idleTimer) return;
+    const isUsed = this.#running > 0 || this.#server.pendingWebSockets > 0;
+    if (this.#isLeaving || isUsed || this.#idleTimer) return;
     const restMs = this.#lastCallAt + this.#idleMs() - performance.now();
     if (restMs <= 0) {
       this.leave("no calls");
@@ -211,12 +265,13 @@ export class Daemon {
 
   /** A server that runs, and that by the config is to run for longer, is not ended by our end. */
   #idleMs(): number {
-    const { idleMs, toolbox } = this.#options;
+    const { idleMs, toolbox, held } = this.#options;
     if (idleMs !== undefined) return idleMs;
     const { pool } = toolbox;
-    const times = [...pool.states()]
-      .filter(([, { state }]) => state === "ready")
-      .map(([name]) => pool.servers.get(name)!)
+    const running = new Set(held.facts().map(({ server }) => server));
+    for (const [name, { state }] of pool.states()) if (state === "ready") running.add(name);
+    const times = [...running]
+      .map((name) => pool.servers.get(name)!)
       .map(({ keepAlive, idleTimeoutMs }) => (keepAlive ? Number.POSITIVE_INFINITY : idleTimeoutMs))
       .filter((ms) => ms > defaultServerTimes.idleTimeoutMs);
     return Math.max(usualIdleMs, ...times);
@@ -232,10 +287,22 @@ async function bodyOf(request: Request): Promise<unknown> {
   }
 }
 
+/** Those that are texts. */
+function optional(values: Record<string, unknown>): Record<string, string> {
+  const texts = Object.entries(values).filter(([, value]) => typeof value === "string" && value !== "");
+  return Object.fromEntries(texts) as Record<string, string>;
+}
+
+function isOpening({ method, url, headers }: Request): boolean {
+  return method === "GET" && new URL(url).pathname === "/servers" && headers.has("upgrade");
+}
+
 function callOf(body: unknown): CallRequest {
-  const { server, tool, args = {}, via } = (body ?? {}) as Partial<CallRequest>;
+  const { server, tool, args = {}, via, cwd, session } = (body ?? {}) as Partial<CallRequest>;
   const isWhole = typeof server === "string" && server !== "" && typeof tool === "string";
-  if (isWhole && args !== null && typeof args === "object" && !Array.isArray(args)) return { server, tool, args, via };
+  if (isWhole && args !== null && typeof args === "object" && !Array.isArray(args)) {
+    return { server, tool, args, via, ...optional({ cwd, session }) };
+  }
   throw new ClaudikinsError("USAGE", 'A call is {"server": "…", "tool": "…", "args": {…}}');
 }
 

@@ -2,23 +2,54 @@
  * What a daemon is asked and answers: JSON over HTTP, on a socket that only its user can reach. Answers have a
  * content-length.
  *
- * - `POST /call` with `{"server", "tool", "args"?, "via"?}` calls a tool: `{"value"}`, as code in the sandbox gets it. `via` is
+ * - `POST /call` with a `CallRequest` calls a tool: `{"value"}`, as code in the sandbox gets it. `via` is
  *   where its caller has read of it, as a mark of `registry/hooks.ts`.
  * - `GET /status` → `Status`.
+ * - `GET /servers`, upgraded to a WebSocket, is the way to one server, held for all who want it. The first message is
+ *   `{"open": Opening}`, answered with `{"opened": {"pid"}}`, or with `{"refused": …}` as below: then nothing was done. What
+ *   follows in both directions are the messages of MCP, one text each; the daemon's last is `{"end": PortEnd}`.
  * - `POST /stop` with `{"now"?: true}` → `{"calls"}`, how many are running: it takes no more, and ends when these are done;
  *   with `now` they are broken off.
  *
  * What goes wrong is `{"error", "code", "suggestion"?}`, with the codes of `errors.ts` and a status that fits. Two codes
  * say that nothing was done, and that the next daemon is to be asked, or started: LEAVING (it is ending), and OUTDATED
- * (the header `claudikins-version` names a newer version than its own; it is ending now).
+ * (the header `claudikins-version` names a newer version than its own; it is ending now). Two more are answers to an
+ * opening: UNLIKE (the daemon has another entry of this name), and UNHELD (it does not run, and is not to be started).
  */
 import type { ErrorCode } from "../errors.ts";
+import type { HeldFacts } from "./held/held-servers.ts";
 
 export interface CallRequest {
   server: string;
   tool: string;
   args: Record<string, unknown>;
   via?: unknown;
+  /** The working directory of servers that name none; without it the config file's folder. */
+  cwd?: string;
+  /** Whose call it is: a server that is not shared is one for each. */
+  session?: string;
+}
+
+/** Of calls that name none: those of all shells. */
+export const shellSession = "shell";
+
+export interface Opening {
+  /** Of whoever asks; an older daemon makes room for a newer one. */
+  version: string;
+  server: string;
+  /** What the asker has for the server in its config, as `entryMark` marks it. */
+  entry: string;
+  /** The working directory of a server that names none, and what it is started with. */
+  cwd: string;
+  env: Record<string, string>;
+  /** What the asker says it can do, as in MCP's `initialize`. */
+  capabilities: object;
+  /** Whose use it is: a server that is not shared is one for each. */
+  session: string;
+  /** The session is this one process, and ends with it. */
+  isShort: boolean;
+  /** Only where it runs already. */
+  startsNothing: boolean;
 }
 
 export interface Status {
@@ -31,9 +62,11 @@ export interface Status {
   calls: { running: number; done: number };
   /** By name, how each of them is, in words. */
   servers: Record<string, string>;
+  /** Programs that it has started. */
+  held: HeldFacts[];
 }
 
-export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED";
+export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "UNHELD";
 
 /** HTTP's words for a failure; the code says it exactly. */
 export function httpStatusOf(code: ProblemCode): number {
@@ -49,6 +82,8 @@ export function httpStatusOf(code: ProblemCode): number {
     SERVER_UNAVAILABLE: 502,
     PROTOCOL_ERROR: 502,
     LEAVING: 503,
+    UNLIKE: 409,
+    UNHELD: 404,
     CALL_TIMEOUT: 504,
   };
   return statuses[code] ?? 500;

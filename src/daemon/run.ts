@@ -1,17 +1,23 @@
 /** A daemon from its start to its end: alone at its socket, or not at all. */
 import { statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Environment } from "../config/environment.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import { type Lock, takeLock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { Daemon } from "./daemon.ts";
+import type { HeldServers } from "./held/held-servers.ts";
 import { askToStop, statusOf } from "./peers.ts";
 import { makePrivate, type Place, refuseForeign } from "./place.ts";
 import { isOlder } from "./protocol.ts";
 
 export interface RunOptions {
   place: Place;
+  held: HeldServers;
+  env: Environment;
+  /** The working directory of servers that name none, for callers who name none either. */
+  cwd: string;
   idleMs?: number | undefined;
   madeOf: string[];
   interrupted: AbortSignal;

@@ -109,8 +109,8 @@ export class Toolbox implements AsyncDisposable {
   }
 
   /** With connections of its own, for somebody whom servers may ask; everything else is ours, and stays ours at its end. */
-  withOwnPool(): Toolbox {
-    return new Toolbox(this.config, this.sandbox, this.#options, this);
+  withOwnPool(options: Partial<Pick<PoolOptions, "cwd" | "lines">> = {}): Toolbox {
+    return new Toolbox(this.config, this.sandbox, { ...this.#options, lines: undefined, ...options }, this);
   }
 
   /** The registry as it is on disk; empty before the first `gen`, and where it is damaged (see `indexProblem`). */

@@ -53,7 +53,7 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     },
     stdout: output("stdout"),
     stderr: output("stderr"),
-    env: { PATH: process.env["PATH"], HOME: cwd, ...env },
+    env: { PATH: process.env["PATH"], HOME: cwd, CLAUDIKINS_DAEMON: "off", ...env },
     cwd,
     interrupted,
   };

@@ -328,6 +328,7 @@ describe("the protocol", () => {
       startedAt: expect.any(Number),
       calls: { running: 0, done: 8 },
       servers: { seen: "ready" },
+      held: [{ server: "seen", pid: expect.any(Number), since: expect.any(Number), users: 1, private: false }],
     });
   });
 });

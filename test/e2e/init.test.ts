@@ -50,7 +50,14 @@ test("six servers of Claude Code: init --apply, then the agent's first search an
   // What Claude Code does with it.
   const client = new Client({ name: "claude-code", version: "2" });
   const { PATH = "" } = process.env;
-  await client.connect(new StdioClientTransport({ command: own.command, args: own.args, cwd, env: { PATH, ...env } }));
+  await client.connect(
+    new StdioClientTransport({
+      command: own.command,
+      args: own.args,
+      cwd,
+      env: { PATH, CLAUDIKINS_DAEMON: "off", ...env },
+    }),
+  );
   const text = async (name: string, args: object) => {
     const { content } = await client.callTool({ name, arguments: { ...args } });
     return (content as { text: string }[])[0]?.text ?? "";

@@ -18,7 +18,7 @@ import { repeatable, several } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { Activity } from "../progress.ts";
 import { ask, canAsk } from "../prompt.ts";
-import { toolboxOf } from "../session.ts";
+import { serverFolder, toolboxOf } from "../session.ts";
 
 export default command({
   name: "add",
@@ -87,7 +87,7 @@ export default command({
       text = withServer(configFile, text, name, entry);
     }
     const config = await configAsText(configFile, text, io.env);
-    await using toolbox = await toolboxOf(config, io, io.cwd);
+    await using toolbox = await toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd) });
     const checked = new Map<string, Checked | undefined>();
     for (const { name } of isChecked ? servers : []) {
       const activity = new Activity(io.stderr);

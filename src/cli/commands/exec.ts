@@ -8,6 +8,7 @@ import { Sandbox } from "../../sandbox/sandbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { TerminalAsker } from "../consent.ts";
+import { daemonArgs } from "../daemon-flag.ts";
 import { parseChoice } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
@@ -27,6 +28,7 @@ export default command({
       description: "What happens to calls that are certainly wrong: error, warn or off (error)",
     },
     ...limitArgs,
+    ...daemonArgs,
     ...commonArgs,
   },
   examples: [
@@ -45,7 +47,7 @@ export default command({
       import("../session.ts"),
     ]);
     const source = await readSource(args.file, args.eval, io);
-    await using toolbox = await openToolbox(io, args.config, sandbox);
+    await using toolbox = await openToolbox(io, args.config, { args, sandbox, sharing: "shell" });
     const activity = new Activity(io.stderr);
     const { onProgress } = activity;
     using asker = TerminalAsker.of(io, activity);

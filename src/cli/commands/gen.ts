@@ -40,7 +40,7 @@ export default command({
     "claudikins gen --check --json",
   ],
   async run(args, io, all) {
-    await using toolbox = await openToolbox(io, args.config, undefined, args.output);
+    await using toolbox = await openToolbox(io, args.config, { registry: args.output });
     const only = await chosenServers(toolbox, { servers: all("server"), categories: all("category") });
     const total = only?.length ?? toolbox.config.servers.size;
     const progress = new Progress(args.json ? undefined : io.stderr, "servers", total);

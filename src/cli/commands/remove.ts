@@ -95,7 +95,7 @@ async function signOut(
 /** Where that cannot be done, the next gen does it. */
 async function removeFiles(configFile: ConfigFile, text: string, io: Io): Promise<void> {
   try {
-    await using toolbox = await toolboxOf(await configAsText(configFile, text, io.env), io, io.cwd);
+    await using toolbox = await toolboxOf(await configAsText(configFile, text, io.env), io, { cwd: io.cwd });
     if (toolbox.index.servers.length > 0) toolbox.prune();
   } catch (thrown) {
     await io.stderr.write(`warning: the generated files are still there: ${toClaudikinsError(thrown).message}\n`);

@@ -3,6 +3,7 @@ import { modes, prefixes } from "../../config/defaults.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { openLog } from "../../log.ts";
 import { command, commonArgs } from "../command.ts";
+import { daemonArgs } from "../daemon-flag.ts";
 import { parseChoice } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
 import type { Io } from "../io.ts";
@@ -15,6 +16,7 @@ export default command({
     "Speak MCP on stdin and stdout, or over HTTP. Offers search_tools and execute_code over all configured servers.",
   args: {
     ...httpArgs,
+    ...daemonArgs,
     config: commonArgs.config,
     mode: {
       type: "string",
@@ -40,7 +42,7 @@ export default command({
     const mode = args.mode === undefined ? undefined : parseChoice(args.mode, "--mode", modes);
     const prefix = args.prefix === undefined ? undefined : parseChoice(args.prefix, "--prefix", prefixes);
     if (choice) takeMoreSockets(io);
-    await using toolbox = await openToolbox(io, args.config);
+    await using toolbox = await openToolbox(io, args.config, { args, sharing: "host" });
     const { config } = toolbox;
     config.mode = mode ?? config.mode;
     config.prefix = prefix ?? config.prefix;

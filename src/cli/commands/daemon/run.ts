@@ -1,7 +1,10 @@
 /** `claudikins daemon run`: the daemon itself. Generated files start it; by hand it shows what it does. */
 import { dirname } from "node:path";
 import { loadConfig } from "../../../config/load.ts";
+import { HeldServers } from "../../../daemon/held/held-servers.ts";
+import { localLines } from "../../../daemon/held/local-lines.ts";
 import { placeAt, placeOf } from "../../../daemon/place.ts";
+import { shellSession } from "../../../daemon/protocol.ts";
 import { runDaemon } from "../../../daemon/run.ts";
 import { openLog } from "../../../log.ts";
 import { command, commonArgs } from "../../command.ts";
@@ -26,14 +29,19 @@ export default command({
     const { origin, folders } = config;
     const file = origin.kind === "demo" ? undefined : origin.file;
     const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket, io.env);
-    // Callers have many working directories; servers get one that is always the same.
-    await using toolbox = await toolboxOf(config, io, dirname(file ?? folders.workspace));
+    const cwd = dirname(file ?? folders.workspace);
+    const log = await openLog(io.env["CLAUDIKINS_LOG"]);
+    await using held = new HeldServers(log);
+    await using toolbox = await toolboxOf(config, io, { cwd, lines: localLines(held, io.env, shellSession) });
     const result = await runDaemon(toolbox, {
       place,
+      held,
+      cwd,
+      env: io.env,
       idleMs: args.idle === undefined ? undefined : parseDuration(args.idle, "--idle", maxIdleMs),
       madeOf: [...(file === undefined ? [] : [file]), ...(Bun.isStandaloneExecutable ? [process.execPath] : [])],
       interrupted: io.interrupted,
-      log: await openLog(io.env["CLAUDIKINS_LOG"]),
+      log,
       onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),
     });
     if (result === "another" && !args.json) await io.stderr.write("Another one is running for this config.\n");

@@ -1,0 +1,360 @@
+/**
+ * One server of this machine that several users talk to as if it were theirs alone. It is initialized once; what they ask
+ * gets ids of ours, what it answers goes back under theirs, and what it tells everybody goes to all.
+ */
+import {
+  ErrorCode,
+  type JSONRPCMessage,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+  LATEST_PROTOCOL_VERSION,
+  type ProgressToken,
+  type RequestId,
+} from "@modelcontextprotocol/sdk/types.js";
+import type { Line } from "../../clients/transport.ts";
+import type { Log } from "../../log.ts";
+import { version } from "../../version.ts";
+import { lowestLevel } from "./log-levels.ts";
+
+/** Somebody who uses the server. */
+export interface Port {
+  /** Whose it is; several may be of one. */
+  readonly session: string;
+  send(message: JSONRPCMessage): void;
+  /** The last that it hears, but for the end of what it has left itself. */
+  end(how: PortEnd): void;
+}
+
+export interface PortEnd {
+  /** As the end of a sentence: "its process exited with code 1". */
+  how: string;
+  /** Of the server, on stderr. */
+  lastWords: string[];
+  /** Of the server: `failed`; or it is well and nobody's any more, `gone`; or `moved`, then what it was still asked it has not seen. */
+  kind: "failed" | "gone" | "moved";
+}
+
+export interface HeldServerOptions {
+  name: string;
+  /** What its users can do, all of them. */
+  capabilities: object;
+  /** Time after the last use until it is ended; infinite where it is to stay. */
+  idleMs: number;
+  /** It ends with its last user. */
+  isOfOne: boolean;
+  log: Log;
+  open: () => Promise<Line>;
+  /** It has asked one of its users for something: it is theirs alone from now on. */
+  onAsks: (owner: string) => void;
+  onEnd: () => void;
+}
+
+interface User {
+  /** By their own ids, ours. */
+  inFlight: Map<RequestId, number>;
+  /** Ids of what the server asked them. */
+  asked: Set<RequestId>;
+  /** Of resources that they want to hear of. */
+  uris: Set<string>;
+  logLevel?: string;
+  /** It shall go as soon as it waits for nothing. */
+  isLeaving: boolean;
+}
+
+interface Pending {
+  port: Port;
+  id: RequestId;
+  token: ProgressToken | undefined;
+}
+
+const initializeId = 0;
+
+export class HeldServer {
+  readonly #options: HeldServerOptions;
+  readonly #users = new Map<Port, User>();
+  readonly #pending = new Map<number, Pending>();
+  /** Requests for `initialize` that came before its answer. */
+  #early: { port: Port; id: RequestId }[] = [];
+  /** The server's answer to `initialize`: a result, or an error. */
+  #greeting: { result: object } | { error: object } | undefined;
+  #line: Line | undefined;
+  #lastId = initializeId;
+  #usedAt = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  #owner: string | undefined;
+  #closed: Promise<void> | undefined;
+  /** Resolves when its process is started. Rejects with why it is not. */
+  readonly started: Promise<void>;
+  readonly since = Date.now();
+
+  constructor(options: HeldServerOptions) {
+    this.#options = options;
+    this.started = this.#start();
+    // Who waits for its start hears why; there is nothing else to tell them.
+    this.started.catch(() => {
+      this.#users.clear();
+      this.#end({ how: "it did not start", lastWords: [], kind: "failed" });
+    });
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  get pid(): number | undefined {
+    return this.#line?.pid();
+  }
+
+  get isReady(): boolean {
+    return this.#greeting !== undefined && "result" in this.#greeting;
+  }
+
+  get users(): number {
+    return this.#users.size;
+  }
+
+  attach(port: Port): void {
+    this.#users.set(port, { inFlight: new Map(), asked: new Set(), uris: new Set(), isLeaving: false });
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** It has gone: what it waits for is cancelled, what it was asked is answered with an error. */
+  detach(port: Port): void {
+    const user = this.#users.get(port);
+    if (!user) return;
+    this.#users.delete(port);
+    this.#early = this.#early.filter((each) => each.port !== port);
+    for (const requestId of user.inFlight.values()) {
+      this.#pending.delete(requestId);
+      this.#tell("notifications/cancelled", { requestId, reason: "nobody waits for it" });
+    }
+    for (const id of user.asked) this.#answerError(id, "nobody is there to answer");
+    for (const uri of user.uris) {
+      if (!this.#isSubscribed(uri)) this.#askForNobody("resources/unsubscribe", { uri });
+    }
+    this.#used();
+  }
+
+  /** It shall be reached anew elsewhere, as soon as it waits for nothing. */
+  moveOut(port: Port): void {
+    const user = this.#users.get(port);
+    if (!user) return;
+    user.isLeaving = true;
+    this.#goIfLeaving(port, user);
+  }
+
+  moveAllOut(): void {
+    for (const port of this.#users.keys()) this.moveOut(port);
+  }
+
+  /** Resolves when its process has ended. */
+  async close(why: string): Promise<void> {
+    this.#end({ how: why, lastWords: [], kind: "gone" });
+    await this.#closed;
+  }
+
+  /** What a user sends. */
+  receive(port: Port, message: JSONRPCMessage): void {
+    const user = this.#users.get(port);
+    if (!user) return;
+    this.#usedAt = performance.now();
+    if ("method" in message) {
+      if ("id" in message) this.#request(port, user, message);
+      else this.#notification(user, message);
+      return;
+    }
+    // What was not asked, or was withdrawn meanwhile, is no answer.
+    if (message.id !== undefined && user.asked.delete(message.id)) this.#send(message);
+    this.#goIfLeaving(port, user);
+  }
+
+  #request(port: Port, user: User, request: JSONRPCRequest): void {
+    const { id, method, params = {} } = request;
+    const uri = String(params["uri"]);
+    if (method === "resources/subscribe") user.uris.add(uri);
+    if (method === "resources/unsubscribe") user.uris.delete(uri);
+    if (method === "initialize") this.#greet(port, id);
+    else if (method === "ping" || (method === "resources/unsubscribe" && this.#isSubscribed(uri))) {
+      port.send({ jsonrpc: "2.0", id, result: {} });
+    } else if (method === "logging/setLevel") {
+      user.logLevel = String(params["level"]);
+      const level = lowestLevel([...this.#users.values()].flatMap(({ logLevel }) => logLevel ?? []));
+      this.#passOn(port, user, { ...request, params: { ...params, level } });
+    } else this.#passOn(port, user, request);
+  }
+
+  /** Under ids of ours, since those of two users may be the same. */
+  #passOn(port: Port, user: User, request: JSONRPCRequest): void {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const { params } = request;
+    const token = params?._meta?.progressToken;
+    this.#pending.set(id, { port, id: request.id, token });
+    user.inFlight.set(request.id, id);
+    if (token === undefined) this.#send({ ...request, id });
+    else this.#send({ ...request, id, params: { ...params, _meta: { ...params?._meta, progressToken: id } } });
+  }
+
+  #notification(user: User, { method, params = {} }: JSONRPCNotification): void {
+    // That was said for all of them.
+    if (method === "notifications/initialized") return;
+    if (method !== "notifications/cancelled") {
+      this.#tell(method, params);
+      return;
+    }
+    const requestId = user.inFlight.get(params["requestId"] as RequestId);
+    if (requestId === undefined) return;
+    // It is not waited for any more, whether the server answers or not.
+    user.inFlight.delete(params["requestId"] as RequestId);
+    this.#pending.delete(requestId);
+    this.#tell(method, { ...params, requestId });
+  }
+
+  #greet(port: Port, id: RequestId): void {
+    if (this.#greeting) port.send({ jsonrpc: "2.0", id, ...this.#greeting } as JSONRPCMessage);
+    else this.#early.push({ port, id });
+  }
+
+  async #start(): Promise<void> {
+    const line = await this.#options.open();
+    this.#line = line;
+    line.transport.onmessage = (message) => this.#fromServer(message);
+    line.transport.onerror = (error) => this.#options.log.debug(`${this.name}: ${error.message}`);
+    line.transport.onclose = () => this.#end({ how: line.ended(), lastWords: line.lastWords(), kind: "failed" });
+    await line.transport.start();
+    const { capabilities } = this.#options;
+    const clientInfo = { name: "claudikins", version };
+    const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities, clientInfo };
+    this.#send({ jsonrpc: "2.0", id: initializeId, method: "initialize", params });
+    // Everybody may have gone by now.
+    this.#used();
+  }
+
+  #fromServer(message: JSONRPCMessage): void {
+    if ("method" in message) {
+      if ("id" in message) this.#asks(message);
+      else this.#tells(message);
+    } else if (message.id === initializeId) this.#isGreeted(message);
+    else this.#answers(message);
+  }
+
+  #isGreeted(message: Exclude<JSONRPCMessage, { method: string }>): void {
+    if (this.#greeting) return;
+    this.#greeting = "result" in message ? { result: message.result } : { error: message.error };
+    if (this.isReady) this.#tell("notifications/initialized");
+    for (const { port, id } of this.#early.splice(0)) this.#greet(port, id);
+  }
+
+  #answers(message: Exclude<JSONRPCMessage, { method: string }>): void {
+    const pending = this.#pending.get(message.id as number);
+    if (!pending) return;
+    this.#pending.delete(message.id as number);
+    const { port, id } = pending;
+    const user = this.#users.get(port);
+    user?.inFlight.delete(id);
+    port.send({ ...message, id });
+    if (user) this.#goIfLeaving(port, user);
+    this.#used();
+  }
+
+  /** Asked is who it works for; where that cannot be told, who has asked it last. Nobody else shares it from then on. */
+  #asks(request: JSONRPCRequest): void {
+    if (request.method === "ping") {
+      this.#send({ jsonrpc: "2.0", id: request.id, result: {} });
+      return;
+    }
+    const [first] = this.#users.keys();
+    const port = [...this.#pending.values()].at(-1)?.port ?? first;
+    if (!port) {
+      this.#answerError(request.id, "nobody is there to answer");
+      return;
+    }
+    this.#users.get(port)?.asked.add(request.id);
+    port.send(request);
+    // Who said that they can do nothing have nothing of their own in it.
+    if (this.#owner !== undefined || Object.keys(this.#options.capabilities).length === 0) return;
+    this.#owner = port.session;
+    this.#options.onAsks(port.session);
+    for (const other of this.#users.keys()) if (other.session !== port.session) this.moveOut(other);
+  }
+
+  #tells({ method, params = {}, ...rest }: JSONRPCNotification): void {
+    const message = { ...rest, method, params };
+    if (method === "notifications/progress") {
+      const { port, token } = this.#pending.get(params["progressToken"] as number) ?? {};
+      if (port && token !== undefined) port.send({ ...message, params: { ...params, progressToken: token } });
+      return;
+    }
+    for (const [port, { asked, uris }] of this.#users) {
+      if (method === "notifications/resources/updated" && uris.size === 0) continue;
+      if (method === "notifications/cancelled" && !asked.delete(params["requestId"] as RequestId)) continue;
+      port.send(message);
+    }
+  }
+
+  #isSubscribed(uri: string): boolean {
+    return [...this.#users.values()].some(({ uris }) => uris.has(uri));
+  }
+
+  /** What nobody waits for the answer of. */
+  #askForNobody(method: string, params: object): void {
+    this.#lastId += 1;
+    this.#send({ jsonrpc: "2.0", id: this.#lastId, method, params } as JSONRPCMessage);
+  }
+
+  #tell(method: string, params?: object): void {
+    this.#send({ jsonrpc: "2.0", method, ...(params ? { params } : {}) } as JSONRPCMessage);
+  }
+
+  #answerError(id: RequestId, message: string): void {
+    this.#send({ jsonrpc: "2.0", id, error: { code: ErrorCode.MethodNotFound, message: `claudikins: ${message}` } });
+  }
+
+  /** What cannot be written is not waited for: the end of the process is told to everybody. */
+  #send(message: JSONRPCMessage): void {
+    this.#line?.transport.send(message).catch(() => {});
+  }
+
+  #goIfLeaving(port: Port, { isLeaving, inFlight, asked }: User): void {
+    if (!isLeaving || inFlight.size > 0 || asked.size > 0) return;
+    if (this.#early.some((each) => each.port === port)) return;
+    this.detach(port);
+    port.end({ how: "it is reached elsewhere now", lastWords: [], kind: "moved" });
+  }
+
+  /** Looks whether anybody needs it, now and when its time is over. */
+  #used(): void {
+    this.#usedAt = performance.now();
+    this.#endWhenIdle();
+  }
+
+  #endWhenIdle(): void {
+    if (this.#users.size > 0 || this.#closed || this.#timer) return;
+    const { idleMs, isOfOne } = this.#options;
+    const isWanted = !isOfOne && this.#owner === undefined;
+    const restMs = isWanted ? this.#usedAt + idleMs - performance.now() : 0;
+    if (restMs <= 0) {
+      this.#end({ how: "nobody uses it", lastWords: [], kind: "moved" });
+      return;
+    }
+    if (restMs === Number.POSITIVE_INFINITY) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#endWhenIdle();
+    }, restMs);
+    this.#timer.unref();
+  }
+
+  #end(how: PortEnd): void {
+    if (this.#closed) return;
+    this.#closed = this.#line?.transport.close().catch(() => {}) ?? Promise.resolve();
+    clearTimeout(this.#timer);
+    const users = [...this.#users.keys()];
+    this.#users.clear();
+    this.#pending.clear();
+    for (const port of users) port.end(how);
+    this.#options.log.info(`${this.name} is held no more: ${how.how}`);
+    this.#options.onEnd();
+  }
+}
