@@ -26,3 +26,13 @@ export async function openLog(level: string | undefined): Promise<Log> {
     formatOptions: { date: true },
   }).withTag("claudikins");
 }
+
+/** With the time before each line, for a log that somebody reads later. */
+export function dated(log: Log): Log {
+  const at = (message: string) => `${new Date().toISOString()} ${message}`;
+  return {
+    debug: (message) => log.debug(at(message)),
+    info: (message) => log.info(at(message)),
+    warn: (message) => log.warn(at(message)),
+  };
+}

@@ -60,8 +60,9 @@ const commands: Record<string, Entry | Group> = {
     },
   },
   daemon: {
-    summary: "The process that generated files call through: status, stop",
-    description: "What holds the servers between calls of generated files. It starts and ends by itself.",
+    summary: "The process that keeps servers running between calls: status, stop",
+    description:
+      "What keeps servers running between calls, for all that call their tools. It starts and ends by itself.",
     commands: {
       status: { summary: "Show the daemons that run", load: () => import("./commands/daemon/status.ts") },
       stop: {

@@ -8,7 +8,7 @@ export type ServerState =
   /** Not started, or ended after a time without calls: the next call starts it. */
   | { state: "idle" }
   | { state: "starting"; since: number }
-  | { state: "ready"; since: number; startMs: number; pid?: number | undefined }
+  | { state: "ready"; since: number; startMs?: number | undefined; pid?: number | undefined }
   /** Somebody has to sign in; the next call after that finds it so. */
   | SignedOutState
   | BrokenState;

@@ -36,7 +36,7 @@ describe("help", () => {
         search   Find tools by what they do; starts no server
         list     Show the servers and what is known of them; --check starts them
         auth     Sign in to servers on the network: login, logout, status
-        daemon   The process that generated files call through: status, stop
+        daemon   The process that keeps servers running between calls: status, stop
         stats    Show what was called, and what it kept out of contexts
         hooks    Texts that tell agents of us: print
         gen      Ask every server for its tools and write the registry

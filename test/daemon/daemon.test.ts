@@ -338,7 +338,7 @@ describe("claudikins daemon", () => {
     expect(await project.claudikins("daemon", "status")).toEqual({
       exitCode: 0,
       stdout: "",
-      stderr: "No daemon runs. One is started when a generated file is called.\n",
+      stderr: "No daemon runs. One is started when a tool is called.\n",
     });
     expect(await project.claudikins("daemon", "status", "--json")).toEqual({
       exitCode: 0,

@@ -30,6 +30,7 @@ export interface HostOptions {
   flags?: string[];
   /** The address of `serve --http`, in the place of one that is started for it. */
   url?: string;
+  env?: Record<string, string>;
   capabilities?: ClientCapabilities;
   /** To give it its answers before it is connected. */
   prepare?: (client: Client) => void;
@@ -38,7 +39,7 @@ export interface HostOptions {
 const anything: z.ZodType<Record<string, unknown>> = z.any();
 
 /** `serve` in the folder, which is also the user's data folder: what another test generated is not known here. */
-export async function openHost(folder: TemporaryFolder, options: HostOptions = {}): Promise<TestHost> {
+export async function openHost(folder: Pick<TemporaryFolder, "path">, options: HostOptions = {}): Promise<TestHost> {
   const client = new Client({ name: "test", version: "1" }, { capabilities: options.capabilities ?? {} });
   const told: Notification[] = [];
   const waiting = new Set<() => void>();
@@ -71,10 +72,13 @@ export async function openHost(folder: TemporaryFolder, options: HostOptions = {
   };
 }
 
-function transportTo({ path: cwd }: TemporaryFolder, { flags = [], url }: HostOptions): Transport {
+function transportTo(
+  { path: cwd }: Pick<TemporaryFolder, "path">,
+  { flags = [], url, env: more }: HostOptions,
+): Transport {
   if (url !== undefined) return new StreamableHTTPClientTransport(new URL(url)) as never;
   const [command, ...args] = [...fromSource, "serve", ...flags];
-  const env = testEnvironment({ XDG_DATA_HOME: `${cwd}/data` });
+  const env = testEnvironment({ XDG_DATA_HOME: `${cwd}/data`, ...more });
   return new StdioClientTransport({ command, args, cwd, env, stderr: "inherit" });
 }
 

@@ -5,6 +5,7 @@ import { ClaudikinsError } from "../../errors.ts";
 import { type CheckedServer, checkServers, inventory } from "../../flows/inventory.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
+import { withHeld } from "../held-states.ts";
 import { Progress } from "../progress.ts";
 import { errorJson, errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
@@ -21,7 +22,7 @@ export default command({
   async run(args, io) {
     await using toolbox = await openToolbox(io, args.config);
     const { origin } = toolbox.config;
-    const servers: CheckedServer[] = args.check ? await checked() : inventory(toolbox);
+    const servers: CheckedServer[] = args.check ? await checked() : await withHeld(inventory(toolbox), origin, io.env);
     const failure = failureOf(servers);
     if (args.json) {
       const list = { config: origin.kind === "demo" ? null : origin.file, servers: servers.map(flat) };

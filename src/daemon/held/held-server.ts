@@ -223,6 +223,7 @@ export class HeldServer {
     line.transport.onerror = (error) => this.#options.log.debug(`${this.name}: ${error.message}`);
     line.transport.onclose = () => this.#end({ how: line.ended(), lastWords: line.lastWords(), kind: "failed" });
     await line.transport.start();
+    this.#options.log.info(`${this.name} is started${this.pid === undefined ? "" : ` (process ${this.pid})`}`);
     const { capabilities } = this.#options;
     const clientInfo = { name: "claudikins", version };
     const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities, clientInfo };
@@ -354,7 +355,7 @@ export class HeldServer {
     this.#users.clear();
     this.#pending.clear();
     for (const port of users) port.end(how);
-    this.#options.log.info(`${this.name} is held no more: ${how.how}`);
+    this.#options.log.info(`${this.name} is held no more: ${how.how || "it was closed"}`);
     this.#options.onEnd();
   }
 }

@@ -39,7 +39,7 @@ export function remoteLines(sharing: Sharing): LineMaker {
 }
 
 /** A daemon that is there answers in a moment; one that does not is done without. */
-const answerMs = 10_000;
+const answerMs = 5_000;
 
 /** Undefined where the daemon has another server of the name, or none and is not to start one. */
 async function open(

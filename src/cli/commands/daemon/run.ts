@@ -6,7 +6,7 @@ import { localLines } from "../../../daemon/held/local-lines.ts";
 import { placeAt, placeOf } from "../../../daemon/place.ts";
 import { shellSession } from "../../../daemon/protocol.ts";
 import { runDaemon } from "../../../daemon/run.ts";
-import { openLog } from "../../../log.ts";
+import { dated, openLog } from "../../../log.ts";
 import { command, commonArgs } from "../../command.ts";
 import { parseDuration } from "../../flags.ts";
 import { toolboxOf } from "../../session.ts";
@@ -30,7 +30,8 @@ export default command({
     const file = origin.kind === "demo" ? undefined : origin.file;
     const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket, io.env);
     const cwd = dirname(file ?? folders.workspace);
-    const log = await openLog(io.env["CLAUDIKINS_LOG"]);
+    // Nobody sits before it, and what it did may be asked later.
+    const log = dated(await openLog(io.env["CLAUDIKINS_LOG"] || "info"));
     await using held = new HeldServers(log);
     await using toolbox = await toolboxOf(config, io, { cwd, lines: localLines(held, io.env, shellSession) });
     const result = await runDaemon(toolbox, {

@@ -1,18 +1,20 @@
 /** `claudikins daemon status`: which daemons run, and what they hold. */
 import { findPeers } from "../../../daemon/peers.ts";
+import type { Status } from "../../../daemon/protocol.ts";
 import { command, commonArgs } from "../../command.ts";
 import { table } from "../../table.ts";
 import { ofConfig } from "./of-config.ts";
 
 export default command({
   name: "status",
-  description: "Show the daemons that run: one for each config whose generated files were called lately.",
+  description:
+    "Show the daemons that run: one for each config whose tools were called lately, with the servers that it holds.",
   args: {
     config: { ...commonArgs.config, description: "Only the one of this config file" },
     json: {
       type: "boolean",
       description:
-        'Print {"daemons":[{"pid","version","config","startedAt","calls":{"running","done"},"servers"}]} and nothing else',
+        'Print {"daemons":[{"pid","version","config","startedAt","calls":{"running","done"},"servers","held":[{"server","pid","since","users","private"}]}]} and nothing else',
     },
   },
   examples: ["claudikins daemon status", "claudikins daemon status --json"],
@@ -24,20 +26,27 @@ export default command({
       return 0;
     }
     if (daemons.length === 0) {
-      await io.stderr.write("No daemon runs. One is started when a generated file is called.\n");
+      await io.stderr.write("No daemon runs. One is started when a tool is called.\n");
       return 0;
     }
-    const rows = daemons.map(({ pid, version, config, calls, servers }) => [
+    const rows = daemons.map(({ pid, version, config, calls, ...servers }) => [
       String(pid),
       version,
       `${calls.done} done, ${calls.running} running`,
-      Object.entries(servers)
-        .filter(([, state]) => state !== "not started")
-        .map(([name, state]) => `${name}: ${state}`)
-        .join(", ") || "none started",
+      serversText(servers),
       config ?? "the demo",
     ]);
     await io.stdout.write(table(["process", "version", "calls", "servers", "config"], rows, io.stdout.columns));
     return 0;
   },
 });
+
+/** Of programs their processes, of which there may be several; of others that were used how they are. */
+function serversText({ servers, held }: Pick<Status, "servers" | "held">): string {
+  const processes = held.map((each) => `${each.server} (process ${each.pid}${each.private ? ", private" : ""})`);
+  const names = new Set(held.map(({ server }) => server));
+  const others = Object.entries(servers)
+    .filter(([name, state]) => !names.has(name) && state !== "not started")
+    .map(([name, state]) => `${name}: ${state}`);
+  return [...processes, ...others].join(", ") || "none started";
+}

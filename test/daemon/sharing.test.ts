@@ -1,0 +1,331 @@
+/** One process of each server for everybody: exec, several hosts of serve, and generated files. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { fromSource } from "../support/claudikins.ts";
+import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
+import { type HostOptions, openHost, type TestHost } from "../support/host.ts";
+import { processesWith, runProgram } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+
+setDefaultTimeout(60_000);
+
+let project: GeneratedProject;
+let env: Record<string, string>;
+beforeEach(async () => {
+  project = await generatedProject((folder) => ({
+    own: { ...fixture("seen", `${folder}/own`), session: "private" },
+    asker: fixture("protocol", "stdio", `${folder}/asker`),
+    broken: fixture("crash-on-start", folder),
+  }));
+  env = { ...project.env, CLAUDIKINS_DAEMON: "on" };
+});
+afterEach(async () => {
+  await project[Symbol.asyncDispose]();
+});
+
+const folder = () => join(project.path, "project");
+const exec = (code: string, more: Record<string, string> = {}, flags: string[] = [], cwd = folder()) =>
+  runProgram([...fromSource, "exec", ...flags, "-e", code], { cwd, env: { ...env, ...more } });
+const host = (options: HostOptions = {}) =>
+  openHost({ path: folder() }, { ...options, env: { ...env, ...options.env } });
+
+interface Seen {
+  pid: number;
+  cwd: string;
+}
+
+async function seenBy(run: ReturnType<typeof exec>): Promise<Seen> {
+  const { exitCode, stdout, stderr } = await run;
+  if (exitCode !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+async function execute(of: TestHost, code: string): Promise<string> {
+  const result = await of.call("execute_code", { code });
+  const [{ text = "" } = {}] = result["content"] as { text?: string }[];
+  return text;
+}
+
+const seenByHost = async (of: TestHost, server = "seen") =>
+  JSON.parse((await execute(of, `return JSON.stringify(await ${server}.seen())`)).split("\n\n")[0] ?? "") as Seen;
+const askers = () => processesWith(`protocol.ts stdio ${project.path}`).length;
+const daemonPid = async () => (await project.daemons())[0]?.pid ?? 0;
+
+async function until(what: () => Promise<boolean> | boolean): Promise<void> {
+  while (!(await what())) await Bun.sleep(10);
+}
+
+test("ten executions at once from nothing, two hosts and a generated file: one daemon and one server", async () => {
+  const code = "return await seen.seen()";
+  const first = await Promise.all(Array.from({ length: 10 }, () => seenBy(exec(code))));
+  await using one = await host();
+  await using two = await host();
+  const pids = [...first, await seenByHost(one), await seenByHost(two), (await project.value("seen")) as Seen];
+  expect(new Set(pids.map(({ pid }) => pid)).size).toBe(1);
+  expect(await project.daemons()).toMatchObject([
+    { calls: { running: 0, done: 13 }, held: [{ server: "seen", private: false }] },
+  ]);
+});
+
+test("hosts that end take nothing from the others", async () => {
+  const one = await host();
+  await using two = await host();
+  const { pid } = await seenByHost(one);
+  expect((await seenByHost(two)).pid).toBe(pid);
+  await one[Symbol.asyncDispose]();
+  expect((await seenByHost(two)).pid).toBe(pid);
+});
+
+test("without the daemon, servers are a command's own and end with it", async () => {
+  for (const [flags, more] of [
+    [["--no-daemon"], {}],
+    [[], { CLAUDIKINS_DAEMON: "off" }],
+  ] as const) {
+    await seenBy(exec("return await seen.seen()", more, [...flags]));
+    expect(await project.daemons()).toEqual([]);
+    expect(await project.left()).toEqual([]);
+  }
+  const { exitCode, stderr } = await exec("return 1", { CLAUDIKINS_DAEMON: "perhaps" });
+  expect([exitCode, stderr]).toEqual([2, 'error: CLAUDIKINS_DAEMON is on or off; it is "perhaps"\n']);
+});
+
+test("commands that look at every server start no daemon, and look at the servers of the one that there is", async () => {
+  expect((await runProgram([...fromSource, "gen"], { cwd: folder(), env })).exitCode).toBe(4);
+  expect(await project.daemons()).toEqual([]);
+  const { pid } = await seenBy(exec("return await seen.seen()"));
+  const { stderr } = await runProgram([...fromSource, "list", "--check", "--json"], { cwd: folder(), env });
+  const { servers } = JSON.parse(stderr).list;
+  expect(servers.find(({ server }: { server: string }) => server === "seen").pid).toBe(pid);
+  expect(processesWith(`protocol.ts stdio ${project.path}`)).toEqual([]);
+});
+
+describe("a server that is not shared", () => {
+  test("is one for each host, keeps its state between its calls, and ends with it", async () => {
+    const one = await host();
+    await using two = await host();
+    const [first, again, other] = [
+      await seenByHost(one, "own"),
+      await seenByHost(one, "own"),
+      await seenByHost(two, "own"),
+    ];
+    expect([again.pid === first.pid, other.pid === first.pid]).toEqual([true, false]);
+    await one[Symbol.asyncDispose]();
+    await until(() => !processesWith(`${project.path}/own`).includes(first.pid));
+    expect((await seenByHost(two, "own")).pid).toBe(other.pid);
+  });
+
+  test("is one for all shells that name no session, and one for each session that they name", async () => {
+    const code = "return await own.seen()";
+    const [one, same, a, b] = [
+      await seenBy(exec(code)),
+      await seenBy(exec(code)),
+      await seenBy(exec(code, { CLAUDIKINS_SESSION: "a" })),
+      await seenBy(exec(code, { CLAUDIKINS_SESSION: "b" })),
+    ];
+    expect(one.pid).toBe(same.pid);
+    expect(new Set([one.pid, a.pid, b.pid]).size).toBe(3);
+  });
+});
+
+test("servers run in their project's folder; those of the user's config where they are called, and are shared there", async () => {
+  const below = join(folder(), "below");
+  mkdirSync(below);
+  const code = "return await seen.seen()";
+  expect((await seenBy(exec(code, {}, [], below))).cwd).toBe(folder());
+  const user = join(project.path, "config", "claudikins");
+  mkdirSync(user, { recursive: true });
+  writeFileSync(join(user, "claudikins.json"), JSON.stringify({ mcpServers: { seen: fixture("seen", project.path) } }));
+  const [one, two] = ["one", "two"].map((name) => join(project.path, name)) as [string, string];
+  for (const path of [one, two]) mkdirSync(path);
+  const [first, same, other] = [
+    await seenBy(exec(code, {}, [], one)),
+    await seenBy(exec(code, {}, [], one)),
+    await seenBy(exec(code, {}, [], two)),
+  ];
+  expect([first.cwd, other.cwd]).toEqual([one, two]);
+  expect([same.pid === first.pid, other.pid === first.pid]).toEqual([true, false]);
+});
+
+describe("hosts that can be asked", () => {
+  const capabilities = { elicitation: { form: {} } };
+  const form = { message: "Who?", requestedSchema: { type: "object", properties: { name: { type: "string" } } } };
+  const asking = `return JSON.stringify(await asker.ask(${JSON.stringify({ method: "elicitation/create", params: form })}))`;
+  const person = (name: string, asked: string[]): HostOptions => ({
+    capabilities,
+    prepare: (client) =>
+      client.setRequestHandler(ElicitRequestSchema, () => {
+        asked.push(name);
+        return { action: "accept", content: { name } };
+      }),
+  });
+
+  test("share a server until it asks: then it is theirs alone, and only they are asked for what they do", async () => {
+    const asked: string[] = [];
+    await using one = await host(person("one", asked));
+    await using two = await host(person("two", asked));
+    await Promise.all([execute(one, "return await asker.seen()"), execute(two, "return await asker.seen()")]);
+    expect(askers()).toBe(1);
+    expect(await execute(two, asking)).toContain('"name":"two"');
+    expect(await execute(one, asking)).toContain('"name":"one"');
+    expect(await execute(two, asking)).toContain('"name":"two"');
+    expect(asked).toEqual(["two", "one", "two"]);
+    expect(askers()).toBe(2);
+    const both = await Promise.all([one, two, one, two].map((each) => execute(each, asking)));
+    expect(both.map((text) => /"name":"(\w+)"/.exec(text)?.[1])).toEqual(["one", "two", "one", "two"]);
+  });
+
+  test("do not share with those that cannot", async () => {
+    await using one = await host(person("one", []));
+    await execute(one, "return await asker.seen()");
+    await exec("return await asker.seen()");
+    expect(askers()).toBe(2);
+    expect(await execute(one, "return JSON.stringify(await asker.capabilities())")).toContain("elicitation");
+    expect((await exec("return await asker.capabilities()")).stdout).not.toContain("elicitation");
+  });
+});
+
+test("what two users ask at once does not meet: progress, cancelling and answers are each their own", async () => {
+  const code = (words: string) => `return await asker.progress({ steps: 20, ms: 5, words: "${words}" })`;
+  await using one = await host();
+  await using two = await host();
+  const asked = [one, two].map((of, at) => {
+    const words = ["red", "blue"][at] ?? "";
+    // Of both the same, as hosts count theirs.
+    const params = { name: "execute_code", arguments: { code: code(words) }, _meta: { progressToken: 1 } };
+    return of.request("tools/call", params);
+  });
+  expect(JSON.stringify(await Promise.all(asked)).match(/reported/g)).toHaveLength(2);
+  const heard = [one, two].map(({ told }) => JSON.stringify(told));
+  expect(heard.map((text) => [text.includes("red"), text.includes("blue")])).toEqual([
+    [true, false],
+    [false, true],
+  ]);
+  const cancel = new AbortController();
+  const waiting = one.request(
+    "tools/call",
+    { name: "execute_code", arguments: { code: "await asker.wait({ ms: 600000 })" } },
+    { signal: cancel.signal },
+  );
+  await until(async () => (await project.daemons())[0]?.calls.running === 1);
+  const other = execute(two, "return await asker.wait({ ms: 300 })");
+  cancel.abort();
+  expect(await waiting.catch(() => "cancelled")).toBe("cancelled");
+  expect(await other).toContain("waited");
+  await until(async () => (await project.daemons())[0]?.calls.running === 0);
+});
+
+test("resources: updates come to who has subscribed, until the last of them has gone", async () => {
+  await using one = await host({ flags: ["--mode", "direct"] });
+  await using two = await host({ flags: ["--mode", "direct"] });
+  for (const each of [one, two]) await each.request("resources/subscribe", { uri: "file:///a" });
+  await two.request("tools/call", { name: "touch-resource", arguments: { uri: "file:///a" } });
+  await Promise.all([one, two].map((each) => each.hears("notifications/resources/updated")));
+  await one[Symbol.asyncDispose]();
+  await two.request("tools/call", { name: "touch-resource", arguments: { uri: "file:///a" } });
+  await until(() => two.told.filter(({ method }) => method === "notifications/resources/updated").length === 2);
+});
+
+test("what a server that fails has said is said as without the daemon", async () => {
+  const said = async (code: string, ...flags: string[]) => {
+    const { exitCode, stderr } = await exec(code, {}, flags);
+    return [exitCode, stderr.replace(/\d+ ms|process \d+/g, "…").replaceAll(/^\[claudikins\].*\n/gm, "")];
+  };
+  for (const code of ["await broken.anything()", "await asker.exit()"]) {
+    expect(await said(code)).toEqual(await said(code, "--no-daemon"));
+  }
+  // It is started again.
+  expect((await exec("return await asker.seen()")).exitCode).toBe(0);
+});
+
+test("results of 50 MB", async () => {
+  const code = "return (await seen.large.raw({ characters: 50_000_000 })).content[0].text.length";
+  const { stdout, stderr } = await exec(code, {}, ["--memory", "1024mb"]);
+  expect([stdout.trim(), stderr.includes("error")]).toEqual(["50000003", false]);
+});
+
+describe("the daemon ends", () => {
+  test("killed while a host waits: the host is told so at once, its next call is served, and no server is left", async () => {
+    await using one = await host();
+    const { pid } = await seenByHost(one);
+    const running = execute(one, "return await seen.wait({ ms: 600000 })");
+    await until(async () => (await project.daemons())[0]?.calls.running === 1);
+    process.kill(await daemonPid(), "SIGKILL");
+    expect(await running).toContain("the claudikins daemon that had it is gone");
+    expect((await seenByHost(one)).pid).not.toBe(pid);
+    await until(() => !processesWith(`seen.ts ${project.path}`).includes(pid));
+  });
+
+  test("for a newer one: what runs is done, and what comes next is done by the newer one", async () => {
+    await using one = await host();
+    const { pid } = await seenByHost(one);
+    const before = await daemonPid();
+    const running = execute(one, "return await seen.wait({ ms: 1500 })");
+    await until(async () => (await project.daemons())[0]?.calls.running === 1);
+    expect(await openingAnswer({ version: "99.0.0" })).toMatchObject({ refused: { code: "OUTDATED" } });
+    expect(await running).toContain("waited");
+    expect((await seenByHost(one)).pid).not.toBe(pid);
+    expect(await daemonPid()).not.toBe(before);
+    await until(() => processesWith(`daemon run --config ${project.config}`).length === 1);
+  });
+
+  test("since its config has changed: a host goes on with the entries that it knows", async () => {
+    await using one = await host();
+    await seenByHost(one);
+    const { mcpServers } = await Bun.file(project.config).json();
+    const args = [...mcpServers.seen.args, "changed"];
+    writeFileSync(
+      project.config,
+      JSON.stringify({ mcpServers: { ...mcpServers, seen: { ...mcpServers.seen, args } } }),
+    );
+    const { pid } = await seenByHost(one);
+    expect(processesWith("changed")).not.toContain(pid);
+    const changed = await seenBy(exec("return await seen.seen()"));
+    expect(processesWith("changed")).toContain(changed.pid);
+  });
+
+  test("or does not answer: servers are started without it", async () => {
+    await seenBy(exec("return await seen.seen()"));
+    const pid = await daemonPid();
+    process.kill(pid, "SIGSTOP");
+    try {
+      const { exitCode, stderr } = await exec("return await seen.seen()", { CLAUDIKINS_LOG: "warn" });
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining("seen is started without the daemon")]);
+    } finally {
+      process.kill(pid, "SIGCONT");
+    }
+  });
+});
+
+const runFolder = () => join(project.path, "runtime", "claudikins");
+const socket = () => join(runFolder(), readdirSync(runFolder()).find((name) => name.endsWith(".sock")) ?? "none");
+
+/** What is answered to an opening that says only this. */
+async function openingAnswer(opening: object): Promise<unknown> {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const way = new WebSocket(`ws+unix://${socket()}:/servers`);
+  const whole = { server: "seen", entry: "", cwd: "/", env: {}, capabilities: {}, session: "s", ...opening };
+  way.onopen = () => way.send(JSON.stringify({ open: whole }));
+  way.onmessage = ({ data }) => resolve(JSON.parse(String(data)));
+  way.onclose = ({ code, reason }) => resolve({ code, reason });
+  return promise;
+}
+
+test("openings that make no sense are refused, and harm nobody", async () => {
+  const { pid } = await seenBy(exec("return await seen.seen()"));
+  const refused = (code: string) => ({ refused: expect.objectContaining({ code }) });
+  expect(await openingAnswer({ version: 5 })).toEqual(refused("USAGE"));
+  expect(await openingAnswer({ version: "0.0.1", env: null })).toEqual(refused("USAGE"));
+  expect(await openingAnswer({ version: "0.0.1", server: "nobody" })).toEqual(refused("UNLIKE"));
+  expect(await openingAnswer({ version: "0.0.1" })).toEqual(refused("UNLIKE"));
+  expect((await seenBy(exec("return await seen.seen()"))).pid).toBe(pid);
+});
+
+test.skipIf(process.getuid?.() !== 0)("a socket of another user is not used", async () => {
+  await seenBy(exec("return await seen.seen()"));
+  chownSync(socket(), 1, 1);
+  const { exitCode, stderr } = await exec("return await seen.seen()", { CLAUDIKINS_LOG: "warn" });
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining("does not belong to you")]);
+  chownSync(socket(), 0, 0);
+});
