@@ -32,7 +32,8 @@ export async function chosenServers(
   });
 }
 
-function unknownServer(name: string, known: string[]): ClaudikinsError {
+/** Where somebody names one that is not there. */
+export function unknownServer(name: string, known: string[]): ClaudikinsError {
   return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${name}"`, { hint: hintOf(name, known) });
 }
 

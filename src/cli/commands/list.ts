@@ -3,8 +3,10 @@
 import { stateText } from "../../clients/state.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { type CheckedServer, checkServers, inventory } from "../../flows/inventory.ts";
+import { didYouMean } from "../../near-names.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
+import { several } from "../flags.ts";
 import { withHeld } from "../held-states.ts";
 import { Progress } from "../progress.ts";
 import { errorJson, errorText } from "../report.ts";
@@ -15,11 +17,37 @@ export default command({
   name: "list",
   description: "Show the configured servers: state, tools, description. Starts none, unless --check is given.",
   args: {
+    what: { type: "positional", required: false, description: "servers, or tools: a line for each" },
+    server: { type: "positional", required: false, description: "Only the tools of these servers", ...several },
+    detailed: { type: "boolean", description: "Of tools: how to call them, too" },
     check: { type: "boolean", description: "Start every server, ask it for its tools, and say which ones fail" },
     ...commonArgs,
   },
-  examples: ["claudikins list", "claudikins list --check", "claudikins list --check --json"],
-  async run(args, io) {
+  examples: [
+    "claudikins list",
+    "claudikins list --check --json",
+    "claudikins list tools",
+    "claudikins list tools demo --detailed",
+  ],
+  async run(args, io, all) {
+    const [named] = all("server");
+    const { what = "servers" } = args;
+    if (what !== "servers" && what !== "tools") {
+      throw new ClaudikinsError("USAGE", `list shows servers or tools, got "${what}"`, {
+        hint: didYouMean(what, ["servers", "tools"]) ?? `The tools of a server: claudikins list tools ${what}`,
+      });
+    }
+    if (what === "tools") {
+      if (args.check) throw new ClaudikinsError("USAGE", "--check is for servers: claudikins list --check");
+      const { detailed = false, json = false, config } = args;
+      const { writeToolList } = await import("../tool-list.ts");
+      return writeToolList({ servers: all("server"), detailed, json, config }, io);
+    }
+    if (args.detailed || named !== undefined) {
+      throw new ClaudikinsError("USAGE", `${named === undefined ? "--detailed" : `"${named}"`} is for tools`, {
+        hint: `claudikins list tools ${named ?? "--detailed"}`,
+      });
+    }
     await using toolbox = await openToolbox(io, args.config);
     const { origin } = toolbox.config;
     const servers: CheckedServer[] = args.check ? await checked() : await withHeld(inventory(toolbox), origin, io.env);

@@ -1,0 +1,59 @@
+/** `claudikins list tools`: a line a tool, or all that is needed to call it. */
+import { ClaudikinsError } from "../errors.ts";
+import { listTools, type MissingServer, type ShownTool } from "../flows/list-tools.ts";
+import { hasColours } from "./colours.ts";
+import { foundText } from "./found-text.ts";
+import type { Io } from "./io.ts";
+import { Activity } from "./progress.ts";
+import { errorJson } from "./report.ts";
+import { openToolbox } from "./session.ts";
+import { table } from "./table.ts";
+
+export interface ToolListOptions {
+  servers: string[];
+  detailed: boolean;
+  json: boolean;
+  config: string | undefined;
+}
+
+/** The exit code: that of a server that was named and cannot be asked. Throws SERVER_NOT_FOUND. */
+export async function writeToolList({ servers, detailed, json, config }: ToolListOptions, io: Io): Promise<number> {
+  await using toolbox = await openToolbox(io, config);
+  const activity = new Activity(io.stderr);
+  activity.onProgress?.("Asking servers for their tools");
+  const { tools, missing } = await listTools(servers, toolbox, io.interrupted).finally(() => activity.end());
+  const failure = servers.length > 0 ? failureOf(missing) : undefined;
+  if (json) {
+    const shown = detailed ? tools : tools.map(({ signature: _, example: __, ...tool }) => tool);
+    const list = { tools: shown, missing };
+    if (failure) await io.stderr.write(errorJson(failure, { list }));
+    else await io.stdout.write(`${JSON.stringify(list)}\n`);
+    return failure?.exitCode ?? 0;
+  }
+  if (tools.length > 0) await io.stdout.write(detailed ? detailsText(tools, io) : linesText(tools, io));
+  else if (missing.length === 0) await io.stderr.write("There are no tools.\n");
+  for (const { server, message, hint } of missing) {
+    await io.stderr.write(`Not listed: ${server} (${[message, hint].filter(Boolean).join(". ")})\n`);
+  }
+  return failure?.exitCode ?? 0;
+}
+
+function linesText(tools: ShownTool[], { stdout }: Io): string {
+  const rows = tools.map(({ id, description }) => [id, description]);
+  // The head is for people; a program reads one tool a line.
+  const text = table(["tool", "what it does"], rows, stdout.columns);
+  return stdout.isTerminal ? text : text.slice(text.indexOf("\n") + 1);
+}
+
+function detailsText(tools: ShownTool[], io: Io): string {
+  const found = tools.map((tool) => ({ kind: "tool" as const, score: 0, ...tool }));
+  return foundText(found, "signatures", { colours: hasColours(io.stdout, io), width: io.stdout.columns });
+}
+
+function failureOf(missing: MissingServer[]): ClaudikinsError | undefined {
+  const [first] = missing;
+  if (!first) return undefined;
+  if (missing.length === 1) return new ClaudikinsError(first.code, first.message, { hint: first.hint });
+  const names = missing.map(({ server }) => server).join(", ");
+  return new ClaudikinsError(first.code, `${missing.length} servers cannot be asked for their tools: ${names}`);
+}
