@@ -1,4 +1,5 @@
 /** `claudikins daemon run`: the daemon itself. Generated files start it; by hand it shows what it does. */
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { loadConfig } from "../../../config/load.ts";
 import { HeldServers } from "../../../daemon/held/held-servers.ts";
@@ -30,6 +31,8 @@ export default command({
     const file = origin.kind === "demo" ? undefined : origin.file;
     const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket, io.env);
     const cwd = dirname(file ?? folders.workspace);
+    // Of the demo's nobody may have written there yet.
+    if (file === undefined) mkdirSync(cwd, { recursive: true });
     // Nobody sits before it, and what it did may be asked later.
     const log = dated(await openLog(io.env["CLAUDIKINS_LOG"] || "info"));
     await using held = new HeldServers(log);
