@@ -45,6 +45,10 @@ const commands: Record<string, Entry | Group> = {
     summary: "Run TypeScript that calls tools; only what it returns comes out",
     load: () => import("./commands/exec.ts"),
   },
+  call: {
+    summary: "Call one tool: server.tool name=value; the second call is warm",
+    load: () => import("./commands/call.ts"),
+  },
   search: { summary: "Find tools by what they do; starts no server", load: () => import("./commands/search.ts") },
   list: {
     summary: "Show the servers and what is known of them; --check starts them",

@@ -1,8 +1,8 @@
 /** What the commands that work with servers begin with: the config, and a toolbox made of it. */
-import { dirname, relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { PoolOptions } from "../clients/pool.ts";
 import type { LineMaker } from "../clients/transport.ts";
-import type { ConfigOrigin } from "../config/discover.ts";
+import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { credentialsFile } from "../config/locations.ts";
 import { shellSession } from "../daemon/protocol.ts";
@@ -52,13 +52,6 @@ interface Ways extends Pick<PoolOptions, "lines"> {
 export async function toolboxOf(config: Config, io: Io, ways: Ways, sandbox = new Sandbox()): Promise<Toolbox> {
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   return new Toolbox(config, sandbox, { env: io.env, log, credentialsFile: credentialsFile(io.env), ...ways });
-}
-
-/** Servers of a project run in its folder, wherever in it somebody is; others where we are. */
-export function serverFolder(origin: ConfigOrigin, cwd: string): string {
-  if (origin.kind !== "project") return cwd;
-  const folder = dirname(origin.file);
-  return relative(folder, cwd).split(/[\\/]/, 1)[0] === ".." ? cwd : folder;
 }
 
 /** The daemon is looked for when the first server is needed. */

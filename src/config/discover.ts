@@ -1,6 +1,6 @@
 /** Finds the config file: `--config`, then CLAUDIKINS_CONFIG, then the nearest one upwards, then the user's. */
 import { existsSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
 import type { Environment } from "./environment.ts";
 import { configFileName, userConfigFile } from "./locations.ts";
@@ -27,6 +27,13 @@ export function discoverConfig(options: { flag?: string | undefined; cwd: string
     if (folder === dirname(folder)) break;
   }
   return isFile(user) ? { kind: "user", file: user } : { kind: "demo" };
+}
+
+/** Servers of a project run in its folder, wherever in it somebody is; others where we are. */
+export function serverFolder(origin: ConfigOrigin, cwd: string): string {
+  if (origin.kind !== "project") return cwd;
+  const folder = dirname(origin.file);
+  return relative(folder, cwd).split(/[\\/]/, 1)[0] === ".." ? cwd : folder;
 }
 
 /** A folder above that we may not look into is no reason to stop. */

@@ -4,13 +4,15 @@ import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, type ErrorCode, systemCodeOf } from "../errors.ts";
 import { version } from "../version.ts";
 import { type Place, placeOf, refuseForeign } from "./place.ts";
-import type { ProblemCode } from "./protocol.ts";
+import { jsonLines, type ProblemCode } from "./protocol.ts";
 
 export interface Problem {
   error: string;
   code: ProblemCode;
   suggestion?: string;
 }
+
+export type LineListener = (line: object) => void;
 
 /** How long a daemon may take until it listens. */
 const startMs = 30_000;
@@ -31,11 +33,12 @@ export class DaemonClient {
   /**
    * The answer to a request, from the daemon that there is or one that is started for it. Throws what the daemon says went
    * wrong, SERVER_UNAVAILABLE when it ended in the middle, FILE_NOT_WRITABLE where somebody else listens, and CANCELLED.
+   * `onLine` is told of each line before the last, where the answer comes in lines.
    */
-  async post(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
+  async post(path: string, body: object, signal?: AbortSignal, onLine?: LineListener): Promise<unknown> {
     const text = JSON.stringify(body);
     return this.reach(async () => {
-      const answer = await this.#ask("POST", path, text, signal);
+      const answer = await this.#ask("POST", path, text, signal, onLine);
       const problem = answer as Partial<Problem> | undefined;
       if (problem?.error === undefined || problem.code === undefined || isLeaving(problem.code)) return problem;
       throw new ClaudikinsError(problem.code as ErrorCode, problem.error, { hint: problem.suggestion });
@@ -62,7 +65,13 @@ export class DaemonClient {
   }
 
   /** Undefined when nobody listens, so that nothing was sent. */
-  async #ask(method: string, path: string, body: string | undefined, signal?: AbortSignal): Promise<unknown> {
+  async #ask(
+    method: string,
+    path: string,
+    body: string | undefined,
+    signal?: AbortSignal,
+    onLine?: LineListener,
+  ): Promise<unknown> {
     this.refuseForeign();
     try {
       const answer = await fetch(`http://localhost${path}`, {
@@ -74,7 +83,8 @@ export class DaemonClient {
         ...(signal ? { signal } : {}),
         ...(body === undefined ? {} : { body }),
       });
-      return await answer.json();
+      const isInLines = onLine && answer.headers.get("content-type") === jsonLines;
+      return isInLines ? await lastLine(answer, onLine) : await answer.json();
     } catch (error) {
       if (signal?.aborted) throw new ClaudikinsError("CANCELLED", "The call was cancelled", { cause: error });
       if (isNobody(error)) return undefined;
@@ -130,4 +140,20 @@ export function isLeaving(code: unknown): boolean {
 /** Nobody has made this socket, or whoever did is gone. */
 export function isNobody(error: unknown): boolean {
   return ["ENOENT", "ECONNREFUSED"].includes(systemCodeOf(error) ?? "");
+}
+
+/** The last one, parsed. Throws where there is none, or where it is not whole. */
+async function lastLine({ body }: Response, onLine: LineListener): Promise<unknown> {
+  let last: object | undefined;
+  let pending = "";
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const lines = `${pending}${chunk}`.split("\n");
+    pending = lines.pop() ?? "";
+    for (const line of lines) {
+      if (last) onLine(last);
+      last = JSON.parse(line);
+    }
+  }
+  if (!last || pending !== "") throw new Error("the answer has no end");
+  return last;
 }

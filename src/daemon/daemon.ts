@@ -16,6 +16,7 @@ import type { HeldServers } from "./held/held-servers.ts";
 import { localLines } from "./held/local-lines.ts";
 import { type Opened, Openings } from "./held/openings.ts";
 import { type CallRequest, httpStatusOf, isOlder, type ProblemCode, type Status, shellSession } from "./protocol.ts";
+import { answerWritten, isWrittenCall, writtenCallOf } from "./written-call.ts";
 
 export interface DaemonOptions {
   toolbox: Toolbox;
@@ -174,17 +175,29 @@ export class Daemon {
       );
     }
     this.#running += 1;
+    let ended = Promise.resolve();
     try {
-      const { server, tool, args, via, cwd, session } = callOf(await bodyOf(request));
-      this.#countFirst(String(via));
+      const body = await bodyOf(request);
       const signal = AbortSignal.any([request.signal, this.#closing.signal]);
+      if (isWrittenCall(body)) {
+        const wanted = writtenCallOf(body);
+        const answer = await answerWritten(wanted, this.#toolboxFor(wanted.cwd, wanted.session), signal);
+        ended = answer.ended;
+        return answer.response;
+      }
+      const { server, tool, args, via, cwd, session } = callOf(body);
+      this.#countFirst(String(via));
       const value = await callOnce({ server, tool, args }, this.#toolboxFor(cwd, session), signal);
       return json(`{"value":${jsonOf(value)}}`);
     } finally {
-      this.#running -= 1;
-      this.#done += 1;
-      this.#used();
+      void ended.then(() => this.#endCall());
     }
+  }
+
+  #endCall(): void {
+    this.#running -= 1;
+    this.#done += 1;
+    this.#used();
   }
 
   /** Servers that name no folder run in the caller's; those that are not shared are the session's. */

@@ -1,9 +1,12 @@
 /**
  * What a daemon is asked and answers: JSON over HTTP, on a socket that only its user can reach. Answers have a
- * content-length.
+ * content-length, unless they were asked to come with progress.
  *
  * - `POST /call` with a `CallRequest` calls a tool: `{"value"}`, as code in the sandbox gets it. `via` is
  *   where its caller has read of it, as a mark of `registry/hooks.ts`.
+ * - `POST /call` with a `WrittenCall` calls a tool as it is written on a command line: `{"server", "tool", "result"}`, its own
+ *   name and the result as it came. With `progress` the answer is JSON in lines: `{"progress"}`, in words, as often as the
+ *   server says how far it is, and last what it would have been without.
  * - `GET /status` → `Status`.
  * - `GET /servers`, upgraded to a WebSocket, is the way to one server, held for all who want it. The first message is
  *   `{"open": Opening}`, answered with `{"opened": {"pid"}}`, or with `{"refused": …}` as below: then nothing was done. What
@@ -17,6 +20,7 @@
  * opening: UNLIKE (the daemon has another entry of this name), and UNHELD (it does not run, and is not to be started).
  */
 import type { ErrorCode } from "../errors.ts";
+import type { ToolCall } from "../flows/call.ts";
 import type { HeldFacts } from "./held/held-servers.ts";
 
 export interface CallRequest {
@@ -27,6 +31,13 @@ export interface CallRequest {
   /** The working directory of servers that name none; without it the config file's folder. */
   cwd?: string;
   /** Whose call it is: a server that is not shared is one for each. */
+  session?: string;
+}
+
+/** See `flows/call.ts`, and for the rest `CallRequest`. */
+export interface WrittenCall extends ToolCall {
+  progress?: boolean;
+  cwd?: string;
   session?: string;
 }
 
@@ -51,6 +62,9 @@ export interface Opening {
   /** Only where it runs already. */
   startsNothing: boolean;
 }
+
+/** The content type of an answer that comes with progress. */
+export const jsonLines = "application/jsonl";
 
 export interface Status {
   pid: number;

@@ -2,7 +2,7 @@
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import { oneLine } from "../clients/notices.ts";
 import type { CallOptions } from "../clients/pool.ts";
-import { type ToolResult, toolValue } from "../clients/result.ts";
+import { type JsonObject, type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
@@ -154,23 +154,46 @@ async function toldCall(
   }
 }
 
-interface CallSurroundings extends Pick<CallOptions, "clock" | "onProgress"> {
+/** Arguments by what the tool takes, and why they cannot be made. */
+export type ArgumentsFor = (inputSchema: JsonObject) => { args: JsonObject; problems: string[] };
+
+export interface CallSurroundings extends Pick<CallOptions, "clock" | "onProgress" | "timeoutMs"> {
   signal: AbortSignal;
   /** Of the execution. */
   subscriptions: CodeSubscriptions;
+  /** Where the call's own arguments are not yet what the tool takes. */
+  argumentsFor?: ArgumentsFor;
 }
 
 async function callTool(toolbox: Toolbox, call: BindingCall, options: CallSurroundings): Promise<BindingValue> {
-  const { namespace, args } = call;
+  const { namespace } = call;
   const { signal, subscriptions } = options;
   if (call.group !== "tools") {
     const value = await serverFunction(call, toolbox.pool, subscriptions, options);
     return { json: JSON.stringify(value ?? null) };
   }
-  if (namespace === "") return { json: JSON.stringify(await registryFunction(call.name, args, toolbox, signal)) };
-  const found = await wantedTool(toolbox, call, signal);
+  if (namespace === "") return { json: JSON.stringify(await registryFunction(call.name, call.args, toolbox, signal)) };
+  const { tool, result } = await toolResult(toolbox, call, options);
+  return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${tool.name}`);
+}
+
+/** The result of a tool as it came, `isError` included, and the tool that the call means. */
+export async function toolResult(
+  toolbox: Toolbox,
+  call: BindingCall,
+  options: CallSurroundings,
+): Promise<{ tool: RegistryTool; result: ToolResult }> {
+  const { namespace } = call;
+  const { signal, clock, onProgress, timeoutMs } = options;
+  const { tool: found, args } = await wantedTool(toolbox, call, options);
   const repeatable = isRepeatable(found);
-  const calling = toolbox.pool.callTool(namespace, found.name, args, { ...options, repeatable });
+  const calling = toolbox.pool.callTool(namespace, found.name, args, {
+    signal,
+    clock,
+    onProgress,
+    timeoutMs,
+    repeatable,
+  });
   const result: ToolResult = await calling.catch(async (error: unknown) => {
     await failIfGone(toolbox, namespace, found.name, signal);
     throw withSignature(error, toolbox.known(namespace), found);
@@ -178,7 +201,7 @@ async function callTool(toolbox: Toolbox, call: BindingCall, options: CallSurrou
   if (result["isError"] === true) await failIfGone(toolbox, namespace, found.name, signal);
   const server = toolbox.knownWhole(namespace);
   if (server) toolbox.observer.see({ server, tool: found, args, result });
-  return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${found.name}`);
+  return { tool: found, result };
 }
 
 /** A server that takes a tool away may answer anything to a call of it. */
@@ -199,11 +222,16 @@ function isRepeatable({ annotations }: RegistryTool): boolean {
   return annotations?.["readOnlyHint"] === true || annotations?.["idempotentHint"] === true;
 }
 
+interface Wanted {
+  tool: RegistryTool;
+  args: JsonObject;
+}
+
 /**
  * The tool that a call means, its arguments checked. What the registry refuses, the server is asked about first; of what the
  * config denies nothing more is said. Throws what it is denied with.
  */
-async function wantedTool(toolbox: Toolbox, call: BindingCall, signal: AbortSignal): Promise<RegistryTool> {
+async function wantedTool(toolbox: Toolbox, call: BindingCall, options: CallSurroundings): Promise<Wanted> {
   const { namespace } = call;
   // Whatever the name means.
   if (toolbox.isClosed(namespace)) toolbox.pool.refuseDenied(namespace, call.name);
@@ -211,25 +239,31 @@ async function wantedTool(toolbox: Toolbox, call: BindingCall, signal: AbortSign
   if (known && !toolbox.asked(namespace)) {
     const tool = findTool(known, call.name);
     if (tool) toolbox.pool.refuseDenied(namespace, tool.name);
-    if (tool && (await problemsOf(tool, call, toolbox)).length === 0) return tool;
+    const { args, problems } = tool ? await checkedArguments(tool, call, toolbox, options) : nothing;
+    if (tool && problems.length === 0) return { tool, args };
   }
-  const server = toolbox.asked(namespace) && known ? known : await toolbox.learn(namespace, signal);
+  const server = toolbox.asked(namespace) && known ? known : await toolbox.learn(namespace, options.signal);
   const tool = findTool(server, call.name);
   if (!tool) throw unknownTool(toolbox, namespace, call.name);
   toolbox.pool.refuseDenied(namespace, tool.name);
-  const problems = await problemsOf(tool, call, toolbox);
-  if (problems.length === 0) return tool;
+  const { args, problems } = await checkedArguments(tool, call, toolbox, options);
+  if (problems.length === 0) return { tool, args };
   throw new ClaudikinsError("INVALID_ARGUMENTS", `${namespace}.${tool.jsName ?? tool.name}: ${problems.join("; ")}`, {
     hint: signature(server, tool),
   });
 }
 
-async function problemsOf(
+const nothing = { args: {}, problems: [] };
+
+async function checkedArguments(
   { inputSchema }: RegistryTool,
-  { args }: BindingCall,
+  call: BindingCall,
   { config }: Toolbox,
-): Promise<string[]> {
-  return config.check === "off" ? [] : argumentProblems(inputSchema, args);
+  { argumentsFor }: CallSurroundings,
+): Promise<{ args: JsonObject; problems: string[] }> {
+  const { args, problems } = argumentsFor?.(inputSchema) ?? { args: call.args, problems: [] };
+  if (problems.length > 0 || config.check === "off") return { args, problems };
+  return { args, problems: await argumentProblems(inputSchema, args) };
 }
 
 /** By its own name, else by its name in code. */

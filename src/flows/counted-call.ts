@@ -21,32 +21,31 @@ export async function counted(
   const { toolbox } = around;
   // Questions about the tools are no calls.
   if (call.namespace === "") return make();
-  const names = () => ({ server: serverOf(call, toolbox), tool: nameOf(call, toolbox) });
-  return measured(make, around, names, (value) => ({
-    isFailure: value === undefined,
-    resultChars: value ? textOf(value).length : 0,
-    takenChars: taken && value ? Math.min(charsOf(value, call), shownChars) : 0,
-    argumentChars: taken ? JSON.stringify(call.args).length : 0,
-  }));
-}
-
-/** The same for who passes a result on as it is, to a host that has called the tool by itself. The names are the server's own. */
-export async function countedResult(
-  names: { server: string; tool: string },
-  around: Surroundings,
-  make: () => Promise<JsonObject>,
-): Promise<JsonObject> {
   return measured(
     make,
     around,
-    () => names,
-    (result) => ({
-      isFailure: result === undefined || result["isError"] === true,
-      resultChars: charsOfBlocks(result?.["content"] ?? result?.["contents"] ?? messagesOf(result)),
-      takenChars: 0,
-      argumentChars: 0,
+    () => usedNames(call, toolbox),
+    (value) => ({
+      isFailure: value === undefined,
+      resultChars: value ? textOf(value).length : 0,
+      takenChars: taken && value ? Math.min(charsOf(value, call), shownChars) : 0,
+      argumentChars: taken ? JSON.stringify(call.args).length : 0,
     }),
   );
+}
+
+/** The same for who passes a result on as it is, to somebody who has called the tool by itself. The names are the server's own. */
+export async function countedResult(
+  names: Used | (() => Used),
+  around: Surroundings,
+  make: () => Promise<JsonObject>,
+): Promise<JsonObject> {
+  return measured(make, around, typeof names === "function" ? names : () => names, (result) => ({
+    isFailure: result === undefined || result["isError"] === true,
+    resultChars: charsOfBlocks(result?.["content"] ?? result?.["contents"] ?? messagesOf(result)),
+    takenChars: 0,
+    argumentChars: 0,
+  }));
 }
 
 function messagesOf(prompt: JsonObject | undefined): unknown {
@@ -61,7 +60,7 @@ interface Measure extends Pick<ToolUse, "resultChars" | "takenChars" | "argument
 async function measured<T>(
   make: () => Promise<T>,
   { toolbox, signal }: Surroundings,
-  names: () => { server: string; tool: string },
+  names: () => Used,
   measure: (result: T | undefined) => Measure,
 ): Promise<T> {
   if (!toolbox.ledger.isOn) return make();
@@ -92,6 +91,16 @@ function charsOf(value: BindingValue, { group, raw }: BindingCall): number {
   if ("blocks" in value) return charsOfBlocks(JSON.parse(text));
   const { content, contents } = (JSON.parse(text) ?? {}) as { content?: unknown; contents?: unknown };
   return Array.isArray(content ?? contents) ? charsOfBlocks(content ?? contents) : text.length;
+}
+
+/** Whose tool, and which: their own names, or that there is no such thing. */
+interface Used {
+  server: string;
+  tool: string;
+}
+
+export function usedNames(call: BindingCall, toolbox: Toolbox): Used {
+  return { server: serverOf(call, toolbox), tool: nameOf(call, toolbox) };
 }
 
 function serverOf({ namespace }: BindingCall, { config }: Toolbox): string {

@@ -33,6 +33,7 @@ describe("help", () => {
         add      Add a server: by its name, a command, an address, or an entry
         remove   Take servers out, with their generated files
         exec     Run TypeScript that calls tools; only what it returns comes out
+        call     Call one tool: server.tool name=value; the second call is warm
         search   Find tools by what they do; starts no server
         list     Show the servers and what is known of them; --check starts them
         auth     Sign in to servers on the network: login, logout, status
@@ -51,18 +52,27 @@ describe("help", () => {
     `);
   });
 
-  test.each([["exec"], ["search"], ["list"], ["gen"], ["serve"], ["demo"], ["init"], ["restore"], ["add"], ["remove"]])(
-    "of %s",
-    async (command) => {
-      const help = await cli([command, "--help"]);
-      expect(page([command, "--help"], help)).toMatchSnapshot();
-      expect(help.stdout).not.toMatch(/ $/m);
-      // Also with -h, beside other things, and before the command.
-      expect(await cli([command, "-h"])).toEqual(help);
-      expect(await cli([command, "--bogus", "x", "y", "--help"])).toEqual(help);
-      expect(await cli(["help", command])).toEqual(help);
-    },
-  );
+  test.each([
+    ["exec"],
+    ["search"],
+    ["list"],
+    ["gen"],
+    ["serve"],
+    ["demo"],
+    ["init"],
+    ["restore"],
+    ["add"],
+    ["remove"],
+    ["call"],
+  ])("of %s", async (command) => {
+    const help = await cli([command, "--help"]);
+    expect(page([command, "--help"], help)).toMatchSnapshot();
+    expect(help.stdout).not.toMatch(/ $/m);
+    // Also with -h, beside other things, and before the command.
+    expect(await cli([command, "-h"])).toEqual(help);
+    expect(await cli([command, "--bogus", "x", "y", "--help"])).toEqual(help);
+    expect(await cli(["help", command])).toEqual(help);
+  });
 
   test("in other ways", async () => {
     const { stdout } = await cli(["--help"]);

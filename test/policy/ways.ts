@@ -1,5 +1,6 @@
 /** Every way to call a tool: what none of them may go round is tested with all of them. */
 import { callOnce } from "../../src/flows/bindings.ts";
+import { call } from "../../src/flows/call.ts";
 import type { Toolbox } from "../../src/flows/toolbox.ts";
 import type { Recorded } from "./recorded.ts";
 
@@ -12,6 +13,8 @@ export interface Called {
 
 /** Calls `rec`'s tool of that name, with these arguments. */
 export type Way = (recorded: Recorded, tool: string, args?: object) => Promise<Called>;
+
+const never = () => new AbortController().signal;
 
 /** The tool's name in code. */
 const js = (tool: string) => tool.replaceAll("-", "_");
@@ -65,8 +68,15 @@ export const ways: Record<string, Way> = {
     (tool, args) => `return new Function("rec", "return rec.${js(tool)}(${args.replaceAll('"', '\\"')})")(rec)`,
   ),
   // What the daemon does for a generated file that is run as a program (test/daemon/policy.test.ts runs one).
-  daemon: byItself((toolbox, tool, args) =>
-    callOnce({ server: "rec", tool, args: { ...args } }, toolbox, new AbortController().signal),
+  daemon: byItself((toolbox, tool, args) => callOnce({ server: "rec", tool, args: { ...args } }, toolbox, never())),
+  // What `claudikins call` does, in the daemon or by itself.
+  call: byItself((toolbox, tool, args) =>
+    call({ target: `rec.${tool}`, given: [{ word: "{…}", object: { ...args } }] }, toolbox, { signal: never() }),
+  ),
+  "call, in two words": byItself((toolbox, tool, args) =>
+    call({ target: "rec", tool, given: [{ word: "{…}", object: { ...args } }] }, toolbox, {
+      signal: never(),
+    }),
   ),
   // What direct mode does (test/policy/hosts.test.ts has a host in that mode).
   "direct mode": byItself((toolbox, tool, args) => toolbox.pool.callTool("rec", tool, args)),

@@ -1,6 +1,7 @@
 /** `claudikins add`: one more server in the config: a well-known one by its name, a command, an address, or an entry of any host. */
 
 import { networkTypeOf } from "../../config/address.ts";
+import { serverFolder } from "../../config/discover.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import {
   type CatalogVariable,
@@ -18,7 +19,7 @@ import { repeatable, several } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { Activity } from "../progress.ts";
 import { ask, canAsk } from "../prompt.ts";
-import { serverFolder, toolboxOf } from "../session.ts";
+import { toolboxOf } from "../session.ts";
 
 export default command({
   name: "add",

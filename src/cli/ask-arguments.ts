@@ -1,0 +1,79 @@
+/** `call --interactive`: asks for each parameter of a tool by its schema. */
+import type { JsonObject } from "../clients/result.ts";
+import { ArgumentProblem, argumentOf, formsOf, formsText, type Given } from "../flows/call-arguments.ts";
+import { isSchema, requiredNames } from "../registry/json-schema.ts";
+import type { RegistryTool } from "../registry/model.ts";
+import { firstSentence } from "../registry/signature.ts";
+import { argumentProblems } from "../registry/validate-arguments.ts";
+import type { Io } from "./io.ts";
+import { ask } from "./prompt.ts";
+
+/** What is given with the words already is not asked for. Those that have to be there come first. Throws CANCELLED. */
+export async function askArguments({ inputSchema }: RegistryTool, given: readonly Given[], io: Io): Promise<Given[]> {
+  const { parts } = formsOf(inputSchema, inputSchema);
+  const properties = Object.assign(Object.create(null), ...parts.map((part) => part["properties"]).filter(isSchema));
+  const required = new Set(parts.flatMap((part) => [...requiredNames(part)]));
+  const known = new Set(
+    given.flatMap((each) => ("object" in each ? Object.keys(each.object) : [each.key.split(".")[0]!])),
+  );
+  const names = Object.keys(properties).filter((name) => !known.has(name));
+  const inOrder = [...names.filter((name) => required.has(name)), ...names.filter((name) => !required.has(name))];
+  const answers: Given[] = [];
+  for (const name of inOrder) {
+    const parameter = { name, schema: properties[name], isRequired: required.has(name), root: inputSchema };
+    const value = await askOne(parameter, io);
+    if (value !== undefined) answers.push({ word: name, key: name, json: value });
+  }
+  if (inOrder.length === 0) await io.stderr.write("It takes no more arguments.\n");
+  return answers;
+}
+
+interface Parameter {
+  name: string;
+  schema: unknown;
+  isRequired: boolean;
+  /** Of the tool. */
+  root: JsonObject;
+}
+
+/** Undefined where it is left out. */
+async function askOne(parameter: Parameter, io: Io): Promise<unknown> {
+  const { name, isRequired } = parameter;
+  await io.stderr.write(introduction(parameter));
+  for (;;) {
+    const answer = (await ask(io, `${name}: `)).trim();
+    if (answer === "" && !isRequired) return undefined;
+    const { value, problem } =
+      answer === "" ? { value: "", problem: "it has to be given" } : await read(answer, parameter);
+    if (problem === undefined) return value;
+    await io.stderr.write(`  ${problem}\n`);
+  }
+}
+
+async function read(answer: string, parameter: Parameter): Promise<{ value?: unknown; problem?: string | undefined }> {
+  const { name, schema, root } = parameter;
+  const { values } = formsOf(schema, root);
+  try {
+    const isOne = values.some((value) => String(value) === answer);
+    const place = !isOne && /^\d+$/.test(answer) ? Number(answer) - 1 : -1;
+    const value = place in values ? values[place] : argumentOf(name, answer, root);
+    // The others are not answered yet.
+    const alone = { ...root, required: [], properties: { [name]: schema } };
+    const problems = await argumentProblems(alone, { [name]: value });
+    return { value, problem: problems.length > 0 ? problems.join("; ") : undefined };
+  } catch (error) {
+    if (error instanceof ArgumentProblem) return { problem: error.message };
+    throw error;
+  }
+}
+
+/** What it is for, what it takes, and what happens when nothing is typed. */
+function introduction({ name, schema, isRequired, root }: Parameter): string {
+  const forms = formsOf(schema, root);
+  const { description, default: usual } = isSchema(schema) ? schema : {};
+  const about = typeof description === "string" ? `: ${firstSentence(description)}` : "";
+  const takes = forms.values.length > 0 ? "one of these" : formsText(forms);
+  const without = usual === undefined ? "Enter leaves it out" : `Enter: ${JSON.stringify(usual)}`;
+  const choices = forms.values.map((value, place) => `  ${place + 1}  ${String(value)}\n`).join("");
+  return `\n${name} (${[takes, isRequired ? "" : without].filter(Boolean).join("; ")})${about}\n${choices}`;
+}

@@ -1,0 +1,116 @@
+/** The result of a tool as `call` gives it: a value for people, one document for scripts, files for what is no text. */
+import { isObject, type JsonObject, objectsOf, type ToolResult, toolValue } from "../clients/result.ts";
+import { ClaudikinsError } from "../errors.ts";
+import type { Called } from "../flows/call.ts";
+import { grouped } from "../outcome-text.ts";
+import type { Io } from "./io.ts";
+import { valueText } from "./report.ts";
+import { binariesOf, binaryOf, bytesOf, type WrittenFile, writeBinaries, writeText } from "./result-files.ts";
+
+export interface ResultForm {
+  /** The whole result, as the server sent it. */
+  raw: boolean;
+  json: boolean;
+  /** A file, from the working directory. */
+  output: string | undefined;
+}
+
+/** The exit code. Throws TOOL_FAILED, unless the whole result is wanted, and FILE_NOT_WRITABLE. */
+export async function writeResult({ server, tool, result }: Called, form: ResultForm, io: Io): Promise<number> {
+  const { json, output } = form;
+  if (form.raw) return writeRaw(result, output, io);
+  const value = plainValue(result, `${server}.${tool}`);
+  const binaries = binariesOf(result);
+  const rest = binaries.length > 0 ? withoutBinaries(result) : value;
+  const files =
+    output === undefined
+      ? []
+      : binaries.length > 0
+        ? writeBinaries(binaries, output, io.cwd)
+        : [writeText(fileText(value), mimeOf(value), output, io.cwd)];
+  if (json) {
+    const shown = output === undefined ? forTerminal(value, io) : withFiles(value, files);
+    const more = files.length > 0 ? { files } : {};
+    await io.stdout.write(`${JSON.stringify({ ok: true, server, tool, value: shown, ...more })}\n`);
+    return 0;
+  }
+  if (output === undefined || binaries.length > 0) await io.stdout.write(valueText(rest));
+  await io.stderr.write(files.map(writtenText).join(""));
+  if (output === undefined && binaries.length > 0) {
+    const what = binaries.map((binary) => `[${binary.type} ${binary.mimeType}, ${grouped(bytesOf(binary))} bytes]\n`);
+    await io.stderr.write(`${what.join("")}To save ${binaries.length === 1 ? "it" : "them"}: --output <file>\n`);
+  }
+  return 0;
+}
+
+async function writeRaw(result: ToolResult, output: string | undefined, io: Io): Promise<number> {
+  if (output !== undefined) {
+    const file = writeText(`${JSON.stringify(result, null, 2)}\n`, "application/json", output, io.cwd);
+    await io.stderr.write(writtenText(file));
+  } else {
+    const shown = { ...result, content: forTerminal(result["content"], io) };
+    await io.stdout.write(`${JSON.stringify(shown, null, io.stdout.isTerminal ? 2 : undefined)}\n`);
+  }
+  return result["isError"] === true ? new ClaudikinsError("TOOL_FAILED", "").exitCode : 0;
+}
+
+function plainValue(result: ToolResult, tool: string): unknown {
+  const value = toolValue(result, tool);
+  if ("text" in value) return value.text;
+  if ("jsonOrText" in value) return parsed(value.jsonOrText);
+  return JSON.parse("json" in value ? value.json : value.blocks);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What is left to say beside the files; undefined where nothing is. */
+function withoutBinaries(result: ToolResult): unknown {
+  const content = objectsOf(result["content"]).filter((block) => !binaryOf(block));
+  const rest = plainValue({ ...result, content }, "");
+  return Array.isArray(rest) && rest.length === 0 ? undefined : rest;
+}
+
+/** Text as it is; data as JSON. */
+function fileText(value: unknown): string {
+  return typeof value === "string" ? value : valueText(value);
+}
+
+function mimeOf(value: unknown): string {
+  return typeof value === "string" ? "text/plain" : "application/json";
+}
+
+function writtenText({ file, mimeType, bytes }: WrittenFile): string {
+  return `Wrote ${file} (${mimeType}, ${grouped(bytes)} bytes)\n`;
+}
+
+/** A screen full of base64 helps nobody. */
+function forTerminal(value: unknown, { stdout }: Io): unknown {
+  if (!stdout.isTerminal || !Array.isArray(value)) return value;
+  return value.map((block) => {
+    const binary = binaryOf(block);
+    return binary
+      ? withData(block, { omitted: `${grouped(bytesOf(binary))} bytes: --output <file> saves them` })
+      : block;
+  });
+}
+
+/** In the place of their data, where it is now. */
+function withFiles(value: unknown, files: readonly WrittenFile[]): unknown {
+  if (!Array.isArray(value)) return value;
+  let next = 0;
+  return value.map((block) => (binaryOf(block) ? withData(block, { file: files[next++]?.file }) : block));
+}
+
+function withData(block: JsonObject, more: object): JsonObject {
+  const { data: _data, ...rest } = block;
+  const { resource } = rest;
+  if (!isObject(resource)) return { ...rest, ...more };
+  const { blob: _blob, ...about } = resource;
+  return { ...rest, resource: { ...about, ...more } };
+}

@@ -1,0 +1,104 @@
+/** The words of `claudikins call` → the tool that is meant and what it is given, files and standard input read. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
+import { argumentForms, type Given, notAnArgument, shortened } from "../flows/call-arguments.ts";
+import type { Io } from "./io.ts";
+
+export interface CallWords {
+  target: string;
+  /** Where it stands beside its server, in a word of its own. */
+  tool?: string;
+  given: Given[];
+  /** What led to us: see `registry/hooks.ts`. */
+  via?: string;
+}
+
+/** `args` is the value of `--args`. Throws USAGE, FILE_NOT_FOUND. */
+export async function readCall(
+  [target = "", ...words]: string[],
+  args: string | undefined,
+  io: Io,
+): Promise<CallWords> {
+  const call: CallWords = { target, given: [] };
+  const via = words.find(isMark);
+  const rest = words.filter((word) => !isMark(word));
+  if (via !== undefined) call.via = via;
+  if (rest[0] !== undefined && isName(rest[0])) call.tool = rest.shift()!;
+  if ([...rest, args].filter((word) => word === "-").length > 1) {
+    throw new ClaudikinsError("USAGE", "Standard input can be read once: - is given twice");
+  }
+  const objects = args === undefined ? [] : [await objectOf(args, "--args", io)];
+  const given: Given[] = [];
+  for (const word of rest) given.push(await givenBy(word, io));
+  call.given = [...objects, ...given];
+  return call;
+}
+
+function isMark(word: string): boolean {
+  return /^via:[a-z-]{1,40}$/.test(word);
+}
+
+function isName(word: string): boolean {
+  return word !== "-" && !/^[@{]/.test(word) && !word.includes("=");
+}
+
+async function givenBy(word: string, io: Io): Promise<Given> {
+  if (!isName(word)) {
+    const named = /^(?!\{|@)(.+?)(:?=)(.*)$/s.exec(word);
+    if (!named) return objectOf(word, shortened(word), io);
+    const [, key = "", sign, value = ""] = named;
+    return sign === "=" ? textOf(word, key, value, io) : jsonOf(word, key, value, io);
+  }
+  throw notAnArgument(word);
+}
+
+function textOf(word: string, key: string, value: string, io: Io): Given {
+  const text = value.startsWith("@") ? fileText(value.slice(1), word, io, textHint(key, value)) : value;
+  return { word: shortened(word), key, text };
+}
+
+function textHint(key: string, value: string): string {
+  return `If the text itself is meant: ${key}:='${JSON.stringify(value)}'`;
+}
+
+function jsonOf(word: string, key: string, value: string, io: Io): Given {
+  const text = value.startsWith("@") ? fileText(value.slice(1), word, io) : value;
+  const what = value.startsWith("@") ? `${value.slice(1)}, which ${shortened(word)} names,` : shortened(word);
+  const hint = value.startsWith("@") ? undefined : `If it is text: ${key}=${shortened(value)}`;
+  return { word: shortened(word), key, json: parsed(text, what, hint) };
+}
+
+/** All arguments at once: JSON as it stands, of a file, or of standard input. `what` is how errors call it. */
+async function objectOf(text: string, what: string, io: Io): Promise<Given> {
+  const source = text === "-" ? "Standard input" : text.startsWith("@") ? text.slice(1) : what;
+  const json = text === "-" ? await io.stdin.text() : text.startsWith("@") ? fileText(text.slice(1), text, io) : text;
+  const object = parsed(json, source, argumentForms);
+  if (object === null || typeof object !== "object" || Array.isArray(object)) {
+    throw new ClaudikinsError("USAGE", `${source} has to be a JSON object, with the tool's arguments by name`, {
+      hint: argumentForms,
+    });
+  }
+  return { word: what, object: object as Record<string, unknown> };
+}
+
+function parsed(json: string, what: string, hint: string | undefined): unknown {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw new ClaudikinsError("USAGE", `${what} is not JSON: ${messageOf(cause)}`, { hint, cause });
+  }
+}
+
+function fileText(path: string, word: string, io: Io, hint?: string): string {
+  if (path === "")
+    throw new ClaudikinsError("USAGE", `"${shortened(word)}" names no file behind the @`, { hint: argumentForms });
+  try {
+    return readFileSync(resolve(io.cwd, path), "utf8");
+  } catch (cause) {
+    const why = systemCodeOf(cause) === "ENOENT" ? "there is no such file" : messageOf(cause);
+    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${path}, which "${shortened(word)}" names: ${why}`, {
+      hint,
+    });
+  }
+}

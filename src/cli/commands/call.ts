@@ -1,0 +1,131 @@
+/** `claudikins call`: one tool, with arguments as words, through the daemon or by itself. */
+
+import { maxTimeoutMs } from "../../config/defaults.ts";
+import { discoverConfig, serverFolder } from "../../config/discover.ts";
+import { DaemonClient } from "../../daemon/client.ts";
+import { shellSession, type WrittenCall } from "../../daemon/protocol.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import type { Called, ToolCall } from "../../flows/call.ts";
+import { type ResultForm, writeResult } from "../call-report.ts";
+import { readCall } from "../call-words.ts";
+import { command, commonArgs } from "../command.ts";
+import { daemonArgs, usesDaemon } from "../daemon-flag.ts";
+import { parseDuration, several } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { Activity } from "../progress.ts";
+import { canAsk } from "../prompt.ts";
+import { outputPlace } from "../result-files.ts";
+
+export default command({
+  name: "call",
+  description: "Call one tool. Its value goes to stdout; servers stay ready for the next call, in the daemon.",
+  args: {
+    tool: { type: "positional", required: true, description: "server.tool, or the two as two words" },
+    arguments: {
+      type: "positional",
+      required: false,
+      description: "name=text, name:=json, name=@file, '{…}', @file.json; - reads JSON from standard input",
+      ...several,
+    },
+    args: { type: "string", valueHint: "json", description: "All arguments as one JSON object, or @file, or -" },
+    interactive: { type: "boolean", alias: "i", description: "Ask for each argument that is not given" },
+    output: {
+      type: "string",
+      alias: "o",
+      valueHint: "file",
+      description: "Write the result, or the images in it, to a file",
+    },
+    raw: { type: "boolean", description: "Print the whole result as the server sent it" },
+    timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m (1m)" },
+    ...daemonArgs,
+    ...commonArgs,
+  },
+  examples: [
+    "claudikins call demo.get_order order_id=ORD-1042",
+    "claudikins call demo.list_orders status=paid limit=3 --json",
+    `claudikins call demo.list_orders '{"status": "paid"}'`,
+    "claudikins call demo.list_orders status:='\"paid\"' --args @more.json",
+    "claudikins call demo.sales_chart --output chart.png",
+    "claudikins call demo.list_orders --interactive",
+  ],
+  async run(args, io, all) {
+    if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Give --raw or --json, not both");
+    const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
+    if (args.output !== undefined) outputPlace(args.output, io.cwd);
+    const words = await readCall(all("tool"), args.args, io);
+    const wanted: ToolCall = { ...words, timeoutMs };
+    if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
+    const called = usesDaemon(args, io.env) ? await callInDaemon(wanted, args, io) : await callHere(wanted, args, io);
+    const form: ResultForm = { raw: args.raw === true, json: args.json === true, output: args.output };
+    return writeResult(called, form, io);
+  },
+});
+
+interface Flags {
+  config?: string | undefined;
+}
+
+/** By what the daemon knows and holds; only what has to be confirmed comes back to the person who sits here. */
+async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
+  const { cwd, env } = io;
+  const origin = discoverConfig({ flag: flags.config, cwd, env });
+  const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env);
+  const activity = new Activity(io.stderr);
+  const { onProgress } = activity;
+  onProgress?.(waitingText(wanted));
+  const onLine = onProgress && ((line: object) => "progress" in line && onProgress(String(line.progress)));
+  try {
+    const session = env["CLAUDIKINS_SESSION"] || shellSession;
+    const body: WrittenCall = {
+      ...wanted,
+      cwd: serverFolder(origin, cwd),
+      session,
+      progress: onProgress !== undefined,
+    };
+    return (await client.post("/call", body, io.interrupted, onLine)) as Called;
+  } catch (error) {
+    const isDenied = error instanceof ClaudikinsError && error.code === "POLICY_DENIED";
+    if (!isDenied || !canAsk(io)) throw error;
+  } finally {
+    activity.end();
+  }
+  return callHere(wanted, flags, io);
+}
+
+/** With servers of the daemon as well, where it may be used. */
+async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
+  const [{ call }, { openToolbox }, { TerminalAsker }] = await Promise.all([
+    import("../../flows/call.ts"),
+    import("../session.ts"),
+    import("../consent.ts"),
+  ]);
+  await using toolbox = await openToolbox(io, flags.config, { args: flags, sharing: "shell" });
+  const activity = new Activity(io.stderr);
+  const { onProgress } = activity;
+  onProgress?.(waitingText(wanted));
+  using asker = TerminalAsker.of(io, activity);
+  toolbox.pool.asker = asker;
+  const calling = call(wanted, toolbox, { signal: io.interrupted, onProgress });
+  return await calling.finally(() => activity.end());
+}
+
+function waitingText({ target, tool }: ToolCall): string {
+  return `${[target, tool].filter(Boolean).join(" ")}: waiting for its answer`;
+}
+
+/** What was given, and what the person answers. */
+async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<ToolCall["given"]> {
+  if (!canAsk(io)) {
+    throw new ClaudikinsError("USAGE", "--interactive asks at a terminal, and nobody sits at one", {
+      hint: "Give the arguments as words: claudikins call --help",
+    });
+  }
+  const [{ describe }, { openToolbox }, { askArguments }] = await Promise.all([
+    import("../../flows/call.ts"),
+    import("../session.ts"),
+    import("../ask-arguments.ts"),
+  ]);
+  await using toolbox = await openToolbox(io, flags.config, { args: flags, sharing: "shell" });
+  const { tool } = await describe(wanted, toolbox, io.interrupted);
+  return [...wanted.given, ...(await askArguments(tool, wanted.given, io))];
+}

@@ -1,0 +1,85 @@
+/** What somebody calls a tool by → its server and its name. Server names may have dots, as may tools'. */
+import { ClaudikinsError } from "../errors.ts";
+import { didYouMean, nearNames } from "../near-names.ts";
+import { toolId } from "../registry/model.ts";
+import { notAnArgument } from "./call-arguments.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+export interface Target {
+  server: string;
+  /** As it was written. */
+  tool: string;
+}
+
+/**
+ * `server.tool`, or the two in `words` of their own. Of the config's names the longest that fits counts; names in code are
+ * names as well. Throws SERVER_NOT_FOUND, and TOOL_NOT_FOUND where only a server is named.
+ */
+export function targetOf(words: { target: string; tool?: string | undefined }, toolbox: Toolbox): Target {
+  const { target } = words;
+  const fitting = toolbox.names
+    .flatMap(({ name, jsName }) =>
+      [name, ...(jsName === undefined ? [] : [jsName])].map((written) => ({ name, written })),
+    )
+    .filter(({ written }) => target === written || target.startsWith(`${written}.`))
+    .sort((a, b) => b.written.length - a.written.length);
+  const ofServer = fitting.find(({ written }) => target === written);
+  if (words.tool !== undefined) {
+    if (ofServer) return { server: ofServer.name, tool: words.tool };
+    const [dotted] = fitting;
+    if (dotted) throw notAnArgument(words.tool);
+    throw unknownServer(target, `${target}.${words.tool}`, toolbox);
+  }
+  const found = fitting.find(({ written }) => target.length > written.length + 1);
+  if (found) return { server: found.name, tool: target.slice(found.written.length + 1) };
+  if (ofServer) throw missingTool(ofServer.name, toolbox);
+  const [dotted] = fitting;
+  throw dotted ? missingTool(dotted.name, toolbox) : unknownServer(target, target, toolbox);
+}
+
+/** Of a tool that its server does not have. */
+export function unknownTool({ server, tool }: Target, toolbox: Toolbox): ClaudikinsError {
+  const ids = idsOf([server], toolbox);
+  return new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`, {
+    hint: didYouMean(toolId(server, tool), ids) ?? someOf(ids) ?? "It has no tools.",
+  });
+}
+
+function missingTool(server: string, toolbox: Toolbox): ClaudikinsError {
+  const ids = idsOf([server], toolbox);
+  return new ClaudikinsError("TOOL_NOT_FOUND", `${server} is a server: say which of its tools`, {
+    hint: someOf(ids) ?? `To see them: claudikins list tools ${server}`,
+  });
+}
+
+function unknownServer(written: string, whole: string, toolbox: Toolbox): ClaudikinsError {
+  const servers = [...toolbox.config.servers.keys()];
+  const ids = idsOf(servers, toolbox);
+  const [server = written] = written.split(".");
+  const dot = whole.indexOf(".");
+  const byName = ids.filter((id) => nearNames(whole, [id.slice(id.indexOf(".") + 1)]).length > 0);
+  const hint =
+    didYouMean(whole, ids) ??
+    (dot === -1 ? oneOf(byName) : undefined) ??
+    didYouMean(server, servers) ??
+    (servers.length > 0 ? `Servers: ${servers.slice(0, maxNames).join(", ")}` : "The config has no servers.");
+  return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${server}"`, { hint });
+}
+
+/** Names that an error tells at most. */
+const maxNames = 20;
+
+function someOf(ids: string[]): string | undefined {
+  if (ids.length === 0) return undefined;
+  const more = ids.length > maxNames ? ` and ${ids.length - maxNames} more` : "";
+  return `There are: ${ids.slice(0, maxNames).join(", ")}${more}`;
+}
+
+function oneOf(ids: string[]): string | undefined {
+  return ids.length > 0 ? `Did you mean ${ids.slice(0, 3).join(" or ")}?` : undefined;
+}
+
+/** Of the tools that may be shown. */
+function idsOf(servers: string[], toolbox: Toolbox): string[] {
+  return servers.flatMap((server) => toolbox.known(server)?.tools.map(({ name }) => toolId(server, name)) ?? []);
+}
