@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { root } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
 import { ratioOf, slope } from "./measure.ts";
-import { rowOf, rowOfAll, table, under, within } from "./report.ts";
+import { atMostAbove, rowOf, rowOfAll, table, under, within } from "./report.ts";
 
 const bench = (...args: string[]) => runProgram([process.execPath, join(root, "test", "bench", "run.ts"), ...args]);
 
@@ -71,6 +71,13 @@ test("people get a table", () => {
       * A note.
     "
   `);
+});
+
+test("a target may be a difference", () => {
+  const row = (ours: number) => atMostAbove(rowOf("a call", { ours: [ours], bare: [5] }), "bare", 40).target;
+  expect(row(44)).toEqual({ text: "under 40 ms above bare", met: true });
+  expect(row(45)?.met).toBe(false);
+  expect(() => atMostAbove(rowOf("a call", { ours: [1] }), "bare", 40)).toThrow("a call has no bare");
 });
 
 test("a ratio is the median of the pairs' ratios, and a slope the one of the nearest line", () => {

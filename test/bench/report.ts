@@ -72,6 +72,14 @@ export function within(row: Row, name: string, limit: number): Row {
   return { ...row, target: { text: `within ${limit}x of ${name}`, met: other.ratio <= limit } };
 }
 
+/** A target that is a difference to one of the others of the row. */
+export function atMostAbove(row: Row, name: string, limit: number): Row {
+  const other = row.others[name];
+  if (!other || "none" in other) throw new Error(`${row.what} has no ${name}`);
+  const target = { text: `under ${limit} ${row.unit} above ${name}`, met: row.ours - other.value < limit };
+  return { ...row, target };
+}
+
 /** A target that is a share of the throughput of one of the others of the row, which did the same. */
 export function atLeast(row: Row, name: string, share: number): Row {
   const bounded = within(row, name, 1 / share);
@@ -81,12 +89,16 @@ export function atLeast(row: Row, name: string, share: number): Row {
 /** All that ever stands beside ours, in the order of the columns. */
 const order = [
   "node -e 0",
+  "bun -e 0",
   "runtime alone",
   "first call",
   "no servers",
   "bare SDK server",
   "direct",
   "raw client",
+  "mcporter",
+  "SDK, bun",
+  "SDK, node",
   "node:vm",
   "deno",
   "flexsearch",

@@ -1,12 +1,13 @@
 /**
  * `bun run bench [--runs n] [--only name,…] [--no-deno] [--json]`: measures the executable beside the SDK's own client,
- * `node:vm` and Deno, in turn on this machine.
+ * `node:vm`, Deno and mcporter, in turn on this machine.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { executable } from "../support/claudikins.ts";
+import { measureCall } from "./call.ts";
 import { measureCalls } from "./calls.ts";
 import { measureCancel } from "./cancel.ts";
 import { measureCompute } from "./compute.ts";
@@ -28,6 +29,7 @@ const measures: Record<string, Measure> = {
   startup: measureStartup,
   surface: measureSurface,
   warm: measureWarm,
+  call: measureCall,
   calls: measureCalls,
   pool: measurePool,
   "large-result": measureLargeResult,
@@ -58,10 +60,11 @@ const home = mkdtempSync(join(tmpdir(), "claudikins-bench-"));
 try {
   // Looked for in the user's own cache, before the home is another.
   const deno: Deno = values["no-deno"] ? { missing: "--no-deno" } : await findDeno(join(home, "deno"));
+  const user = { ...process.env };
   // Everything else of the environment stays as it is, for all: it is the user's, and some of it costs one of them time.
   process.env["HOME"] = home;
   for (const name of Object.keys(process.env)) if (name.startsWith("XDG_")) delete process.env[name];
-  const bench: Bench = { binary: executable(), runs, deno, folder: newFolder };
+  const bench: Bench = { binary: executable(), runs, deno, user, folder: newFolder };
   const machine = thisMachine();
   const sections: Section[] = [];
   for (const name of names) {

@@ -11,6 +11,8 @@ export interface Bench {
   /** How many rounds where a round is cheap; sections with dear ones take fewer. */
   runs: number;
   deno: Deno;
+  /** The user's own environment, with their caches; the one of the bench has another home. */
+  user: Record<string, string | undefined>;
   /** A new folder, with a config of these servers, and what else is to stand in it. */
   folder(servers?: Record<string, object>, more?: object): string;
 }

@@ -1,9 +1,9 @@
 /** Deno: a fresh process without permissions for each execution, whose tool calls go through this process. */
-import { copyFileSync, existsSync, mkdirSync } from "node:fs";
-import { homedir, tmpdir } from "node:os";
+import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type RawClient, startRawClient } from "../host.ts";
 import { linesOf } from "./lines.ts";
+import { installedProgram, outputOf } from "./npm.ts";
 import type { Peer, Servers } from "./peer.ts";
 
 const version = "2.9.6";
@@ -22,7 +22,7 @@ export type Deno = DenoHere | { missing: string };
 /** The one on PATH, else npm's in a cache folder, installed once. */
 export async function findDeno(folder: string): Promise<Deno> {
   try {
-    const found = Bun.which("deno") ?? (await installed());
+    const found = Bun.which("deno") ?? (await installedProgram("deno", version, process.env));
     // What npm puts on PATH may be a script that starts the real one, which would be measured with it.
     const asked = ["eval", "console.log(JSON.stringify([Deno.execPath(), Deno.version.deno]))"];
     const [executable, itsVersion] = JSON.parse(await outputOf([found, ...asked]));
@@ -32,23 +32,6 @@ export async function findDeno(folder: string): Promise<Deno> {
   } catch (error) {
     return { missing: error instanceof Error ? error.message : String(error) };
   }
-}
-
-async function installed(): Promise<string> {
-  const cache = process.env["XDG_CACHE_HOME"] ?? (homedir() ? join(homedir(), ".cache") : tmpdir());
-  const folder = join(cache, "claudikins-bench", `deno-${version}`);
-  const executable = join(folder, "node_modules", ".bin", "deno");
-  if (existsSync(executable)) return executable;
-  mkdirSync(folder, { recursive: true });
-  await outputOf(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", `deno@${version}`]);
-  return executable;
-}
-
-async function outputOf(command: string[]): Promise<string> {
-  const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe", timeout: 120_000 });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  if (child.exitCode === 0) return stdout;
-  throw new Error(`${command.slice(0, 2).join(" ")}: ${stderr.trim().split("\n").at(-1) || `exit ${child.exitCode}`}`);
 }
 
 export async function startDeno(deno: DenoHere, servers: Servers = {}): Promise<Peer> {

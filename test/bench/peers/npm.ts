@@ -1,0 +1,25 @@
+/** Programs of the npm registry that stand beside us: installed once, in a cache folder of the user's. */
+import { existsSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export type Environment = Record<string, string | undefined>;
+
+/** The path of the package's program, which has its name. */
+export async function installedProgram(name: string, version: string, env: Environment): Promise<string> {
+  const cache = env["XDG_CACHE_HOME"] ?? (env["HOME"] ? join(env["HOME"], ".cache") : tmpdir());
+  const folder = join(cache, "claudikins-bench", `${name}-${version}`);
+  const executable = join(folder, "node_modules", ".bin", name);
+  if (existsSync(executable)) return executable;
+  mkdirSync(folder, { recursive: true });
+  await outputOf(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", `${name}@${version}`], env);
+  return executable;
+}
+
+/** What it says on stdout. Throws with its last words. */
+export async function outputOf(command: string[], env: Environment = process.env): Promise<string> {
+  const child = Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe", timeout: 120_000 });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (child.exitCode === 0) return stdout;
+  throw new Error(`${command.slice(0, 2).join(" ")}: ${stderr.trim().split("\n").at(-1) || `exit ${child.exitCode}`}`);
+}
