@@ -1,9 +1,11 @@
 /** call: a tool by its name and words of a command line, its result as it came. What `claudikins call` and the daemon do for it. */
-import type { ToolResult } from "../clients/result.ts";
+import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import type { JsonObject, ToolResult } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
 import type { BindingCall } from "../sandbox/contract.ts";
+import { TimeLimit } from "../time-limit.ts";
 import { type CallSurroundings, toolResult } from "./bindings.ts";
 import { argumentsOf, type Given } from "./call-arguments.ts";
 import { type Target, targetOf, unknownTool } from "./call-target.ts";
@@ -17,6 +19,7 @@ export interface ToolCall {
   target: string;
   tool?: string | undefined;
   given: Given[];
+  /** For all of it, the start of the server as well; without it the config's, for the answer alone. */
   timeoutMs?: number | undefined;
   /** Where its caller has read of it, as a mark of `registry/hooks.ts`. */
   via?: string | undefined;
@@ -37,36 +40,53 @@ export interface CallOptions {
 
 /** Throws SERVER_NOT_FOUND, TOOL_NOT_FOUND, INVALID_ARGUMENTS, and what `pool.callTool` throws. */
 export async function call(wanted: ToolCall, toolbox: Toolbox, { signal, onProgress }: CallOptions): Promise<Called> {
-  const { given, timeoutMs, via = "" } = wanted;
+  const { timeoutMs, via = "" } = wanted;
   const hook = hookIn(via);
   if (hook && toolbox.config.hooks) toolbox.ledger.found(hookKey("shell", hook));
   const target = targetOf(wanted, toolbox);
   const id = toolId(target.server, target.tool);
+  const late = new AbortController();
+  const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, () => late.abort());
+  const surroundings = {
+    signal: limit ? AbortSignal.any([signal, late.signal]) : signal,
+    timeoutMs,
+    clock: limit,
+    argumentsFor: (schema: JsonObject) => argumentsOf(wanted.given, schema),
+    subscriptions: new CodeSubscriptions(toolbox.pool),
+    onProgress: onProgress && ((progress: Progress) => onProgress(progressText(id, progress))),
+  };
   try {
-    return await callTarget(target, toolbox, {
-      signal,
-      timeoutMs,
-      argumentsFor: (schema) => argumentsOf(given, schema),
-      subscriptions: new CodeSubscriptions(toolbox.pool),
-      onProgress: onProgress && ((progress) => onProgress(progressText(id, progress))),
-    });
+    return await callTarget(target, toolbox, surroundings, signal);
   } catch (error) {
+    if (late.signal.aborted && !signal.aborted) throw timeoutError(id, timeoutMs ?? 0);
     const isUnknown = error instanceof ClaudikinsError && error.code === "TOOL_NOT_FOUND";
     throw isUnknown ? unknownTool(target, toolbox) : error;
+  } finally {
+    limit?.end();
   }
 }
 
-async function callTarget({ server, tool }: Target, toolbox: Toolbox, surroundings: CallSurroundings): Promise<Called> {
+async function callTarget(
+  { server, tool }: Target,
+  toolbox: Toolbox,
+  surroundings: CallSurroundings,
+  signal: AbortSignal,
+): Promise<Called> {
   const call: BindingCall = { namespace: server, group: "tools", name: tool, args: {}, raw: true };
-  const { signal } = surroundings;
-  let name = tool;
   const names = () => usedNames(call, toolbox);
+  let name = tool;
   const result = await countedResult(names, { toolbox, signal }, async () => {
     const called = await toolResult(toolbox, call, surroundings);
     name = called.tool.name;
     return called.result;
   });
   return { server, tool: name, result };
+}
+
+function timeoutError(id: string, timeoutMs: number): ClaudikinsError {
+  return new ClaudikinsError("CALL_TIMEOUT", `${id} did not answer within ${timeoutMs / 1_000} s`, {
+    hint: "Give it longer with --timeout, or ask for less in one call.",
+  });
 }
 
 /** What is known of the tool that would be called, for who is asked for its arguments; a server that nobody has asked yet is asked. */

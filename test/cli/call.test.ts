@@ -540,6 +540,7 @@ describe("failures", () => {
     [4, "SERVER_UNAVAILABLE", "odd.end-process", { odd: fixture("odd") }],
     [4, "CALL_TIMEOUT", "odd.hang", { odd: fixture("odd") }, ["--timeout", "100"]],
     [4, "CALL_TIMEOUT", "odd.hang", { odd: { ...fixture("odd"), callTimeoutMs: 100 } }],
+    [4, "CALL_TIMEOUT", "slow.x", { slow: fixture("never-starts") }, ["--timeout", "300ms"]],
     [2, "NEEDS_VARIABLE", "needy.x", { needy: { command: "x", env: { A: "${NOT_SET}" } } }],
     [2, "TOOL_NOT_FOUND", "odd.nope", { odd: fixture("odd") }],
     [2, "SERVER_NOT_FOUND", "nope.x", { odd: fixture("odd") }],
@@ -565,6 +566,17 @@ describe("failures", () => {
     expect([ended.exitCode, ended.stdout]).toEqual([130, ""]);
     expect(ended.stderr).toContain("odd.hang was cancelled");
   });
+});
+
+test("--timeout is longer than what the config says, and its end is a failure that counts", async () => {
+  configure({ seen: { ...fixture("seen", folder.path), callTimeoutMs: 1 } });
+  expect((await run(["seen.wait", "ms=50"])).exitCode).toBe(4);
+  expect((await run(["seen.wait", "ms=50", "--timeout", "1m"])).stdout).toBe("waited\n");
+  configure({ seen: fixture("seen", folder.path) });
+  expect((await run(["seen.wait", "ms=600000", "--timeout", "50ms"])).stderr).toBe(
+    "error: seen.wait did not answer within 0.05 s\n\nhint: Give it longer with --timeout, or ask for less in one call.\n",
+  );
+  expect((await ledgerOf(folder.path))?.tools.get("seen")?.get("wait")).toMatchObject({ calls: 3, failures: 2 });
 });
 
 test("is counted: calls, failures, and what led to it", async () => {

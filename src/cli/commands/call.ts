@@ -36,7 +36,7 @@ export default command({
       description: "Write the result, or the images in it, to a file",
     },
     raw: { type: "boolean", description: "Print the whole result as the server sent it" },
-    timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m (1m)" },
+    timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m" },
     ...daemonArgs,
     ...commonArgs,
   },
