@@ -46,6 +46,8 @@ interface Import {
   to: string;
   ours: boolean;
   typeOnly: boolean;
+  /** When it is called for. */
+  later: boolean;
 }
 
 const files = (readdirSync(source, { recursive: true }) as string[])
@@ -61,7 +63,7 @@ function importsOf(file: string): Import[] {
   const others = code.matchAll(
     /\bimport\(\s*"(?<to>[^"]+)"|^import\s+"(?<effect>[^"]+)"|\bnew URL\(\s*"(?<url>\.[^"]+)"/gm,
   );
-  return [...statements, ...others].map(({ groups }) => {
+  return [...statements, ...others].map(({ 0: statement, groups }) => {
     const to = groups?.["to"] ?? groups?.["effect"] ?? groups?.["url"] ?? "";
     const ours = to.startsWith(".");
     return {
@@ -69,11 +71,21 @@ function importsOf(file: string): Import[] {
       to: ours ? normalize(join(dirname(file), to)) : to,
       ours,
       typeOnly: groups?.["type"] !== undefined,
+      later: statement.startsWith("import("),
     };
   });
 }
 
 const imports = files.flatMap(importsOf);
+
+/** All that is loaded with a file: what it imports, and what that imports, not what is imported later. */
+function loadedWith(file: string): string[] {
+  const found = new Set([file]);
+  for (const each of found) {
+    for (const { from, to, typeOnly, later } of imports) if (from === each && !typeOnly && !later) found.add(to);
+  }
+  return [...found];
+}
 
 /** The room of a file: its top folder, or its own name where it stands at the top. */
 const roomOf = (file: string) => (file.includes("/") ? (file.split("/")[0] ?? "") : file.replace(/^main\.ts$/, "main"));
@@ -128,6 +140,14 @@ describe("imports", () => {
     );
     expect(types.length).toBeGreaterThan(1);
     expect(types.filter(({ typeOnly }) => !typeOnly).map(shown)).toEqual([]);
+  });
+
+  test("of a call that the daemon answers are few: nothing that takes long to load", () => {
+    const loaded = loadedWith("cli/commands/call.ts");
+    expect(loaded).toContain("daemon/client.ts");
+    const heavy =
+      /^(?:flows\/toolbox|config\/load|config\/schema|sandbox\/|clients\/pool|server\/|@modelcontextprotocol|zod|ajv)/;
+    expect(loaded.filter((each) => heavy.test(each))).toEqual([]);
   });
 
   test("of the catalog are dynamic: it is loaded only where a server is asked for", () => {
