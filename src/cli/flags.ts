@@ -10,6 +10,9 @@ export const repeatable = { repeatable: true } as const;
 /** Marks a last argument that may be several words: see `valuesOf`. After `--` they may look like flags. */
 export const several = { several: true } as const;
 
+/** The same, of words that are `name=value`: what is no flag may be meant as one of them. */
+export const pairs = { ...several, pairs: true } as const;
+
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
 /** Throws USAGE naming the first thing that is wrong. `-` alone is a positional: standard input. */
@@ -26,8 +29,10 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string
         token.rawName,
         Object.keys(options).map((name) => `--${name}`),
       );
+      const takesPairs = Object.values(args).some((each) => "pairs" in Object(each));
+      const pair = takesPairs ? `As an argument it is written without them: ${token.name}=value.` : undefined;
       throw new ClaudikinsError("USAGE", `Unknown flag ${token.rawName}`, {
-        hint: [near, hint].filter(Boolean).join(" "),
+        hint: [near, pair, hint].filter(Boolean).join(" "),
       });
     }
     if (known.type === "string" && (token.value === undefined || token.value === "")) {

@@ -237,6 +237,13 @@ describe("arguments", () => {
     `);
   });
 
+  test("with dashes are no arguments", async () => {
+    expect(await gotBy(["--query", "x"])).toBe(
+      "error: Unknown flag --query\n\nhint: As an argument it is written without them: query=value. Its flags and arguments: claudikins call --help\n",
+    );
+    expect(await gotBy(["query=x", "--limit=5"])).toContain("limit=value");
+  });
+
   test("a server whose tool is another one by now is asked before anything is refused", async () => {
     expect(await gotBy(["query=x"])).toEqual({ query: "x" });
     const properties = { ...find.inputSchema.properties, limit: { type: "string" }, more: { type: "number" } };

@@ -10,7 +10,7 @@ import { type ResultForm, writeResult } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, commonArgs } from "../command.ts";
 import { daemonArgs, usesDaemon } from "../daemon-flag.ts";
-import { parseDuration, several } from "../flags.ts";
+import { pairs, parseDuration } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
@@ -25,7 +25,7 @@ export default command({
       type: "positional",
       required: false,
       description: "name=text, name:=json, name=@file, '{…}', @file.json; - reads JSON from standard input",
-      ...several,
+      ...pairs,
     },
     args: { type: "string", valueHint: "json", description: "All arguments as one JSON object, or @file, or -" },
     interactive: { type: "boolean", alias: "i", description: "Ask for each argument that is not given" },
@@ -41,12 +41,12 @@ export default command({
     ...commonArgs,
   },
   examples: [
-    "claudikins call demo.get_order order_id=ORD-1042",
+    "claudikins call demo.get_order order_id=ord_00042",
     "claudikins call demo.list_orders status=paid limit=3 --json",
-    `claudikins call demo.list_orders '{"status": "paid"}'`,
-    "claudikins call demo.list_orders status:='\"paid\"' --args @more.json",
-    "claudikins call demo.sales_chart --output chart.png",
-    "claudikins call demo.list_orders --interactive",
+    `claudikins call demo.list_orders '{"status": "paid", "limit": 3}'`,
+    `echo '{"order_id": "ord_00042"}' | claudikins call demo.get_order -`,
+    `claudikins call demo.render_chart title=Stock points:='[{"label": "mugs", "value": 12}]' -o chart.png`,
+    "claudikins call demo.sales_report --interactive",
   ],
   async run(args, io, all) {
     if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Give --raw or --json, not both");
