@@ -571,7 +571,8 @@ describe("failures", () => {
     configure({ odd: odd() });
     const ended = await run(["odd.hang"], { interrupted: AbortSignal.timeout(300) });
     expect([ended.exitCode, ended.stdout]).toEqual([130, ""]);
-    expect(ended.stderr).toContain("odd.hang was cancelled");
+    // Where the machine is slow, its server is not asked yet.
+    expect(ended.stderr).toMatch(/^error: .* was cancelled/);
   });
 });
 
