@@ -14,6 +14,9 @@ export interface Problem {
 
 export type LineListener = (line: object) => void;
 
+/** How long nothing may come until it is asked whether it is there. */
+const silenceMs = 10_000;
+
 /** How long a daemon may take until it listens. */
 const startMs = 30_000;
 
@@ -73,6 +76,8 @@ export class DaemonClient {
     onLine?: LineListener,
   ): Promise<unknown> {
     this.refuseForeign();
+    const silence = new AbortController();
+    const watch = setInterval(() => void this.#listen(silence), silenceMs);
     try {
       const answer = await fetch(`http://localhost${path}`, {
         unix: this.place.socket,
@@ -80,19 +85,32 @@ export class DaemonClient {
         keepalive: false,
         timeout: false,
         headers: { "claudikins-version": version },
-        ...(signal ? { signal } : {}),
+        signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
         ...(body === undefined ? {} : { body }),
       });
       const isInLines = onLine && answer.headers.get("content-type") === jsonLines;
       return isInLines ? await lastLine(answer, onLine) : await answer.json();
     } catch (error) {
       if (signal?.aborted) throw new ClaudikinsError("CANCELLED", "The call was cancelled", { cause: error });
+      if (silence.signal.aborted) throw silence.signal.reason;
       if (isNobody(error)) return undefined;
       throw new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon ended in the middle: what it did is not known", {
         hint: "See whether it was done before you try again.",
         cause: error,
       });
+    } finally {
+      clearInterval(watch);
     }
+  }
+
+  /** A call may take long, but a daemon that says nothing to anybody is stuck, or was stopped. */
+  async #listen(silence: AbortController): Promise<void> {
+    const { statusOf } = await import("./peers.ts");
+    if (await statusOf(this.place.socket)) return;
+    const error = new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon does not answer: what it did is not known", {
+      hint: "See whether it was done. End that process and try again, or do without it: --no-daemon.",
+    });
+    silence.abort(error);
   }
 
   /** One start at a time for all who want one. */

@@ -292,6 +292,8 @@ describe("the daemon ends", () => {
     try {
       const { exitCode, stderr } = await exec("return await seen.seen()", { CLAUDIKINS_LOG: "warn" });
       expect([exitCode, stderr]).toEqual([0, expect.stringContaining("seen is started without the daemon")]);
+      const called = await runProgram([...fromSource, "call", "seen.seen"], { cwd: folder(), env });
+      expect([called.exitCode, called.stderr]).toEqual([4, expect.stringContaining("The daemon does not answer")]);
     } finally {
       process.kill(pid, "SIGCONT");
     }
