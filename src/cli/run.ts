@@ -75,6 +75,10 @@ const commands: Record<string, Entry | Group> = {
       },
     },
   },
+  doctor: {
+    summary: "Look at everything, and say what repairs what is wrong",
+    load: () => import("./commands/doctor.ts"),
+  },
   stats: {
     summary: "Show what was called, and what it kept out of contexts",
     load: () => import("./commands/stats.ts"),

@@ -37,6 +37,7 @@ describe("help", () => {
         list     Show the servers and what is known of them; --check starts them
         auth     Sign in to servers on the network: login, logout, status
         daemon   The process that generated files call through: status, stop
+        doctor   Look at everything, and say what repairs what is wrong
         stats    Show what was called, and what it kept out of contexts
         hooks    Texts that tell agents of us: print
         gen      Ask every server for its tools and write the registry

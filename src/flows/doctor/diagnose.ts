@@ -1,0 +1,44 @@
+/** doctor: everything looked at, all at once, and nothing changed. */
+import { configCheck } from "./config.ts";
+import { executableCheck } from "./executable.ts";
+import { areas, type Check, type Finding, findingsOf, type Scene, unchecked } from "./finding.ts";
+import { foldersCheck } from "./folders.ts";
+import { hostsCheck } from "./hosts.ts";
+import { registryCheck } from "./registry.ts";
+import { serversCheck } from "./servers.ts";
+import { signInsCheck } from "./sign-ins.ts";
+
+const checks: readonly Check[] = [
+  executableCheck,
+  configCheck,
+  serversCheck,
+  signInsCheck,
+  foldersCheck,
+  registryCheck,
+  hostsCheck,
+];
+
+/** In the order of the areas. `more` are checks of what flows know nothing of. One that throws is a finding itself. */
+export async function diagnose(scene: Scene, more: readonly Check[] = []): Promise<Finding[]> {
+  const found = await Promise.all([...checks, ...more].map((check) => findingsBy(check, scene)));
+  const all = [...found.flat(), ...notLookedAt(scene)];
+  return areas.flatMap((area) => all.filter((finding) => finding.area === area));
+}
+
+async function findingsBy(check: Check, scene: Scene): Promise<Finding[]> {
+  try {
+    if ("run" in check) return await check.run(scene);
+    return scene.toolbox ? await check.runWith(scene.toolbox, scene) : [];
+  } catch (thrown) {
+    return [unchecked(check.area, thrown)];
+  }
+}
+
+function notLookedAt({ toolbox }: Scene): Finding[] {
+  if (toolbox) return [];
+  const left = checks.filter((check) => "runWith" in check).map(({ area }) => area);
+  const names = left.join(", ").replace(/, ([^,]+)$/, " and $1");
+  return [
+    findingsOf("config").warning("config.rest", `Not looked at without a config: ${names}`, "claudikins doctor", {}),
+  ];
+}
