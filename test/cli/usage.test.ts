@@ -38,6 +38,7 @@ describe("help", () => {
         auth     Sign in to servers on the network: login, logout, status
         daemon   The process that generated files call through: status, stop
         doctor   Look at everything, and say what repairs what is wrong
+        skill    Tell your agents how to work with us: install, remove, status
         stats    Show what was called, and what it kept out of contexts
         hooks    Texts that tell agents of us: print
         gen      Ask every server for its tools and write the registry

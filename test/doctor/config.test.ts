@@ -71,7 +71,9 @@ describe("the config", () => {
       code: "CONFIG_INVALID",
     });
     expect(of("config.rest")?.message).toBe("Not looked at without a config: servers, sign-ins, folders and registry");
-    expect(new Set(findings.map(({ area }) => area))).toEqual(new Set(["executable", "config", "hosts", "daemon"]));
+    expect(new Set(findings.map(({ area }) => area))).toEqual(
+      new Set(["executable", "config", "hosts", "skills", "daemon"]),
+    );
   });
 
   test("a file that is named and is not there", async () => {

@@ -60,6 +60,9 @@ test("as people see it", async () => {
       warning  No agent with settings for MCP servers was found on this machine
                repair: claudikins init --host claude-code --apply
 
+    skills
+      ok       No agent has our skill: claudikins skill install writes it
+
     daemon
       ok       No daemon has run here yet: generated files start one
     --- stderr

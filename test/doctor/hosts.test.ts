@@ -1,6 +1,7 @@
 /** doctor: hosts, what they start, and what init has noted. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { markedSkill, section } from "../../src/registry/own-texts.ts";
 import { version } from "../../src/version.ts";
 import { root } from "../support/claudikins.ts";
 import { patient } from "./patient.ts";
@@ -102,4 +103,28 @@ describe("hosts", () => {
     home.folder.write(".local/share/claudikins/hosts/changes.json", "{");
     expect((await doctor()).of("hosts.journal")).toMatchObject({ state: "problem", code: "CONFIG_INVALID" });
   });
+});
+
+test("skills and sections of another version, or with half of their marks", async () => {
+  expect((await doctor()).of("skills.none")).toMatchObject({ state: "ok" });
+  await run(["skill", "install", "--host", "codex", "--claude-md"]);
+  const current = await doctor();
+  const skill = "FOLDER/.agents/skills/claudikins/SKILL.md";
+  expect(current.of(`skill.${skill}`)).toEqual({ state: "ok", message: `The skill is of this version: ${skill}` });
+  home.folder.write(".agents/skills/claudikins/SKILL.md", markedSkill("---\nname: claudikins\n---\n"));
+  home.folder.write(".codex/AGENTS.md", section("## Old"));
+  home.folder.write("CLAUDE.md", "<!-- claudikins begin 0 -->");
+  const { of } = await doctor();
+  expect(of(`skill.${skill}`)).toEqual({
+    state: "warning",
+    message: `The skill is of another version: ${skill}`,
+    repair: "claudikins skill install --host cursor",
+  });
+  expect(of("section.FOLDER/.codex/AGENTS.md")).toMatchObject({
+    state: "warning",
+    repair: "claudikins skill install --host codex --claude-md",
+  });
+  expect(of("section.FOLDER/CLAUDE.md")).toMatchObject({ state: "warning" });
+  home.folder.write(".agents/skills/claudikins/SKILL.md", `${markedSkill("---\nname: claudikins\n---\n")}mine`);
+  expect((await doctor()).of(`skill.${skill}`)?.state).toBe("ok");
 });

@@ -7,6 +7,7 @@ import { hostsCheck } from "./hosts.ts";
 import { registryCheck } from "./registry.ts";
 import { serversCheck } from "./servers.ts";
 import { signInsCheck } from "./sign-ins.ts";
+import { skillsCheck } from "./skills.ts";
 
 const checks: readonly Check[] = [
   executableCheck,
@@ -16,6 +17,7 @@ const checks: readonly Check[] = [
   foldersCheck,
   registryCheck,
   hostsCheck,
+  skillsCheck,
 ];
 
 /** In the order of the areas. `more` are checks of what flows know nothing of. One that throws is a finding itself. */
