@@ -75,6 +75,10 @@ const commands: Record<string, Entry | Group> = {
       },
     },
   },
+  setup: {
+    summary: "First steps: folders, tools, the skill; then what is left for you",
+    load: () => import("./commands/setup.ts"),
+  },
   doctor: {
     summary: "Look at everything, and say what repairs what is wrong",
     load: () => import("./commands/doctor.ts"),

@@ -121,6 +121,12 @@ describe("the registry", () => {
       message: "No Bun is on the PATH to run generated files with, and node 20.1.0 is too old",
       repair: "npm install -g bun",
     });
+    rmSync(at("bin/node"));
+    program("bin/claudikins", version);
+    expect((await doctor(undefined, { env: { PATH: at("bin") } })).of("registry.runtime")).toEqual({
+      state: "ok",
+      message: "Generated files are run by claudikins itself: FOLDER/bin/claudikins",
+    });
     expect(["22.17.9", "22.18.0", "23.5.0", "23.6.0", "24.0.0", "18.0.0", ""].map(stripsTypes)).toEqual([
       false,
       true,

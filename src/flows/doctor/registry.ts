@@ -4,10 +4,13 @@ import { existsSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { userDataFolder } from "../../config/locations.ts";
 import { readIfThere } from "../../files.ts";
+import { ownName } from "../../hosts/own.ts";
 import { bridgeDifferences } from "../../registry/bridge.ts";
 import { differencesOf } from "../../registry/differences.ts";
+import { notExecutable } from "../../registry/executables.ts";
 import { indexFileName, type RegistryServer } from "../../registry/model.ts";
 import type { Toolbox } from "../toolbox.ts";
+import { ownProgram } from "./executable.ts";
 import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
 import { programsOnPath, versionOf } from "./programs.ts";
 import { shellWord } from "./shell-word.ts";
@@ -35,6 +38,7 @@ export const registryCheck: Check = {
         folder,
         servers.filter(({ name }) => toolbox.known(name)),
       ),
+      ...rightsFindings(folder, servers),
       ...commandFindings(folder, scene),
       await runtimeFinding(scene),
     ];
@@ -81,6 +85,13 @@ function fileFindings(folder: string, servers: RegistryServer[]): Finding[] {
   return [warning("registry.files", `Generated files are not what this version writes: ${paths[0]}${others}`, gen)];
 }
 
+function rightsFindings(folder: string, servers: RegistryServer[]): Finding[] {
+  const [first, ...others] = notExecutable(folder, servers).map((path) => relative(folder, path));
+  if (first === undefined) return [];
+  const more = others.length > 0 ? ` and ${others.length} more` : "";
+  return [warning("registry.executable", `Generated programs are not executable: ${first}${more}`, "claudikins setup")];
+}
+
 /** What generated files start, where none of that name is on the PATH: it was noted when they were written. */
 function commandFindings(folder: string, { env }: Scene): Finding[] {
   const name = createHash("sha256").update(realpathSync(folder)).digest("hex").slice(0, 16);
@@ -89,7 +100,7 @@ function commandFindings(folder: string, { env }: Scene): Finding[] {
   );
   const [program] = notes.find((note) => note !== undefined)?.command ?? [];
   if (program !== undefined && existsSync(program)) return [];
-  const onPath = programsOnPath("claudikins", env)[0];
+  const onPath = programsOnPath(ownName, env)[0];
   const text =
     program === undefined
       ? "Nobody has noted what generated files start"
@@ -109,8 +120,9 @@ function noteIn(file: string): { command?: string[] } | undefined {
 /** Node strips types by itself from these on. */
 const firstNodes = ["22.18.0", "23.6.0"];
 
-/** Bun runs any of them; a Node that is too old is the same as none. */
+/** Bun runs any of them; a Node that is too old is in the way of what is left: claudikins itself, which has Bun in it. */
 async function runtimeFinding({ env, signal }: Scene): Promise<Finding> {
+  const id = "registry.runtime";
   const programs = ["bun", "node"].flatMap((name) => {
     const [path] = programsOnPath(name, env);
     return path === undefined ? [] : [{ name, path }];
@@ -120,9 +132,12 @@ async function runtimeFinding({ env, signal }: Scene): Promise<Finding> {
   );
   const fit = found.filter(({ name, version }) => name === "bun" || stripsTypes(version));
   const text = (each: typeof found) => each.map(({ name, version }) => `${name} ${version}`).join(" and ");
-  if (fit.length > 0) return ok("registry.runtime", `Generated files are programs for ${text(fit)}`);
+  if (fit.length > 0) return ok(id, `Generated files are programs for ${text(fit)}`);
+  const [own] = programsOnPath(ownName, env);
+  if (found.length === 0 && own !== undefined) return ok(id, `Generated files are run by claudikins itself: ${own}`);
   const old = found.length > 0 ? `, and ${text(found)} is too old` : "";
-  return warning("registry.runtime", `No Bun is on the PATH to run generated files with${old}`, "npm install -g bun");
+  const repair = Bun.isStandaloneExecutable ? `BUN_BE_BUN=1 ${shellWord(ownProgram)} FILE` : "npm install -g bun";
+  return warning(id, `No Bun is on the PATH to run generated files with${old}`, repair);
 }
 
 export function stripsTypes(version: string): boolean {
