@@ -3,7 +3,7 @@ import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Check, type Finding, findingsOf } from "../flows/doctor/finding.ts";
 import { shellWord } from "../flows/doctor/shell-word.ts";
-import { takeLock } from "../lock.ts";
+import { isHeld } from "../lock.ts";
 import { version } from "../version.ts";
 import { statusOf } from "./peers.ts";
 import { allPlaces, type Place, placeOf } from "./place.ts";
@@ -41,9 +41,7 @@ function folderFindings(folder: string): Finding[] {
 async function placeFindings({ socket, lock, log }: Place): Promise<Finding[]> {
   const status = await statusOf(socket);
   if (status) return [running(status)];
-  const free = await takeLock(lock, "the daemon");
-  free?.release();
-  if (!free) {
+  if (await isHeld(lock, "the daemon")) {
     const text = "A daemon holds its place and does not answer";
     return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `See what it said last: tail ${shellWord(log)}`)];
   }

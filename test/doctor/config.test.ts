@@ -23,6 +23,13 @@ describe("the executable", () => {
     });
 
     program("bin/claudikins", version);
+    const variable = { CLAUDIKINS_EXECUTABLE: at("no/claudikins") };
+    expect((await doctor(undefined, { env: variable })).of("executable.variable")).toEqual({
+      state: "problem",
+      message: "CLAUDIKINS_EXECUTABLE names what is no program: FOLDER/no/claudikins",
+      repair: "unset CLAUDIKINS_EXECUTABLE",
+      code: "FILE_NOT_FOUND",
+    });
     program("old/claudikins", "0.0.9");
     const behind = await doctor(undefined, { env: { PATH: `${at("bin")}:${at("old")}:/usr/bin:/bin` } });
     expect([behind.of("executable.path")?.state, behind.of("executable.others")]).toEqual([

@@ -104,9 +104,13 @@ test("nothing is changed, in an empty home and in one that has everything", asyn
   const options = { cwd: at("project"), env: { HOME: at("home") } };
   await run(["gen"], options);
   await run(["init", "--apply", "--no-start"], options);
+  await run(["skill", "install", "--claude-md"], options);
+  mkdirSync(at("home/.local/share/claudikins/run"), { mode: 0o700 });
+  for (const name of ["abc.lock", "abc.sock"]) home.folder.write(`home/.local/share/claudikins/run/${name}`, "");
   // Older than it is, so that a write would show.
   utimesSync(at("project/.claudikins/registry/index.json"), 1, 1);
   const full = listing(home.folder.path);
-  expect((await project()).exitCode).toBe(4);
+  const { exitCode, stdout } = await project();
+  expect([exitCode, stdout]).toEqual([4, expect.stringContaining("Nobody listens at a socket")]);
   expect(listing(home.folder.path)).toEqual(full);
 });

@@ -13,14 +13,20 @@ describe("hosts", () => {
   const own = (command: string, ...args: string[]) => ({ mcpServers: { claudikins: { command, args } } });
 
   test("none, one that has its own servers, one that has both, and one that has nothing", async () => {
-    expect((await doctor()).of("hosts.none")).toMatchObject({ state: "warning" });
+    const none = (await doctor()).of("hosts.none");
+    expect([none?.state, none?.repair]).toEqual(["warning", "claudikins init --host claude-code --apply"]);
+    home.folder.write(".gemini/settings.json", {});
+    expect((await doctor()).of("hosts.none")).toEqual({
+      state: "warning",
+      message: "None of the agents on this machine has claudikins",
+      repair: "claudikins init --host gemini --apply",
+    });
     home.folder.write(".claude.json", {
       mcpServers: { github: { command: "npx" }, off: { command: "x", disabled: true } },
     });
     home.folder.write(".cursor/mcp.json", {
       mcpServers: { ...own(process.execPath, join(root, "src/main.ts"), "serve").mcpServers, left: { command: "x" } },
     });
-    home.folder.write(".gemini/settings.json", {});
     const { of, exitCode } = await doctor();
     expect([exitCode, of("hosts.none")]).toEqual([0, undefined]);
     expect(of("host.claude-code")).toEqual({
@@ -61,6 +67,16 @@ describe("hosts", () => {
     expect(await first(own(old, "serve", "--config", at("gone.json")))).toEqual([
       "problem",
       "names a config file that is not there: FOLDER/gone.json",
+    ]);
+    program("bin/npx", "10.8.2");
+    expect(await first(own(at("bin/npx"), "-y", "claudikins", "serve"))).toEqual([
+      "ok",
+      "starts claudikins through FOLDER/bin/npx",
+    ]);
+    const source = home.folder.write("claudikins/src/main.ts", "");
+    expect(await first(own(process.execPath, source, "serve"))).toEqual([
+      "warning",
+      "starts claudikins from another source: FOLDER/claudikins/src/main.ts",
     ]);
     expect(await first({ mcpServers: { claudikins: { command: old, disabled: true } } })).toEqual([
       "warning",
@@ -110,21 +126,31 @@ test("skills and sections of another version, or with half of their marks", asyn
   await run(["skill", "install", "--host", "codex", "--claude-md"]);
   const current = await doctor();
   const skill = "FOLDER/.agents/skills/claudikins/SKILL.md";
-  expect(current.of(`skill.${skill}`)).toEqual({ state: "ok", message: `The skill is of this version: ${skill}` });
+  expect(current.of("skill.user.cursor")).toEqual({ state: "ok", message: `The skill is of this version: ${skill}` });
   home.folder.write(".agents/skills/claudikins/SKILL.md", markedSkill("---\nname: claudikins\n---\n"));
   home.folder.write(".codex/AGENTS.md", section("## Old"));
   home.folder.write("CLAUDE.md", "<!-- claudikins begin 0 -->");
   const { of } = await doctor();
-  expect(of(`skill.${skill}`)).toEqual({
+  expect(of("skill.user.cursor")).toEqual({
     state: "warning",
     message: `The skill is of another version: ${skill}`,
     repair: "claudikins skill install --host cursor",
   });
-  expect(of("section.FOLDER/.codex/AGENTS.md")).toMatchObject({
+  expect(of("section.user.codex")).toMatchObject({
     state: "warning",
     repair: "claudikins skill install --host codex --claude-md",
   });
-  expect(of("section.FOLDER/CLAUDE.md")).toMatchObject({ state: "warning" });
+  expect(of("section.project.claude-code")).toMatchObject({ state: "warning" });
   home.folder.write(".agents/skills/claudikins/SKILL.md", `${markedSkill("---\nname: claudikins\n---\n")}mine`);
-  expect((await doctor()).of(`skill.${skill}`)?.state).toBe("ok");
+  expect((await doctor()).of("skill.user.cursor")?.state).toBe("ok");
+});
+
+test("ids are one finding each, also where an entry stands twice", async () => {
+  const entry = { command: at("no/claudikins"), args: ["serve"] };
+  home.folder.write(".cursor/mcp.json", { mcpServers: { claudikins: entry, "claudikins-2": entry } });
+  home.folder.write("project/.cursor/mcp.json", { mcpServers: { claudikins: entry } });
+  const { findings } = await doctor(undefined, { cwd: at("project"), env: { HOME: home.folder.path } });
+  const ids = findings.map(({ id }) => id);
+  expect(ids.filter((id) => id.startsWith("host."))).toEqual(["host.cursor", "host.cursor.2", "host.cursor.project"]);
+  expect(new Set(ids).size).toBe(ids.length);
 });

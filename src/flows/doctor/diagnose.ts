@@ -24,7 +24,17 @@ const checks: readonly Check[] = [
 export async function diagnose(scene: Scene, more: readonly Check[] = []): Promise<Finding[]> {
   const found = await Promise.all([...checks, ...more].map((check) => findingsBy(check, scene)));
   const all = [...found.flat(), ...notLookedAt(scene)];
-  return areas.flatMap((area) => all.filter((finding) => finding.area === area));
+  return withOwnIds(areas.flatMap((area) => all.filter((finding) => finding.area === area)));
+}
+
+/** A second one of the same id gets a number: two entries of ours in one host, say. */
+function withOwnIds(findings: Finding[]): Finding[] {
+  const seen = new Map<string, number>();
+  return findings.map((finding) => {
+    const count = (seen.get(finding.id) ?? 0) + 1;
+    seen.set(finding.id, count);
+    return count === 1 ? finding : { ...finding, id: `${finding.id}.${count}` };
+  });
 }
 
 async function findingsBy(check: Check, scene: Scene): Promise<Finding[]> {
@@ -40,7 +50,6 @@ function notLookedAt({ toolbox }: Scene): Finding[] {
   if (toolbox) return [];
   const left = checks.filter((check) => "runWith" in check).map(({ area }) => area);
   const names = left.join(", ").replace(/, ([^,]+)$/, " and $1");
-  return [
-    findingsOf("config").warning("config.rest", `Not looked at without a config: ${names}`, "claudikins doctor", {}),
-  ];
+  const text = `Not looked at without a config: ${names}`;
+  return [findingsOf("config").warning("config.rest", text, "Correct the config first, then: claudikins doctor")];
 }

@@ -4,10 +4,10 @@ import { selfCommand } from "../../config/self.ts";
 import { ownName } from "../../hosts/own.ts";
 import { version } from "../../version.ts";
 import { type Check, type Finding, findingsOf, type Scene } from "./finding.ts";
-import { programsOnPath, realOf, versionOf } from "./programs.ts";
+import { isProgram, programsOnPath, realOf, versionOf } from "./programs.ts";
 import { shellWord } from "./shell-word.ts";
 
-const { ok, warning } = findingsOf("executable");
+const { ok, warning, problem } = findingsOf("executable");
 
 /** The executable, or the source's main file. */
 export const ownProgram: string = selfCommand().at(-1) ?? "";
@@ -20,6 +20,7 @@ export const executableCheck: Check = {
     return [
       ok("executable.version", `claudikins ${version}${how} (${runtime}): ${ownProgram}`),
       ...(await onPath(scene)),
+      ...namedByVariable(scene),
     ];
   },
 };
@@ -43,6 +44,14 @@ async function onPath({ env, signal }: Scene): Promise<Finding[]> {
   }
   const isThis = realOf(first) === realOf(ownProgram);
   return [ok("executable.path", `The PATH finds ${isThis ? "it" : "one of the same version"}: ${first}`), ...behind];
+}
+
+/** What generated files start before all else. */
+function namedByVariable({ env }: Scene): Finding[] {
+  const named = env["CLAUDIKINS_EXECUTABLE"];
+  if (!named || isProgram(named)) return [];
+  const text = `CLAUDIKINS_EXECUTABLE names what is no program: ${named}`;
+  return [problem("executable.variable", text, "FILE_NOT_FOUND", "unset CLAUDIKINS_EXECUTABLE")];
 }
 
 /** Undefined where it is ours. */

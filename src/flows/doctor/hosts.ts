@@ -1,132 +1,90 @@
-/** doctor: the hosts of this machine, whether claudikins is in them, and what it is that they start. */
-import { existsSync, readFileSync } from "node:fs";
-import { delimiter, isAbsolute } from "node:path";
-import { selfCommand } from "../../config/self.ts";
-import { parseFile } from "../../hosts/edit/editor.ts";
+/** doctor: the hosts of this machine, whether claudikins is in them, and what init has noted of them. */
+import { readFileSync } from "node:fs";
 import { hashOf } from "../../hosts/file-text.ts";
 import { hosts } from "../../hosts/hosts.ts";
-import { type Host, isRaw, type Raw, textsIn, valueAt } from "../../hosts/model.ts";
+import type { Host } from "../../hosts/model.ts";
 import { ownName } from "../../hosts/own.ts";
-import { version } from "../../version.ts";
 import { type FoundFile, findServers } from "../hosts/find.ts";
 import { type Change, Journal } from "../hosts/journal.ts";
-import { ownProgram } from "./executable.ts";
 import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
-import { isProgram, programsOnPath, realOf, versionOf } from "./programs.ts";
+import { entryFindings } from "./host-entry.ts";
 
-const { ok, warning, problem, failure } = findingsOf("hosts");
+const { ok, warning, failure } = findingsOf("hosts");
+
+interface Looked {
+  host: Host;
+  /** Whether it has files of settings. */
+  isHere: boolean;
+  isWired: boolean;
+  findings: Finding[];
+}
 
 export const hostsCheck: Check = {
   area: "hosts",
   async run(scene) {
-    const found = await Promise.all(hosts.map((host) => hostFindings(host, scene)));
-    const all = found.flat();
-    const none = all.some(({ id }) => id.startsWith("host."))
-      ? []
-      : [
-          warning(
-            "hosts.none",
-            "No agent with settings for MCP servers was found on this machine",
-            "claudikins init --host claude-code --apply",
-          ),
-        ];
-    return [...all, ...none, ...journalFindings(scene)];
+    const looked = await Promise.all(hosts.map((host) => look(host, scene)));
+    const findings = looked.flatMap((each) => each.findings);
+    return [...findings, ...noneWired(looked), ...journalFindings(scene)];
   },
 };
 
-async function hostFindings(host: Host, scene: Scene): Promise<Finding[]> {
+async function look(host: Host, scene: Scene): Promise<Looked> {
   const { files, problems } = await findServers([host], { ...scene, project: true });
   const unreadable = problems.map(({ file, error }) => ({
     ...failure(`host.${host.name}.file`, error),
     message: `${host.title}: ${error.message.split("\n")[0]}`,
     repair: `Correct ${file} by hand.`,
   }));
-  if (files.length === 0) return unreadable;
   const wired = files.filter(({ own }) => own.length > 0);
-  const entries = await Promise.all(wired.flatMap((file) => ownEntries(file, scene)));
-  return [
-    ...unreadable,
-    ...(wired.length === 0 ? [absent(host, files)] : entries),
-    ...serversBeside(host, files, wired),
-  ];
+  const entries = await Promise.all(wired.flatMap((file) => entryFindings(file, scene)));
+  return {
+    host,
+    isHere: files.length > 0,
+    isWired: wired.length > 0,
+    findings: [...unreadable, ...entries, ...ownServers(host, files, wired.length > 0)],
+  };
 }
 
-function absent(host: Host, files: FoundFile[]): Finding {
-  const id = `host.${host.name}`;
-  const init = `claudikins init --host ${host.name} --apply`;
-  const names = serversOf(files);
-  if (names.length === 0)
-    return ok(id, `${host.title} has no MCP servers, and claudikins is not in it`, { repair: init });
-  const only = files.every(({ file, servers }) => file.scope === "project" || servers.length === 0);
-  const text = `${host.title} does not have claudikins, but ${counted(names.length, "server")} of its own: ${names.join(", ")}`;
-  return warning(id, text, only ? `${init} --project` : init);
-}
-
-function serversBeside(host: Host, files: FoundFile[], wired: FoundFile[]): Finding[] {
-  const names = serversOf(files);
-  if (wired.length === 0 || names.length === 0) return [];
-  const inProject = files.some(({ file, servers }) => file.scope === "project" && servers.length > 0);
-  const text = `${host.title} loads ${counted(names.length, "server")} beside claudikins: ${names.join(", ")}`;
-  return [
-    warning(
-      `host.${host.name}.servers`,
-      text,
-      `claudikins init --host ${host.name} --apply${inProject ? " --project" : ""}`,
-    ),
-  ];
-}
-
-function serversOf(files: FoundFile[]): string[] {
-  const all = files.flatMap(({ servers }) => servers).filter(({ entry }) => entry["disabled"] !== true);
-  return [...new Set(all.map(({ name }) => name))];
-}
-
-function ownEntries(found: FoundFile, scene: Scene): Promise<Finding>[] {
-  const document = parseFile(found.content.text, found.file);
-  return found.own.map(({ section, name }) => {
-    const raw = valueAt(document, [...section, name]);
-    return entryFinding(found, isRaw(raw) ? raw : {}, scene);
-  });
-}
-
-async function entryFinding({ host, file }: FoundFile, raw: Raw, scene: Scene): Promise<Finding> {
-  const id = `host.${host.name}`;
-  const words = wordsOf(raw);
-  const [program = ""] = words;
-  const shown = `${host.title} (${file.path})`;
-  if (raw["disabled"] === true || raw["enabled"] === false) {
-    return warning(id, `${shown} has claudikins, but switched off`, `Switch it on in ${file.path}.`);
+/** Servers that init would take over. */
+function ownServers(host: Host, files: FoundFile[], isWired: boolean): Finding[] {
+  const having = files.filter((file) => serversOf(file).length > 0);
+  const names = [...new Set(having.flatMap(serversOf))];
+  if (names.length === 0) {
+    const isAbsent = files.length > 0 && !isWired;
+    return isAbsent ? [ok(`host.${host.name}`, `${host.title} has no MCP servers, and claudikins is not in it`)] : [];
   }
-  const paths = pathsIn(words, scene);
-  const gone = paths.find((path) => !existsSync(path));
-  const repair = `Let it start ${selfCommand("serve").join(" ")} in ${file.path}.`;
-  if (gone !== undefined) return problem(id, `${shown} starts what is not there: ${gone}`, "FILE_NOT_FOUND", repair);
-  if (paths.length === 0) {
-    return problem(id, `${shown} starts ${program}, which is not on the PATH`, "FILE_NOT_FOUND", repair);
-  }
-  const config = words[words.indexOf("--config") + 1];
-  if (words.includes("--config") && config !== undefined && isAbsolute(config) && !existsSync(config)) {
-    return problem(id, `${shown} names a config file that is not there: ${config}`, "CONFIG_NOT_FOUND", repair);
-  }
-  if (paths.some((path) => realOf(path) === realOf(ownProgram))) return ok(id, `${shown} starts this claudikins`);
-  const [path = ""] = paths;
-  const other = isProgram(path) ? await versionOf(path, scene.env, scene.signal) : undefined;
-  if (other === version) return ok(id, `${shown} starts claudikins ${version}: ${path}`);
-  return warning(id, `${shown} starts another claudikins, ${other ?? "of no known version"}: ${path}`, repair);
+  const project = having.some(({ file }) => file.scope === "project") ? " --project" : "";
+  const init = `claudikins init --host ${host.name} --apply${project}`;
+  const servers = `${counted(names.length, "server")}`;
+  return isWired
+    ? [
+        warning(
+          `host.${host.name}.servers`,
+          `${host.title} loads ${servers} beside claudikins: ${names.join(", ")}`,
+          init,
+        ),
+      ]
+    : [
+        warning(
+          `host.${host.name}`,
+          `${host.title} does not have claudikins, but ${servers} of its own: ${names.join(", ")}`,
+          init,
+        ),
+      ];
 }
 
-/** `command` is a text, a list with the arguments in it, or an object. */
-function wordsOf({ command, args }: Raw): string[] {
-  if (isRaw(command)) return [String(command["path"]), ...textsIn(command["args"])];
-  return Array.isArray(command) ? textsIn(command) : [String(command), ...textsIn(args)];
+function serversOf({ servers }: FoundFile): string[] {
+  return servers.filter(({ entry }) => entry["disabled"] !== true).map(({ name }) => name);
 }
 
-/** What is started: a program by its path or by its name, or what a runner's first argument names. */
-function pathsIn(words: string[], { env }: Scene): string[] {
-  const [program = "", first = ""] = words;
-  const started = isAbsolute(program) ? [program] : programsOnPath(program, env).slice(0, 1);
-  const isSource = isAbsolute(first) && !first.includes(delimiter);
-  return [...(isSource ? [first] : []), ...started];
+/** Where one lacks it that has servers, that is said already. */
+function noneWired(looked: Looked[]): Finding[] {
+  if (looked.some(({ isWired, findings }) => isWired || findings.some(({ state }) => state !== "ok"))) return [];
+  const first = looked.find(({ isHere }) => isHere);
+  const text = first
+    ? "None of the agents on this machine has claudikins"
+    : "No agent with settings for MCP servers was found on this machine";
+  return [warning("hosts.none", text, `claudikins init --host ${first?.host.name ?? "claude-code"} --apply`)];
 }
 
 function journalFindings({ env }: Scene): Finding[] {
