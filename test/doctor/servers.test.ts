@@ -54,6 +54,14 @@ describe("servers", () => {
     expect(JSON.stringify(findings)).not.toContain("s3cret-value-0815");
   });
 
+  test("that never answer keep nobody waiting, however many they are; and it is said how far it is", async () => {
+    const slow = { ...fixture("never-starts", home.folder.path), startTimeoutMs: 7_000 };
+    const many = Object.fromEntries(Array.from({ length: 10 }, (_, place) => [`slow${place}`, slow]));
+    configure({ ...many, quick: fixture("seen", home.folder.path) });
+    const { stderr } = await run(["doctor"], { terminal: true });
+    expect(stderr).toMatch(/ 1\/11 servers quick[\s\S]* 11\/11 servers slow/);
+  });
+
   test("of a project run in its folder, wherever in it somebody is", async () => {
     home.folder.write("started.sh", `pwd > ${at("pwd")}; exit 1`);
     configure({ shell: { command: "sh", args: ["started.sh"] } });

@@ -5,9 +5,8 @@ import { Pool } from "../../clients/pool.ts";
 import { durationText } from "../../clients/state.ts";
 import type { NetworkServer, ServerConfig } from "../../config/load.ts";
 import { toClaudikinsError } from "../../errors.ts";
-import { Turns } from "../../turns.ts";
 import type { Problem } from "../ask-all.ts";
-import { askedAtOnce } from "../asking.ts";
+import { Asking } from "../asking.ts";
 import { wayOf } from "../sign-ins.ts";
 import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
 
@@ -26,19 +25,21 @@ export const serversCheck: Check = {
     // Of its own: the toolbox writes down what servers tell, and its pool may have them from the daemon.
     const { env, log, serverFolder: cwd } = scene;
     await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile: fileInUse(servers, scene) });
-    const turns = new Turns(askedAtOnce);
-    return await Promise.all(
-      servers.map(async (server) => {
-        if (toolbox.isClosed(server.name)) return closed(server);
-        const turn = turns.take(scene.signal);
-        if (turn && !(await turn)) return notAsked(server);
-        const finding = await ask(server, pool, scene.signal);
-        scene.onServer?.(server.name);
-        // A start that was given up is ended with the pool.
-        if (!scene.signal.aborted) await pool.release(server.name);
-        turns.giveBack();
-        return finding;
-      }),
+    const answers = new Map<string, Finding>();
+    using asking = new Asking(async (name) => {
+      answers.set(name, await ask(config.servers.get(name)!, pool, scene.signal));
+      scene.onServer?.(name);
+      // A start that was given up is ended with the pool.
+      if (!scene.signal.aborted) await pool.release(name);
+    });
+    const stop = () => asking[Symbol.dispose]();
+    scene.signal.addEventListener("abort", stop, { once: true });
+    if (scene.signal.aborted) stop();
+    const open = servers.filter(({ name }) => !toolbox.isClosed(name));
+    await Promise.all(open.map(({ name }) => asking.ask(name)));
+    scene.signal.removeEventListener("abort", stop);
+    return servers.map((server) =>
+      toolbox.isClosed(server.name) ? closed(server) : (answers.get(server.name) ?? notAsked(server)),
     );
   },
 };
