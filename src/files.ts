@@ -4,13 +4,14 @@ import { dirname } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "./errors.ts";
 
 /**
- * Writes the text unless the file has it already, or has one that `mayReplace` says no to: then it is kept.
- * Throws FILE_NOT_WRITABLE.
+ * Writes the text unless the file has it already, or has one that `mayReplace` says no to: then it is kept. Of `mode` counts
+ * what the umask leaves. Throws FILE_NOT_WRITABLE.
  */
 export function writeWhenChanged(
   path: string,
   text: string,
   mayReplace: (found: string) => boolean = () => true,
+  mode = 0o666,
 ): "written" | "unchanged" | "kept" {
   const temporary = `${path}.${process.pid}.${++written}.tmp`;
   try {
@@ -18,7 +19,7 @@ export function writeWhenChanged(
     if (found === text) return "unchanged";
     if (found !== undefined && !mayReplace(found)) return "kept";
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(temporary, text);
+    writeFileSync(temporary, text, { mode });
     renameSync(temporary, path);
     return "written";
   } catch (cause) {

@@ -32,8 +32,25 @@ export async function takeLock(file: string, what: string): Promise<Lock | undef
     };
   } catch (error) {
     database?.close();
-    if (String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY")) return undefined;
+    if (isBusy(error)) return undefined;
     throw notLockable(error, what);
+  }
+}
+
+/** Whether somebody has it now; nothing is written, not even where it is free. Throws FILE_NOT_WRITABLE. */
+export async function isHeld(file: string, what: string): Promise<boolean> {
+  const { Database } = await import("bun:sqlite");
+  let database: InstanceType<typeof Database> | undefined;
+  try {
+    database = new Database(file, { readonly: true });
+    database.run("PRAGMA busy_timeout = 0");
+    database.query("SELECT count(*) FROM sqlite_master").get();
+    return false;
+  } catch (error) {
+    if (isBusy(error)) return true;
+    throw notLockable(error, what);
+  } finally {
+    database?.close();
   }
 }
 
@@ -59,6 +76,10 @@ export async function withLock<T>(
   } finally {
     lock.release();
   }
+}
+
+function isBusy(error: unknown): boolean {
+  return String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
 }
 
 /** Without the path: it may be read by code that runs in the sandbox. */

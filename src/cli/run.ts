@@ -80,6 +80,23 @@ const commands: Record<string, Entry | Group> = {
       },
     },
   },
+  setup: {
+    summary: "First steps: folders, tools, the skill; then what is left for you",
+    load: () => import("./commands/setup.ts"),
+  },
+  doctor: {
+    summary: "Look at everything, and say what repairs what is wrong",
+    load: () => import("./commands/doctor.ts"),
+  },
+  skill: {
+    summary: "Tell your agents how to work with us: install, remove, status",
+    description: "A skill, and a section of CLAUDE.md or AGENTS.md, by which agents know how to find and call tools.",
+    commands: {
+      install: { summary: "Write the skill where your agents look", load: () => import("./commands/skill/install.ts") },
+      remove: { summary: "Take it out again", load: () => import("./commands/skill/remove.ts") },
+      status: { summary: "Show where it is", load: () => import("./commands/skill/status.ts") },
+    },
+  },
   stats: {
     summary: "Show what was called, and what it kept out of contexts",
     load: () => import("./commands/stats.ts"),

@@ -143,7 +143,8 @@ export function networkServers({ config }: Toolbox): NetworkServer[] {
   return [...config.servers.values()].filter((server) => server.url !== undefined);
 }
 
-function wayOf({ url, headers, oauth }: NetworkServer): "sign-in" | "token in the config" | "off" {
+/** Who gives a server its token: a person who signs in, or the config; `off` is nobody. */
+export function wayOf({ url, headers, oauth }: NetworkServer): "sign-in" | "token in the config" | "off" {
   const hasUser = URL.canParse(url) && new URL(url).username !== "";
   if (hasUser || Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {
     return "token in the config";

@@ -2,9 +2,9 @@
 import { join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
 import { isAbandoned, namesIn, readIfThere } from "../files.ts";
-import { emitServer } from "./emit.ts";
+import { emitServer, isGenerated } from "./emit.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer } from "./model.ts";
-import { generatedIn, indexOf, isGenerated, pathOf, readIndex } from "./store.ts";
+import { generatedIn, indexOf, pathOf, readIndex } from "./store.ts";
 
 export interface Difference {
   path: string;

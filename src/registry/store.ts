@@ -3,7 +3,7 @@ import { rmdirSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
 import { isAbandoned, namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
-import { emitServer, generatedMark } from "./emit.ts";
+import { emitServer, isGenerated, isProgramText } from "./emit.ts";
 import { isSchema } from "./json-schema.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer, type RegistryTool } from "./model.ts";
 import { assignFileNames } from "./names.ts";
@@ -56,7 +56,7 @@ export function writeServer(folder: string, server: RegistryServer, before: Regi
   let removed = removeGenerated(target, new Set(files.map((file) => file.name)));
   const results = files.map(({ name, text }) => {
     const path = join(target, name);
-    return { path, result: writeWhenChanged(path, text, isGenerated) };
+    return { path, result: writeGenerated(path, text) };
   });
   if (before && before.folder !== server.folder) removed += removeServer(folder, before);
   const count = (wanted: string) => results.filter(({ result }) => result === wanted).length;
@@ -70,7 +70,11 @@ export function rewriteTool(folder: string, server: RegistryServer, tool: Regist
   const path = join(pathOf(folder, server), `${names.get(tool.name)}.ts`);
   const [alone] = assignFileNames([tool.name]).values();
   const text = emitServer({ ...server, tools: [tool] }).find(({ name }) => name === `${alone}.ts`)?.text;
-  if (text !== undefined && readIfThere(path) !== undefined) writeWhenChanged(path, text, isGenerated);
+  if (text !== undefined && readIfThere(path) !== undefined) writeGenerated(path, text);
+}
+
+function writeGenerated(path: string, text: string): ReturnType<typeof writeWhenChanged> {
+  return writeWhenChanged(path, text, isGenerated, isProgramText(text) ? 0o777 : 0o666);
 }
 
 /** Removes the generated files of a server that is no longer configured. */
@@ -119,10 +123,6 @@ export function askedAt(folder: string, server: RegistryServer): number | undefi
 
 export function pathOf(folder: string, server: RegistryServer): string {
   return join(folder, ...server.folder.split("/"));
-}
-
-export function isGenerated(text: string): boolean {
-  return text.startsWith(generatedMark);
 }
 
 /** Names of the generated files in a folder, but those. */

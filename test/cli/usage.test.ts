@@ -38,6 +38,9 @@ describe("help", () => {
         list     Show the servers and what is known of them; --check starts them
         auth     Sign in to servers on the network: login, logout, status
         daemon   The process that keeps servers running between calls: status, stop
+        setup    First steps: folders, tools, the skill; then what is left for you
+        doctor   Look at everything, and say what repairs what is wrong
+        skill    Tell your agents how to work with us: install, remove, status
         stats    Show what was called, and what it kept out of contexts
         hooks    Texts that tell agents of us: print
         gen      Ask every server for its tools and write the registry

@@ -1,6 +1,6 @@
 /** Generated files as programs and modules, under Bun and under a Node that strips types. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, readdirSync, renameSync, symlinkSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ClaudikinsError, type ErrorCode } from "../../src/errors.ts";
 import { bridgeFiles } from "../../src/registry/bridge.ts";
@@ -24,6 +24,23 @@ if (!strippingNode) console.warn("No Node of 22.18 or later is here: generated f
 const runtimes = [["bun", process.execPath], ...(strippingNode ? [["node", strippingNode]] : [])] as [string, string][];
 
 const lastLine = (text: string) => JSON.parse(text.trim().split("\n").at(-1) ?? "");
+
+test.skipIf(process.platform === "win32").each(runtimes)(
+  "started by itself it runs under %s",
+  async (name, runtime) => {
+    // No other runtime than that one.
+    const bin = join(project.path, `only-${name}`);
+    mkdirSync(bin);
+    symlinkSync(runtime, join(bin, name));
+    const env = { ...project.env, PATH: `${bin}:/usr/bin:/bin` };
+    const program = [project.file("wait"), '{"ms": 1}', "via:skill"];
+    expect(await runProgram(program, { cwd: project.path, env })).toEqual({
+      exitCode: 0,
+      stdout: '"waited"\n',
+      stderr: "",
+    });
+  },
+);
 
 describe.each(runtimes)("as a program under %s", (name, runtime) => {
   const run = (tool: string, args?: object | string, stdin?: string) =>

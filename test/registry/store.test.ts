@@ -71,6 +71,14 @@ describe("writing a server", () => {
     expect(readdirSync(join(registry, "other", "a")).sort()).toEqual(["client.ts", "example.ts", "index.ts", "one.ts"]);
   });
 
+  test.skipIf(process.platform === "win32")("programs may be started, modules not", () => {
+    writeServer(registry, server("a", ["one"]), undefined);
+    const executable = readdirSync(join(registry, "other", "a")).filter(
+      (name) => (statSync(join(registry, "other", "a", name)).mode & 0o100) !== 0,
+    );
+    expect(executable.sort()).toEqual(["example.ts", "one.ts"]);
+  });
+
   test("another category moves the folder", () => {
     const before = server("a", ["one"]);
     writeServer(registry, before, undefined);

@@ -238,12 +238,13 @@ describe("one place for", () => {
     expect(having(/process\.exitCode/)).toEqual(["main.ts", bridge]);
   });
 
-  test("starting processes: servers in a group, what ends the groups when we cannot, a browser, and the daemon", () => {
+  test("starting processes: servers in a group, what ends the groups when we cannot, a browser, the daemon, and programs asked for their version", () => {
     expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
       "cli/browser.ts",
       "clients/process-group.ts",
       "clients/watchdog.ts",
       "daemon/launch.ts",
+      "flows/doctor/programs.ts",
       bridge,
     ]);
   });

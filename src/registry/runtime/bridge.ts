@@ -366,7 +366,8 @@ function launch(command: string[], place: Place): Launched {
   const [file = "", ...args] = command;
   const log = openSync(place.log, "a", 0o600);
   const from = fstatSync(log).size;
-  const { CLAUDIKINS_START: _, ...env } = process.env;
+  // With the second one, which is how claudikins itself runs these files, it would not be claudikins.
+  const { CLAUDIKINS_START: _, BUN_BE_BUN: __, ...env } = process.env;
   let failure: ToolError | undefined;
   let ended = false;
   const config = place.config === undefined ? ["--demo"] : ["--config", place.config];

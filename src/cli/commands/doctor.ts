@@ -1,0 +1,43 @@
+/** `claudikins doctor`: looks at everything that claudikins depends on, and says what repairs what is wrong. */
+import { daemonCheck } from "../../daemon/check.ts";
+import { diagnose } from "../../flows/doctor/diagnose.ts";
+import { exitCodeOf } from "../../flows/doctor/finding.ts";
+import { hasColours } from "../colours.ts";
+import { command, commonArgs } from "../command.ts";
+import { findingsText, sumText } from "../doctor-report.ts";
+import { openScene } from "../doctor-scene.ts";
+import { Progress } from "../progress.ts";
+
+export default command({
+  name: "doctor",
+  description:
+    "Look at everything that claudikins depends on: itself, the config, each server, sign-ins, folders, the registry, your agents, the daemon. Changes nothing. Exit code 0 when there is no problem; else 2 (config), 4 (a server cannot be reached), 3 (a sign-in is needed), or 1.",
+  args: {
+    // The parser reads `--no-…` as a flag that is taken back.
+    "no-servers": { type: "boolean", description: "Start no server" },
+    config: commonArgs.config,
+    json: {
+      type: "boolean",
+      description:
+        'Print {"ok","findings":[{"id","area","state","message","details"?,"repair"?,"code"?}]} and nothing else, also when there are problems',
+    },
+  },
+  examples: ["claudikins doctor", "claudikins doctor --no-servers", "claudikins doctor --json"],
+  async run(args, io) {
+    const withServers = args["servers"] !== false;
+    await using opened = await openScene(io, args.config, withServers);
+    const { toolbox } = opened.scene;
+    const total = withServers ? (toolbox?.config.servers.size ?? 0) : 0;
+    const progress = new Progress(args.json || total === 0 ? undefined : io.stderr, "servers", total);
+    const findings = await diagnose({ ...opened.scene, onServer: (name) => progress.advance(name) }, [daemonCheck]);
+    progress.end();
+    const exitCode = exitCodeOf(findings);
+    if (args.json) {
+      await io.stdout.write(`${JSON.stringify({ ok: exitCode === 0, findings })}\n`);
+      return exitCode;
+    }
+    await io.stdout.write(findingsText(findings, hasColours(io.stdout, io)));
+    await io.stderr.write(`\n${sumText(findings)}\n`);
+    return exitCode;
+  },
+});

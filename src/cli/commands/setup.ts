@@ -1,0 +1,126 @@
+/** `claudikins setup`: the first run: what can safely be done is done, and doctor says what is left for a person. */
+import { daemonCheck } from "../../daemon/check.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { diagnose } from "../../flows/doctor/diagnose.ts";
+import { counted, exitCodeOf, type Finding } from "../../flows/doctor/finding.ts";
+import { failed } from "../../flows/doctor/servers.ts";
+import { type Step, serversToAsk, setUp } from "../../flows/setup.ts";
+import { type AgentFile, install } from "../../flows/skill-files.ts";
+import type { Toolbox } from "../../flows/toolbox.ts";
+import { hasColours } from "../colours.ts";
+import { command, commonArgs } from "../command.ts";
+import { findingsText, sumText } from "../doctor-report.ts";
+import { openScene } from "../doctor-scene.ts";
+import type { Io } from "../io.ts";
+import { Progress } from "../progress.ts";
+import { canAsk, confirm } from "../prompt.ts";
+import { filesFor, surroundingsOf, usualHosts } from "../skill-files.ts";
+
+export default command({
+  name: "setup",
+  description:
+    "Make the folders, ask servers whose tools are not known, make generated files executable, write the skill when you want it, and say what doctor finds. Does nothing twice, and changes no file of your agents' settings (that is init).",
+  args: {
+    skill: { type: "boolean", description: "Write the skill for the agents that you use here, without asking" },
+    yes: { type: "boolean", alias: "y", description: "Answer yes to what would be asked" },
+    "no-servers": { type: "boolean", description: "Start no server" },
+    "dry-run": { type: "boolean", description: "Say what would be done, and do nothing" },
+    config: commonArgs.config,
+    json: {
+      ...commonArgs.json,
+      description:
+        'Print {"ok","steps":[{"step","path"?,"server"?,"result"}],"findings":[…]} and nothing else, also when there are problems',
+    },
+  },
+  examples: ["claudikins setup", "claudikins setup --yes", "claudikins setup --dry-run"],
+  async run(args, io) {
+    // The parser reads `--no-…` as a flag that is taken back.
+    const withServers = args["servers"] !== false;
+    await using opened = await openScene(io, args.config, false);
+    const { scene } = opened;
+    const skillFiles = await chosenSkillFiles(args, io);
+    const steps = scene.toolbox ? await work(scene.toolbox) : [];
+    if (io.interrupted.aborted)
+      throw new ClaudikinsError("CANCELLED", "The setup was interrupted; what was done stays");
+    const findings = withFailures(await diagnose(scene, [daemonCheck]), steps, scene.toolbox);
+    const exitCode = exitCodeOf(findings) || codeOfSteps(steps);
+    if (args.json) {
+      await io.stdout.write(`${JSON.stringify({ ok: exitCode === 0, steps, findings })}\n`);
+      return exitCode;
+    }
+    await io.stdout.write(stepsText(steps));
+    const faults = findingsText(findings, hasColours(io.stdout, io), true);
+    if (faults !== "") await io.stdout.write(`\n${faults}`);
+    await io.stderr.write(`\n${sumText(findings)}\n`);
+    if (skillFiles.length === 0) await io.stderr.write("To tell your agents how to use it: claudikins skill install\n");
+    return exitCode;
+
+    async function work(toolbox: Toolbox): Promise<Step[]> {
+      const dryRun = args["dry-run"] === true;
+      const total = withServers && !dryRun ? serversToAsk(toolbox).length : 0;
+      const progress = new Progress(args.json || total === 0 ? undefined : io.stderr, "servers", total);
+      const onServer = (name: string) => progress.advance(name);
+      const { interrupted: signal } = io;
+      return await setUp(toolbox, { dryRun, withServers, skillFiles, signal, onServer }).finally(() => progress.end());
+    }
+  },
+});
+
+/** None where the skill is not wanted. Asked about where it is not there, and a person is. */
+async function chosenSkillFiles(
+  args: Partial<Record<"skill" | "yes" | "json" | "dry-run", boolean | undefined>>,
+  io: Io,
+): Promise<AgentFile[]> {
+  const surroundings = surroundingsOf(io);
+  const hosts = usualHosts(surroundings);
+  const files = filesFor(hosts, ["skill"], "user", { surroundings, named: false });
+  if (args.skill || args.yes) return files;
+  const isThere = install(files, { force: false, dryRun: true }).every(({ result }) => result === "unchanged");
+  if (isThere) return files;
+  if (args.json || args["dry-run"] || !canAsk(io)) return [];
+  const titles = hosts.map(({ title }) => title).join(", ");
+  return (await confirm(io, `Write a skill that tells ${titles} how to use claudikins?`)) ? files : [];
+}
+
+/** What servers said when they were asked, as doctor says it. */
+function withFailures(findings: Finding[], steps: Step[], toolbox: Toolbox | undefined): Finding[] {
+  const failures = steps.flatMap((step): Finding[] => {
+    const server = step.step === "tools" ? toolbox?.config.servers.get(step.server) : undefined;
+    return server && step.step === "tools" && step.problem ? [failed(server, step.problem)] : [];
+  });
+  const place = findings.findLastIndex(({ area }) => area === "config") + 1;
+  return findings.toSpliced(place, 0, ...failures);
+}
+
+/** What went wrong beside servers, which doctor tells of. */
+function codeOfSteps(steps: Step[]): number {
+  const [problem] = steps.flatMap((step) => (step.step === "tools" ? [] : (step.problem ?? [])));
+  return problem ? new ClaudikinsError(problem.code, problem.message).exitCode : 0;
+}
+
+function stepsText(steps: Step[]): string {
+  const isDry = steps.some(({ result }) => result === "to do");
+  const changes = steps.filter(({ result }) => result !== "unchanged");
+  if (changes.length === 0) return "Nothing is left to do.\n";
+  const started = changes.filter((step) => step.step === "executable");
+  const lines = changes.filter((step) => step.step !== "executable").map(lineOf);
+  const programs = `${isDry ? "Would make" : "Made"} ${counted(started.length, "generated file")} executable`;
+  return [...lines, ...(started.length > 0 ? [programs] : [])].map((line) => `${line}\n`).join("");
+}
+
+function lineOf(step: Step): string {
+  const isDry = step.result === "to do";
+  switch (step.step) {
+    case "folder":
+      if (step.problem) return step.problem.message;
+      return `${isDry ? "Would make" : "Made"} the ${step.name} folder: ${step.path}`;
+    case "tools":
+      if (step.problem) return `Could not ask ${step.server} for its tools`;
+      return isDry
+        ? `Would ask ${step.server} for its tools`
+        : `Wrote ${counted(step.tools ?? 0, "tool")} of ${step.server}`;
+    default:
+      if (step.result === "failed") return `Could not write the skill: ${step.problem?.message}`;
+      return `${isDry ? "Would write" : "Wrote"} the skill: ${step.path}`;
+  }
+}

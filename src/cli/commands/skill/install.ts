@@ -1,0 +1,47 @@
+/** `claudikins skill install`: tells agents how to work with claudikins, where they look for it. */
+import { install } from "../../../flows/skill-files.ts";
+import { command, commonArgs } from "../../command.ts";
+import {
+  changeArgs,
+  filesFor,
+  namedHosts,
+  scopeOf,
+  surroundingsOf,
+  tellOfChanges,
+  usualHosts,
+  whereArgs,
+} from "../../skill-files.ts";
+
+export default command({
+  name: "install",
+  description:
+    "Write a skill that tells agents how to search, execute, keep outputs small and save what works: into .claude/skills for Claude Code, into .agents/skills for all others. By default for those that you use here.",
+  args: {
+    ...whereArgs,
+    "claude-md": {
+      type: "boolean",
+      description: "Also a section in CLAUDE.md, AGENTS.md or GEMINI.md, between marks; all else in it stays as it is",
+    },
+    ...changeArgs,
+    json: {
+      ...commonArgs.json,
+      description: 'Print {"files":[{"kind","path","hosts","result","diff"?}]} and nothing else',
+    },
+  },
+  examples: [
+    "claudikins skill install",
+    "claudikins skill install --project --host claude --claude-md",
+    "claudikins skill install --dry-run",
+  ],
+  async run(args, io, all) {
+    const surroundings = surroundingsOf(io);
+    const named = namedHosts(all("host"));
+    const kinds = args["claude-md"] ? (["skill", "section"] as const) : (["skill"] as const);
+    const files = filesFor(named ?? usualHosts(surroundings), kinds, scopeOf(args), {
+      surroundings,
+      named: named !== undefined,
+    });
+    const options = { force: args.force === true, dryRun: args["dry-run"] === true };
+    return tellOfChanges(install(files, options), args, io);
+  },
+});

@@ -1,0 +1,36 @@
+/** `claudikins skill remove`: takes out what `skill install` wrote. */
+import { remove } from "../../../flows/skill-files.ts";
+import { hosts } from "../../../hosts/hosts.ts";
+import { command, commonArgs } from "../../command.ts";
+import {
+  changeArgs,
+  filesFor,
+  namedHosts,
+  scopeOf,
+  surroundingsOf,
+  tellOfChanges,
+  whereArgs,
+} from "../../skill-files.ts";
+
+export default command({
+  name: "remove",
+  description: "Take out the skill and the sections that skill install wrote, and nothing else.",
+  args: {
+    ...whereArgs,
+    ...changeArgs,
+    json: {
+      ...commonArgs.json,
+      description: 'Print {"files":[{"kind","path","hosts","result","diff"?}]} and nothing else',
+    },
+  },
+  examples: ["claudikins skill remove", "claudikins skill remove --project --dry-run"],
+  async run(args, io, all) {
+    const surroundings = surroundingsOf(io);
+    const chosen = namedHosts(all("host")) ?? hosts;
+    const files = filesFor(chosen, ["skill", "section"], scopeOf(args), { surroundings, named: false });
+    const options = { force: args.force === true, dryRun: args["dry-run"] === true };
+    const changes = remove(files, options).filter(({ result }) => result !== "unchanged");
+    if (changes.length === 0 && !args.json) await io.stderr.write("Nothing of ours is there.\n");
+    return tellOfChanges(changes, args, io);
+  },
+});

@@ -1,0 +1,47 @@
+/** `claudikins skill status`: where the skill is, and whether it is that of this version. */
+import { type AgentFile, allAgentFiles, stateOf } from "../../../flows/skill-files.ts";
+import { command, commonArgs } from "../../command.ts";
+import { surroundingsOf } from "../../skill-files.ts";
+import { table } from "../../table.ts";
+
+export default command({
+  name: "status",
+  description: "Show the files that have, or could have, our skill or our section.",
+  args: {
+    json: {
+      ...commonArgs.json,
+      description:
+        'Print {"files":[{"kind","path","hosts","scope","state"}]}, where a state is current, older, changed, not ours or absent',
+    },
+  },
+  examples: ["claudikins skill status", "claudikins skill status --json"],
+  async run(args, io) {
+    const files = allAgentFiles(surroundingsOf(io)).map((file) => ({ ...file, state: stateOrNot(file) }));
+    if (args.json) {
+      await io.stdout.write(`${JSON.stringify({ files })}\n`);
+      return 0;
+    }
+    const there = files.filter(({ state }) => state !== "absent");
+    if (there.length === 0) {
+      await io.stderr.write("No agent has our skill. To write it: claudikins skill install\n");
+      return 0;
+    }
+    const rows = there.map(({ kind, scope, state, hosts: names, path }) => [
+      kind,
+      scope,
+      state,
+      names.join(", "),
+      path,
+    ]);
+    await io.stdout.write(table(["what", "for", "state", "hosts", "file"], rows, io.stdout.columns));
+    return 0;
+  },
+});
+
+function stateOrNot(file: AgentFile): ReturnType<typeof stateOf> | "not readable" {
+  try {
+    return stateOf(file);
+  } catch {
+    return "not readable";
+  }
+}

@@ -1,0 +1,35 @@
+/** What doctor found, for people: area by area, and what repairs what is not ok. */
+import { counted, type Finding, type FindingState } from "../flows/doctor/finding.ts";
+import { cyan, dim, paint, red } from "./colours.ts";
+
+const colourOf: Record<FindingState, string> = { ok: dim, warning: cyan, problem: red };
+
+/** Of all findings, or only of those that are not ok. */
+export function findingsText(findings: readonly Finding[], colours: boolean, onlyFaults = false): string {
+  const shown = onlyFaults ? findings.filter(({ state }) => state !== "ok") : findings;
+  const areas = Map.groupBy(shown, ({ area }) => area);
+  return [...areas].map(([area, group]) => `${area}\n${group.map((each) => lines(each, colours)).join("")}`).join("\n");
+}
+
+const width = "problem".length;
+
+function lines({ state, message, details = [], repair }: Finding, colours: boolean): string {
+  const space = " ".repeat(width + 4);
+  const mark = paint(state, colourOf[state], colours) + " ".repeat(width - state.length);
+  return [
+    `  ${mark}  ${message}`,
+    ...details.map((line) => `${space}  ${line}`),
+    ...(repair === undefined || state === "ok" ? [] : [`${space}${paint("repair", cyan, colours)}: ${repair}`]),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** `2 problems and 1 warning`, or that all is well. */
+export function sumText(findings: readonly Finding[]): string {
+  const count = (wanted: FindingState) => findings.filter(({ state }) => state === wanted).length;
+  const parts = (["problem", "warning"] as const).flatMap((state) =>
+    count(state) === 0 ? [] : [counted(count(state), state)],
+  );
+  return parts.length === 0 ? "All is well." : `${parts.join(" and ")}.`;
+}

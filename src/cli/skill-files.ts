@@ -1,0 +1,125 @@
+/** What the commands about the skill share: which files are meant, and what is said of them. */
+import { ClaudikinsError } from "../errors.ts";
+import { type AgentFile, agentFiles, type FileChange } from "../flows/skill-files.ts";
+import { agentFilesOf, hostsHere, type Scope } from "../hosts/agent-files.ts";
+import { hosts as allHosts, chosenHosts } from "../hosts/hosts.ts";
+import type { Host, Surroundings } from "../hosts/model.ts";
+import { hasColours } from "./colours.ts";
+import { unifiedDiff } from "./diff.ts";
+import { repeatable } from "./flags.ts";
+import type { Io } from "./io.ts";
+import { errorJson, errorText } from "./report.ts";
+
+export const whereArgs = {
+  user: { type: "boolean", description: "For you, in all projects (this is what counts where nothing is said)" },
+  project: {
+    type: "boolean",
+    description: "For this project: beside its claudikins.json, or at the top of its repository",
+  },
+  host: {
+    type: "string",
+    valueHint: "name",
+    description:
+      "Only for this host: claude (claude-code), codex, cursor, vscode, windsurf, gemini, opencode, zed (repeatable)",
+    ...repeatable,
+  },
+} as const;
+
+export const changeArgs = {
+  force: { type: "boolean", description: "Also a file that is not ours, or that was changed since; it is not kept" },
+  "dry-run": { type: "boolean", description: "Show what would change, line by line, and write nothing" },
+} as const;
+
+export function surroundingsOf({ env, cwd }: Io): Surroundings {
+  return { env, cwd, platform: process.platform };
+}
+
+/** Throws USAGE. */
+export function scopeOf(args: { user?: boolean | undefined; project?: boolean | undefined }): Scope {
+  if (args.user && args.project) throw new ClaudikinsError("USAGE", "Give --user or --project, not both");
+  return args.project ? "project" : "user";
+}
+
+/** Those that are named; undefined where none is. Throws USAGE. */
+export function namedHosts(names: string[]): readonly Host[] | undefined {
+  if (names.length === 0) return undefined;
+  const chosen = chosenHosts(names.map((name) => (name === "claude" ? "claude-code" : name)));
+  const without = chosen.find((host) => !hasSkills(host));
+  if (!without) return chosen;
+  throw new ClaudikinsError("USAGE", `${without.title} reads no skills from a folder`, {
+    hint: `These do: ${allHosts
+      .filter(hasSkills)
+      .map(({ name }) => name)
+      .join(", ")}.`,
+  });
+}
+
+function hasSkills(host: Host): boolean {
+  return agentFilesOf(host, "project", "", { env: {}, cwd: "", platform: process.platform }) !== undefined;
+}
+
+/** Those that somebody uses here; Claude Code where there is none. */
+export function usualHosts(surroundings: Surroundings): readonly Host[] {
+  const here = hostsHere(surroundings).filter(hasSkills);
+  return here.length > 0 ? here : chosenHosts(["claude-code"]);
+}
+
+/** Throws USAGE where a host that was named has no such file. */
+export function filesFor(
+  hosts: readonly Host[],
+  kinds: readonly AgentFile["kind"][],
+  scope: Scope,
+  { surroundings, named }: { surroundings: Surroundings; named: boolean },
+): AgentFile[] {
+  const files = agentFiles(hosts, scope, kinds, surroundings);
+  const without = hosts.find(
+    ({ name }) =>
+      kinds.includes("section") && !files.some((file) => file.kind === "section" && file.hosts.includes(name)),
+  );
+  if (named && without) {
+    throw new ClaudikinsError("USAGE", `${without.title} keeps what you tell it for all projects in no file`, {
+      hint: "For one project it reads AGENTS.md: add --project.",
+    });
+  }
+  return files;
+}
+
+/** The exit code. */
+export async function tellOfChanges(
+  changes: FileChange[],
+  { json, "dry-run": isDry }: { json?: boolean | undefined; "dry-run"?: boolean | undefined },
+  io: Io,
+): Promise<number> {
+  const failed = changes.find(({ error }) => error)?.error;
+  const colours = hasColours(io.stdout, io);
+  if (json) {
+    const files = changes.map(({ kind, path, hosts, result, from, to, error }) => ({
+      kind,
+      path,
+      hosts,
+      result,
+      ...(isDry && from !== to ? { diff: unifiedDiff(path, from, to) } : {}),
+      ...(error ? { error: error.message } : {}),
+    }));
+    if (failed) await io.stderr.write(errorJson(failed, { files }));
+    else await io.stdout.write(`${JSON.stringify({ files })}\n`);
+    return failed?.exitCode ?? 0;
+  }
+  for (const { kind, path, result, from, to, hosts } of changes) {
+    if (result === "failed") continue;
+    if (isDry && from !== to) await io.stdout.write(unifiedDiff(path, from, to, colours));
+    else await io.stdout.write(`${words[kind][result]} ${path} (${hosts.join(", ")})\n`);
+  }
+  for (const { error } of changes) if (error) await io.stderr.write(errorText(error, hasColours(io.stderr, io)));
+  return failed?.exitCode ?? 0;
+}
+
+const words: Record<FileChange["kind"], Record<Exclude<FileChange["result"], "failed">, string>> = {
+  skill: { written: "Wrote", replaced: "Replaced", removed: "Removed", unchanged: "Unchanged:" },
+  section: {
+    written: "Wrote our section into",
+    replaced: "Replaced our section in",
+    removed: "Took our section out of",
+    unchanged: "Unchanged:",
+  },
+};

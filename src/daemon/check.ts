@@ -1,0 +1,70 @@
+/** doctor: where daemons listen, who does, and what those that were killed have left there. */
+import { existsSync, lstatSync } from "node:fs";
+import { dirname } from "node:path";
+import { type Check, type Finding, findingsOf } from "../flows/doctor/finding.ts";
+import { shellWord } from "../flows/doctor/shell-word.ts";
+import { isHeld } from "../lock.ts";
+import { version } from "../version.ts";
+import { statusOf } from "./peers.ts";
+import { allPlaces, type Place, placeOf } from "./place.ts";
+import { isOlder, type Status } from "./protocol.ts";
+
+const { ok, warning, problem } = findingsOf("daemon");
+
+const isWindows = process.platform === "win32";
+
+export const daemonCheck: Check = {
+  area: "daemon",
+  async run({ env }) {
+    const folder = dirname(placeOf(undefined, env).lock);
+    if (!existsSync(folder)) return [ok("daemon.none", "No daemon has run here yet: generated files start one")];
+    const wrong = folderFindings(folder);
+    if (wrong.some(({ state }) => state === "problem")) return wrong;
+    const found = await Promise.all(allPlaces(env).map((place) => placeFindings(place)));
+    const all = [...wrong, ...found.flat()];
+    return all.length > 0 ? all : [ok("daemon.none", "No daemon runs: generated files start one")];
+  },
+};
+
+function folderFindings(folder: string): Finding[] {
+  if (isWindows) return [];
+  const found = lstatSync(folder);
+  if (!found.isDirectory() || found.uid !== process.getuid?.()) {
+    const text = `The folder of the daemon does not belong to you, and is not used: ${folder}`;
+    return [problem("daemon.folder", text, "FILE_NOT_WRITABLE", `rm -r ${shellWord(folder)}`)];
+  }
+  if ((found.mode & 0o077) === 0) return [];
+  const text = `Other users of this machine may look into the folder of the daemon: ${folder}`;
+  return [warning("daemon.folder", text, `chmod 700 ${shellWord(folder)}`)];
+}
+
+async function placeFindings({ socket, lock, log }: Place): Promise<Finding[]> {
+  const status = await statusOf(socket);
+  if (status) return [running(status)];
+  if (await isHeld(lock, "the daemon")) {
+    const text = "A daemon holds its place and does not answer";
+    return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `See what it said last: tail ${shellWord(log)}`)];
+  }
+  if (isWindows || !existsSync(socket)) return [];
+  const text = `Nobody listens at a socket that a daemon has left when it was killed: ${socket}`;
+  return [warning("daemon.socket", text, `rm ${shellWord(socket)}`)];
+}
+
+function running(status: Status): Finding {
+  const { pid, calls, config } = status;
+  const of = config ?? "the demo";
+  const stop =
+    config === null ? "claudikins daemon stop --all" : `claudikins daemon stop --config ${shellWord(config)}`;
+  const id = `daemon.${pid}`;
+  if (isOlder(status.version, version)) {
+    return warning(id, `An older claudikins, ${status.version}, holds the servers of ${of} (process ${pid})`, stop);
+  }
+  if (config !== null && !existsSync(config)) {
+    return warning(
+      id,
+      `A daemon runs for a config that is gone: ${config} (process ${pid})`,
+      "claudikins daemon stop --all",
+    );
+  }
+  return ok(id, `A daemon runs for ${of}: process ${pid}, ${calls.done} calls done, ${calls.running} running`);
+}

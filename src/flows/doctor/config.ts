@@ -1,0 +1,72 @@
+/** doctor: the config file, what is wrong with it, the variables it lacks, and secrets that others can read. */
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Config } from "../../config/load.ts";
+import { readIfThere } from "../../files.ts";
+import { openConfigFile } from "../config-file.ts";
+import { haveSecrets } from "../hosts/secrets.ts";
+import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
+import { shellWord } from "./shell-word.ts";
+
+const { ok, warning, problem, failure } = findingsOf("config");
+
+export const configCheck: Check = {
+  area: "config",
+  run(scene) {
+    const { toolbox, configError } = scene;
+    if (!toolbox) return [failure("config.file", configError)];
+    const { config } = toolbox;
+    if (config.origin.kind === "demo") {
+      const text = "There is no config file: everything works on the built-in demo server";
+      return [warning("config.file", text, "claudikins init")];
+    }
+    const { file, kind } = config.origin;
+    return [
+      ok("config.file", `${kind === "user" ? "Yours" : "The project's"}, with ${serversText(config)}: ${file}`),
+      ...missingVariables(config),
+      ...exposedSecrets(file, scene),
+    ];
+  },
+};
+
+function serversText({ servers }: Config): string {
+  return servers.size === 0 ? "no servers" : counted(servers.size, "server");
+}
+
+function missingVariables({ servers }: Config): Finding[] {
+  return [...servers.values()].flatMap(({ name, needs }) => {
+    if (needs.length === 0) return [];
+    const text = `Server "${name}" needs ${needs.join(", ")}, which the environment does not have`;
+    const repair = needs.map((variable) => `export ${variable}=…`).join("; ");
+    return [problem(`variables.${name}`, text, "NEEDS_VARIABLE", repair)];
+  });
+}
+
+function exposedSecrets(file: string, { configFlag, cwd, env }: Scene): Finding[] {
+  const { entries, kind, content } = openConfigFile({ flag: configFlag, cwd, env });
+  if (!haveSecrets([...entries.values()])) return [];
+  const found: Finding[] = [];
+  if (kind === "project" && isInRepository(dirname(file)) && !isIgnored(file)) {
+    const text = "It has a secret in it, and git does not ignore it: write ${VAR} in its place, or keep it out of git";
+    const ignore = shellWord(join(dirname(file), ".gitignore"));
+    found.push(warning("config.secrets", text, `echo ${basename(file)} >> ${ignore}`));
+  }
+  if (content && process.platform !== "win32" && (statSync(content.path).mode & 0o044) !== 0) {
+    const text = "It has a secret in it, and other users of this machine may read it";
+    found.push(warning("config.rights", text, `chmod 600 ${shellWord(content.path)}`));
+  }
+  return found;
+}
+
+function isInRepository(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return true;
+    if (at === dirname(at)) return false;
+  }
+}
+
+/** By a line with its name, as we propose it; what else may ignore it is git's to know. */
+function isIgnored(file: string): boolean {
+  const lines = (readIfThere(join(dirname(file), ".gitignore")) ?? "").split(/\r?\n/).map((line) => line.trim());
+  return lines.some((line) => line.replace(/^\//, "") === basename(file));
+}

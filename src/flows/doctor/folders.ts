@@ -1,0 +1,68 @@
+/** doctor: the folders that are written to, and the space on their disk. */
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { userDataFolder } from "../../config/locations.ts";
+import { type Check, type Finding, findingsOf } from "./finding.ts";
+import { shellWord } from "./shell-word.ts";
+
+const { ok, warning, problem } = findingsOf("folders");
+
+/** Results of tools are written to the workspace: with less than this one of them may not fit. */
+const fewBytes = 100 * 1_048_576;
+
+export const foldersCheck: Check = {
+  area: "folders",
+  runWith({ config }, { env }) {
+    const { registry, workspace } = config.folders;
+    const data = userDataFolder(env);
+    return [
+      folderFinding("folder.registry", "The registry", registry),
+      folderFinding("folder.workspace", "The workspace", workspace),
+      folderFinding("folder.data", "The data folder", data),
+      ...spaceFindings(freeBytes(workspace), workspace),
+    ];
+  },
+};
+
+function folderFinding(id: string, what: string, path: string): Finding {
+  const there = nearest(path);
+  if (!statSync(there).isDirectory()) {
+    const text = `${what} cannot be a folder, since there is a file: ${there}`;
+    return problem(id, text, "FILE_NOT_WRITABLE", `mv ${shellWord(there)} ${shellWord(`${there}.old`)}`);
+  }
+  if (!isWritable(there)) {
+    const text = `${what} cannot be written to: ${there}`;
+    return problem(id, text, "FILE_NOT_WRITABLE", `chmod u+rwx ${shellWord(there)}`);
+  }
+  return ok(id, there === path ? `${what}: ${path}` : `${what} is made when it is needed: ${path}`);
+}
+
+/** The path itself, or what there is of the way to it. */
+function nearest(path: string): string {
+  for (let at = path; ; at = dirname(at)) if (existsSync(at) || at === dirname(at)) return at;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined where the system does not say. */
+function freeBytes(path: string): number | undefined {
+  try {
+    const { bavail, bsize, blocks } = statfsSync(nearest(path));
+    return blocks > 0 ? bavail * bsize : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function spaceFindings(free: number | undefined, path: string): Finding[] {
+  if (free === undefined || free >= fewBytes) return [];
+  const text = `The disk of the workspace has ${Math.floor(free / 1_048_576)} MB left: ${path}`;
+  return [warning("folder.space", text, `df -h ${shellWord(nearest(path))}`)];
+}

@@ -1,0 +1,63 @@
+/** doctor: what our entry in a host's file starts, and whether it is there, and is this claudikins. */
+import { existsSync } from "node:fs";
+import { basename, isAbsolute } from "node:path";
+import { selfCommand } from "../../config/self.ts";
+import { parseFile } from "../../hosts/edit/editor.ts";
+import { isRaw, type Raw, textsIn, valueAt } from "../../hosts/model.ts";
+import { ownName } from "../../hosts/own.ts";
+import { version } from "../../version.ts";
+import type { FoundFile } from "../hosts/find.ts";
+import { ownProgram } from "./executable.ts";
+import { type Finding, findingsOf, type Scene } from "./finding.ts";
+import { programsOnPath, realOf, versionOf } from "./programs.ts";
+
+const { ok, warning, problem } = findingsOf("hosts");
+
+/** One for each entry of ours. */
+export function entryFindings(found: FoundFile, scene: Scene): Promise<Finding>[] {
+  const document = parseFile(found.content.text, found.file);
+  return found.own.map(({ section, name }) => {
+    const raw = valueAt(document, [...section, name]);
+    return findingOf(found, isRaw(raw) ? raw : {}, scene);
+  });
+}
+
+async function findingOf({ host, file }: FoundFile, raw: Raw, scene: Scene): Promise<Finding> {
+  const id = `host.${host.name}${file.scope === "project" ? ".project" : ""}`;
+  const shown = `${host.title} (${file.path})`;
+  const repair = `Let it start ${selfCommand("serve").join(" ")} in ${file.path}.`;
+  if (raw["disabled"] === true || raw["enabled"] === false) {
+    return warning(id, `${shown} has claudikins, but switched off`, `Switch it on in ${file.path}.`);
+  }
+  const words = wordsOf(raw);
+  const [program = ""] = words;
+  const path = isAbsolute(program) ? program : programsOnPath(program, scene.env)[0];
+  if (path === undefined) {
+    return problem(id, `${shown} starts ${program}, which is not on the PATH`, "FILE_NOT_FOUND", repair);
+  }
+  const source = sourceIn(words);
+  const gone = [path, ...(source === undefined ? [] : [source])].find((each) => !existsSync(each));
+  if (gone !== undefined) return problem(id, `${shown} starts what is not there: ${gone}`, "FILE_NOT_FOUND", repair);
+  const config = words.includes("--config") ? words[words.indexOf("--config") + 1] : undefined;
+  if (config !== undefined && isAbsolute(config) && !existsSync(config)) {
+    return problem(id, `${shown} names a config file that is not there: ${config}`, "CONFIG_NOT_FOUND", repair);
+  }
+  if (realOf(source ?? path) === realOf(ownProgram)) return ok(id, `${shown} starts this claudikins`);
+  if (source !== undefined) return warning(id, `${shown} starts claudikins from another source: ${source}`, repair);
+  // A runner of packages takes whichever version it finds.
+  if (!basename(path).startsWith(ownName)) return ok(id, `${shown} starts claudikins through ${program}`);
+  const other = await versionOf(path, scene.env, scene.signal);
+  if (other === version) return ok(id, `${shown} starts claudikins ${version}: ${path}`);
+  return warning(id, `${shown} starts another claudikins, ${other ?? "of no known version"}: ${path}`, repair);
+}
+
+/** `command` is a text, a list with the arguments in it, or an object. */
+function wordsOf({ command, args }: Raw): string[] {
+  if (isRaw(command)) return [String(command["path"]), ...textsIn(command["args"])];
+  return Array.isArray(command) ? textsIn(command) : [String(command), ...textsIn(args)];
+}
+
+/** The main file of a checkout, where that is started. */
+function sourceIn(words: string[]): string | undefined {
+  return words.find((word, place) => place > 0 && isAbsolute(word) && /[\\/]src[\\/]main\.ts$/.test(word));
+}

@@ -1,0 +1,55 @@
+/** doctor: the sign-ins to servers on the network, from their file alone. */
+import { statSync } from "node:fs";
+import { CredentialStore } from "../../clients/auth/credentials.ts";
+import { loginCommand } from "../../clients/auth/words.ts";
+import { durationText } from "../../clients/state.ts";
+import { networkServers, type Standing, standings } from "../sign-ins.ts";
+import { type Check, type Finding, findingsOf } from "./finding.ts";
+import { shellWord } from "./shell-word.ts";
+
+const { ok, warning, problem } = findingsOf("sign-ins");
+
+/** What ends so soon and cannot be renewed is said before it ends. */
+const soonMs = 24 * 3_600_000;
+
+export const signInsCheck: Check = {
+  area: "sign-ins",
+  runWith(toolbox, { credentialsFile }) {
+    let isDamaged = false;
+    const credentials = new CredentialStore(credentialsFile, () => {
+      isDamaged = true;
+    });
+    const found = standings(networkServers(toolbox), credentials).flatMap(findingOf);
+    const file = isDamaged ? [damaged(credentialsFile)] : rightsOf(credentialsFile);
+    return [...file, ...found];
+  },
+};
+
+function findingOf(standing: Standing): Finding[] {
+  const { server } = standing;
+  const id = `sign-in.${server}`;
+  if (standing.state === "expired") {
+    const text = `The sign-in to "${server}" ended ${durationText(Date.now() - standing.expiresAt)} ago`;
+    return [problem(id, text, "AUTH_REQUIRED", loginCommand(server))];
+  }
+  // Whether a server wants one is said by the server.
+  if (standing.state !== "signed in") return [];
+  const { expiresAt, renewable } = standing;
+  if (renewable) return [ok(id, `Signed in to "${server}": it is renewed by itself`)];
+  if (expiresAt === undefined) return [ok(id, `Signed in to "${server}"`)];
+  const text = `Signed in to "${server}" for ${durationText(expiresAt - Date.now())} more`;
+  if (expiresAt - Date.now() > soonMs) return [ok(id, text)];
+  return [warning(id, `${text}: it cannot be renewed`, loginCommand(server))];
+}
+
+function damaged(file: string): Finding {
+  const text = `The file of the sign-ins is damaged, and nobody counts as signed in: ${file}`;
+  return problem("sign-ins.file", text, "AUTH_REQUIRED", "claudikins auth login");
+}
+
+function rightsOf(file: string): Finding[] {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found || process.platform === "win32" || (found.mode & 0o077) === 0) return [];
+  const text = "Other users of this machine may read the sign-ins";
+  return [warning("sign-ins.file", text, `chmod 600 ${shellWord(file)}`)];
+}

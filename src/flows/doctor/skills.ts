@@ -1,0 +1,40 @@
+/** doctor: the texts by which agents know how to work with claudikins, and whether they are of this version. */
+import type { Scope } from "../../hosts/agent-files.ts";
+import { type AgentFile, allAgentFiles, stateOf } from "../skill-files.ts";
+import { type Check, type Finding, findingsOf } from "./finding.ts";
+
+const { ok, warning } = findingsOf("skills");
+
+export const skillsCheck: Check = {
+  area: "skills",
+  run(scene) {
+    const found = allAgentFiles(scene).flatMap(findingOf);
+    return found.length > 0 ? found : [ok("skills.none", "No agent has our skill: claudikins skill install writes it")];
+  },
+};
+
+function findingOf(file: AgentFile & { scope: Scope }): Finding[] {
+  const id = `${file.kind}.${file.scope}.${file.hosts[0]}`;
+  const isSection = file.kind === "section";
+  const what = isSection ? "The section" : "The skill";
+  switch (stateOf(file)) {
+    case "current":
+      return [ok(id, `${what} is of this version: ${file.path}`)];
+    case "older": {
+      const flags = `${file.scope === "project" ? " --project" : ""}${isSection ? " --claude-md" : ""}`;
+      const repair = `claudikins skill install --host ${file.hosts[0]}${flags}`;
+      return [warning(id, `${what} is of another version: ${file.path}`, repair)];
+    }
+    case "changed":
+      if (!isSection) return [ok(id, `The skill was changed by hand, and stays so: ${file.path}`)];
+      return [
+        warning(
+          id,
+          `The section has lost a mark, and is not kept up to date: ${file.path}`,
+          'Take the lines with "claudikins begin" and "claudikins end" out of it, with what is between them.',
+        ),
+      ];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,172 @@
+/** doctor: the executable, the config, and the folders. */
+import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { spaceFindings } from "../../src/flows/doctor/folders.ts";
+import { version } from "../../src/version.ts";
+import { root } from "../support/claudikins.ts";
+import { patient } from "./patient.ts";
+
+const home = patient();
+const { at, doctor, configure, program } = home;
+
+describe("the executable", () => {
+  test("is not on the PATH, is, or is another one", async () => {
+    mkdirSync(at("empty"));
+    const env = { PATH: at("empty") };
+    const none = await doctor(undefined, { env });
+    expect(none.of("executable.version")?.message).toStartWith(`claudikins ${version}, from its source (Bun `);
+    expect(none.of("executable.path")).toEqual({
+      state: "warning",
+      message: "claudikins is not on the PATH: project files of hosts, skills and shells do not find it",
+      repair: `sh ${join(root, "install.sh")}`,
+    });
+
+    program("bin/claudikins", version);
+    const variable = { CLAUDIKINS_EXECUTABLE: at("no/claudikins") };
+    expect((await doctor(undefined, { env: variable })).of("executable.variable")).toEqual({
+      state: "problem",
+      message: "CLAUDIKINS_EXECUTABLE names what is no program: FOLDER/no/claudikins",
+      repair: "unset CLAUDIKINS_EXECUTABLE",
+      code: "FILE_NOT_FOUND",
+    });
+    program("old/claudikins", "0.0.9");
+    const behind = await doctor(undefined, { env: { PATH: `${at("bin")}:${at("old")}:/usr/bin:/bin` } });
+    expect([behind.of("executable.path")?.state, behind.of("executable.others")]).toEqual([
+      "ok",
+      {
+        state: "warning",
+        message: "Another claudikins, 0.0.9, stands behind it on the PATH: FOLDER/old/claudikins",
+        repair: "If nobody needs it: rm FOLDER/old/claudikins",
+      },
+    ]);
+    const before = await doctor(undefined, { env: { PATH: `${at("old")}:${at("bin")}:/usr/bin:/bin` } });
+    expect(before.of("executable.path")).toEqual({
+      state: "warning",
+      message: "The PATH finds another claudikins, 0.0.9: FOLDER/old/claudikins",
+      repair: `sh ${join(root, "install.sh")}`,
+    });
+    expect(behind.of("executable.path")?.message).toBe("The PATH finds one of the same version: FOLDER/bin/claudikins");
+  });
+});
+
+describe("the config", () => {
+  test("there is none", async () => {
+    const { of, exitCode } = await doctor();
+    expect([exitCode, of("config.file")]).toEqual([
+      0,
+      {
+        state: "warning",
+        message: "There is no config file: everything works on the built-in demo server",
+        repair: "claudikins init",
+      },
+    ]);
+  });
+
+  test("all that is wrong with it, and everything else that can be looked at", async () => {
+    home.folder.write("claudikins.json", '{ "mcpServers": { "a": { "command": 1 }, "b": { "args": [] } } }');
+    const { ok, of, exitCode, findings } = await doctor();
+    expect([ok, exitCode]).toEqual([false, 2]);
+    expect(of("config.file")).toEqual({
+      state: "problem",
+      message: "The config has 2 problems:",
+      details: [
+        "FOLDER/claudikins.json:1:37  mcpServers.a.command: expected a string, found 1",
+        "FOLDER/claudikins.json:1:47  mcpServers.b.command: missing, expected a string",
+      ],
+      repair: "Correct the file and run the command again. Nothing was started.",
+      code: "CONFIG_INVALID",
+    });
+    expect(of("config.rest")?.message).toBe("Not looked at without a config: servers, sign-ins, folders and registry");
+    expect(new Set(findings.map(({ area }) => area))).toEqual(
+      new Set(["executable", "config", "hosts", "skills", "daemon"]),
+    );
+  });
+
+  test("a file that is named and is not there", async () => {
+    const { of, exitCode } = await doctor(["--config", "no.json"]);
+    expect([exitCode, of("config.file")?.code]).toEqual([2, "CONFIG_NOT_FOUND"]);
+  });
+
+  test("variables that are missing", async () => {
+    configure({ "needs two": { command: "x", env: { A: "${A_TOKEN}", B: "${B_TOKEN}" } } });
+    const { of, exitCode, findings } = await doctor([]);
+    expect([exitCode, of("variables.needs two")]).toEqual([
+      2,
+      {
+        state: "problem",
+        message: 'Server "needs two" needs A_TOKEN, B_TOKEN, which the environment does not have',
+        repair: "export A_TOKEN=…; export B_TOKEN=…",
+        code: "NEEDS_VARIABLE",
+      },
+    ]);
+    // It is told of once.
+    expect(findings.filter(({ area }) => area === "servers")).toEqual([]);
+  });
+
+  test("secrets that git or other users would see", async () => {
+    const secret = "ghp_ofNobody0123456789";
+    const file = configure({ a: { command: "x", env: { TOKEN: secret } } });
+    chmodSync(file, 0o600);
+    expect((await doctor()).of("config.secrets")).toBeUndefined();
+    mkdirSync(at(".git"));
+    chmodSync(file, 0o644);
+    const found = await doctor();
+    expect([found.of("config.secrets"), found.of("config.rights")]).toEqual([
+      {
+        state: "warning",
+        message: "It has a secret in it, and git does not ignore it: write ${VAR} in its place, or keep it out of git",
+        repair: "echo claudikins.json >> FOLDER/.gitignore",
+      },
+      {
+        state: "warning",
+        message: "It has a secret in it, and other users of this machine may read it",
+        repair: "chmod 600 FOLDER/claudikins.json",
+      },
+    ]);
+    expect(JSON.stringify(found.findings)).not.toContain(secret);
+    home.folder.write(".gitignore", "node_modules\nclaudikins.json\n");
+    chmodSync(file, 0o600);
+    const repaired = await doctor();
+    expect([repaired.of("config.secrets"), repaired.of("config.rights")]).toEqual([undefined, undefined]);
+    configure({ a: { command: "x", env: { TOKEN: "${TOKEN:-}" } } });
+    rmSync(at(".gitignore"));
+    expect((await doctor()).of("config.secrets")).toBeUndefined();
+  });
+});
+
+describe("folders", () => {
+  test("that cannot be, and that are not there yet", async () => {
+    home.folder.write("taken", "a file");
+    configure({}, { workspace: "taken/workspace" });
+    const { of, exitCode } = await doctor();
+    expect([exitCode, of("folder.workspace"), of("folder.registry")]).toEqual([
+      2,
+      {
+        state: "problem",
+        message: "The workspace cannot be a folder, since there is a file: FOLDER/taken",
+        repair: "mv FOLDER/taken FOLDER/taken.old",
+        code: "FILE_NOT_WRITABLE",
+      },
+      { state: "ok", message: "The registry is made when it is needed: FOLDER/.claudikins/registry" },
+    ]);
+  });
+
+  // root may write anywhere.
+  test.skipIf(process.getuid?.() === 0)("that nobody may write to", async () => {
+    mkdirSync(at("shut"), { mode: 0o500 });
+    configure({}, { workspace: "shut" });
+    expect((await doctor()).of("folder.workspace")).toMatchObject({
+      state: "problem",
+      repair: "chmod u+rwx FOLDER/shut",
+    });
+  });
+
+  test("on a disk that is full", () => {
+    expect(spaceFindings(undefined, "/w")).toEqual([]);
+    expect(spaceFindings(200 * 1_048_576, "/w")).toEqual([]);
+    expect(spaceFindings(5 * 1_048_576, "/w")).toMatchObject([
+      { state: "warning", message: "The disk of the workspace has 5 MB left: /w", repair: "df -h /" },
+    ]);
+  });
+});

@@ -1,0 +1,116 @@
+/** doctor as a whole: as people see it, its exit code, and that looking changes nothing. */
+import { expect, test } from "bun:test";
+import { lstatSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { exitCodeOf, findingsOf } from "../../src/flows/doctor/finding.ts";
+import { page } from "../cli/in-memory.ts";
+import { root } from "../support/claudikins.ts";
+import { oauthFixture } from "../support/oauth.ts";
+import { fixture } from "../support/servers.ts";
+import { patient } from "./patient.ts";
+
+const home = patient();
+const { at, run, configure } = home;
+
+test("the exit code is that of what matters most", () => {
+  const { problem, ok } = findingsOf("servers");
+  const code = (...codes: Parameters<typeof problem>[2][]) =>
+    exitCodeOf([ok("a", "a"), ...codes.map((each) => problem("b", "b", each, undefined))]);
+  expect(code()).toBe(0);
+  expect(code("REGISTRY_STALE")).toBe(1);
+  expect(code("REGISTRY_STALE", "AUTH_REQUIRED")).toBe(3);
+  expect(code("AUTH_REQUIRED", "SERVER_UNAVAILABLE")).toBe(4);
+  expect(code("SERVER_UNAVAILABLE", "CONFIG_INVALID", "AUTH_REQUIRED")).toBe(2);
+});
+
+test("as people see it", async () => {
+  configure({ crashes: fixture("crash-on-start", home.folder.path) });
+  const argv = ["doctor"];
+  const options = { env: { PATH: at("empty") } };
+  const text = page(argv, await run(argv, options), home.folder.path);
+  expect(
+    text.replaceAll(root, "SOURCE").replace(/claudikins \d\S+, from its source \(.*?\)/, "claudikins VERSION"),
+  ).toMatchInlineSnapshot(`
+    "$ claudikins doctor
+    --- stdout
+    executable
+      ok       claudikins VERSION: SOURCE/src/main.ts
+      warning  claudikins is not on the PATH: project files of hosts, skills and shells do not find it
+               repair: sh SOURCE/install.sh
+
+    config
+      ok       The project's, with 1 server: FOLDER/claudikins.json
+
+    servers
+      problem  Server "crashes" did not start: its process exited with code 3
+                 | warming up
+                 | fatal: no database at db://nowhere
+               repair: To see more, run its command from the config by hand.
+
+    folders
+      ok       The registry is made when it is needed: FOLDER/.claudikins/registry
+      ok       The workspace is made when it is needed: FOLDER/.claudikins/workspace
+      ok       The data folder is made when it is needed: FOLDER/.local/share/claudikins
+
+    registry
+      warning  No tools are known yet: the first search asks the servers
+               repair: claudikins gen
+
+    hosts
+      warning  No agent with settings for MCP servers was found on this machine
+               repair: claudikins init --host claude-code --apply
+
+    skills
+      ok       No agent has our skill: claudikins skill install writes it
+
+    daemon
+      ok       No daemon has run here yet: generated files start one
+    --- stderr
+
+    1 problem and 3 warnings.
+    --- exit code 4
+    "
+  `);
+});
+
+/** Every path with what would tell of a change. */
+function listing(path: string): string[] {
+  const { mode, size, mtimeMs, ino } = lstatSync(path);
+  // There Bun itself keeps what it has read of the servers' sources.
+  const all = lstatSync(path).isDirectory() ? readdirSync(path).sort() : [];
+  const below = all.filter((name) => name !== ".bun");
+  const stamp = all.includes(".bun") ? path : `${path} ${mode} ${size} ${mtimeMs} ${ino}`;
+  return [stamp, ...below.flatMap((name) => listing(join(path, name)))];
+}
+
+test("nothing is changed, in an empty home and in one that has everything", async () => {
+  await using oauth = await oauthFixture();
+  mkdirSync(at("home/.bun"), { recursive: true });
+  const project = () => run(["doctor"], { cwd: at("project"), env: { HOME: at("home") } });
+  configure({});
+  home.folder.write("project/claudikins.json", {
+    mcpServers: {
+      odd: fixture("odd", home.folder.path),
+      lists: fixture("lists", home.folder.path),
+      crashes: fixture("crash-on-start", home.folder.path),
+      tracker: { url: oauth.url },
+    },
+  });
+  const empty = listing(home.folder.path);
+  expect((await project()).exitCode).toBe(4);
+  expect(listing(home.folder.path)).toEqual(empty);
+
+  home.folder.write("home/.claude.json", { mcpServers: { a: { command: "x" } } });
+  const options = { cwd: at("project"), env: { HOME: at("home") } };
+  await run(["gen"], options);
+  await run(["init", "--apply", "--no-start"], options);
+  await run(["skill", "install", "--claude-md"], options);
+  mkdirSync(at("home/.local/share/claudikins/run"), { mode: 0o700 });
+  for (const name of ["abc.lock", "abc.sock"]) home.folder.write(`home/.local/share/claudikins/run/${name}`, "");
+  // Older than it is, so that a write would show.
+  utimesSync(at("project/.claudikins/registry/index.json"), 1, 1);
+  const full = listing(home.folder.path);
+  const { exitCode, stdout } = await project();
+  expect([exitCode, stdout]).toEqual([4, expect.stringContaining("Nobody listens at a socket")]);
+  expect(listing(home.folder.path)).toEqual(full);
+});

@@ -1,0 +1,156 @@
+/** doctor: hosts, what they start, and what init has noted. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { markedSkill, section } from "../../src/registry/own-texts.ts";
+import { version } from "../../src/version.ts";
+import { root } from "../support/claudikins.ts";
+import { patient } from "./patient.ts";
+
+const home = patient();
+const { at, run, doctor, program } = home;
+
+describe("hosts", () => {
+  const own = (command: string, ...args: string[]) => ({ mcpServers: { claudikins: { command, args } } });
+
+  test("none, one that has its own servers, one that has both, and one that has nothing", async () => {
+    const none = (await doctor()).of("hosts.none");
+    expect([none?.state, none?.repair]).toEqual(["warning", "claudikins init --host claude-code --apply"]);
+    home.folder.write(".gemini/settings.json", {});
+    expect((await doctor()).of("hosts.none")).toEqual({
+      state: "warning",
+      message: "None of the agents on this machine has claudikins",
+      repair: "claudikins init --host gemini --apply",
+    });
+    home.folder.write(".claude.json", {
+      mcpServers: { github: { command: "npx" }, off: { command: "x", disabled: true } },
+    });
+    home.folder.write(".cursor/mcp.json", {
+      mcpServers: { ...own(process.execPath, join(root, "src/main.ts"), "serve").mcpServers, left: { command: "x" } },
+    });
+    const { of, exitCode } = await doctor();
+    expect([exitCode, of("hosts.none")]).toEqual([0, undefined]);
+    expect(of("host.claude-code")).toEqual({
+      state: "warning",
+      message: "Claude Code does not have claudikins, but 1 server of its own: github",
+      repair: "claudikins init --host claude-code --apply",
+    });
+    expect([of("host.cursor"), of("host.cursor.servers")]).toEqual([
+      { state: "ok", message: "Cursor (FOLDER/.cursor/mcp.json) starts this claudikins" },
+      {
+        state: "warning",
+        message: "Cursor loads 1 server beside claudikins: left",
+        repair: "claudikins init --host cursor --apply",
+      },
+    ]);
+    expect(of("host.gemini")?.state).toBe("ok");
+  });
+
+  test("what they start", async () => {
+    const first = async (entry: object) => {
+      home.folder.write(".cursor/mcp.json", entry);
+      const found = (await doctor()).of("host.cursor");
+      return [found?.state, found?.message?.replace("Cursor (FOLDER/.cursor/mcp.json) ", "")];
+    };
+    expect(await first(own(at("no/claudikins"), "serve"))).toEqual([
+      "problem",
+      "starts what is not there: FOLDER/no/claudikins",
+    ]);
+    expect((await doctor()).exitCode).toBe(2);
+    expect(await first(own("claudikins", "serve"))).toEqual(["problem", "starts claudikins, which is not on the PATH"]);
+    const old = program("old/claudikins", "0.0.9");
+    expect(await first(own(old, "serve"))).toEqual([
+      "warning",
+      "starts another claudikins, 0.0.9: FOLDER/old/claudikins",
+    ]);
+    program("old/claudikins", version);
+    expect(await first(own(old, "serve"))).toEqual(["ok", `starts claudikins ${version}: FOLDER/old/claudikins`]);
+    expect(await first(own(old, "serve", "--config", at("gone.json")))).toEqual([
+      "problem",
+      "names a config file that is not there: FOLDER/gone.json",
+    ]);
+    program("bin/npx", "10.8.2");
+    expect(await first(own(at("bin/npx"), "-y", "claudikins", "serve"))).toEqual([
+      "ok",
+      "starts claudikins through FOLDER/bin/npx",
+    ]);
+    const source = home.folder.write("claudikins/src/main.ts", "");
+    expect(await first(own(process.execPath, source, "serve"))).toEqual([
+      "warning",
+      "starts claudikins from another source: FOLDER/claudikins/src/main.ts",
+    ]);
+    expect(await first({ mcpServers: { claudikins: { command: old, disabled: true } } })).toEqual([
+      "warning",
+      "has claudikins, but switched off",
+    ]);
+  });
+
+  test("in the forms of others: a list, TOML, and a file that cannot be read", async () => {
+    const old = program("old/claudikins", "0.0.9");
+    home.folder.write(".config/opencode/opencode.json", {
+      mcp: { claudikins: { type: "local", command: [old, "serve"] } },
+    });
+    home.folder.write(
+      ".codex/config.toml",
+      `[mcp_servers.claudikins]\ncommand = "${at("no/claudikins")}"\nargs = ["serve"]\n`,
+    );
+    home.folder.write(".codeium/windsurf/mcp_config.json", "{ nonsense");
+    const { of } = await doctor();
+    expect(of("host.opencode")?.message).toContain("starts another claudikins, 0.0.9");
+    expect(of("host.codex")?.message).toContain("starts what is not there");
+    expect(of("host.windsurf.file")).toMatchObject({
+      state: "problem",
+      repair: "Correct FOLDER/.codeium/windsurf/mcp_config.json by hand.",
+    });
+  });
+
+  test("what init has noted", async () => {
+    home.folder.write(".cursor/mcp.json", { mcpServers: { a: { command: "x" } } });
+    const before = await Bun.file(at(".cursor/mcp.json")).bytes();
+    expect((await run(["init", "--apply", "--no-start"])).exitCode).toBe(0);
+    expect((await doctor()).of("hosts.journal")).toEqual({
+      state: "ok",
+      message: "1 file of hosts as they were before init are kept: claudikins restore puts them back",
+    });
+    await Bun.write(at(".cursor/mcp.json"), before);
+    expect((await doctor()).of("hosts.journal")).toMatchObject({
+      state: "warning",
+      repair: "claudikins restore --host cursor",
+    });
+    home.folder.write(".local/share/claudikins/hosts/changes.json", "{");
+    expect((await doctor()).of("hosts.journal")).toMatchObject({ state: "problem", code: "CONFIG_INVALID" });
+  });
+});
+
+test("skills and sections of another version, or with half of their marks", async () => {
+  expect((await doctor()).of("skills.none")).toMatchObject({ state: "ok" });
+  await run(["skill", "install", "--host", "codex", "--claude-md"]);
+  const current = await doctor();
+  const skill = "FOLDER/.agents/skills/claudikins/SKILL.md";
+  expect(current.of("skill.user.cursor")).toEqual({ state: "ok", message: `The skill is of this version: ${skill}` });
+  home.folder.write(".agents/skills/claudikins/SKILL.md", markedSkill("---\nname: claudikins\n---\n"));
+  home.folder.write(".codex/AGENTS.md", section("## Old"));
+  home.folder.write("CLAUDE.md", "<!-- claudikins begin 0 -->");
+  const { of } = await doctor();
+  expect(of("skill.user.cursor")).toEqual({
+    state: "warning",
+    message: `The skill is of another version: ${skill}`,
+    repair: "claudikins skill install --host cursor",
+  });
+  expect(of("section.user.codex")).toMatchObject({
+    state: "warning",
+    repair: "claudikins skill install --host codex --claude-md",
+  });
+  expect(of("section.project.claude-code")).toMatchObject({ state: "warning" });
+  home.folder.write(".agents/skills/claudikins/SKILL.md", `${markedSkill("---\nname: claudikins\n---\n")}mine`);
+  expect((await doctor()).of("skill.user.cursor")?.state).toBe("ok");
+});
+
+test("ids are one finding each, also where an entry stands twice", async () => {
+  const entry = { command: at("no/claudikins"), args: ["serve"] };
+  home.folder.write(".cursor/mcp.json", { mcpServers: { claudikins: entry, "claudikins-2": entry } });
+  home.folder.write("project/.cursor/mcp.json", { mcpServers: { claudikins: entry } });
+  const { findings } = await doctor(undefined, { cwd: at("project"), env: { HOME: home.folder.path } });
+  const ids = findings.map(({ id }) => id);
+  expect(ids.filter((id) => id.startsWith("host."))).toEqual(["host.cursor", "host.cursor.2", "host.cursor.project"]);
+  expect(new Set(ids).size).toBe(ids.length);
+});

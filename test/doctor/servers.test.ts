@@ -1,0 +1,159 @@
+/** doctor: servers that answer and that do not, and the sign-ins to them. */
+import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { CredentialStore, type Tokens } from "../../src/clients/auth/credentials.ts";
+import { loadConfig, type NetworkServer } from "../../src/config/load.ts";
+import { answered } from "../../src/flows/doctor/servers.ts";
+import { oauthFixture } from "../support/oauth.ts";
+import { processesWith } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { patient } from "./patient.ts";
+
+const home = patient();
+const { at, run, doctor, configure } = home;
+
+describe("servers", () => {
+  test("each is started, none waits for another, and each says what repairs it", async () => {
+    await using oauth = await oauthFixture();
+    configure({
+      odd: fixture("odd", home.folder.path),
+      crashes: { ...fixture("crash-on-start", home.folder.path), env: { API_TOKEN: "s3cret-value-0815" } },
+      slow: { ...fixture("never-starts", home.folder.path), startTimeoutMs: 1_000 },
+      "signed out": { url: oauth.url },
+      closed: { ...fixture("crash-on-start", home.folder.path), deny: ["*"] },
+    });
+    const { of, exitCode, findings } = await doctor([]);
+    expect(exitCode).toBe(4);
+    expect(findings.filter(({ area }) => area === "servers").map(({ id }) => id)).toEqual(
+      ["odd", "crashes", "slow", "signed out", "closed"].map((name) => `server.${name}`),
+    );
+    const { message, ...odd } = of("server.odd") ?? {};
+    expect(odd).toEqual({ state: "ok", startMs: expect.any(Number), listMs: expect.any(Number), tools: 14 });
+    expect(message).toMatch(/^odd: 14 tools, started in \d+ ms, listed in \d+ ms$/);
+    expect(of("server.crashes")).toEqual({
+      state: "problem",
+      message: 'Server "crashes" did not start: its process exited with code 3',
+      details: ["| warming up", "| fatal: no database at db://nowhere"],
+      repair: "To see more, run its command from the config by hand.",
+      code: "SERVER_UNAVAILABLE",
+    });
+    expect(of("server.slow")).toMatchObject({
+      state: "problem",
+      message: 'Server "slow" did not start: it did not answer within 1 s',
+      code: "SERVER_UNAVAILABLE",
+    });
+    expect(of("server.signed out")).toMatchObject({
+      state: "problem",
+      repair: "claudikins auth login 'signed out'",
+      code: "AUTH_REQUIRED",
+    });
+    expect(of("server.closed")).toEqual({
+      state: "ok",
+      message: "closed is not started: the config denies all its tools",
+    });
+    expect(JSON.stringify(findings)).not.toContain("s3cret-value-0815");
+  });
+
+  test("that never answer keep nobody waiting, however many they are; and it is said how far it is", async () => {
+    const slow = { ...fixture("never-starts", home.folder.path), startTimeoutMs: 7_000 };
+    const many = Object.fromEntries(Array.from({ length: 10 }, (_, place) => [`slow${place}`, slow]));
+    configure({ ...many, quick: fixture("seen", home.folder.path) });
+    const { stderr } = await run(["doctor"], { terminal: true });
+    expect(stderr).toMatch(/ 1\/11 servers quick[\s\S]* 11\/11 servers slow/);
+  });
+
+  test("of a project run in its folder, wherever in it somebody is", async () => {
+    home.folder.write("started.sh", `pwd > ${at("pwd")}; exit 1`);
+    configure({ shell: { command: "sh", args: ["started.sh"] } });
+    mkdirSync(at("src/deep"), { recursive: true });
+    const { of } = await doctor([], { cwd: at("src/deep"), env: { HOME: home.folder.path } });
+    expect(of("server.shell")?.state).toBe("problem");
+    expect(readFileSync(at("pwd"), "utf8")).toBe(`${home.folder.path}\n`);
+  });
+
+  test("a sign-in that is needed is exit code 3", async () => {
+    await using oauth = await oauthFixture();
+    configure({ tracker: { url: oauth.url } });
+    const { ok, of, exitCode } = await doctor([]);
+    expect([ok, exitCode, of("server.tracker")?.repair]).toEqual([false, 3, "claudikins auth login tracker"]);
+  });
+
+  test("what answers may still be odd", () => {
+    const server = { name: "a", startTimeoutMs: 30_000 };
+    expect(answered(server, { startMs: 200, listMs: 3, tools: 1 })).toMatchObject({
+      state: "ok",
+      message: "a: 1 tool, started in 200 ms, listed in 3 ms",
+    });
+    expect(answered(server, { startMs: 20_000, listMs: 3, tools: 2 })).toMatchObject({
+      state: "warning",
+      message: "a: 2 tools, started in 20000 ms, listed in 3 ms: it is given 30 s for the start",
+      repair: 'Raise "startTimeoutMs" of "a" in the config.',
+    });
+    expect(answered(server, { startMs: 200, listMs: 3, tools: 0 })).toMatchObject({ state: "warning" });
+  });
+
+  test("an interruption ends them all", async () => {
+    configure({ slow: { ...fixture("never-starts", home.folder.path), startTimeoutMs: 60_000 } });
+    const interrupted = new AbortController();
+    const answer = run(["doctor", "--json"], { interrupted: interrupted.signal });
+    while (processesWith(home.folder.path).length === 0) await Bun.sleep(10);
+    interrupted.abort();
+    expect((await answer).exitCode).toBe(130);
+  });
+});
+
+describe("sign-ins", () => {
+  const day = 86_400_000;
+
+  /** As if somebody had signed in. */
+  async function signedIn(name: string, tokens: Partial<Tokens>): Promise<string> {
+    const env = { HOME: home.folder.path };
+    const { servers } = await loadConfig({ cwd: home.folder.path, env });
+    const file = at(".local/share/claudikins/credentials.json");
+    const all = { access: "of-nobody", scopes: [], since: 0, obtainedAt: 0, ...tokens };
+    await new CredentialStore(file).update(servers.get(name) as NetworkServer, () => ({ server: name, tokens: all }));
+    return file;
+  }
+
+  test("how long they last", async () => {
+    configure(
+      Object.fromEntries(
+        ["ended", "soon", "long", "renewed", "none"].map((name) => [name, { url: "https://example.com/mcp" }]),
+      ),
+    );
+    await signedIn("ended", { expiresAt: Date.now() - 2 * 3_600_000 });
+    await signedIn("soon", { expiresAt: Date.now() + 3_600_000 });
+    await signedIn("long", { expiresAt: Date.now() + 30 * day });
+    await signedIn("renewed", { expiresAt: Date.now() - day, refresh: "of-nobody-0815" });
+    const { of, exitCode } = await doctor();
+    expect(exitCode).toBe(3);
+    expect(of("sign-in.ended")).toEqual({
+      state: "problem",
+      message: expect.stringMatching(/^The sign-in to "ended" ended \d h ago$/),
+      repair: "claudikins auth login ended",
+      code: "AUTH_REQUIRED",
+    });
+    expect(of("sign-in.soon")).toMatchObject({
+      state: "warning",
+      message: expect.stringMatching(/^Signed in to "soon" for 60 min more: it cannot be renewed$/),
+      repair: "claudikins auth login soon",
+    });
+    expect(of("sign-in.long")?.state).toBe("ok");
+    expect(of("sign-in.renewed")).toEqual({ state: "ok", message: 'Signed in to "renewed": it is renewed by itself' });
+    expect(of("sign-in.none")).toBeUndefined();
+  });
+
+  test("a file that others may read, or that is damaged", async () => {
+    configure({ long: { url: "https://example.com/mcp" } });
+    const file = await signedIn("long", {});
+    expect((await doctor()).of("sign-ins.file")).toBeUndefined();
+    chmodSync(file, 0o640);
+    expect((await doctor()).of("sign-ins.file")).toEqual({
+      state: "warning",
+      message: "Other users of this machine may read the sign-ins",
+      repair: "chmod 600 FOLDER/.local/share/claudikins/credentials.json",
+    });
+    home.folder.write(".local/share/claudikins/credentials.json", "{");
+    expect((await doctor()).of("sign-ins.file")).toMatchObject({ state: "problem", repair: "claudikins auth login" });
+  });
+});

@@ -1,0 +1,73 @@
+/** setup and doctor of the executable, as a new user would call them: in a fresh home, with nothing else on the machine. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { executable } from "../support/claudikins.ts";
+import { processesLeft, processesWith, runProgram, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(120_000);
+
+test("setup, doctor, and a generated file that needs nothing but claudikins", async () => {
+  using folder = temporaryFolder();
+  const at = (...path: string[]) => join(folder.path, ...path);
+  folder.write("project/claudikins.json", {
+    mcpServers: { seen: { ...fixture("seen", folder.path), category: "test" } },
+  });
+  mkdirSync(at("bin"));
+  symlinkSync(executable(), at("bin/claudikins"));
+  for (const name of ["sh", "env"]) symlinkSync(Bun.which(name) ?? "", at("bin", name));
+  const env = {
+    HOME: at("home"),
+    PATH: at("bin"),
+    XDG_CONFIG_HOME: "",
+    XDG_DATA_HOME: "",
+    XDG_RUNTIME_DIR: "",
+  };
+  const cwd = at("project");
+  const claudikins = (...argv: string[]) => runProgram([at("bin/claudikins"), ...argv], { cwd, env });
+
+  const setup = await claudikins("setup");
+  expect([setup.exitCode, setup.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^Made the registry folder: .*\nMade the workspace folder: .*\nWrote \d+ tools of seen\n/),
+  ]);
+  const doctor = await claudikins("doctor", "--json");
+  expect([doctor.exitCode, doctor.stderr]).toEqual([0, ""]);
+  const findings = JSON.parse(doctor.stdout).findings as { id: string; state: string; message: string }[];
+  const of = (id: string) => findings.find((finding) => finding.id === id);
+  expect(of("executable.path")).toMatchObject({ state: "ok", message: `The PATH finds it: ${at("bin/claudikins")}` });
+  expect(of("registry.runtime")?.message).toBe(`Generated files are run by claudikins itself: ${at("bin/claudikins")}`);
+  expect(of("server.seen")?.state).toBe("ok");
+  expect(findings.filter(({ state }) => state !== "ok").map(({ id }) => id)).toEqual(["hosts.none"]);
+
+  const file = at("project/.claudikins/registry/test/seen/wait.ts");
+  expect(await runProgram([file, '{"ms": 1}'], { cwd: "/", env })).toEqual({
+    exitCode: 0,
+    stdout: '"waited"\n',
+    stderr: "",
+  });
+  expect((await claudikins("daemon", "stop", "--all", "--now")).exitCode).toBe(0);
+  expect(await processesLeft(folder.path)).toEqual([]);
+});
+
+test("a first Ctrl-C ends what doctor has started, and says so with 130", async () => {
+  using folder = temporaryFolder();
+  folder.write("claudikins.json", {
+    mcpServers: Object.fromEntries(["a", "b", "c"].map((name) => [name, fixture("never-starts", folder.path)])),
+  });
+  mkdirSync(join(folder.path, "home"));
+  const child = Bun.spawn([executable(), "doctor", "--json"], {
+    cwd: folder.path,
+    env: testEnvironment({ HOME: join(folder.path, "home"), XDG_DATA_HOME: "" }),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  while (processesWith(folder.path).length < 3) await Bun.sleep(10);
+  child.kill("SIGINT");
+  expect(await child.exited).toBe(130);
+  expect(await processesLeft(folder.path)).toEqual([]);
+  expect(readdirSync(join(folder.path, "home")).filter((name) => name !== ".bun")).toEqual([]);
+});
