@@ -85,6 +85,7 @@ const commands: Record<string, Entry | Group> = {
     summary: "Show what was called, and what it kept out of contexts",
     load: () => import("./commands/stats.ts"),
   },
+  logs: { summary: "Show what a server wrote on stderr, and how it ended", load: () => import("./commands/logs.ts") },
   hooks: {
     summary: "Texts that tell agents of us: print",
     description: "Texts that tell agents how to find and call tools.",

@@ -15,6 +15,7 @@ import type { Notice } from "./notices.ts";
 import type { Request } from "./request.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { type Redact, redactError, redactLog, redactorOf, redactTexts } from "./secrets.ts";
+import type { LineSinks } from "./server-log.ts";
 import { type LogListener, ServerLogs } from "./server-logs.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
@@ -54,6 +55,8 @@ export interface PoolOptions {
   annotations?: AnnotationsOf | undefined;
   /** Makes the ways to servers, where they are not ours alone. */
   lines?: LineMaker | undefined;
+  /** Where is kept what servers write on stderr and what becomes of them. */
+  logs?: LineSinks | undefined;
 }
 
 export class Pool implements AsyncDisposable {

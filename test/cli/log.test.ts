@@ -68,7 +68,7 @@ test("what nobody expected shows its place with --verbose", async () => {
   expect(stderr).toMatch(/^error: .*\nerror: nobody expected this\n {4}at .*log\.test\.ts:/);
 });
 
-test.each([["stats"], ["list"], ["exec"]])("a level that there is not, for %s", async (command) => {
+test.each([["stats"], ["logs"], ["exec"]])("a level that there is not, for %s", async (command) => {
   const { exitCode, stderr } = await cli([command], { env: { CLAUDIKINS_LOG: "loud" } });
   expect([exitCode, stderr]).toEqual([
     2,

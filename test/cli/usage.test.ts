@@ -39,6 +39,7 @@ describe("help", () => {
         auth     Sign in to servers on the network: login, logout, status
         daemon   The process that keeps servers running between calls: status, stop
         stats    Show what was called, and what it kept out of contexts
+        logs     Show what a server wrote on stderr, and how it ended
         hooks    Texts that tell agents of us: print
         gen      Ask every server for its tools and write the registry
         demo     The built-in demo server: the back office of a small shop
@@ -64,6 +65,7 @@ describe("help", () => {
     ["add"],
     ["remove"],
     ["call"],
+    ["logs"],
   ])("of %s", async (command) => {
     const help = await cli([command, "--help"]);
     expect(page([command, "--help"], help)).toMatchSnapshot();
