@@ -14,6 +14,7 @@ import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { unreachable } from "./server-words.ts";
 import { cancelledStart, needsVariable, startFailure } from "./start-failure.ts";
+import type { Trace } from "./trace.ts";
 import { type Line, type LineMaker, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -61,6 +62,8 @@ export interface ConnectOptions {
   onNotice?: (notice: Notice) => void;
   /** Where is kept what the server writes on stderr and what becomes of it. */
   logs?: LineSinks | undefined;
+  /** Sees all messages. */
+  trace?: Trace | undefined;
 }
 
 /**
@@ -78,6 +81,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   } catch (cause) {
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
+  if (options.trace) line = { ...line, transport: options.trace.over(line.transport, server.name, redact) };
   const client = new Client({ name: "claudikins", version }, { capabilities: requests.capabilities });
   requests.attach(client);
   const progress = new ServerProgress();

@@ -20,6 +20,7 @@ import { type LogListener, ServerLogs } from "./server-logs.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
+import type { Trace } from "./trace.ts";
 import type { LineMaker } from "./transport.ts";
 
 export interface CallOptions {
@@ -65,6 +66,8 @@ export class Pool implements AsyncDisposable {
   host: Host | undefined;
   /** Who is asked whether a tool may be called, in the host's place. */
   asker: Asker | undefined;
+  /** Sees all messages to and from servers that are connected from now on. */
+  trace: Trace | undefined;
   readonly #gate: Gate;
   readonly #options: PoolOptions;
   readonly #lives = new Map<string, Lifecycle>();
@@ -320,7 +323,7 @@ export class Pool implements AsyncDisposable {
       if (!this.#closing.signal.aborted) this.#subscriptions.get(server.name)?.lost();
     };
     const onNotice = (notice: Notice) => this.#notice(server.name, notice);
-    const options = { ...this.#options, log, redact, host: this.host, onClose: onEnd, onNotice };
+    const options = { ...this.#options, log, redact, host: this.host, trace: this.trace, onClose: onEnd, onNotice };
     const startedAt = performance.now();
     try {
       const opened = await connect(server, options, this.#closing.signal);

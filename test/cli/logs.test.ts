@@ -120,14 +120,16 @@ test("of the demo", async () => {
   expect(shown(await cli(["logs", "demo"], options)).stdout).toContain("ready   after N ms: claudikins-demo");
 });
 
-test("of a server that the daemon holds: its one start, what it said to all, and why it was ended", async () => {
+test("of a server that the daemon holds: its one start, what it said to all, and why it was ended; traces go through it", async () => {
   mkdirSync(join(folder.path, "run"), { mode: 0o700 });
   const shared = { ...env, XDG_RUNTIME_DIR: join(folder.path, "run"), CLAUDIKINS_DAEMON: "on" };
   const claudikins = (...argv: string[]) => runProgram([...fromSource, ...argv], { cwd: folder.path, env: shared });
   const code = (text: string) => `await shop.write({ text: "${text}\\n" })`;
   try {
     expect((await claudikins("exec", "-e", code("from the first"))).exitCode).toBe(0);
-    expect((await claudikins("exec", "-e", code("from the second"))).exitCode).toBe(0);
+    const { stderr } = await claudikins("exec", "--trace", "-e", code("from the second"));
+    expect(stderr).toMatch(/shop → tools\/call #\d \(\d+ bytes\) \{"name": "write"/);
+    expect(stderr).toMatch(/shop ← result of tools\/call #\d after \d+ ms/);
   } finally {
     await claudikins("daemon", "stop");
   }
