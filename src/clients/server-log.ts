@@ -66,22 +66,26 @@ export class ServerLog {
 
   /** The same way to the server, of which everything is told from its start to its end. */
   over(line: Line): Line {
-    let asked: unknown;
+    let initializeId: unknown;
+    let greeting: Record<string, unknown> = {};
     const transport = new WatchedTransport(line.transport, {
       started: (starting) => {
         this.#started(line.pid());
         starting.catch((error) => this.failed(error));
       },
       sent: (message) => {
-        if (this.#isReady || !("method" in message) || message.method !== "initialize") return;
-        asked = "id" in message ? message.id : undefined;
+        if (this.#isReady || !("method" in message)) return;
+        if ("id" in message && message.method === "initialize") initializeId = message.id;
+        // It is said when the answer was found good.
+        if (message.method === "notifications/initialized") this.#ready(greeting);
       },
       received: (message) => {
         if ("method" in message) this.#told(message);
-        else if (!this.#isReady && message.id === asked && "result" in message) this.#ready(message.result);
+        else if (!this.#isReady && message.id === initializeId && "result" in message) greeting = message.result;
       },
       failed: (error) => this.#said("error", oneLine(this.#redact(error.message), maxMessage)),
-      closed: () => this.#ended(line.ended()),
+      // Why a start failed is known a moment later than that it did.
+      closed: () => (this.#isReady ? this.#ended(line.ended()) : setImmediate(() => this.#ended(line.ended()))),
     });
     return { ...line, transport, closing: (why) => this.#closing(why) };
   }
@@ -113,19 +117,21 @@ export class ServerLog {
   }
 
   /** With what it says of itself. */
-  #ready(result: Record<string, unknown>): void {
+  #ready(greeting: Record<string, unknown>): void {
     this.#isReady = true;
-    const { name, version } = Object(result["serverInfo"]);
+    const { name, version } = Object(Object(greeting)["serverInfo"]);
     const says = [name, version].filter((each) => typeof each === "string").join(" ");
     const ms = Math.round(performance.now() - this.#startedAt);
     this.#write("ready", `after ${ms} ms${says === "" ? "" : `: ${says}`}`);
   }
 
-  #told({ method, params = {} }: { method: string; params?: Record<string, unknown> | undefined }): void {
+  #told({ method, params }: { method: string; params?: unknown }): void {
     if (method !== "notifications/message") return;
+    const said: Record<string, unknown> = Object(params);
+    const level = typeof said["level"] === "string" ? oneLine(said["level"], 20) : "no level";
     // Of a flood no more is looked at than is kept.
     if (this.#budget.isEmpty) this.#drop(0, 1);
-    else this.#said("log", `${oneLine(String(params["level"]), 20)}${logText(params, this.#redact, maxMessage)}`);
+    else this.#said("log", `${level}${logText(said, this.#redact, maxMessage)}`);
   }
 
   #closing(why: string): void {

@@ -57,16 +57,19 @@ export class Trace {
     const at = performance.now() - this.#startedAt;
     const about = aboutMessage(direction, message, at, asked);
     // What takes time is done when the message is where it belongs.
-    this.#unshown.push(() => ({
-      at,
-      server,
-      direction,
-      ...about,
-      bytes: Buffer.byteLength(JSON.stringify(message)),
-      message: masked({ ...message }, redact),
-    }));
+    this.#unshown.push(() => ({ at, server, direction, ...about, ...shown(message, redact) }));
     if (!this.#isWaiting) setImmediate(() => this.flush());
     this.#isWaiting = true;
+  }
+}
+
+function shown(message: JSONRPCMessage, redact: Redact): Pick<TraceEntry, "bytes" | "message"> {
+  try {
+    const withoutSecrets = masked({ ...message }, redact);
+    return { bytes: Buffer.byteLength(JSON.stringify(message)), message: withoutSecrets };
+  } catch {
+    // Nested deeper than our stack: the call itself may have fared better.
+    return { bytes: 0, message: { problem: "nested too deep to be shown" } };
   }
 }
 

@@ -65,6 +65,17 @@ test("a server's life: its start, what it wrote, what it logged, its end", async
   ]);
 });
 
+test("messages of a log that are none harm nobody", async () => {
+  const pool = open(chatty());
+  expect(plainValue(await pool.callTool("shop", "odd", {}))).toBe("done");
+  expect((await written(pool)).filter((line) => line.startsWith("log"))).toEqual([
+    "log: no level: null",
+    "log: info:",
+    "log: no level:",
+    "log: no level:",
+  ]);
+});
+
 test("lines have the server's process and the time", async () => {
   const before = Date.now();
   const pool = open(chatty());
@@ -103,6 +114,8 @@ test.each([
     { url: "http://127.0.0.1:9/mcp?key=s3cr3t-k3y" },
     /^start: it is asked for at 127\.0\.0\.1:9 by/,
   ],
+  ["an answer that is an error", { ...fixture("by-hand", "refuses") }, /^failed: .*no license/],
+  ["an answer that is none", { ...fixture("by-hand", "shapeless") }, /^failed: Server "shop" .*/],
   ["one that never answers", { ...fixture("by-hand", "hangs"), startTimeoutMs: 300 }, /^failed: .*did not/],
 ])("a start that fails: %s", async (_, entry, line) => {
   const pool = open(entry as ServerEntry);

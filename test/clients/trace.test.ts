@@ -114,6 +114,17 @@ test("the same values come from servers that are seen", async () => {
   expect(other.lines().filter((line) => line === "received notification notifications/progress")).toHaveLength(4);
 });
 
+test("a message that is nested deeper than a stack is told of all the same", async () => {
+  const seen: TraceEntry[] = [];
+  const trace = new Trace((entry) => seen.push(entry));
+  let deep: unknown = "x";
+  for (let depth = 0; depth < 200_000; depth++) deep = [deep];
+  const inner: Transport = { start: async () => {}, send: async () => {}, close: async () => {} };
+  await trace.over(inner, "shop", (text) => text).send({ jsonrpc: "2.0", method: "x", params: { deep } });
+  trace.flush();
+  expect(seen).toMatchObject([{ method: "x", bytes: 0, message: { problem: "nested too deep to be shown" } }]);
+});
+
 test("a transport is told all that it would be told without", async () => {
   const told: unknown[] = [];
   const inner: Transport = {
