@@ -1,7 +1,7 @@
 /** Which file the log of a server is: one for each config and server, and what it says of itself. */
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { ConfigOrigin } from "../config/discover.ts";
 
 export interface LogOwner {
@@ -22,7 +22,16 @@ export function configOwner(origin: ConfigOrigin): string | null {
   try {
     return realpathSync(origin.file);
   } catch {
-    return origin.file;
+    return inRealFolder(origin.file);
+  }
+}
+
+/** Of a file that is about to be written. */
+function inRealFolder(file: string): string {
+  try {
+    return join(realpathSync(dirname(file)), basename(file));
+  } catch {
+    return file;
   }
 }
 

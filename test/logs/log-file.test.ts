@@ -89,6 +89,8 @@ test("the same config by another name has the same logs", () => {
   symlinkSync(folder.path, `${folder.path}/link`);
   const named = (path: string) => configOwner({ kind: "project", file: path });
   expect(named(join(folder.path, "link", "claudikins.json"))).toBe(file);
+  rmSync(file);
+  expect(named(join(folder.path, "link", "claudikins.json"))).toBe(file);
   expect(named("/no/such/file.json")).toBe("/no/such/file.json");
   expect(configOwner({ kind: "demo" })).toBeNull();
 });

@@ -8,12 +8,12 @@ import { type LogLine, writtenLine } from "../../logs/line.ts";
 import { configOwner, logFile } from "../../logs/place.ts";
 import { type FoundLog, findLogs, readLog, removeLogs } from "../../logs/read-logs.ts";
 import { didYouMean } from "../../near-names.ts";
+import { ageText } from "../age-text.ts";
 import { cyan, dim, hasColours, paint, red } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { parseCount } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { table } from "../table.ts";
-import { ageText } from "./list.ts";
 
 const defaultLines = 50;
 const maxLines = 1_000_000;
