@@ -1,4 +1,4 @@
-/** The log of claudikins itself, on stderr: silent unless `CLAUDIKINS_LOG` asks for it. Never secrets, never contents. */
+/** The log of claudikins itself, on stderr: silent unless `CLAUDIKINS_LOG` or `--verbose` asks for it. Never secrets, never contents. */
 import { ClaudikinsError } from "./errors.ts";
 
 export interface Log {
@@ -9,14 +9,20 @@ export interface Log {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {} };
 
-const levels = ["silent", "warn", "info", "debug"] as const;
+/** Nothing is logged as an error: what is one ends the command, which says it itself. */
+const levels = ["silent", "error", "warn", "info", "debug"] as const;
+
+/** Throws USAGE for a level that there is not. */
+export function checkLevel(level: string | undefined): void {
+  if (level && !levels.includes(level as (typeof levels)[number])) {
+    throw new ClaudikinsError("USAGE", `CLAUDIKINS_LOG takes one of ${levels.join(", ")}; got "${level}"`);
+  }
+}
 
 /** Consola is loaded only when something is to be logged. Throws USAGE for a level that there is not. */
 export async function openLog(level: string | undefined): Promise<Log> {
-  if (level === undefined || level === "" || level === "silent") return silentLog;
-  if (!levels.includes(level as (typeof levels)[number])) {
-    throw new ClaudikinsError("USAGE", `CLAUDIKINS_LOG takes one of ${levels.join(", ")}; got "${level}"`);
-  }
+  checkLevel(level);
+  if (!level || level === "silent" || level === "error") return silentLog;
   const { createConsola, LogLevels } = await import("consola");
   // Both streams are stderr: stdout belongs to data and to the protocol.
   const streams = { stdout: process.stderr, stderr: process.stderr };

@@ -18,13 +18,20 @@ export function command<const T extends ArgsDef>(options: {
   run(args: ParsedArgs<T>, io: Io, all: (flag: keyof T & string) => string[]): Promise<number>;
 }): Command {
   const { name, description, args, examples, run } = options;
-  const definition = defineCommand<T>({
+  const all = { ...args, ...everywhereArgs };
+  const definition = defineCommand<ArgsDef>({
     meta: { name, description },
-    args,
-    run: ({ args: parsed, data, rawArgs }) => run(parsed, data as Io, (flag) => valuesOf(rawArgs, args, flag)),
+    args: all,
+    run: ({ args: parsed, data, rawArgs }) =>
+      run(parsed as unknown as ParsedArgs<T>, data as Io, (flag) => valuesOf(rawArgs, all, flag)),
   });
-  return { definition: definition as unknown as CommandDef<ArgsDef>, examples };
+  return { definition, examples };
 }
+
+/** Flags that every command has. What they do, `run` does before it. */
+export const everywhereArgs = {
+  verbose: { type: "boolean", description: "Say on stderr what happens, as CLAUDIKINS_LOG=debug does" },
+} as const satisfies ArgsDef;
 
 /** Flags that several commands have, so that they are the same everywhere. */
 export const commonArgs = {

@@ -11,6 +11,8 @@ export interface Output {
   readonly isTerminal: boolean;
   /** How many characters a line of the terminal has; undefined where there is none. */
   readonly columns?: number | undefined;
+  /** Whether the reader went away, as far as it was found out. */
+  readonly isClosed?: boolean;
 }
 
 export interface Input {
@@ -104,8 +106,12 @@ async function lineOfStdin(options: LineOptions): Promise<string | undefined> {
  * to be made than most commands take to run.
  */
 function outputOf(fd: 1 | 2): Output {
+  let isClosed = false;
   return {
     isTerminal: isatty(fd),
+    get isClosed() {
+      return isClosed;
+    },
     get columns() {
       return this.isTerminal ? (fd === 1 ? process.stdout : process.stderr).columns : undefined;
     },
@@ -117,7 +123,10 @@ function outputOf(fd: 1 | 2): Output {
         } catch (error) {
           const code = systemCodeOf(error);
           // A reader that went away (`| head`) is no error of ours; what is left to say is said to nobody.
-          if (code === "EPIPE") return;
+          if (code === "EPIPE") {
+            isClosed = true;
+            return;
+          }
           if (code !== "EAGAIN") throw error;
           await Bun.sleep(1);
         }

@@ -19,6 +19,13 @@ export function errorText(error: ClaudikinsError, colours: boolean): string {
   return `${lines.join("\n")}\n`;
 }
 
+/** Where in our code it was, for whoever wants to report it. */
+export function stackText(error: ClaudikinsError): string {
+  const stack = error.cause instanceof Error ? error.cause.stack : undefined;
+  const frames = stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];
+  return frames.map((line) => `${line}\n`).join("");
+}
+
 /** One line: `{"error":{"code","message","hint"?}}`. */
 export function errorJson(error: ClaudikinsError, more: object = {}): string {
   const { code, message, hint } = error;

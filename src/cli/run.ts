@@ -2,13 +2,14 @@
 
 import { type ArgsDef, type CommandDef, renderUsage, runCommand } from "citty";
 import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../errors.ts";
+import { checkLevel } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
 import { version } from "../version.ts";
 import { hasColours } from "./colours.ts";
-import type { Command } from "./command.ts";
+import type { Command, everywhereArgs } from "./command.ts";
 import { checkFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
-import { errorJson, errorText } from "./report.ts";
+import { errorJson, errorText, stackText } from "./report.ts";
 
 /** Loaded only when it is called. */
 interface Entry {
@@ -101,6 +102,7 @@ const commands: Record<string, Entry | Group> = {
     summary: "Show what was called, and what it kept out of contexts",
     load: () => import("./commands/stats.ts"),
   },
+  logs: { summary: "Show what a server wrote on stderr, and how it ended", load: () => import("./commands/logs.ts") },
   hooks: {
     summary: "Texts that tell agents of us: print",
     description: "Texts that tell agents how to find and call tools.",
@@ -116,18 +118,30 @@ const commands: Record<string, Entry | Group> = {
 };
 
 /** Never rejects. Data is on stdout, everything else on stderr. */
-export async function run(argv: string[], io: Io): Promise<number> {
+export async function run(argv: string[], processIo: Io): Promise<number> {
   const json = beforeTerminator(argv).includes("--json");
+  const io = ioFor(argv, processIo);
   try {
-    return await dispatch(argv, io);
+    return await dispatch(argv[0] === verboseFlag ? argv.slice(1) : argv, io);
   } catch (thrown) {
     const error =
       thrown instanceof Error && thrown.name === "CLIError" ? usageError(thrown) : toClaudikinsError(thrown);
     const colours = hasColours(io.stderr, io);
     await io.stderr.write(json ? errorJson(error) : errorText(error, colours));
+    if (error.code === "UNEXPECTED" && logLevel(io) === "debug") await io.stderr.write(stackText(error));
     return io.interrupted.aborted ? interruptedExitCode : error.exitCode;
   }
 }
+
+const verboseFlag = `--${"verbose" satisfies keyof typeof everywhereArgs}`;
+
+/** What `--verbose` does. */
+function ioFor(argv: string[], io: Io): Io {
+  if (!beforeTerminator(argv).includes(verboseFlag)) return io;
+  return { ...io, env: { ...io.env, CLAUDIKINS_LOG: "debug" } };
+}
+
+const logLevel = ({ env }: Io) => env["CLAUDIKINS_LOG"];
 
 async function dispatch(argv: string[], io: Io): Promise<number> {
   const [first] = argv;
@@ -145,6 +159,7 @@ async function dispatch(argv: string[], io: Io): Promise<number> {
   const { default: command } = await found.entry.load();
   if (asksForHelp) return print(io, await helpText(command, path, hasColours(io.stdout, io)));
   checkFlags(rest, command.definition.args as ArgsDef, path.join(" "));
+  checkLevel(logLevel(io));
   const { result } = await runCommand(command.definition, { rawArgs: rest, data: io });
   return io.interrupted.aborted && path[0] !== "serve" ? interruptedExitCode : Number(result ?? 0);
 }

@@ -4,10 +4,12 @@ import type { PoolOptions } from "../clients/pool.ts";
 import type { LineMaker } from "../clients/transport.ts";
 import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
 import { type Config, loadConfig } from "../config/load.ts";
-import { credentialsFile } from "../config/locations.ts";
+import { credentialsFile, logsFolder } from "../config/locations.ts";
 import { shellSession } from "../daemon/protocol.ts";
 import { Toolbox } from "../flows/toolbox.ts";
-import { openLog } from "../log.ts";
+import { type Log, openLog } from "../log.ts";
+import { LogFiles } from "../logs/log-files.ts";
+import { configOwner } from "../logs/place.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import { usesDaemon } from "./daemon-flag.ts";
 import type { Io } from "./io.ts";
@@ -44,14 +46,20 @@ export async function openToolbox(
   return toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd), lines }, sandbox);
 }
 
-interface Ways extends Pick<PoolOptions, "lines"> {
+interface Ways extends Pick<PoolOptions, "lines" | "logs"> {
   /** The working directory of servers that name none. */
   cwd: string;
 }
 
 export async function toolboxOf(config: Config, io: Io, ways: Ways, sandbox = new Sandbox()): Promise<Toolbox> {
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
-  return new Toolbox(config, sandbox, { env: io.env, log, credentialsFile: credentialsFile(io.env), ...ways });
+  const logs = logsOf(config, io, log);
+  return new Toolbox(config, sandbox, { env: io.env, log, logs, credentialsFile: credentialsFile(io.env), ...ways });
+}
+
+/** Where is kept what its servers write; undefined where the config wants nothing kept. */
+export function logsOf({ logs, origin }: Config, { env }: Io, log: Log): LogFiles | undefined {
+  return logs ? new LogFiles({ folder: logsFolder(env), config: configOwner(origin), log }) : undefined;
 }
 
 /** The daemon is looked for when the first server is needed. */

@@ -2,16 +2,19 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
+import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import type { Host } from "./host.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { listenTo, type Notice, oneLine } from "./notices.ts";
 import { type Request, type RequestOptions, sendRequest } from "./request.ts";
+import type { LineSinks } from "./server-log.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { unreachable } from "./server-words.ts";
 import { cancelledStart, needsVariable, startFailure } from "./start-failure.ts";
+import type { Trace } from "./trace.ts";
 import { type Line, type LineMaker, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -57,6 +60,10 @@ export interface ConnectOptions {
   onClose: (how: string, isWell: boolean) => void;
   /** Told what the server says has changed. */
   onNotice?: (notice: Notice) => void;
+  /** Where is kept what the server writes on stderr and what becomes of it. */
+  logs?: LineSinks | undefined;
+  /** Sees all messages. */
+  trace?: Trace | undefined;
 }
 
 /**
@@ -74,6 +81,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   } catch (cause) {
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
+  if (options.trace) line = { ...line, transport: options.trace.over(line.transport, server.name, redact) };
   const client = new Client({ name: "claudikins", version }, { capabilities: requests.capabilities });
   requests.attach(client);
   const progress = new ServerProgress();
@@ -108,6 +116,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
       },
       close: (why = "claudikins is closing") => {
         closedFor = why;
+        line.closing?.(why);
         return client.close();
       },
       pid: line.pid(),
@@ -117,6 +126,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     const failure = signal.aborted
       ? cancelledStart(server, cause)
       : startFailure(server, line, late.signal.aborted, cause);
+    line.closing?.(messageOf(failure));
     await line.transport.close();
     throw failure;
   } finally {

@@ -44,14 +44,20 @@ export function listenTo(client: Client, source: Source, onNotice: (notice: Noti
 }
 
 /** One line: where it comes from, and what it says. */
-function logMessage({ server, log, redact }: Source, { level, logger, data }: Record<string, unknown>): void {
-  // Before anything is cut: half a secret would not be known again.
-  const words = redact(wordsOf(data).slice(0, 100 * maxLine));
-  const source = typeof logger === "string" && logger !== "" ? `${server} (${oneLine(redact(logger), 50)})` : server;
-  const line = `${source}: ${oneLine(words, maxLine)}`;
+function logMessage({ server, log, redact }: Source, params: Record<string, unknown>): void {
+  const line = `${server}${logText(params, redact, maxLine)}`;
+  const { level } = params;
   if (level === "debug") log.debug(line);
   else if (level === "info" || level === "notice") log.info(line);
   else log.warn(line);
+}
+
+/** The part of the server that says it, if it has a name, and what it says: ` (part): words`. */
+export function logText({ logger, data }: Record<string, unknown>, redact: Source["redact"], maxChars: number): string {
+  // Before anything is cut: half a secret would not be known again.
+  const words = redact(wordsOf(data).slice(0, 100 * maxLine));
+  const part = typeof logger === "string" && logger !== "" ? ` (${oneLine(redact(logger), 50)})` : "";
+  return `${part}: ${oneLine(words, maxChars)}`;
 }
 
 function wordsOf(data: unknown): string {

@@ -15,10 +15,12 @@ import type { Notice } from "./notices.ts";
 import type { Request } from "./request.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { type Redact, redactError, redactLog, redactorOf, redactTexts } from "./secrets.ts";
+import type { LineSinks } from "./server-log.ts";
 import { type LogListener, ServerLogs } from "./server-logs.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
+import type { Trace } from "./trace.ts";
 import type { LineMaker } from "./transport.ts";
 
 export interface CallOptions {
@@ -54,6 +56,8 @@ export interface PoolOptions {
   annotations?: AnnotationsOf | undefined;
   /** Makes the ways to servers, where they are not ours alone. */
   lines?: LineMaker | undefined;
+  /** Where is kept what servers write on stderr and what becomes of them. */
+  logs?: LineSinks | undefined;
 }
 
 export class Pool implements AsyncDisposable {
@@ -62,6 +66,8 @@ export class Pool implements AsyncDisposable {
   host: Host | undefined;
   /** Who is asked whether a tool may be called, in the host's place. */
   asker: Asker | undefined;
+  /** Sees all messages to and from servers that are connected from now on. */
+  trace: Trace | undefined;
   readonly #gate: Gate;
   readonly #options: PoolOptions;
   readonly #lives = new Map<string, Lifecycle>();
@@ -317,7 +323,7 @@ export class Pool implements AsyncDisposable {
       if (!this.#closing.signal.aborted) this.#subscriptions.get(server.name)?.lost();
     };
     const onNotice = (notice: Notice) => this.#notice(server.name, notice);
-    const options = { ...this.#options, log, redact, host: this.host, onClose: onEnd, onNotice };
+    const options = { ...this.#options, log, redact, host: this.host, trace: this.trace, onClose: onEnd, onNotice };
     const startedAt = performance.now();
     try {
       const opened = await connect(server, options, this.#closing.signal);

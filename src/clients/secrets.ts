@@ -61,6 +61,11 @@ function addValue(name: string, value: string, add: Add, shown?: string): void {
   if (isSecret(name, credentials)) add(credentials, shown);
 }
 
+/** Whether what has such a name is one, whatever it looks like. */
+export function speaksOfSecret(name: string): boolean {
+  return secretName.test(name) && !nameOfAmount.test(name) && !nameOfPlace.test(name);
+}
+
 function isSecret(name: string, value: string): boolean {
   if (value.length < shortest || /^(?:true|false|null|none|undefined)$/i.test(value)) return false;
   if (path.test(value) && (nameOfPlace.test(name) || !secretName.test(name))) return false;

@@ -51,6 +51,8 @@ export interface StdioOptions extends SpawnOptions {
   maxMessageBytes?: number;
   /** For texts of the server that end up in errors. */
   redact?: (text: string) => string;
+  /** Told what the server writes there, as it comes. */
+  onStderr?: (chunk: Uint8Array) => void;
 }
 
 /** A message that the process has certainly not read. */
@@ -216,6 +218,7 @@ export class StdioTransport implements Transport {
   async #keepErrorTail(stream: ReadableStream<Uint8Array>): Promise<void> {
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
+      this.#options.onStderr?.(chunk);
       this.#errorTail = (this.#errorTail + decoder.decode(chunk, { stream: true })).slice(-2 * keptErrorBytes);
     }
   }

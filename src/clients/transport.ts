@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import { childEnvironment } from "./child-environment.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { NetworkFailure } from "./network-failure.ts";
+import { type LineSinks, ServerLog } from "./server-log.ts";
 import { StdioTransport } from "./stdio.ts";
 
 export interface Line {
@@ -22,6 +23,8 @@ export interface Line {
   isWell?(): boolean;
   /** What it was still asked for when it went it has certainly not seen. */
   wasUnseen?(): boolean;
+  /** Told why it is about to be closed, by us. */
+  closing?(why: string): void;
 }
 
 /** Who makes lines may have to know what we say of ourselves, and when nobody waits any more. */
@@ -41,14 +44,31 @@ export interface LineOptions {
   redact?: (text: string) => string;
   /** Where sign-ins are kept; without it none is used. */
   credentialsFile?: string | undefined;
+  /** Where is kept what the server writes on stderr and what becomes of it. */
+  logs?: LineSinks | undefined;
 }
 
 /** Nothing is started or connected yet. Throws NetworkFailure with CONFIG_INVALID for an address that is none. */
 export async function lineTo(server: ServerConfig, options: LineOptions): Promise<Line> {
-  return server.url === undefined ? stdioLine(server, options) : networkLine(server, options);
+  const { logs, redact = (text) => text } = options;
+  if (!logs) return newLine(server, options);
+  const kept = new ServerLog(server, logs, redact);
+  try {
+    return kept.over(await newLine(server, options, (chunk) => kept.stderr(chunk)));
+  } catch (error) {
+    kept.failed(error);
+    throw error;
+  }
 }
 
-function stdioLine(server: StdioServer, { env, cwd, log, redact }: LineOptions): Line {
+type Hear = (chunk: Uint8Array) => void;
+
+/** `onStderr` is told what a program writes there, as it comes. */
+async function newLine(server: ServerConfig, options: LineOptions, onStderr?: Hear): Promise<Line> {
+  return server.url === undefined ? stdioLine(server, options, onStderr) : networkLine(server, options);
+}
+
+function stdioLine(server: StdioServer, { env, cwd, log, redact }: LineOptions, onStderr?: Hear): Line {
   const transport = new StdioTransport({
     command: server.command,
     args: server.args,
@@ -56,6 +76,7 @@ function stdioLine(server: StdioServer, { env, cwd, log, redact }: LineOptions):
     env: childEnvironment(env, server.env),
     warn: (message) => log.warn(message),
     ...(redact ? { redact } : {}),
+    ...(onStderr ? { onStderr } : {}),
   });
   return {
     transport,

@@ -63,6 +63,8 @@ export interface Config {
   stats: boolean;
   /** Whether it is counted, too, what leads agents to the registry. */
   hooks: boolean;
+  /** Whether what servers write on stderr is kept. */
+  logs: boolean;
   folders: Folders;
 }
 
@@ -130,6 +132,7 @@ export async function configOf(
     directTokens: parsed.directTokens,
     stats: parsed.stats,
     hooks: parsed.hooks,
+    logs: parsed.logs,
     folders: foldersOf(origin, chosen, env),
   };
 }
@@ -179,6 +182,7 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     ...defaultServe,
     stats: true,
     hooks: true,
+    logs: true,
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
 }

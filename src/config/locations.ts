@@ -24,6 +24,11 @@ export function ledgerFolder(env: Environment): string {
   return join(userDataFolder(env), "ledger");
 }
 
+/** What servers wrote on stderr, when they were started and how they ended, for all projects of the user. */
+export function logsFolder(env: Environment): string {
+  return join(userDataFolder(env), "logs");
+}
+
 export interface Folders {
   /** Generated files about the servers' tools, and the search index. */
   registry: string;

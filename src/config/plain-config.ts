@@ -23,8 +23,8 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
   }
   const limits = { ...defaultLimits };
   const common = policy === undefined ? {} : { policy };
-  const counted = { stats: true, hooks: true };
-  const others = { limits, observe: true, surfaceTokens: defaultSurfaceTokens, ...counted, ...defaultServe, ...common };
+  const kept = { stats: true, hooks: true, logs: true };
+  const others = { limits, observe: true, surfaceTokens: defaultSurfaceTokens, ...kept, ...defaultServe, ...common };
   return { servers, check: "error", ...others };
 }
 

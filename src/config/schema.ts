@@ -175,6 +175,8 @@ const configFields = {
   stats: z.boolean().default(true),
   /** Whether it is counted, too, what leads agents to the registry. */
   hooks: z.boolean().default(true),
+  /** Whether what servers write on stderr is kept for `claudikins logs`, with their starts and ends. */
+  logs: z.boolean().default(true),
 };
 
 /** `servers` are the names of all of them. */

@@ -337,7 +337,7 @@ export class Toolbox implements AsyncDisposable {
     if (!this.#lender) this.sandbox[Symbol.dispose]();
     this.#writeWhatIsLeft();
     await this.pool.close();
-    if (!this.#lender) await Promise.all([this.observer.flush(), this.ledger.end()]);
+    if (!this.#lender) await Promise.all([this.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
   }
 
   #writeWhatIsLeft(): void {

@@ -1,9 +1,12 @@
 /** CLAUDIKINS_LOG: what happens to the servers, on stderr, and nothing on stdout but data. */
 import { expect, setDefaultTimeout, test } from "bun:test";
+import type { Io } from "../../src/cli/io.ts";
+import { run } from "../../src/cli/run.ts";
 import { fromSource } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
+import { cli } from "./in-memory.ts";
 
 setDefaultTimeout(30_000);
 
@@ -25,6 +28,56 @@ test("info tells when servers come and go, debug also what they do wrong, silent
   expect(await stderrAt("silent")).toMatch(/^\[1 call · [\d,]+ ms.*\]\n$/);
 });
 
+test("--verbose is the same for one command, before it or behind it, without secrets", async () => {
+  using folder = temporaryFolder();
+  const secret = "s3cr3t-t0k3n-0123456789";
+  folder.write("claudikins.json", { mcpServers: { shop: { ...fixture("chatty"), env: { API_TOKEN: secret } } } });
+  const code = `await shop.log({ level: "debug", data: await shop.env({ name: "API_TOKEN" }) }); return 42`;
+  for (const words of [
+    ["--verbose", "exec", "-e", code],
+    ["exec", "-e", code, "--verbose"],
+  ]) {
+    const env = { CLAUDIKINS_LOG: "silent" };
+    const { exitCode, stdout, stderr } = await runProgram([...fromSource, ...words], { cwd: folder.path, env });
+    expect([exitCode, stdout]).toEqual([0, "42\n"]);
+    expect(stderr).toMatch(/shop is ready after \d+ ms \(process \d+\)/);
+    expect(stderr).toContain("shop (shop): ***");
+    expect(stderr).not.toContain(secret);
+  }
+});
+
+test("what nobody expected shows its place with --verbose", async () => {
+  let stderr = "";
+  const add = (text: string) => {
+    stderr += text;
+  };
+  const unheard = new TypeError("nobody expected this");
+  const output = { isTerminal: false, write: async (text: string) => add(text) };
+  const lines = async function* () {};
+  const io: Io = {
+    stdin: { isTerminal: false, text: () => Promise.reject(unheard), lines, line: async () => undefined },
+    stdout: output,
+    stderr: output,
+    env: {},
+    cwd: "/",
+    interrupted: new AbortController().signal,
+  };
+  expect(await run(["exec", "-"], io)).toBe(1);
+  expect(stderr).toBe("error: nobody expected this\n");
+  expect(await run(["exec", "-", "--verbose"], io)).toBe(1);
+  expect(stderr).toMatch(/^error: .*\nerror: nobody expected this\n {4}at .*log\.test\.ts:/);
+});
+
+test.each([["stats"], ["logs"], ["exec"]])("a level that there is not, for %s", async (command) => {
+  const { exitCode, stderr } = await cli([command], { env: { CLAUDIKINS_LOG: "loud" } });
+  expect([exitCode, stderr]).toEqual([
+    2,
+    'error: CLAUDIKINS_LOG takes one of silent, error, warn, info, debug; got "loud"\n',
+  ]);
+  // What says how it is done is always said.
+  expect((await cli([command, "--help"], { env: { CLAUDIKINS_LOG: "loud" } })).exitCode).toBe(0);
+});
+
 test("a level that there is not", async () => {
   using folder = temporaryFolder();
   const ended = await runProgram([...fromSource, "exec", "-e", "1"], {
@@ -34,6 +87,6 @@ test("a level that there is not", async () => {
   expect(ended).toEqual({
     exitCode: 2,
     stdout: "",
-    stderr: 'error: CLAUDIKINS_LOG takes one of silent, warn, info, debug; got "loud"\n',
+    stderr: 'error: CLAUDIKINS_LOG takes one of silent, error, warn, info, debug; got "loud"\n',
   });
 });

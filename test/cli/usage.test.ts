@@ -42,6 +42,7 @@ describe("help", () => {
         doctor   Look at everything, and say what repairs what is wrong
         skill    Tell your agents how to work with us: install, remove, status
         stats    Show what was called, and what it kept out of contexts
+        logs     Show what a server wrote on stderr, and how it ended
         hooks    Texts that tell agents of us: print
         gen      Ask every server for its tools and write the registry
         demo     The built-in demo server: the back office of a small shop
@@ -67,6 +68,7 @@ describe("help", () => {
     ["add"],
     ["remove"],
     ["call"],
+    ["logs"],
   ])("of %s", async (command) => {
     const help = await cli([command, "--help"]);
     expect(page([command, "--help"], help)).toMatchSnapshot();

@@ -37,6 +37,7 @@ describe("accepted", () => {
       ...defaultServe,
       stats: true,
       hooks: true,
+      logs: true,
       limits: defaultLimits,
     });
   });
@@ -84,6 +85,7 @@ describe("accepted", () => {
         directTokens: 0,
         stats: false,
         hooks: false,
+        logs: false,
         limits,
       }),
     ).toEqual({
@@ -98,6 +100,7 @@ describe("accepted", () => {
       directTokens: 0,
       stats: false,
       hooks: false,
+      logs: false,
       limits,
     } as never);
   });

@@ -15,6 +15,7 @@ import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { Activity } from "../progress.ts";
 import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
 import { countExecution } from "../shell-count.ts";
+import { traceArgs, traceOf } from "../trace-flags.ts";
 
 export default command({
   name: "exec",
@@ -28,6 +29,7 @@ export default command({
       description: "What happens to calls that are certainly wrong: error, warn or off (error)",
     },
     ...limitArgs,
+    ...traceArgs,
     ...daemonArgs,
     ...commonArgs,
   },
@@ -35,6 +37,7 @@ export default command({
     `claudikins exec report.ts`,
     `claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'`,
     `echo 'return 6 * 7' | claudikins exec -`,
+    `claudikins exec report.ts --trace`,
   ],
   async run(args, io) {
     const limits = limitsOf(args);
@@ -47,8 +50,10 @@ export default command({
       import("../session.ts"),
     ]);
     const source = await readSource(args.file, args.eval, io);
+    await using trace = await traceOf(args, io);
     await using toolbox = await openToolbox(io, args.config, { args, sandbox, sharing: "shell" });
-    const activity = new Activity(io.stderr);
+    toolbox.pool.trace = trace?.trace;
+    const activity = new Activity(args.trace ? { ...io.stderr, isTerminal: false } : io.stderr);
     const { onProgress } = activity;
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;

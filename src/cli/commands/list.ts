@@ -4,6 +4,7 @@ import { stateText } from "../../clients/state.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { type CheckedServer, checkServers, inventory } from "../../flows/inventory.ts";
 import { didYouMean } from "../../near-names.ts";
+import { ageText } from "../age-text.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { several } from "../flags.ts";
@@ -129,13 +130,4 @@ function toolsText({ tools, denied, askedAt, problem }: CheckedServer, isChecked
 
 function memoryText(bytes: number | undefined): string {
   return bytes === undefined ? "-" : `${Math.round(bytes / 1_048_576)} MB`;
-}
-
-/** `just now`, `5 min ago`, `3 h ago`, `12 days ago`. */
-export function ageText(ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h ago`;
-  return `${Math.floor(minutes / 1_440)} days ago`;
 }

@@ -349,6 +349,7 @@ export class HeldServer {
 
   #end(how: PortEnd): void {
     if (this.#closed) return;
+    this.#line?.closing?.(how.how);
     this.#closed = this.#line?.transport.close().catch(() => {}) ?? Promise.resolve();
     clearTimeout(this.#timer);
     const users = [...this.#users.keys()];

@@ -1,6 +1,7 @@
 /** The servers of this machine that run for everybody: who wants one gets that of others, where it can be the same. */
 
 import { redactorOf } from "../../clients/secrets.ts";
+import type { LineSinks } from "../../clients/server-log.ts";
 import { type LineOptions, lineTo } from "../../clients/transport.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { StdioServer } from "../../config/load.ts";
@@ -34,13 +35,15 @@ export interface HeldFacts {
 
 export class HeldServers implements AsyncDisposable {
   readonly #log: Log;
+  readonly #logs: LineSinks | undefined;
   readonly #held = new Map<string, HeldServer>();
   /** Those that have asked a host something: what they are asked and told is of one session. */
   readonly #asking = new Set<string>();
   readonly #ending = new Set<Promise<void>>();
 
-  constructor(log: Log) {
+  constructor(log: Log, logs: LineSinks | undefined) {
     this.#log = log;
+    this.#logs = logs;
   }
 
   /** Undefined where it would have to be started. */
@@ -83,7 +86,7 @@ export class HeldServers implements AsyncDisposable {
   #start(wish: Wish): HeldServer {
     const { server, cwd, env, capabilities, isShort } = wish;
     const redact = redactorOf(server);
-    const options: LineOptions = { env, cwd, log: this.#log, redact };
+    const options: LineOptions = { env, cwd, log: this.#log, logs: this.#logs, redact };
     const isPrivate = server.session === "private";
     let key = this.#keyOf(wish);
     const held = new HeldServer({

@@ -10,7 +10,7 @@ import { runDaemon } from "../../../daemon/run.ts";
 import { dated, openLog } from "../../../log.ts";
 import { command, commonArgs } from "../../command.ts";
 import { parseDuration } from "../../flags.ts";
-import { toolboxOf } from "../../session.ts";
+import { logsOf, toolboxOf } from "../../session.ts";
 
 const maxIdleMs = 86_400_000;
 
@@ -35,8 +35,9 @@ export default command({
     if (file === undefined) mkdirSync(cwd, { recursive: true });
     // Nobody sits before it, and what it did may be asked later.
     const log = dated(await openLog(io.env["CLAUDIKINS_LOG"] || "info"));
-    await using held = new HeldServers(log);
-    await using toolbox = await toolboxOf(config, io, { cwd, lines: localLines(held, io.env, shellSession) });
+    const logs = logsOf(config, io, log);
+    await using held = new HeldServers(log, logs);
+    await using toolbox = await toolboxOf(config, io, { cwd, logs, lines: localLines(held, io.env, shellSession) });
     const result = await runDaemon(toolbox, {
       place,
       held,

@@ -1,0 +1,231 @@
+/** What there is to tell of one connection to a server, as lines of its log: whole, few enough, and without its secrets. */
+import type { ServerConfig } from "../config/load.ts";
+import { messageOf } from "../errors.ts";
+import { harmless, type LineKind, type LogLine, shortened } from "../logs/line.ts";
+import { LineBudget } from "./line-budget.ts";
+import { logText, oneLine } from "./notices.ts";
+import type { Redact } from "./secrets.ts";
+import type { Line } from "./transport.ts";
+import { WatchedTransport } from "./watched-transport.ts";
+
+/** Where the lines go. */
+export interface LineSink {
+  add(line: LogLine): void;
+}
+
+/** The sinks of all servers of a config. */
+export interface LineSinks {
+  of(server: string): LineSink;
+  /** Last words come until then: how a process ended is known a little later than that it did. */
+  expect(ended: Promise<void>): void;
+  /** Waits a moment for those; then nothing is put off. */
+  end(): Promise<void>;
+}
+
+/** Of a line without end no more is looked at, and of that not the last: a secret may be cut in two there. */
+const maxLookedAt = 65_536;
+const maxSecret = 16_384;
+
+/** Characters of a message of the protocol's log. */
+const maxMessage = 1_000;
+
+/** What a line takes besides its text. */
+const lineCost = 50;
+
+/** After such a time without any more it is told how much was left out. */
+const tellAfterMs = 1_000;
+
+export class ServerLog {
+  readonly #server: ServerConfig;
+  readonly #sinks: LineSinks;
+  readonly #sink: LineSink;
+  readonly #redact: Redact;
+  readonly #budget = new LineBudget();
+  readonly #decoder = new TextDecoder();
+  readonly #over = Promise.withResolvers<void>();
+  #isOver = false;
+  #startedAt = performance.now();
+  #isReady = false;
+  /** Why it is closed by us. */
+  #why: string | undefined;
+  #process = process.pid;
+  /** The beginning of a line whose end has not come. */
+  #begun = "";
+  /** The rest of a line is left out, whose beginning was. */
+  #isSkipping = false;
+  #droppedBytes = 0;
+  #droppedLines = 0;
+  #telling: NodeJS.Timeout | undefined;
+
+  constructor(server: ServerConfig, sinks: LineSinks, redact: Redact) {
+    this.#server = server;
+    this.#sinks = sinks;
+    this.#sink = sinks.of(server.name);
+    this.#redact = redact;
+  }
+
+  /** The same way to the server, of which everything is told from its start to its end. */
+  over(line: Line): Line {
+    let initializeId: unknown;
+    let greeting: Record<string, unknown> = {};
+    const transport = new WatchedTransport(line.transport, {
+      started: (starting) => {
+        this.#started(line.pid());
+        starting.catch((error) => this.failed(error));
+      },
+      sent: (message) => {
+        if (this.#isReady || !("method" in message)) return;
+        if ("id" in message && message.method === "initialize") initializeId = message.id;
+        // It is said when the answer was found good.
+        if (message.method === "notifications/initialized") this.#ready(greeting);
+      },
+      received: (message) => {
+        if ("method" in message) this.#told(message);
+        else if (!this.#isReady && message.id === initializeId && "result" in message) greeting = message.result;
+      },
+      failed: (error) => this.#said("error", oneLine(this.#redact(error.message), maxMessage)),
+      // Why a start failed is known a moment later than that it did.
+      closed: () => (this.#isReady ? this.#ended(line.ended()) : setImmediate(() => this.#ended(line.ended()))),
+    });
+    return { ...line, transport, closing: (why) => this.#closing(why) };
+  }
+
+  /** It was not even started. */
+  failed(error: unknown): void {
+    this.#end("failed", messageOf(error));
+  }
+
+  /** What it wrote there; not looked at where it is too much. */
+  stderr(chunk: Uint8Array): void {
+    if (this.#budget.isEmpty) {
+      this.#isSkipping = true;
+      this.#drop(this.#begun.length + chunk.length, 0);
+      this.#begun = "";
+      return;
+    }
+    this.#stderrText(this.#decoder.decode(chunk, { stream: true }));
+  }
+
+  #started(pid: number | undefined): void {
+    this.#startedAt = performance.now();
+    if (pid !== undefined) this.#process = pid;
+    // Of a program that could not be started there is nothing to tell but that.
+    else if (this.#server.url === undefined) return;
+    const { url } = this.#server;
+    const what = url === undefined ? "its process was started" : `it is asked for at ${hostOf(url)}`;
+    this.#write("start", `${what} by claudikins (process ${process.pid})`);
+  }
+
+  /** With what it says of itself. */
+  #ready(greeting: Record<string, unknown>): void {
+    this.#isReady = true;
+    const { name, version } = Object(Object(greeting)["serverInfo"]);
+    const says = [name, version].filter((each) => typeof each === "string").join(" ");
+    const ms = Math.round(performance.now() - this.#startedAt);
+    this.#write("ready", `after ${ms} ms${says === "" ? "" : `: ${says}`}`);
+  }
+
+  #told({ method, params }: { method: string; params?: unknown }): void {
+    if (method !== "notifications/message") return;
+    const said: Record<string, unknown> = Object(params);
+    const level = typeof said["level"] === "string" ? oneLine(said["level"], 20) : "no level";
+    // Of a flood no more is looked at than is kept.
+    if (this.#budget.isEmpty) this.#drop(0, 1);
+    else this.#said("log", `${level}${logText(said, this.#redact, maxMessage)}`);
+  }
+
+  #closing(why: string): void {
+    this.#why = why;
+    if (!this.#isOver) this.#sinks.expect(this.#over.promise);
+  }
+
+  #ended(how: string): void {
+    const why = this.#why ?? (how || "the connection was closed");
+    if (this.#isReady) this.#end("end", this.#why === undefined ? why : `by claudikins: ${why}`);
+    else this.#end("failed", why);
+  }
+
+  /** Once, with the first reason. */
+  #end(kind: "end" | "failed", how: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stderrText(this.#decoder.decode());
+    this.#line(this.#begun);
+    this.#begun = "";
+    this.#tellDropped();
+    this.#write(kind, how.split("\n")[0] ?? "");
+    this.#over.resolve();
+  }
+
+  /** A message of its own log, in one line; or what it did that the protocol does not know. */
+  #said(kind: "log" | "error", text: string): void {
+    if (this.#budget.take(text.length + lineCost)) {
+      this.#tellDropped();
+      this.#write(kind, text);
+    } else this.#drop(0, 1);
+  }
+
+  #stderrText(text: string): void {
+    const [first = "", ...rest] = text.split("\n");
+    if (rest.length === 0) {
+      this.#begin(first);
+      return;
+    }
+    this.#begin(first);
+    this.#line(this.#begun);
+    this.#begun = "";
+    this.#isSkipping = false;
+    const last = rest.pop() ?? "";
+    for (const line of rest) this.#line(line);
+    this.#begin(last);
+  }
+
+  #begin(text: string): void {
+    if (this.#isSkipping) this.#drop(text.length, 0);
+    else if (this.#begun.length < maxLookedAt) this.#begun += text.slice(0, maxLookedAt);
+  }
+
+  #line(text: string): void {
+    if (text === "" || text === "\r") return;
+    if (!this.#budget.take(Math.min(text.length, maxLookedAt) + lineCost)) {
+      this.#drop(text.length + 1, 0);
+      return;
+    }
+    this.#tellDropped();
+    this.#write("stderr", text);
+  }
+
+  #write(kind: LineKind, text: string): void {
+    const isWhole = text.length < maxLookedAt;
+    const known = this.#redact(isWhole ? text : text.slice(0, maxLookedAt));
+    // Again, since colours may have stood in the middle of one.
+    const shown = this.#redact(harmless(isWhole ? known : known.slice(0, -maxSecret)));
+    if (shown !== "") this.#sink.add({ at: Date.now(), process: this.#process, kind, text: shortened(shown) });
+  }
+
+  #drop(bytes: number, lines: number): void {
+    this.#droppedBytes += bytes;
+    this.#droppedLines += lines;
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      if (this.#budget.isEmpty) this.#drop(0, 0);
+      else this.#tellDropped();
+    }, tellAfterMs).unref();
+  }
+
+  #tellDropped(): void {
+    if (this.#droppedBytes + this.#droppedLines === 0) return;
+    const kilobytes = Math.ceil(this.#droppedBytes / 1_000);
+    const what = [
+      ...(this.#droppedBytes > 0 ? [`${kilobytes.toLocaleString("en")} kB of its stderr`] : []),
+      ...(this.#droppedLines > 0 ? [`${this.#droppedLines.toLocaleString("en")} of its messages`] : []),
+    ];
+    this.#droppedBytes = 0;
+    this.#droppedLines = 0;
+    this.#write("dropped", `${what.join(" and ")}: more than is kept`);
+  }
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : "an address that is none";
+}

@@ -1,0 +1,93 @@
+/** The messages that go to servers and come from them, for whoever wants to see them; the calls themselves notice nothing. */
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
+import { masked } from "./masked.ts";
+import type { Redact } from "./secrets.ts";
+import { WatchedTransport } from "./watched-transport.ts";
+
+export interface TraceEntry {
+  /** Milliseconds since the trace was begun. */
+  at: number;
+  server: string;
+  direction: "sent" | "received";
+  kind: "request" | "notification" | "result" | "error";
+  /** Of an answer, that of the request. */
+  method: string;
+  id?: RequestId | undefined;
+  /** Milliseconds from the request to the answer. */
+  ms?: number | undefined;
+  /** Of the message as JSON. */
+  bytes: number;
+  /** Without secrets. */
+  message: Record<string, unknown>;
+}
+
+type Target = (entry: TraceEntry) => void;
+
+/** What was asked, and when, by which side and with which id. */
+type Asked = Map<string, { method: string; at: number }>;
+
+export class Trace {
+  readonly #target: Target;
+  readonly #startedAt = performance.now();
+  readonly #unshown: (() => TraceEntry)[] = [];
+  #isWaiting = false;
+
+  /** `target` is told of each message a moment after it went by, in their order. */
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  /** The same transport, seen. To be called before it is started. */
+  over(transport: Transport, server: string, redact: Redact): Transport {
+    const asked: Asked = new Map();
+    return new WatchedTransport(transport, {
+      sent: (message) => this.#saw("sent", message, server, redact, asked),
+      received: (message) => this.#saw("received", message, server, redact, asked),
+    });
+  }
+
+  /** Tells everything that went by until now. */
+  flush(): void {
+    this.#isWaiting = false;
+    for (const entry of this.#unshown.splice(0)) this.#target(entry());
+  }
+
+  #saw(direction: Direction, message: JSONRPCMessage, server: string, redact: Redact, asked: Asked): void {
+    const at = performance.now() - this.#startedAt;
+    const about = aboutMessage(direction, message, at, asked);
+    // What takes time is done when the message is where it belongs.
+    this.#unshown.push(() => ({ at, server, direction, ...about, ...shown(message, redact) }));
+    if (!this.#isWaiting) setImmediate(() => this.flush());
+    this.#isWaiting = true;
+  }
+}
+
+function shown(message: JSONRPCMessage, redact: Redact): Pick<TraceEntry, "bytes" | "message"> {
+  try {
+    const withoutSecrets = masked({ ...message }, redact);
+    return { bytes: Buffer.byteLength(JSON.stringify(message)), message: withoutSecrets };
+  } catch {
+    // Nested deeper than our stack: the call itself may have fared better.
+    return { bytes: 0, message: { problem: "nested too deep to be shown" } };
+  }
+}
+
+type Direction = TraceEntry["direction"];
+
+function aboutMessage(direction: Direction, message: JSONRPCMessage, at: number, asked: Asked) {
+  const id = "id" in message ? message.id : undefined;
+  if ("method" in message) {
+    const { method } = message;
+    if (id === undefined) return { kind: "notification" as const, method };
+    asked.set(keyOf(direction, id), { method, at });
+    return { kind: "request" as const, method, id };
+  }
+  const key = keyOf(direction === "sent" ? "received" : "sent", id);
+  const request = asked.get(key);
+  asked.delete(key);
+  const kind = "error" in message ? ("error" as const) : ("result" as const);
+  return { kind, method: request?.method ?? "an unknown request", id, ms: request && at - request.at };
+}
+
+const keyOf = (asker: Direction, id: RequestId | undefined) => `${asker} ${JSON.stringify(id)}`;

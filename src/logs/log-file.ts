@@ -1,0 +1,145 @@
+/**
+ * The file of one server's log, to which several processes add lines at once: whole ones, in one write each, which needs
+ * no lock. It is never in the way of a call and never a reason to fail: what cannot be written is not.
+ */
+import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { messageOf, systemCodeOf } from "../errors.ts";
+import { namesIn } from "../files.ts";
+import { withLock } from "../lock.ts";
+import type { Log } from "../log.ts";
+import { type LogLine, writtenLine } from "./line.ts";
+import { headerOf, isLogName, type LogOwner, lockName, logFile, olderSuffix } from "./place.ts";
+
+/** The file and the older one have that much each. */
+const defaultMaxBytes = 1_048_576;
+
+/** Where it cannot be moved aside, it may become so many times as large. */
+const maxTimes = 4;
+
+const writeAfterMs = 50;
+const lockWaitMs = 2_000;
+
+/** Logs of servers that nobody starts any more. */
+const keptMs = 30 * 86_400_000;
+
+export interface LogFileOptions {
+  folder: string;
+  log: Log;
+  maxBytes?: number | undefined;
+}
+
+export class LogFile {
+  readonly path: string;
+  readonly #header: string;
+  readonly #log: Log;
+  readonly #maxBytes: number;
+  #unwritten: string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #rotating: Promise<void> | undefined;
+  #mayRotate = true;
+  #isEnding = false;
+  #isBroken = false;
+  #hasToldWhy = false;
+
+  constructor(owner: LogOwner, { folder, log, maxBytes = defaultMaxBytes }: LogFileOptions) {
+    this.path = logFile(folder, owner);
+    this.#header = headerOf(owner);
+    this.#log = log;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** It is written a moment later, with what comes until then. */
+  add(line: LogLine): void {
+    this.#unwritten.push(writtenLine(line));
+    if (this.#isEnding) this.write();
+    else this.#timer ??= setTimeout(() => this.write(), writeAfterMs).unref();
+  }
+
+  /**
+   * Everything that is not written yet. Where that is too much for the file it is moved aside first, a moment later; not
+   * where there will be none.
+   */
+  write(isLastMoment = this.#isEnding): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#unwritten.length === 0 || (this.#rotating && !isLastMoment)) return;
+    try {
+      const file = this.#open();
+      try {
+        this.#append(file, this.#unwritten.join(""), this.#mayRotate && !isLastMoment);
+      } finally {
+        closeSync(file);
+      }
+    } catch (error) {
+      this.#isBroken = true;
+      this.#unwritten = [];
+      this.#tell(`is not written: ${messageOf(error)}`);
+    }
+  }
+
+  /** Writes what is left; lines that come afterwards are written at once. Never rejects. */
+  async end(): Promise<void> {
+    this.write();
+    await this.#rotating;
+    this.#isEnding = true;
+    this.write();
+  }
+
+  #open(): number {
+    try {
+      return openSync(this.path, "a", 0o600);
+    } catch (error) {
+      if (systemCodeOf(error) !== "ENOENT") throw error;
+      mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
+      return openSync(this.path, "a", 0o600);
+    }
+  }
+
+  #append(file: number, text: string, mayRotate: boolean): void {
+    const { size } = fstatSync(file);
+    if (size > this.#header.length && size + text.length > this.#maxBytes) {
+      if (mayRotate) {
+        this.#rotating = this.#rotate(text.length);
+        return;
+      }
+      if (size > maxTimes * this.#maxBytes) throw new Error("it is full");
+    }
+    this.#unwritten = [];
+    // Of a write that failed before, a part of a line may be there. Who finds nothing begins; several may, at once.
+    const bytes = Buffer.from(`${size === 0 ? this.#header : this.#isBroken ? "\n" : ""}${text}`);
+    this.#isBroken = writeSync(file, bytes) < bytes.length;
+    if (size === 0) this.#forgetOld();
+  }
+
+  /** Several may want to at once: only the first of them still finds that there is a reason. */
+  async #rotate(more: number): Promise<void> {
+    const rotate = () => {
+      const size = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;
+      if (size + more > this.#maxBytes) renameSync(this.path, this.path + olderSuffix);
+    };
+    try {
+      await withLock(join(dirname(this.path), lockName), "the logs", rotate, lockWaitMs);
+    } catch (error) {
+      this.#mayRotate = false;
+      this.#tell(`cannot be moved aside: ${messageOf(error)}`);
+    }
+    this.#rotating = undefined;
+    this.write();
+  }
+
+  #forgetOld(): void {
+    const folder = dirname(this.path);
+    for (const name of namesIn(folder)) {
+      const path = join(folder, name);
+      if (!isLogName(name.replace(/\.1$/, ""))) continue;
+      const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      if (changed < Date.now() - keptMs) unlinkSync(path);
+    }
+  }
+
+  #tell(what: string): void {
+    if (!this.#hasToldWhy) this.#log.debug(`The log ${this.path} ${what}`);
+    this.#hasToldWhy = true;
+  }
+}

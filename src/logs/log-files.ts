@@ -1,0 +1,65 @@
+/** The logs of the servers of one config, of which each is opened when its server is started. */
+import type { Log } from "../log.ts";
+import { LogFile } from "./log-file.ts";
+
+export interface LogFilesOptions {
+  folder: string;
+  /** Its file, `null` for the demo's. */
+  config: string | null;
+  log: Log;
+}
+
+/** A little more than how long a process's pipes are read after its end. */
+const lastWordsMs = 150;
+
+/** Those that may have something to write in the last moment of the process. */
+const open = new Set<LogFiles>();
+process.on("exit", () => {
+  for (const files of open) files.writeLast();
+});
+
+export class LogFiles {
+  readonly #options: LogFilesOptions;
+  readonly #files = new Map<string, LogFile>();
+  readonly #writers = new Set<Promise<void>>();
+
+  constructor(options: LogFilesOptions) {
+    this.#options = options;
+  }
+
+  of(server: string): LogFile {
+    open.add(this);
+    let file = this.#files.get(server);
+    if (!file) {
+      const { folder, config, log } = this.#options;
+      file = new LogFile({ server, config }, { folder, log });
+      this.#files.set(server, file);
+    }
+    return file;
+  }
+
+  /** Somebody will have written the last until then. */
+  expect(ended: Promise<void>): void {
+    this.#writers.add(ended);
+    void ended.then(() => this.#writers.delete(ended));
+  }
+
+  /** What is left, where nothing can be awaited. */
+  writeLast(): void {
+    for (const file of this.#files.values()) file.write(true);
+  }
+
+  /** Waits a moment for those who are still about to write; what comes afterwards is written at once. Never rejects. */
+  async end(): Promise<void> {
+    if (this.#writers.size > 0) await this.#lastWords();
+    open.delete(this);
+    await Promise.all([...this.#files.values()].map((file) => file.end()));
+  }
+
+  async #lastWords(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, lastWordsMs);
+    await Promise.race([Promise.all(this.#writers), late]);
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,274 @@
+/** `claudikins logs`, as a person calls it after servers were started: by the program, as processes. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { fromSource } from "../support/claudikins.ts";
+import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliResult, cli } from "./in-memory.ts";
+
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+let env: Record<string, string>;
+beforeEach(() => {
+  folder = temporaryFolder();
+  env = { XDG_DATA_HOME: join(folder.path, "data"), XDG_CONFIG_HOME: join(folder.path, "config") };
+  configure({ shop: fixture("chatty", folder.path), "big shop": fixture("chatty", folder.path) });
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const configure = (mcpServers: object, more: object = {}) => folder.write("claudikins.json", { mcpServers, ...more });
+
+const run = (...argv: string[]) => cli(argv, { cwd: folder.path, env });
+const logs = (...argv: string[]) => run("logs", ...argv);
+
+/** `server` is its name in code. */
+async function say(text: string, server = "shop"): Promise<void> {
+  const { exitCode, stderr } = await run(
+    "exec",
+    "-e",
+    `await ${server}.write({ text: ${JSON.stringify(`${text}\n`)} })`,
+  );
+  expect([exitCode, stderr.replace(/[\d,]+/g, "N")]).toEqual([0, "[N call · N ms]\n"]);
+}
+
+/** With what differs from run to run as words. */
+const shown = ({ exitCode, stdout, stderr }: CliResult) => ({
+  exitCode,
+  stdout: stdout
+    .replaceAll(folder.path, "FOLDER")
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/TIME \d+/g, "TIME PID")
+    .replace(/"process":\d+/g, '"process":"PID"')
+    .replace(/\(process \d+\)/g, "(process PID)")
+    .replace(/-[\da-f]{12}\.log/g, "-HASH.log")
+    .replace(/\d+ ms/g, "N ms"),
+  stderr: stderr.replaceAll(folder.path, "FOLDER"),
+});
+
+test("what a server said, the last lines, as text and as JSON", async () => {
+  await say("hello");
+  expect(shown(await logs("shop"))).toEqual({
+    exitCode: 0,
+    stdout: `TIME PID start   its process was started by claudikins (process PID)
+TIME PID stderr  chatty is starting
+TIME PID ready   after N ms: chatty 1.2.3
+TIME PID stderr  hello
+TIME PID end     by claudikins: claudikins is closing
+`,
+    stderr: "",
+  });
+  expect(shown(await logs("shop", "-n", "2")).stdout.split("\n")[0]).toBe("TIME PID stderr  hello");
+  const json = JSON.parse(shown(await logs("shop", "--lines", "2", "--json")).stdout);
+  expect(json).toEqual({
+    server: "shop",
+    config: "FOLDER/claudikins.json",
+    path: "FOLDER/data/claudikins/logs/shop-HASH.log",
+    lines: [
+      { at: "TIME", process: "PID", kind: "stderr", text: "hello" },
+      { at: "TIME", process: "PID", kind: "end", text: "by claudikins: claudikins is closing" },
+    ],
+  });
+  expect((await logs("shop", "--since", "1h")).stdout).toContain("hello");
+  const path = (await logs("shop", "--path")).stdout.trim();
+  expect(existsSync(path)).toBe(true);
+  expect(JSON.parse((await logs("shop", "--path", "--json")).stdout)).toEqual({ path });
+});
+
+test("which logs there are: of this config, or of all; also of servers that are not in it any more", async () => {
+  expect(await logs()).toEqual({
+    exitCode: 0,
+    stdout: "",
+    stderr: "No server has a log yet: one begins when a server is started.\n",
+  });
+  await say("hello");
+  await say("hello", "big_shop");
+  const other = folder.write("other/claudikins.json", { mcpServers: { shop: fixture("chatty") } });
+  await run("exec", "--config", other, "-e", "shop.write({ text: 'from another' })");
+  configure({ shop: fixture("chatty") });
+  expect((await logs()).stdout).toBe(
+    `server                        last line  size
+big shop (not in the config)  just now   1 kB
+shop                          just now   1 kB
+`,
+  );
+  const { logs: found } = JSON.parse(shown(await logs("--json")).stdout);
+  expect(found).toEqual([
+    expect.objectContaining({
+      server: "big shop",
+      config: "FOLDER/claudikins.json",
+      lastAt: "TIME",
+      isConfigured: false,
+    }),
+    expect.objectContaining({ server: "shop", config: "FOLDER/claudikins.json", lastAt: "TIME", isConfigured: true }),
+  ]);
+  expect((await logs("--all")).stdout).toContain(other);
+  expect((await logs("big shop")).stdout).toContain("hello");
+  expect((await logs("shop")).stdout).not.toContain("another");
+  expect((await logs("shop", "--config", other)).stdout).toContain("from another");
+  // Also where the config says nothing any more.
+  folder.write("claudikins.json", "{ broken");
+  expect((await logs("shop")).stdout).toContain("hello");
+});
+
+test("of the demo", async () => {
+  using empty = temporaryFolder();
+  const options = { cwd: empty.path, env };
+  await cli(["exec", "-e", "await demo.list_orders(); return 1"], options);
+  expect(shown(await cli(["logs", "demo"], options)).stdout).toContain("ready   after N ms: claudikins-demo");
+});
+
+test("of a server that the daemon holds: its one start, what it said to all, and why it was ended; traces go through it", async () => {
+  mkdirSync(join(folder.path, "run"), { mode: 0o700 });
+  const shared = { ...env, XDG_RUNTIME_DIR: join(folder.path, "run"), CLAUDIKINS_DAEMON: "on" };
+  const claudikins = (...argv: string[]) => runProgram([...fromSource, ...argv], { cwd: folder.path, env: shared });
+  const code = (text: string) => `await shop.write({ text: "${text}\\n" })`;
+  try {
+    expect((await claudikins("exec", "-e", code("from the first"))).exitCode).toBe(0);
+    const { stderr } = await claudikins("exec", "--trace", "-e", code("from the second"));
+    expect(stderr).toMatch(/shop → tools\/call #\d \(\d+ bytes\) \{"name": "write"/);
+    expect(stderr).toMatch(/shop ← result of tools\/call #\d after \d+ ms/);
+  } finally {
+    await claudikins("daemon", "stop");
+  }
+  const { stdout } = shown(await logs("shop"));
+  expect(stdout.split("\n").map((line) => line.replace("TIME PID ", ""))).toEqual([
+    "start   its process was started by claudikins (process PID)",
+    "stderr  chatty is starting",
+    "ready   after N ms: chatty 1.2.3",
+    "stderr  from the first",
+    "stderr  from the second",
+    "end     by claudikins: claudikins is closing",
+    "",
+  ]);
+  expect(await processesLeft(folder.path)).toEqual([]);
+});
+
+test("they are removed", async () => {
+  await say("hello");
+  await say("hello", "big_shop");
+  expect(await logs("shop", "--clear")).toEqual({ exitCode: 0, stdout: "", stderr: "Removed: shop\n" });
+  expect(await logs("shop")).toEqual({
+    exitCode: 0,
+    stdout: "",
+    stderr: "Nothing was logged of shop yet: its log begins when it is started.\n",
+  });
+  expect((await logs("--clear", "--json")).stdout).toBe('{"cleared":["big shop"]}\n');
+  expect((await logs("--clear")).stderr).toBe("There was no log.\n");
+});
+
+describe("nothing is kept", () => {
+  test('with "logs": false', async () => {
+    configure({ shop: fixture("chatty", folder.path) }, { logs: false });
+    await say("hello");
+    expect(existsSync(join(folder.path, "data", "claudikins", "logs"))).toBe(false);
+    expect((await logs("shop")).stderr).toBe('Nothing is kept: the config has "logs": false.\n');
+  });
+
+  test("where nothing can be written, and everything else goes on", async () => {
+    folder.write("data/claudikins/logs", "a file in the place of the folder");
+    await say("hello");
+    expect((await logs("shop")).exitCode).toBe(0);
+    const { stderr } = await runProgram([...fromSource, "exec", "-e", "shop.write({ text: 'x' })", "--verbose"], {
+      cwd: folder.path,
+      env,
+    });
+    expect(stderr.match(/The log .* is not written/g)).toHaveLength(1);
+  });
+});
+
+test.each([
+  [["shp"], 'error: No server is called "shp", and there is no log of one\n\nhint: Did you mean shop?\n'],
+  [["--follow"], "error: --follow needs a server\n\nhint: Which ones have a log: claudikins logs\n"],
+  [["--since", "1h"], "error: --since needs a server\n\nhint: Which ones have a log: claudikins logs\n"],
+  [["shop", "--all"], "error: Give a server or --all, not both\n"],
+  [["shop", "--since", "soon"], 'error: --since takes a time like 30s, 10m, 2h or 3d; got "soon"\n'],
+  [["shop", "-n", "0"], 'error: --lines takes a whole number from 1 to 1000000; got "0"\n'],
+  [["shop", "--clear", "-f"], "error: --clear shows no lines: not with --follow\n"],
+  [["shop", "--path", "--clear"], "error: --path shows no lines: not with --clear\n"],
+])("%j is refused", async (argv, stderr) => {
+  expect(await logs(...argv)).toEqual({ exitCode: 2, stdout: "", stderr });
+});
+
+describe("--follow", () => {
+  const start = (...argv: string[]) =>
+    Bun.spawn([...fromSource, "logs", "shop", "--follow", ...argv], {
+      cwd: folder.path,
+      env: testEnvironment(env),
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+
+  interface Reader {
+    read(): Promise<{ value?: Uint8Array | undefined; done: boolean }>;
+  }
+
+  /** Reads until the text is there; what came until then. */
+  async function until(reader: Reader, text: string): Promise<string> {
+    let all = "";
+    while (!all.includes(text)) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`it ended before "${text}": ${all}`);
+      all += new TextDecoder().decode(value);
+    }
+    return all;
+  }
+
+  test.each([["SIGINT"], ["SIGTERM"]] as const)(
+    "shows what is added, and ends with %s at 130, and nothing is left",
+    async (signal) => {
+      await say("before");
+      const child = start("-n", "2");
+      const reader = child.stdout.getReader();
+      expect((await until(reader, "is closing\n")).match(/\n/g)).toHaveLength(2);
+      await say("while it is followed");
+      await until(reader, "while it is followed\n");
+      // Also when the file is another one.
+      await logs("shop", "--clear");
+      await say("in another file");
+      await until(reader, "in another file\n");
+      child.kill(signal);
+      expect([await child.exited, await child.stderr.text()]).toEqual([130, ""]);
+      expect(await processesLeft(folder.path)).toEqual([]);
+    },
+  );
+
+  test("waits for a log that is not there yet; as JSON a line is a document", async () => {
+    const child = start("--json");
+    const reader = child.stdout.getReader();
+    await say("the first");
+    const lines = (await until(reader, 'is closing"}\n')).trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line).kind)).toEqual(["start", "stderr", "ready", "stderr", "end"]);
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(130);
+  });
+
+  test("ends when nobody reads any more", async () => {
+    await say("before");
+    const child = start();
+    const reader = child.stdout.getReader();
+    await until(reader, "before");
+    await reader.cancel();
+    // It hears of that when it has something to say.
+    await say("after");
+    expect(await child.exited).toBe(0);
+  });
+});
+
+test("colours are for a person who watches, unless they want none", async () => {
+  await say("hello");
+  const watched = (more: Record<string, string> = {}) =>
+    cli(["logs", "shop"], { cwd: folder.path, env: { ...env, ...more }, terminal: true });
+  expect((await watched()).stdout).toContain("\u001b[36mstart ");
+  expect((await watched({ NO_COLOR: "1" })).stdout).not.toContain("\u001b");
+  expect((await logs("shop")).stdout).not.toContain("\u001b");
+});
+
+test("the folder can be taken away at any time", async () => {
+  await say("hello");
+  rmSync(join(folder.path, "data"), { recursive: true });
+  await say("again");
+  expect(readdirSync(join(folder.path, "data", "claudikins", "logs"))).toHaveLength(1);
+});

@@ -1,0 +1,118 @@
+/** `--trace` and `--trace-file`: what went to servers and came from them, beside the command's own output. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { cli } from "./in-memory.ts";
+
+setDefaultTimeout(30_000);
+
+const secret = "s3cr3t-t0k3n-0123456789";
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+  folder.write("claudikins.json", { mcpServers: { shop: { ...fixture("chatty"), env: { API_TOKEN: secret } } } });
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const code = `await shop.write({ text: "x", password: "horse" }); return shop.env({ name: "API_TOKEN" })`;
+
+const exec = (flags: string[], options: { terminal?: boolean; env?: Record<string, string> } = {}) =>
+  cli(["exec", "-e", code, ...flags], { cwd: folder.path, ...options });
+
+/** Times and sizes as N; the second run knows the tools, and does not ask for them first. */
+const lines = (text: string) =>
+  text
+    .split("\n")
+    .filter((line) => line.startsWith("+") && !line.includes("tools/list"))
+    .map((line) =>
+      line
+        .replace(/^\+ *\d+ ms/, "+ N ms")
+        .replace(/after \d+ ms/, "after N ms")
+        .replace(/\(\d+ bytes\)/, "(N bytes)"),
+    );
+
+test("a line for each message on stderr, without secrets; stdout is what it was", async () => {
+  await exec([]);
+  const { exitCode, stdout, stderr } = await exec(["--trace"]);
+  expect([exitCode, stdout]).toEqual([0, `${secret}\n`]);
+  expect(stderr).not.toContain(secret);
+  expect(stderr).not.toContain("horse");
+  expect(lines(stderr)).toEqual([
+    expect.stringMatching(
+      /^\+ N ms {2}shop → initialize #0 \(N bytes\) \{.*"clientInfo": \{"name": "claudikins", "version": ".*"\}\}$/,
+    ),
+    '+ N ms  shop ← result of initialize #0 after N ms (N bytes) {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "logging": {}}, "serverInfo": {"name": "chatty", "version": "1.2.3"}}',
+    "+ N ms  shop → notifications/initialized (N bytes)",
+    '+ N ms  shop → tools/call #1 (N bytes) {"name": "write", "arguments": {"text": "x", "password": "***"}}',
+    '+ N ms  shop ← result of tools/call #1 after N ms (N bytes) {"content": [{"type": "text", "text": "done"}]}',
+    expect.stringMatching(
+      /^\+ N ms {2}shop → tools\/call #\d \(N bytes\) \{"name": "env", "arguments": \{"name": "API_TOKEN"\}\}$/,
+    ),
+    expect.stringMatching(
+      /^\+ N ms {2}shop ← result of tools\/call #\d after N ms \(N bytes\) \{"content": \[\{"type": "text", "text": "\*\*\*"\}\]\}$/,
+    ),
+  ]);
+});
+
+test("a message is one line, however large it is, and without what a terminal would obey", async () => {
+  const evil = `return shop.env({ name: "\\u001b[31m\\u009b31m\\u202e" + "x".repeat(200_000) + "\\n" })`;
+  const { stderr } = await cli(["exec", "-e", evil, "--trace"], { cwd: folder.path });
+  expect(stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  expect(Math.max(...stderr.split("\n").map((line) => line.length))).toBeLessThan(1_300);
+  expect(stderr).toContain("more characters of 200,0");
+});
+
+test("--trace-file has whole messages, and is the user's alone", async () => {
+  const { exitCode, stdout, stderr } = await exec(["--trace-file", "trace.ndjson", "--json"]);
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  expect(JSON.parse(stdout).value).toBe(secret);
+  const file = join(folder.path, "trace.ndjson");
+  const text = readFileSync(file, "utf8");
+  expect(text).not.toContain(secret);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const entries = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const call = entries.find(({ message }) => message.params?.name === "env");
+  expect(call).toEqual({
+    time: expect.stringMatching(/^\d{4}-/),
+    at: expect.any(Number),
+    server: "shop",
+    direction: "sent",
+    kind: "request",
+    method: "tools/call",
+    id: expect.any(Number),
+    bytes: JSON.stringify(call.message).length,
+    message: {
+      jsonrpc: "2.0",
+      id: call.id,
+      method: "tools/call",
+      params: { name: "env", arguments: { name: "API_TOKEN" } },
+    },
+  });
+  expect(entries.find(({ id, kind }) => kind === "result" && id === call.id)).toMatchObject({
+    direction: "received",
+    ms: expect.any(Number),
+  });
+});
+
+test("a file that cannot be written is said before anything is done", async () => {
+  const { exitCode, stdout, stderr } = await exec(["--trace-file", "no/such/folder/trace.ndjson"]);
+  expect([exitCode, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/^error: Cannot write the trace: ENOENT/);
+});
+
+test.skipIf(!existsSync("/dev/full"))("a disk that is full ends the trace, and not the call", async () => {
+  const { exitCode, stdout, stderr } = await exec(["--trace-file", "/dev/full"]);
+  expect([exitCode, stdout]).toEqual([0, `${secret}\n`]);
+  expect(stderr.match(/warning: the trace is not written any more: ENOSPC/g)).toHaveLength(1);
+});
+
+test("colours are for a person who watches, unless they want none", async () => {
+  expect((await exec(["--trace"], { terminal: true })).stderr).toContain("\u001b[36mshop → initialize");
+  expect((await exec(["--trace"], { terminal: true, env: { NO_COLOR: "1" } })).stderr).not.toContain("\u001b[3");
+});
