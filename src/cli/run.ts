@@ -65,11 +65,12 @@ const commands: Record<string, Entry | Group> = {
     },
   },
   daemon: {
-    summary: "The process that keeps servers running between calls: status, stop",
+    summary: "The process that keeps servers running between calls: status, logs, stop",
     description:
       "What keeps servers running between calls, for all that call their tools. It starts and ends by itself.",
     commands: {
       status: { summary: "Show the daemons that run", load: () => import("./commands/daemon/status.ts") },
+      logs: { summary: "Show what it did", load: () => import("./commands/daemon/logs.ts") },
       stop: {
         summary: "End the daemon of this config, and its servers",
         load: () => import("./commands/daemon/stop.ts"),

@@ -87,7 +87,8 @@ export async function* follow(end: LogEnd, signal: AbortSignal): AsyncGenerator<
   }
 }
 
-function pause(signal: AbortSignal): Promise<void> {
+/** Until it is worth another look, or the signal comes. */
+export function pause(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, lookMs);
   const stop = () => resolve();

@@ -37,7 +37,7 @@ describe("help", () => {
         search   Find tools by what they do; starts no server
         list     Show the servers and what is known of them; --check starts them
         auth     Sign in to servers on the network: login, logout, status
-        daemon   The process that keeps servers running between calls: status, stop
+        daemon   The process that keeps servers running between calls: status, logs, stop
         setup    First steps: folders, tools, the skill; then what is left for you
         doctor   Look at everything, and say what repairs what is wrong
         skill    Tell your agents how to work with us: install, remove, status

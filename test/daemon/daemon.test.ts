@@ -353,6 +353,31 @@ describe("claudikins daemon", () => {
     expect(await project.claudikins("daemon", "stop", "--all", "--config", "x")).toMatchObject({ exitCode: 2 });
   });
 
+  test("logs: what it did, and what it does next", async () => {
+    expect(await project.claudikins("daemon", "logs")).toMatchObject({ exitCode: 0, stdout: "" });
+    const { pid } = await seen();
+    const { stdout } = await project.claudikins("daemon", "logs");
+    expect(stdout).toMatch(/^\[claudikins\] . \d{4}-\S+Z version \S+ listens, as process \d+\n/);
+    expect(stdout).toContain(`Z seen is started (process ${pid})\n`);
+    const { path, lines } = JSON.parse((await project.claudikins("daemon", "logs", "-n", "1", "--json")).stdout);
+    expect([path, lines]).toEqual([expect.stringMatching(/\.log$/), [expect.stringContaining("seen is started")]]);
+    const following = Bun.spawn([...fromSource, "daemon", "logs", "--follow"], {
+      cwd: join(project.path, "project"),
+      env: project.env,
+      stdout: "pipe",
+    });
+    const reader = following.stdout.getReader();
+    let heard = "";
+    const hears = async (words: string) => {
+      while (!heard.includes(words)) heard += new TextDecoder().decode((await reader.read()).value);
+    };
+    await hears("seen is started");
+    await project.claudikins("daemon", "stop");
+    await hears("leaving: it was asked to stop");
+    following.kill("SIGINT");
+    expect(await following.exited).toBe(130);
+  });
+
   test("stop waits for calls, and with --now does not", async () => {
     await seen();
     const call = project.value("wait", { ms: 1_000 });
