@@ -239,6 +239,21 @@ test("what a server that fails has said is said as without the daemon", async ()
   expect((await exec("return await asker.seen()")).exitCode).toBe(0);
 });
 
+test("a server whose first answer is an error, or that nobody could use, is not kept", async () => {
+  const script = (answers: object) =>
+    writeFileSync(join(project.path, "moody.json"), JSON.stringify({ capabilities: { tools: {} }, answers }));
+  script({ initialize: { $error: { code: -32000, message: "not yet" } } });
+  const { mcpServers } = await Bun.file(project.config).json();
+  const moody = fixture("scripted", join(project.path, "moody.json"));
+  writeFileSync(project.config, JSON.stringify({ mcpServers: { ...mcpServers, moody } }));
+  const first = await exec("await moody.anything()");
+  expect([first.exitCode, first.stderr]).toEqual([4, expect.stringContaining("its first answer is an error: not yet")]);
+  await until(() => processesWith("moody.json").length === 0);
+  const tools = [{ name: "anything", inputSchema: { type: "object" } }];
+  script({ "tools/list": { tools }, "tools/call": { content: [{ type: "text", text: "now" }] } });
+  expect((await exec("return await moody.anything({})")).stdout).toBe("now\n");
+});
+
 test("results of 50 MB", async () => {
   const code = "return (await seen.large.raw({ characters: 50_000_000 })).content[0].text.length";
   const { stdout, stderr } = await exec(code, {}, ["--memory", "1024mb"]);

@@ -102,6 +102,19 @@ describe("sessions", () => {
     expect(await one.execute("return asker.wait({ ms: 1 })")).toBe("waited");
   });
 
+  test("each have a server of their own where it is not shared", async () => {
+    const asker = { ...fixture("protocol", "stdio", folder.path), session: "private" };
+    folder.write("claudikins.json", { mcpServers: { asker } });
+    await using door = await httpServe(folder);
+    serving = door.pid;
+    await using one = await sdkHost(door.url);
+    const two = await sdkHost(door.url);
+    for (const each of [one, two, one]) await each.execute("return asker.wait({ ms: 1 })");
+    await processes(2);
+    await two[Symbol.asyncDispose]();
+    await processes(1);
+  });
+
   test("cancel what is theirs and nothing else, though they number their requests alike", async () => {
     await using door = await httpServe(folder);
     const [one, two] = await Promise.all([rawSession(door.url), rawSession(door.url)]);

@@ -82,6 +82,8 @@ export class HeldServer {
   #usedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #owner: string | undefined;
+  /** Somebody has come so far as to ask it for something. */
+  #wasUsed = false;
   #closed: Promise<void> | undefined;
   /** Resolves when its process is started. Rejects with why it is not. */
   readonly started: Promise<void>;
@@ -186,6 +188,7 @@ export class HeldServer {
 
   /** Under ids of ours, since those of two users may be the same. */
   #passOn(port: Port, user: User, request: JSONRPCRequest): void {
+    this.#wasUsed = true;
     this.#lastId += 1;
     const id = this.#lastId;
     const { params } = request;
@@ -229,7 +232,7 @@ export class HeldServer {
     const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities, clientInfo };
     this.#send({ jsonrpc: "2.0", id: initializeId, method: "initialize", params });
     // Everybody may have gone by now.
-    this.#used();
+    this.#endWhenIdle();
   }
 
   #fromServer(message: JSONRPCMessage): void {
@@ -245,6 +248,8 @@ export class HeldServer {
     this.#greeting = "result" in message ? { result: message.result } : { error: message.error };
     if (this.isReady) this.#tell("notifications/initialized");
     for (const { port, id } of this.#early.splice(0)) this.#greet(port, id);
+    // The next who want it may have more luck with a new one.
+    if (!this.isReady) this.#end({ how: "its first answer is an error", lastWords: [], kind: "failed" });
   }
 
   #answers(message: Exclude<JSONRPCMessage, { method: string }>): void {
@@ -333,7 +338,8 @@ export class HeldServer {
   #endWhenIdle(): void {
     if (this.#users.size > 0 || this.#closed || this.#timer) return;
     const { idleMs, isOfOne } = this.#options;
-    const isWanted = !isOfOne && this.#owner === undefined;
+    // One that nobody could do anything with is not kept for others.
+    const isWanted = !isOfOne && this.#owner === undefined && this.#wasUsed;
     const restMs = isWanted ? this.#usedAt + idleMs - performance.now() : 0;
     if (restMs <= 0) {
       this.#end({ how: "nobody uses it", lastWords: [], kind: "moved" });

@@ -98,11 +98,12 @@ export class Sessions {
 
   /**
    * A host that servers may ask has connections of its own, so that it is never asked for what others do; so has one in direct
-   * mode, which hears all that they say.
+   * mode, which hears all that they say, and everybody where a server is not shared.
    */
   async #connect(transport: SessionTransport, canBeAsked: boolean): Promise<void> {
     const mode = sessionMode(this.#toolbox);
-    const hasOwnPool = canBeAsked || mode === "direct";
+    const arePrivate = [...this.#toolbox.config.servers.values()].some(({ session }) => session === "private");
+    const hasOwnPool = canBeAsked || mode === "direct" || arePrivate;
     const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
     const server = createSession(toolbox, this.#closing.signal, mode);
     if (canBeAsked) toolbox.pool.host = hostOf(server);
