@@ -5,6 +5,7 @@ import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { version } from "../version.ts";
+import { ConnectionLost } from "./connection-lost.ts";
 import type { Host } from "./host.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { listenTo, type Notice, oneLine } from "./notices.ts";
@@ -125,7 +126,9 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     // Told apart here, since the SDK makes a timeout of whatever ended the wait.
     const failure = signal.aborted
       ? cancelledStart(server, cause)
-      : startFailure(server, line, late.signal.aborted, cause);
+      : line.isWell?.()
+        ? new ConnectionLost(`Server "${server.name}": ${line.ended()}`, { cause, sent: false })
+        : startFailure(server, line, late.signal.aborted, cause);
     line.closing?.(messageOf(failure));
     await line.transport.close();
     throw failure;

@@ -96,7 +96,6 @@ export class DaemonClient {
       if (isNobody(error)) return undefined;
       throw new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon ended in the middle: what it did is not known", {
         hint: "See whether it was done before you try again.",
-        cause: error,
       });
     } finally {
       clearInterval(watch);
