@@ -230,6 +230,12 @@ describe.skipIf(process.platform === "win32")("a person", () => {
     expect(got()).toEqual([{ query: "words", limit: 3 }]);
   });
 
+  test("gets a large result whole", async () => {
+    await using person = at(["seen.large", "characters=300000", "--json"]);
+    expect(await person.exited).toBe(0);
+    expect(JSON.parse(person.text.slice(person.text.indexOf("{"))).value).toHaveLength(150_001);
+  });
+
   test("sees how far it is, when it takes long", async () => {
     await Bun.write(project.config, JSON.stringify({ mcpServers: { everything: everything() } }));
     await using person = at(["everything.trigger-long-running-operation", "duration=3", "steps=6"]);
