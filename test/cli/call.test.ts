@@ -539,6 +539,14 @@ describe("--output", () => {
   });
 });
 
+test.skipIf(!existsSync("/dev/full"))("--output on a full disk: that the tool was called is said", async () => {
+  configure({ rec: recording([{ name: "do" }]) });
+  const { exitCode, stdout, stderr } = await run(["rec.do", "--output", "/dev/full"]);
+  expect([exitCode, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/^error: Cannot write \/dev\/full: .*\n\nhint: The tool has been called: see what that did/);
+  expect(got()).toHaveLength(1);
+});
+
 describe("failures", () => {
   test.each<[number, string, string, Record<string, object>, string[]?]>([
     [5, "TOOL_FAILED", "odd.failing", { odd: fixture("odd") }],
