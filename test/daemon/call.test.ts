@@ -185,6 +185,14 @@ test("no daemon where none is wanted", async () => {
   expect([exitCode, stderr]).toEqual([2, 'error: CLAUDIKINS_DAEMON is on or off; it is "maybe"\n']);
 });
 
+test("what is to be seen of it happens here, with the servers of the daemon", async () => {
+  const seen = (await value(["seen.seen"])) as { pid: number };
+  const { exitCode, stdout, stderr } = await call(["seen.seen", "--trace"]);
+  expect([exitCode, JSON.parse(stdout).pid]).toEqual([0, seen.pid]);
+  expect(stderr).toContain("seen → tools/call #");
+  expect((await call(["seen.seen", "--verbose"])).stderr).toContain("seen");
+});
+
 test("is counted by the daemon, and what led to it", async () => {
   await call(["seen.seen", "via:skill"]);
   await call(["seen.refuse"]);
