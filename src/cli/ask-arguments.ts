@@ -42,7 +42,8 @@ async function askOne(parameter: Parameter, io: Io): Promise<unknown> {
   await io.stderr.write(introduction(parameter));
   for (;;) {
     const answer = (await ask(io, `${name}: `)).trim();
-    if (answer === "" && !isRequired) return undefined;
+    const usual = usualOf(parameter);
+    if (answer === "" && (!isRequired || usual !== undefined)) return isRequired ? usual : undefined;
     const { value, problem } =
       answer === "" ? { value: "", problem: "it has to be given" } : await read(answer, parameter);
     if (problem === undefined) return value;
@@ -70,10 +71,16 @@ async function read(answer: string, parameter: Parameter): Promise<{ value?: unk
 /** What it is for, what it takes, and what happens when nothing is typed. */
 function introduction({ name, schema, isRequired, root }: Parameter): string {
   const forms = formsOf(schema, root);
-  const { description, default: usual } = isSchema(schema) ? schema : {};
+  const usual = usualOf({ schema });
+  const { description } = isSchema(schema) ? schema : {};
   const about = typeof description === "string" ? `: ${firstSentence(description)}` : "";
   const takes = forms.values.length > 0 ? "one of these" : formsText(forms);
-  const without = usual === undefined ? "Enter leaves it out" : `Enter: ${JSON.stringify(usual)}`;
+  const without = isRequired ? [] : ["Enter leaves it out"];
+  const parts = [takes, ...(usual === undefined ? without : [`Enter: ${JSON.stringify(usual)}`])];
   const choices = forms.values.map((value, place) => `  ${place + 1}  ${String(value)}\n`).join("");
-  return `\n${name} (${[takes, isRequired ? "" : without].filter(Boolean).join("; ")})${about}\n${choices}`;
+  return `\n${name} (${parts.join("; ")})${about}\n${choices}`;
+}
+
+function usualOf({ schema }: Pick<Parameter, "schema">): unknown {
+  return isSchema(schema) ? schema["default"] : undefined;
 }

@@ -6,8 +6,7 @@ import { ClaudikinsError, messageOf } from "../errors.ts";
 
 /** A part of a result that is no text. */
 export interface Binary {
-  /** As MCP has it: image, audio, resource. */
-  type: string;
+  type: "image" | "audio" | "resource";
   mimeType: string;
   /** In base64. */
   data: string;
@@ -23,7 +22,8 @@ export interface WrittenFile {
 export function binaryOf(block: unknown): Binary | undefined {
   if (!isObject(block)) return undefined;
   const { type, data, mimeType, resource } = block;
-  if (typeof data === "string" && typeof type === "string") return { type, data, mimeType: mimeOf(mimeType) };
+  if (typeof data === "string" && (type === "image" || type === "audio"))
+    return { type, data, mimeType: mimeOf(mimeType) };
   if (!isObject(resource) || typeof resource["blob"] !== "string") return undefined;
   return { type: "resource", data: resource["blob"], mimeType: mimeOf(resource["mimeType"]) };
 }
@@ -36,8 +36,10 @@ export function bytesOf({ data }: Binary): number {
   return Buffer.byteLength(data, "base64");
 }
 
+/** What is no type is not shown: it may be anything. */
 function mimeOf(mimeType: unknown): string {
-  return typeof mimeType === "string" && mimeType !== "" ? mimeType : "application/octet-stream";
+  const isType = typeof mimeType === "string" && /^[\w.+-]+\/[\w.+-]+(?:; ?[ \w.="-]*)?$/.test(mimeType);
+  return isType ? mimeType : "application/octet-stream";
 }
 
 /** The place of a file that can be written there. To be asked before the tool is called. Throws FILE_NOT_WRITABLE. */

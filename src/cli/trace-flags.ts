@@ -9,7 +9,7 @@ export const traceArgs = {
   "trace-file": { type: "string", valueHint: "file", description: "Write them there, whole, a JSON document a line" },
 } as const satisfies ArgsDef;
 
-interface Args {
+export interface TraceFlags {
   trace?: boolean | undefined;
   "trace-file"?: string | undefined;
 }
@@ -18,7 +18,7 @@ interface Args {
  * To be opened before the toolbox, so that it ends after it, and given to its pool before anything is called:
  * `toolbox.pool.trace = trace?.trace`. Nothing is loaded where nobody asked. Throws FILE_NOT_WRITABLE.
  */
-export async function traceOf(args: Args, io: Io): Promise<OpenTrace | undefined> {
+export async function traceOf(args: TraceFlags, io: Io): Promise<OpenTrace | undefined> {
   const file = args["trace-file"];
   if (!args.trace && file === undefined) return undefined;
   const { OpenTrace } = await import("./open-trace.ts");

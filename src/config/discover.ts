@@ -1,7 +1,7 @@
 /** Finds the config file: `--config`, then CLAUDIKINS_CONFIG, then the nearest one upwards, then the user's. */
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { ClaudikinsError } from "../errors.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import type { Environment } from "./environment.ts";
 import { configFileName, userConfigFile } from "./locations.ts";
 
@@ -42,5 +42,15 @@ function isFile(path: string): boolean {
     return statSync(path).isFile();
   } catch {
     return false;
+  }
+}
+
+/** Its text. Throws FILE_NOT_FOUND. */
+export function readConfigFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const why = systemCodeOf(cause) === "EISDIR" ? "it is a folder" : messageOf(cause);
+    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read the config file ${file}: ${why}`, { cause });
   }
 }

@@ -1,7 +1,6 @@
 /** The config of one call: found, read, checked and expanded; the demo server when nothing is configured. */
-import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
+import { ClaudikinsError } from "../errors.ts";
 import { transportOf } from "./address.ts";
 import {
   defaultLimits,
@@ -11,7 +10,7 @@ import {
   type Mode,
   type Prefix,
 } from "./defaults.ts";
-import { type ConfigOrigin, discoverConfig } from "./discover.ts";
+import { type ConfigOrigin, discoverConfig, readConfigFile } from "./discover.ts";
 import type { Environment } from "./environment.ts";
 import { type Expanded, expand } from "./expand.ts";
 import { type Folders, foldersOf } from "./locations.ts";
@@ -78,7 +77,7 @@ export async function loadConfig(options: {
 }): Promise<Config> {
   const origin: ConfigOrigin = options.demo ? { kind: "demo" } : discoverConfig(options);
   if (origin.kind === "demo") return demoConfig(origin, options.env);
-  return configOf(readText(origin.file), origin, options.env);
+  return configOf(readConfigFile(origin.file), origin, options.env);
 }
 
 /** That of a text, which need not be in the file yet. Throws CONFIG_INVALID or NEEDS_VARIABLE. */
@@ -185,13 +184,4 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     logs: true,
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (cause) {
-    const why = systemCodeOf(cause) === "EISDIR" ? "it is a folder" : messageOf(cause);
-    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read the config file ${file}: ${why}`, { cause });
-  }
 }

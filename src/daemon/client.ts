@@ -162,15 +162,16 @@ export function isNobody(error: unknown): boolean {
 /** The last one, parsed. Throws where there is none, or where it is not whole. */
 async function lastLine({ body }: Response, onLine: LineListener): Promise<unknown> {
   let last: object | undefined;
-  let pending = "";
+  let pending: string[] = [];
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-    const lines = `${pending}${chunk}`.split("\n");
-    pending = lines.pop() ?? "";
-    for (const line of lines) {
+    const [first = "", ...others] = chunk.split("\n");
+    pending.push(first);
+    for (const next of others) {
       if (last) onLine(last);
-      last = JSON.parse(line);
+      last = JSON.parse(pending.join(""));
+      pending = [next];
     }
   }
-  if (!last || pending !== "") throw new Error("the answer has no end");
+  if (!last || pending.join("") !== "") throw new Error("the answer has no end");
   return last;
 }

@@ -3,8 +3,9 @@
  * in its own words.
  */
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { readConfigFile } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { userDataFolder } from "../config/locations.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -63,7 +64,7 @@ function placeNamed(name: string, env: Environment): Place {
  */
 function keyOf(config: string | undefined, env: Environment): string {
   const file = config === undefined ? undefined : realpathSync(config);
-  const text = file === undefined ? "" : readFileSync(file, "utf8");
+  const text = file === undefined ? "" : readConfigFile(file);
   const names = [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? "");
   const values = [...new Set([...names, "HOME", "USERPROFILE", "XDG_DATA_HOME"])]
     .sort()

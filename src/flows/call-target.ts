@@ -23,18 +23,15 @@ export function targetOf(words: { target: string; tool?: string | undefined }, t
     )
     .filter(({ written }) => target === written || target.startsWith(`${written}.`))
     .sort((a, b) => b.written.length - a.written.length);
-  const ofServer = fitting.find(({ written }) => target === written);
+  const [longest] = fitting;
+  const exact = fitting.find(({ written }) => target === written);
   if (words.tool !== undefined) {
-    if (ofServer) return { server: ofServer.name, tool: words.tool };
-    const [dotted] = fitting;
-    if (dotted) throw notAnArgument(words.tool);
-    throw unknownServer(target, `${target}.${words.tool}`, toolbox);
+    if (exact) return { server: exact.name, tool: words.tool };
+    throw longest ? notAnArgument(words.tool) : unknownServer(target, `${target}.${words.tool}`, toolbox);
   }
   const found = fitting.find(({ written }) => target.length > written.length + 1);
   if (found) return { server: found.name, tool: target.slice(found.written.length + 1) };
-  if (ofServer) throw missingTool(ofServer.name, toolbox);
-  const [dotted] = fitting;
-  throw dotted ? missingTool(dotted.name, toolbox) : unknownServer(target, target, toolbox);
+  throw longest ? missingTool(longest.name, toolbox) : unknownServer(target, target, toolbox);
 }
 
 /** Of a tool that its server does not have. */
@@ -52,18 +49,26 @@ function missingTool(server: string, toolbox: Toolbox): ClaudikinsError {
   });
 }
 
+/** `whole` has the tool as well, where one was written. */
 function unknownServer(written: string, whole: string, toolbox: Toolbox): ClaudikinsError {
   const servers = [...toolbox.config.servers.keys()];
-  const ids = idsOf(servers, toolbox);
-  const [server = written] = written.split(".");
-  const dot = whole.indexOf(".");
-  const byName = ids.filter((id) => nearNames(whole, [id.slice(id.indexOf(".") + 1)]).length > 0);
+  const [server = written] = written.split(".", 1);
   const hint =
-    didYouMean(whole, ids) ??
-    (dot === -1 ? oneOf(byName) : undefined) ??
+    didYouMean(whole, idsOf(servers, toolbox)) ??
+    (whole.includes(".") ? undefined : toolsCalled(whole, toolbox)) ??
     didYouMean(server, servers) ??
     (servers.length > 0 ? `Servers: ${servers.slice(0, maxNames).join(", ")}` : "The config has no servers.");
   return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${server}"`, { hint });
+}
+
+/** For who wrote a tool's name alone. */
+function toolsCalled(written: string, toolbox: Toolbox): string | undefined {
+  const tools = toolbox.names.flatMap(({ name: server }) =>
+    (toolbox.known(server)?.tools ?? []).map(({ name }) => ({ name, id: toolId(server, name) })),
+  );
+  const near = nearNames(written, new Set(tools.map(({ name }) => name)));
+  const ids = near.flatMap((name) => tools.filter((tool) => tool.name === name).map(({ id }) => id));
+  return ids.length > 0 ? `Did you mean ${ids.slice(0, 3).join(" or ")}?` : undefined;
 }
 
 /** Names that an error tells at most. */
@@ -73,10 +78,6 @@ function someOf(ids: string[]): string | undefined {
   if (ids.length === 0) return undefined;
   const more = ids.length > maxNames ? ` and ${ids.length - maxNames} more` : "";
   return `There are: ${ids.slice(0, maxNames).join(", ")}${more}`;
-}
-
-function oneOf(ids: string[]): string | undefined {
-  return ids.length > 0 ? `Did you mean ${ids.slice(0, 3).join(" or ")}?` : undefined;
 }
 
 /** Of the tools that may be shown. */

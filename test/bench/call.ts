@@ -16,8 +16,9 @@ export const measureCall: Measure = async (bench) => {
   const mcporter = await findMcporter(bench.user);
   const missing = "missing" in mcporter ? mcporter.missing : undefined;
   const npx = await npxEntry(bench);
-  const rows = await measured("started by node", everything(), Math.min(bench.runs, 10), bench, mcporter);
-  if ("command" in npx) rows.push(...(await measured("started by npx", npx, Math.min(bench.runs, 5), bench, mcporter)));
+  const rounds = Math.min(bench.runs, 10);
+  const rows = await measured("started by node", everything(), rounds, bench, mcporter);
+  if ("command" in npx) rows.push(...(await measured("started by npx", npx, rounds, bench, mcporter)));
   return {
     rows,
     notes: [

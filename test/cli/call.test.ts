@@ -487,7 +487,7 @@ describe("--output", () => {
       { type: "image", data: "AAAA", mimeType: "image/jpeg" },
       { type: "audio", data: "AAAA", mimeType: "audio/wav" },
       { type: "resource", resource: { uri: "it://a", blob: "AAAAAA==", mimeType: "application/pdf; x=1" } },
-      { type: "resource", resource: { uri: "it://b", blob: "AAAA" } },
+      { type: "resource", resource: { uri: "it://b", blob: "AAAA", mimeType: "\u001b[31m/../x" } },
       { type: "resource", resource: { uri: "it://c", text: "words" } },
       { type: "resource_link", uri: "it://d", name: "d" },
     ];
@@ -537,6 +537,14 @@ describe("--output", () => {
     expect(got()).toEqual([]);
     expect((await run(["rec.do", "--output", "/dev/null"])).exitCode).toBe(0);
   });
+});
+
+test.skipIf(!existsSync("/dev/full"))("--output on a full disk: that the tool was called is said", async () => {
+  configure({ rec: recording([{ name: "do" }]) });
+  const { exitCode, stdout, stderr } = await run(["rec.do", "--output", "/dev/full"]);
+  expect([exitCode, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/^error: Cannot write \/dev\/full: .*\n\nhint: The tool has been called: see what that did/);
+  expect(got()).toHaveLength(1);
 });
 
 describe("failures", () => {
@@ -650,6 +658,14 @@ describe("--interactive", () => {
     const { stderr } = await run(["rec.plain", "-i"], { answers: [], terminal: true });
     expect(stderr).toContain("It takes no more arguments.");
     expect(got()).toEqual([{}]);
+  });
+
+  test("takes what is usual where something has to be given", async () => {
+    const properties = { size: { type: "integer", default: 5 }, unit: { type: "string", default: "mb" } };
+    configure({ rec: recording([{ name: "set", inputSchema: { type: "object", properties, required: ["size"] } }]) });
+    const { stderr } = await run(["rec.set", "-i"], { answers: ["", ""], terminal: true });
+    expect(stderr).toContain("size (a whole number; Enter: 5)");
+    expect(got()).toEqual([{ size: 5 }]);
   });
 
   test("the end of the input calls nothing", async () => {

@@ -100,6 +100,15 @@ test("--trace-file has whole messages, and is the user's alone", async () => {
   });
 });
 
+test("of call: the same", async () => {
+  const call = () => cli(["call", "shop.env", "name=API_TOKEN", "--trace"], { cwd: folder.path });
+  await call();
+  const { exitCode, stdout, stderr } = await call();
+  expect([exitCode, stdout]).toEqual([0, `${secret}\n`]);
+  expect(stderr).not.toContain(secret);
+  expect(lines(stderr).find((line) => line.includes("tools/call"))).toContain("shop → tools/call #");
+});
+
 test("a file that cannot be written is said before anything is done", async () => {
   const { exitCode, stdout, stderr } = await exec(["--trace-file", "no/such/folder/trace.ndjson"]);
   expect([exitCode, stdout]).toEqual([2, ""]);

@@ -185,6 +185,14 @@ test("no daemon where none is wanted", async () => {
   expect([exitCode, stderr]).toEqual([2, 'error: CLAUDIKINS_DAEMON is on or off; it is "maybe"\n']);
 });
 
+test("what is to be seen of it happens here, with the servers of the daemon", async () => {
+  const seen = (await value(["seen.seen"])) as { pid: number };
+  const { exitCode, stdout, stderr } = await call(["seen.seen", "--trace"]);
+  expect([exitCode, JSON.parse(stdout).pid]).toEqual([0, seen.pid]);
+  expect(stderr).toContain("seen → tools/call #");
+  expect((await call(["seen.seen", "--verbose"])).stderr).toContain("seen");
+});
+
 test("is counted by the daemon, and what led to it", async () => {
   await call(["seen.seen", "via:skill"]);
   await call(["seen.refuse"]);
@@ -228,6 +236,12 @@ describe.skipIf(process.platform === "win32")("a person", () => {
     await person.see("did find-it");
     expect(await person.exited).toBe(0);
     expect(got()).toEqual([{ query: "words", limit: 3 }]);
+  });
+
+  test("gets a large result whole", async () => {
+    await using person = at(["seen.large", "characters=300000", "--json"]);
+    expect(await person.exited).toBe(0);
+    expect(JSON.parse(person.text.slice(person.text.indexOf("{"))).value).toHaveLength(150_001);
   });
 
   test("sees how far it is, when it takes long", async () => {

@@ -1,6 +1,7 @@
 /** Words of a command line, made what a tool's schema says that they are. */
 import { describe, expect, test } from "bun:test";
 import { argumentsOf, type Given } from "../../src/flows/call-arguments.ts";
+import { argumentProblems } from "../../src/registry/validate-arguments.ts";
 
 const text = (pair: string): Given => {
   const at = pair.indexOf("=");
@@ -200,6 +201,42 @@ describe("objects", () => {
   test("are passed on as they are, whatever the schema says", () => {
     expect(made([object({ limit: "5" })], { properties: { limit: { type: "number" } } })).toEqual({ limit: "5" });
   });
+});
+
+test("whatever types a schema has, a text that is taken is one of them", async () => {
+  const all = ["string", "number", "integer", "boolean", "null", "array", "object"];
+  const texts = [
+    "",
+    "x",
+    "5",
+    "5.5",
+    "-0",
+    "007",
+    "1e3",
+    "1.10",
+    "true",
+    "null",
+    "[1]",
+    "[1",
+    '{"a":1}',
+    "{a",
+    "12345678901234567890",
+  ];
+  let taken = 0;
+  for (let bits = 1; bits < 1 << all.length; bits++) {
+    const type = all.filter((_, place) => bits & (1 << place));
+    const schema = { type: "object", properties: { it: { type } } };
+    for (const written of texts) {
+      const { args, problems } = argumentsOf([text(`it=${written}`)], schema);
+      if (problems.length > 0) continue;
+      taken += 1;
+      expect([type, written, await argumentProblems(schema, args)]).toEqual([type, written, []]);
+    }
+    // Text is always one.
+    if (type.includes("string"))
+      for (const written of texts) expect(argumentsOf([text(`it=${written}`)], schema).problems).toEqual([]);
+  }
+  expect(taken).toBeGreaterThan(1_000);
 });
 
 test("names of everything's prototype are names like others", () => {

@@ -15,6 +15,7 @@ import type { Io } from "../io.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
+import { type TraceFlags, traceArgs, traceOf } from "../trace-flags.ts";
 
 export default command({
   name: "call",
@@ -37,6 +38,7 @@ export default command({
     },
     raw: { type: "boolean", description: "Print the whole result as the server sent it" },
     timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m" },
+    ...traceArgs,
     ...daemonArgs,
     ...commonArgs,
   },
@@ -46,6 +48,7 @@ export default command({
     `claudikins call demo.list_orders '{"status": "paid", "limit": 3}'`,
     `echo '{"order_id": "ord_00042"}' | claudikins call demo.get_order -`,
     `claudikins call demo.render_chart title=Stock points:='[{"label": "mugs", "value": 12}]' -o chart.png`,
+    "claudikins call demo.get_order order_id=ord_00042 --trace",
     "claudikins call demo.sales_report --interactive",
   ],
   async run(args, io, all) {
@@ -55,14 +58,21 @@ export default command({
     const words = await readCall(all("tool"), args.args, io);
     const wanted: ToolCall = { ...words, timeoutMs };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
-    const called = usesDaemon(args, io.env) ? await callInDaemon(wanted, args, io) : await callHere(wanted, args, io);
+    const isAway = usesDaemon(args, io.env) && !isWatched(args, io);
+    const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
     const form: ResultForm = { raw: args.raw === true, json: args.json === true, output: args.output };
     return writeResult(called, form, io);
   },
 });
 
-interface Flags {
+interface Flags extends TraceFlags {
   config?: string | undefined;
+}
+
+/** Whether somebody wants to see what happens, which then happens here. */
+function isWatched(flags: Flags, { env }: Io): boolean {
+  const isLogged = ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
+  return isLogged || flags.trace === true || flags["trace-file"] !== undefined;
 }
 
 /** By what the daemon knows and holds; only what has to be confirmed comes back to the person who sits here. */
@@ -99,8 +109,10 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
     import("../session.ts"),
     import("../consent.ts"),
   ]);
+  await using trace = await traceOf(flags, io);
   await using toolbox = await openToolbox(io, flags.config, { args: flags, sharing: "shell" });
-  const activity = new Activity(io.stderr);
+  toolbox.pool.trace = trace?.trace;
+  const activity = new Activity(flags.trace ? { ...io.stderr, isTerminal: false } : io.stderr);
   const { onProgress } = activity;
   onProgress?.(waitingText(wanted));
   using asker = TerminalAsker.of(io, activity);
