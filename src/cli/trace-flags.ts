@@ -1,7 +1,7 @@
 /** `--trace` and `--trace-file`: the messages to and from servers, of the commands that call them. */
 import { resolve } from "node:path";
 import type { ArgsDef } from "citty";
-import type { Io } from "./io.ts";
+import type { Io, Output } from "./io.ts";
 import type { OpenTrace } from "./open-trace.ts";
 
 export const traceArgs = {
@@ -20,7 +20,16 @@ export interface TraceFlags {
  */
 export async function traceOf(args: TraceFlags, io: Io): Promise<OpenTrace | undefined> {
   const file = args["trace-file"];
-  if (!args.trace && file === undefined) return undefined;
+  if (!isTraced(args)) return undefined;
   const { OpenTrace } = await import("./open-trace.ts");
   return new OpenTrace({ isShown: args.trace === true, file: file && resolve(io.cwd, file) }, io);
+}
+
+/** For what is drawn and taken away again: it would stand between the lines of a trace. */
+export function besideTrace({ trace }: TraceFlags, output: Output): Output {
+  return trace ? { ...output, isTerminal: false } : output;
+}
+
+export function isTraced(args: TraceFlags): boolean {
+  return args.trace === true || args["trace-file"] !== undefined;
 }
