@@ -15,11 +15,8 @@ import type { Io } from "../io.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
-<<<<<<< HEAD
+
 import { type TraceFlags, traceArgs, traceOf } from "../trace-flags.ts";
-=======
-import { besideTrace, isTraced, type TraceFlags, traceArgs, traceOf } from "../trace-flags.ts";
->>>>>>> da4d75a0483e5e5f3a0226c84a5523c2a4913eb9
 
 export default command({
   name: "call",
@@ -62,14 +59,8 @@ export default command({
     const words = await readCall(all("tool"), args.args, io);
     const wanted: ToolCall = { ...words, timeoutMs };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
-<<<<<<< HEAD
     const isAway = usesDaemon(args, io.env) && !isWatched(args, io);
     const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
-=======
-    // What the daemon says to a server is not seen from here; what is said to the server through the daemon is.
-    const isInDaemon = usesDaemon(args, io.env) && !isTraced(args);
-    const called = isInDaemon ? await callInDaemon(wanted, args, io) : await callHere(wanted, args, io);
->>>>>>> da4d75a0483e5e5f3a0226c84a5523c2a4913eb9
     const form: ResultForm = { raw: args.raw === true, json: args.json === true, output: args.output };
     return writeResult(called, form, io);
   },
@@ -122,11 +113,7 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
   await using trace = await traceOf(flags, io);
   await using toolbox = await openToolbox(io, flags.config, { args: flags, sharing: "shell" });
   toolbox.pool.trace = trace?.trace;
-<<<<<<< HEAD
   const activity = new Activity(flags.trace ? { ...io.stderr, isTerminal: false } : io.stderr);
-=======
-  const activity = new Activity(besideTrace(flags, io.stderr));
->>>>>>> da4d75a0483e5e5f3a0226c84a5523c2a4913eb9
   const { onProgress } = activity;
   onProgress?.(waitingText(wanted));
   using asker = TerminalAsker.of(io, activity);
