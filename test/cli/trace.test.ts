@@ -1,7 +1,9 @@
 /** `--trace` and `--trace-file`: what went to servers and came from them, beside the command's own output. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { fromSource } from "../support/claudikins.ts";
+import { processesLeft, runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { cli } from "./in-memory.ts";
@@ -13,7 +15,9 @@ const secret = "s3cr3t-t0k3n-0123456789";
 let folder: TemporaryFolder;
 beforeEach(() => {
   folder = temporaryFolder();
-  folder.write("claudikins.json", { mcpServers: { shop: { ...fixture("chatty"), env: { API_TOKEN: secret } } } });
+  folder.write("claudikins.json", {
+    mcpServers: { shop: { ...fixture("chatty", folder.path), env: { API_TOKEN: secret } } },
+  });
 });
 afterEach(() => folder[Symbol.dispose]());
 
@@ -55,6 +59,35 @@ test("a line for each message on stderr, without secrets; stdout is what it was"
       /^\+ N ms {2}shop ← result of tools\/call #\d after N ms \(N bytes\) \{"content": \[\{"type": "text", "text": "\*\*\*"\}\]\}$/,
     ),
   ]);
+});
+
+test("call has both as well: of a call that the daemon would answer too", async () => {
+  mkdirSync(join(folder.path, "run"), { mode: 0o700 });
+  const env = { XDG_RUNTIME_DIR: join(folder.path, "run"), HOME: folder.path, CLAUDIKINS_DAEMON: "on" };
+  const claudikins = (...argv: string[]) => runProgram([...fromSource, ...argv], { cwd: folder.path, env });
+  try {
+    for (const flags of [[], ["--no-daemon"]]) {
+      const call = [
+        "call",
+        "shop.write",
+        "text=x",
+        "password=horse",
+        "--trace",
+        "--trace-file",
+        "trace.ndjson",
+        ...flags,
+      ];
+      const { exitCode, stdout, stderr } = await claudikins(...call);
+      expect([exitCode, stdout]).toEqual([0, "done\n"]);
+      const [asked, answered] = lines(stderr).filter((line) => line.includes("tools/call"));
+      expect(asked).toContain('(N bytes) {"name": "write", "arguments": {"text": "x", "password": "***"}}');
+      expect(answered).toContain("← result of tools/call");
+      expect(readFileSync(join(folder.path, "trace.ndjson"), "utf8")).toContain('"method":"tools/call"');
+    }
+  } finally {
+    await claudikins("daemon", "stop");
+  }
+  expect(await processesLeft(folder.path)).toEqual([]);
 });
 
 test("a message is one line, however large it is, and without what a terminal would obey", async () => {

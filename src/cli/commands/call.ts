@@ -15,6 +15,7 @@ import type { Io } from "../io.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
+import { besideTrace, isTraced, type TraceFlags, traceArgs, traceOf } from "../trace-flags.ts";
 
 export default command({
   name: "call",
@@ -37,6 +38,7 @@ export default command({
     },
     raw: { type: "boolean", description: "Print the whole result as the server sent it" },
     timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m" },
+    ...traceArgs,
     ...daemonArgs,
     ...commonArgs,
   },
@@ -55,13 +57,15 @@ export default command({
     const words = await readCall(all("tool"), args.args, io);
     const wanted: ToolCall = { ...words, timeoutMs };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
-    const called = usesDaemon(args, io.env) ? await callInDaemon(wanted, args, io) : await callHere(wanted, args, io);
+    // What the daemon says to a server is not seen from here; what is said to the server through the daemon is.
+    const isInDaemon = usesDaemon(args, io.env) && !isTraced(args);
+    const called = isInDaemon ? await callInDaemon(wanted, args, io) : await callHere(wanted, args, io);
     const form: ResultForm = { raw: args.raw === true, json: args.json === true, output: args.output };
     return writeResult(called, form, io);
   },
 });
 
-interface Flags {
+interface Flags extends TraceFlags {
   config?: string | undefined;
 }
 
@@ -99,8 +103,10 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
     import("../session.ts"),
     import("../consent.ts"),
   ]);
+  await using trace = await traceOf(flags, io);
   await using toolbox = await openToolbox(io, flags.config, { args: flags, sharing: "shell" });
-  const activity = new Activity(io.stderr);
+  toolbox.pool.trace = trace?.trace;
+  const activity = new Activity(besideTrace(flags, io.stderr));
   const { onProgress } = activity;
   onProgress?.(waitingText(wanted));
   using asker = TerminalAsker.of(io, activity);

@@ -15,7 +15,7 @@ import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { Activity } from "../progress.ts";
 import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
 import { countExecution } from "../shell-count.ts";
-import { traceArgs, traceOf } from "../trace-flags.ts";
+import { besideTrace, traceArgs, traceOf } from "../trace-flags.ts";
 
 export default command({
   name: "exec",
@@ -53,7 +53,7 @@ export default command({
     await using trace = await traceOf(args, io);
     await using toolbox = await openToolbox(io, args.config, { args, sandbox, sharing: "shell" });
     toolbox.pool.trace = trace?.trace;
-    const activity = new Activity(args.trace ? { ...io.stderr, isTerminal: false } : io.stderr);
+    const activity = new Activity(besideTrace(args, io.stderr));
     const { onProgress } = activity;
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;
