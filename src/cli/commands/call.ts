@@ -15,8 +15,7 @@ import type { Io } from "../io.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
-
-import { type TraceFlags, traceArgs, traceOf } from "../trace-flags.ts";
+import { besideTrace, isTraced, type TraceFlags, traceArgs, traceOf } from "../trace-flags.ts";
 
 export default command({
   name: "call",
@@ -49,7 +48,6 @@ export default command({
     `claudikins call demo.list_orders '{"status": "paid", "limit": 3}'`,
     `echo '{"order_id": "ord_00042"}' | claudikins call demo.get_order -`,
     `claudikins call demo.render_chart title=Stock points:='[{"label": "mugs", "value": 12}]' -o chart.png`,
-    "claudikins call demo.get_order order_id=ord_00042 --trace",
     "claudikins call demo.sales_report --interactive",
   ],
   async run(args, io, all) {
@@ -70,10 +68,9 @@ interface Flags extends TraceFlags {
   config?: string | undefined;
 }
 
-/** Whether somebody wants to see what happens, which then happens here. */
+/** Whether somebody wants to see what happens: what the daemon says to a server is not seen from here. */
 function isWatched(flags: Flags, { env }: Io): boolean {
-  const isLogged = ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
-  return isLogged || flags.trace === true || flags["trace-file"] !== undefined;
+  return isTraced(flags) || ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
 }
 
 /** By what the daemon knows and holds; only what has to be confirmed comes back to the person who sits here. */
@@ -113,7 +110,7 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
   await using trace = await traceOf(flags, io);
   await using toolbox = await openToolbox(io, flags.config, { args: flags, sharing: "shell" });
   toolbox.pool.trace = trace?.trace;
-  const activity = new Activity(flags.trace ? { ...io.stderr, isTerminal: false } : io.stderr);
+  const activity = new Activity(besideTrace(flags, io.stderr));
   const { onProgress } = activity;
   onProgress?.(waitingText(wanted));
   using asker = TerminalAsker.of(io, activity);
