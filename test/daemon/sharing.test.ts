@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { chownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { loadConfig } from "../../src/config/load.ts";
+import { entryMark } from "../../src/daemon/held/entry-mark.ts";
 import { fromSource } from "../support/claudikins.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { type HostOptions, openHost, type TestHost } from "../support/host.ts";
@@ -318,13 +320,17 @@ describe("the daemon ends", () => {
 const runFolder = () => join(project.path, "runtime", "claudikins");
 const socket = () => join(runFolder(), readdirSync(runFolder()).find((name) => name.endsWith(".sock")) ?? "none");
 
-/** What is answered to an opening that says only this. */
-async function openingAnswer(opening: object): Promise<unknown> {
+/** What is answered to an opening that says only this; or, when it was opened, to what is sent then. */
+async function openingAnswer(opening: object, then: object[] = []): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const way = new WebSocket(`ws+unix://${socket()}:/servers`);
   const whole = { server: "seen", entry: "", cwd: "/", env: {}, capabilities: {}, session: "s", ...opening };
   way.onopen = () => way.send(JSON.stringify({ open: whole }));
-  way.onmessage = ({ data }) => resolve(JSON.parse(String(data)));
+  way.onmessage = ({ data }) => {
+    const answer = JSON.parse(String(data));
+    if (!("opened" in answer) || then.length === 0) resolve(answer);
+    else for (const message of then) way.send(JSON.stringify(message));
+  };
   way.onclose = ({ code, reason }) => resolve({ code, reason });
   return promise;
 }
@@ -337,6 +343,27 @@ test("openings that make no sense are refused, and harm nobody", async () => {
   expect(await openingAnswer({ version: "0.0.1", server: "nobody" })).toEqual(refused("UNLIKE"));
   expect(await openingAnswer({ version: "0.0.1" })).toEqual(refused("UNLIKE"));
   expect((await seenBy(exec("return await seen.seen()"))).pid).toBe(pid);
+});
+
+test("tools that the config denies are not called over the socket either", async () => {
+  const { mcpServers } = await Bun.file(project.config).json();
+  const seen = { ...mcpServers.seen, deny: ["wait"] };
+  writeFileSync(project.config, JSON.stringify({ mcpServers: { ...mcpServers, seen } }));
+  await exec("return await seen.seen()");
+  const { servers } = await loadConfig({ flag: project.config, cwd: folder(), env });
+  const entry = entryMark(servers.get("seen")!);
+  const call = (name: string) => ({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name, arguments: { ms: 1 } },
+  });
+  const opening = { version: "0.0.1", entry };
+  expect(await openingAnswer(opening, [call("wait")])).toMatchObject({
+    id: 1,
+    error: { message: expect.stringContaining("seen.wait is denied in the config by mcpServers.seen.deny") },
+  });
+  expect(await openingAnswer(opening, [call("seen")])).toMatchObject({ id: 1, result: {} });
 });
 
 test.skipIf(process.getuid?.() !== 0)("a socket of another user is not used", async () => {

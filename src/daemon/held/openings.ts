@@ -1,7 +1,7 @@
 /** The sockets over which other processes use the held servers: each is the way to one of them. */
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { ErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { ServerConfig, StdioServer } from "../../config/load.ts";
-import { toClaudikinsError } from "../../errors.ts";
+import { messageOf, toClaudikinsError } from "../../errors.ts";
 import { version } from "../../version.ts";
 import { isOlder, type Opening, type ProblemCode } from "../protocol.ts";
 import { entryMark } from "./entry-mark.ts";
@@ -10,6 +10,8 @@ import type { HeldServers } from "./held-servers.ts";
 
 export interface OpeningOptions {
   servers: ReadonlyMap<string, ServerConfig>;
+  /** Throws POLICY_DENIED; who asks has looked at the same config, or has none. What is to be confirmed they have asked about. */
+  refuseDenied: (server: string, tool: string) => void;
   held: HeldServers;
   /** Looks whether the daemon has to make room, for a newer one of that version or for any reason. */
   isLeaving: (asked: string) => boolean;
@@ -52,8 +54,12 @@ export class Openings {
       if (!user) void this.#open(socket, message);
       else if (!isMessage(message)) end(socket, "it sent something else than messages");
       else {
-        this.#count(calls, message);
-        user.held.receive(user.port, message);
+        const denial = this.#denialOf(user.held.name, message);
+        if (denial) socket.send(JSON.stringify(denial));
+        else {
+          this.#count(calls, message);
+          user.held.receive(user.port, message);
+        }
       }
     },
     close: (socket) => {
@@ -98,6 +104,18 @@ export class Openings {
     } catch (error) {
       const { code, message: words, hint } = toClaudikinsError(error);
       refuse(socket, code, words, hint);
+    }
+  }
+
+  /** The answer to a call that the config denies. */
+  #denialOf(server: string, message: JSONRPCMessage): JSONRPCMessage | undefined {
+    if (!("method" in message) || message.method !== "tools/call" || !("id" in message)) return undefined;
+    try {
+      this.#options.refuseDenied(server, String(message.params?.["name"]));
+      return undefined;
+    } catch (error) {
+      const code = ErrorCode.InvalidRequest;
+      return { jsonrpc: "2.0", id: message.id, error: { code, message: messageOf(error) } };
     }
   }
 
