@@ -6,7 +6,34 @@ import type { Found } from "../flows/hosts/find.ts";
 import type { Measured } from "../flows/hosts/measure.ts";
 import type { Conflict, MergedServer, Origin } from "../flows/hosts/merge.ts";
 import type { PortableEntry } from "../hosts/model.ts";
+import { about, list, number, oneOf, problem, record, text, texts, yesOrNo } from "./shapes.ts";
 import { table } from "./table.ts";
+
+const file = { host: text, file: text };
+
+export const initShape = record({
+  config: record({ file: text, written: yesOrNo }),
+  servers: list(
+    record({
+      server: text,
+      from: list(record({ ...file, "project?": text })),
+      transport: text,
+      needs: about("Variables that are not set, or a sign-in", texts),
+      "disabled?": { const: true },
+      new: about("Not in the config before", yesOrNo),
+      "notes?": texts,
+      "tools?": number,
+      "tokens?": about("Of their definitions: an estimate", number),
+      "problem?": problem,
+    }),
+  ),
+  skipped: about("What stays where it is", list(record({ name: text, ...file, why: text }))),
+  shared: about("Files of this project: --project takes them, too", list(record({ ...file, servers: number }))),
+  hosts: list(
+    record({ ...file, result: oneOf("rewired", "not rewired", "would be rewired", "failed"), "error?": text }),
+  ),
+  "diff?": about("With --dry-run", text),
+});
 
 export interface Row {
   server: string;

@@ -3,6 +3,11 @@ import type { Output } from "./io.ts";
 
 const width = 24;
 
+/** Whether somebody watches, and a line can be taken away again. */
+function hasLines({ isTerminal, isDumb }: Output): boolean {
+  return isTerminal && !isDumb;
+}
+
 export class Progress {
   readonly #output: Output | undefined;
   readonly #noun: string;
@@ -11,7 +16,7 @@ export class Progress {
   #ended = false;
 
   constructor(output: Output | undefined, noun: string, total: number) {
-    this.#output = output?.isTerminal ? output : undefined;
+    this.#output = output && hasLines(output) ? output : undefined;
     this.#noun = noun;
     this.#total = total;
     this.#draw("");
@@ -53,7 +58,7 @@ export class Activity {
   #pauses = 0;
 
   constructor(output: Output) {
-    this.#output = output.isTerminal ? output : undefined;
+    this.#output = hasLines(output) ? output : undefined;
     if (!this.#output) return;
     this.#timer = setInterval(() => this.#draw(), redrawMs);
     this.#timer.unref();

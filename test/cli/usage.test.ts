@@ -27,30 +27,35 @@ describe("help", () => {
 
       Usage: claudikins <command> [options]
 
-        serve    Be an MCP server for your agent: search_tools and execute_code
+      Set up:
+        setup    First steps: folders, tools, the skill; then what is left for you
         init     Take over the MCP servers of your agents, and be their only one
         restore  Undo that: give your agents their files back
         add      Add a server: by its name, a command, an address, or an entry
         remove   Take servers out, with their generated files
-        exec     Run TypeScript that calls tools; only what it returns comes out
-        call     Call one tool: server.tool name=value; the second call is warm
+        auth     Sign in to servers on the network: login, logout, status
+        gen      Ask every server for its tools and write the registry
+
+      Use:
         search   Find tools by what they do; starts no server
         list     Show the servers and what is known of them; --check starts them
-        auth     Sign in to servers on the network: login, logout, status
-        daemon   The process that keeps servers running between calls: status, logs, stop
-        setup    First steps: folders, tools, the skill; then what is left for you
-        doctor   Look at everything, and say what repairs what is wrong
+        call     Call one tool: server.tool name=value; the second call is warm
+        exec     Run TypeScript that calls tools; only what it returns comes out
+
+      For agents:
+        serve    Be an MCP server for your agent: search_tools and execute_code
         skill    Tell your agents how to work with us: install, remove, status
-        stats    Show what was called, and what it kept out of contexts
-        logs     Show what a server wrote on stderr, and how it ended
         hooks    Texts that tell agents of us: print
-        gen      Ask every server for its tools and write the registry
+
+      Look after it:
+        doctor   Look at everything, and say what repairs what is wrong
+        logs     Show what a server wrote on stderr, and how it ended
+        stats    Show what was called, and what it kept out of contexts
+        daemon   The process that keeps servers running between calls: status, logs, stop
         demo     The built-in demo server: the back office of a small shop
 
-      Without a config file, everything works on the demo server. Try:
-        claudikins exec -e 'return (await demo.sales_report({ from: "2025-01-01", to: "2025-12-31", group_by: "month" })).rows'
-
-      Help for a command: claudikins <command> --help
+      Try it, with or without a config: claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
+      Help for a command: claudikins <command> --help. With --json, a failure is {"error":{"code","message","hint"?}} on stderr.
       --- exit code 0
       "
     `);

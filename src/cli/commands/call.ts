@@ -15,16 +15,18 @@ import type { Io } from "../io.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
+import { about, anything, list, number, record, text } from "../shapes.ts";
 
 export default command({
   name: "call",
   description: "Call one tool. Its value goes to stdout; servers stay ready for the next call, in the daemon.",
   args: {
-    tool: { type: "positional", required: true, description: "server.tool, or the two as two words" },
+    tool: { type: "positional", required: true, description: "server.tool, or the two as two words", complete: "tool" },
     arguments: {
       type: "positional",
       required: false,
       description: "name=text, name:=json, name=@file, '{…}', @file.json; - reads JSON from standard input",
+      complete: "parameter",
       ...pairs,
     },
     args: { type: "string", valueHint: "json", description: "All arguments as one JSON object, or @file, or -" },
@@ -34,6 +36,7 @@ export default command({
       alias: "o",
       valueHint: "file",
       description: "Write the result, or the images in it, to a file",
+      complete: "file",
     },
     raw: { type: "boolean", description: "Print the whole result as the server sent it" },
     timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m" },
@@ -48,6 +51,13 @@ export default command({
     `claudikins call demo.render_chart title=Stock points:='[{"label": "mugs", "value": 12}]' -o chart.png`,
     "claudikins call demo.sales_report --interactive",
   ],
+  json: record({
+    ok: { const: true },
+    server: text,
+    tool: text,
+    "value?": anything,
+    "files?": about("With --output", list(record({ file: text, mimeType: text, bytes: number }))),
+  }),
   async run(args, io, all) {
     if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Give --raw or --json, not both");
     const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);

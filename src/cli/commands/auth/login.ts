@@ -7,6 +7,7 @@ import { command, commonArgs } from "../../command.ts";
 import { openCredentials } from "../../credentials.ts";
 import { parseDuration } from "../../flags.ts";
 import { openToolbox } from "../../session.ts";
+import { about, either, nothing, number, oneOf, record, text, texts, time } from "../../shapes.ts";
 import { TerminalGuide } from "../../sign-in-guide.ts";
 
 const usualTimeoutMs = 300_000;
@@ -21,6 +22,7 @@ export default command({
       type: "positional",
       required: false,
       description: "Its name in the config; without one, the server that waits for a sign-in",
+      complete: "server",
     },
     "no-browser": {
       type: "boolean",
@@ -29,17 +31,26 @@ export default command({
     timeout: { type: "string", valueHint: "time", description: "How long you may take, for example 90s or 15m (5m)" },
     force: { type: "boolean", description: "Sign in again, also where that is done or not needed" },
     config: commonArgs.config,
-    json: {
-      type: "boolean",
-      description:
-        'Print {"server","result","tools","scopes"?,"expiresAt"?}, or null where no server waits, and nothing else',
-    },
+    json: commonArgs.json,
   },
   examples: [
     "claudikins auth login github",
     "claudikins auth login github --no-browser",
     "claudikins auth login github --force --timeout 15m",
   ],
+  json: about(
+    "null where no server waits",
+    either(
+      record({
+        server: text,
+        result: oneOf("signed in", "already signed in", "no sign-in needed"),
+        tools: number,
+        "scopes?": texts,
+        "expiresAt?": time,
+      }),
+      nothing,
+    ),
+  ),
   async run(args, io) {
     const timeoutMs =
       args.timeout === undefined ? usualTimeoutMs : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
