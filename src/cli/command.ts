@@ -7,6 +7,8 @@ import type { Shape } from "./shapes.ts";
 /** What a shell offers for an argument or the value of a flag: see `completions/names.ts`. */
 export type Completion =
   | "server"
+  /** Of the config file, also where it is switched off. */
+  | "entry"
   | "tool"
   /** `key=value` of the tool that the first argument names. */
   | "parameter"
@@ -15,7 +17,6 @@ export type Completion =
   | "catalog"
   /** Of the environment. */
   | "variable"
-  | "command"
   | "file"
   | "folder";
 

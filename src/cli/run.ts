@@ -13,7 +13,7 @@ import type { Io } from "./io.ts";
 import { errorJson, errorText, stackText } from "./report.ts";
 
 /** Loaded only when it is called. */
-interface Entry {
+export interface Entry {
   summary: string;
   load: () => Promise<{ default: Command }>;
   /** Not for people to start: left out of the help text. */
@@ -21,14 +21,14 @@ interface Entry {
 }
 
 /** Commands that belong together, under one word. */
-interface Group {
+export interface Group {
   summary: string;
   description: string;
   commands: Record<string, Entry>;
 }
 
 /** In the order of the help text. */
-const commands: Record<string, Entry | Group> = {
+export const commands: Record<string, Entry | Group> = {
   serve: {
     summary: "Be an MCP server for your agent: search_tools and execute_code",
     load: () => import("./commands/serve.ts"),
@@ -113,6 +113,15 @@ const commands: Record<string, Entry | Group> = {
     },
   },
   gen: { summary: "Ask every server for its tools and write the registry", load: () => import("./commands/gen.ts") },
+  completions: {
+    summary: "Make your shell complete what you type: bash, zsh, fish",
+    load: () => import("./commands/completions.ts"),
+  },
+  complete: {
+    summary: "Say what can come next on a command line",
+    load: () => import("./commands/complete.ts"),
+    hidden: true,
+  },
   demo: {
     summary: "The built-in demo server: the back office of a small shop",
     load: () => import("./commands/demo.ts"),
@@ -202,7 +211,7 @@ const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "auth", "gen"],
   Use: ["search", "list", "call", "exec"],
   "For agents": ["serve", "skill", "hooks"],
-  "Look after it": ["doctor", "logs", "stats", "daemon", "demo"],
+  "Look after it": ["doctor", "logs", "stats", "daemon", "completions", "demo"],
 };
 
 function overview(colours: boolean): string {

@@ -28,31 +28,32 @@ describe("help", () => {
       Usage: claudikins <command> [options]
 
       Set up:
-        setup    First steps: folders, tools, the skill; then what is left for you
-        init     Take over the MCP servers of your agents, and be their only one
-        restore  Undo that: give your agents their files back
-        add      Add a server: by its name, a command, an address, or an entry
-        remove   Take servers out, with their generated files
-        auth     Sign in to servers on the network: login, logout, status
-        gen      Ask every server for its tools and write the registry
+        setup        First steps: folders, tools, the skill; then what is left for you
+        init         Take over the MCP servers of your agents, and be their only one
+        restore      Undo that: give your agents their files back
+        add          Add a server: by its name, a command, an address, or an entry
+        remove       Take servers out, with their generated files
+        auth         Sign in to servers on the network: login, logout, status
+        gen          Ask every server for its tools and write the registry
 
       Use:
-        search   Find tools by what they do; starts no server
-        list     Show the servers and what is known of them; --check starts them
-        call     Call one tool: server.tool name=value; the second call is warm
-        exec     Run TypeScript that calls tools; only what it returns comes out
+        search       Find tools by what they do; starts no server
+        list         Show the servers and what is known of them; --check starts them
+        call         Call one tool: server.tool name=value; the second call is warm
+        exec         Run TypeScript that calls tools; only what it returns comes out
 
       For agents:
-        serve    Be an MCP server for your agent: search_tools and execute_code
-        skill    Tell your agents how to work with us: install, remove, status
-        hooks    Texts that tell agents of us: print
+        serve        Be an MCP server for your agent: search_tools and execute_code
+        skill        Tell your agents how to work with us: install, remove, status
+        hooks        Texts that tell agents of us: print
 
       Look after it:
-        doctor   Look at everything, and say what repairs what is wrong
-        logs     Show what a server wrote on stderr, and how it ended
-        stats    Show what was called, and what it kept out of contexts
-        daemon   The process that keeps servers running between calls: status, logs, stop
-        demo     The built-in demo server: the back office of a small shop
+        doctor       Look at everything, and say what repairs what is wrong
+        logs         Show what a server wrote on stderr, and how it ended
+        stats        Show what was called, and what it kept out of contexts
+        daemon       The process that keeps servers running between calls: status, logs, stop
+        completions  Make your shell complete what you type: bash, zsh, fish
+        demo         The built-in demo server: the back office of a small shop
 
       Try it, with or without a config: claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
       Help for a command: claudikins <command> --help. With --json, a failure is {"error":{"code","message","hint"?}} on stderr.

@@ -22,7 +22,7 @@ export default command({
   name: "remove",
   description: "Take servers out of claudikins.json, with their generated files. Its comments and its formatting stay.",
   args: {
-    names: { type: "positional", description: "Their names in the config", complete: "server", ...several },
+    names: { type: "positional", description: "Their names in the config", complete: "entry", ...several },
     logout: { type: "boolean", description: "Give up their sign-ins as well, without asking" },
     user: { type: "boolean", description: "Of the user's config, whatever this project has" },
     config: commonArgs.config,
