@@ -48,6 +48,12 @@ export class Progress {
 const quietMs = 1_000;
 const redrawMs = 100;
 
+/** Does something that says nothing itself; these words stand there meanwhile, if it takes long. */
+export async function saying<T>(output: Output, words: string, work: Promise<T>): Promise<T> {
+  const activity = new Activity(output, words);
+  return work.finally(() => activity.end());
+}
+
 /** What something that takes long is at, as its last words. */
 export class Activity {
   readonly #output: Output | undefined;
@@ -57,7 +63,8 @@ export class Activity {
   #drawn = "";
   #pauses = 0;
 
-  constructor(output: Output) {
+  constructor(output: Output, text = "") {
+    this.#text = text;
     this.#output = hasLines(output) ? output : undefined;
     if (!this.#output) return;
     this.#timer = setInterval(() => this.#draw(), redrawMs);

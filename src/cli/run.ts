@@ -3,7 +3,7 @@
 import { runCommand } from "citty";
 import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../errors.ts";
 import { checkLevel } from "../log.ts";
-import { didYouMean } from "../near-names.ts";
+import { nearNames } from "../near-names.ts";
 import { version } from "../version.ts";
 import { hasColours } from "./colours.ts";
 import type { Command, everywhereArgs } from "./command.ts";
@@ -189,11 +189,29 @@ function findCommand(words: string[], among: Record<string, Entry | Group>, path
   if (!known) {
     const what = word.startsWith("-") ? `flag ${word}` : `command ${[...path, word].join(" ")}`;
     throw new ClaudikinsError("USAGE", `Unknown ${what}`, {
-      hint: didYouMean(word, Object.keys(among)) ?? `All commands: ${["claudikins", ...path].join(" ")} --help`,
+      hint: meant(word, rest, among) ?? `All commands: ${["claudikins", ...path].join(" ")} --help`,
     });
   }
   if ("commands" in known) return findCommand(rest, known.commands, [...path, word], known);
   return { entry: known, path: [...path, word], rest };
+}
+
+/** A command that is written nearly so, or stands in a group; a flag that came too soon. */
+function meant(word: string, rest: string[], among: Record<string, Entry | Group>): string | undefined {
+  if (word.startsWith("-")) {
+    const command = rest.find((each) => Object.hasOwn(among, each));
+    return command && `Flags come after the command: claudikins ${command} ${word}`;
+  }
+  const paths = shownOf(among).flatMap(([name]) => {
+    const entry = among[name]!;
+    const within = "commands" in entry ? shownOf(entry.commands).map(([each]) => [each, `${name} ${each}`]) : [];
+    return [[name, name], ...within] as [string, string][];
+  });
+  const near = nearNames(word, new Set(paths.map(([name]) => name)));
+  // Of several groups with such a command, the person knows which.
+  const names = near[0] === word ? [word] : near;
+  const meant = names.flatMap((name) => paths.filter(([each]) => each === name).map(([, path]) => path));
+  return meant.length > 0 ? `Did you mean ${meant.join(" or ")}?` : undefined;
 }
 
 /** What may be flags: after `--` nothing is one. */

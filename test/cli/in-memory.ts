@@ -36,6 +36,7 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
   const written = { stdout: "", stderr: "" };
   const output = (stream: keyof typeof written) => ({
     isTerminal: terminal,
+    isDumb: env["TERM"] === "dumb",
     columns,
     write: async (text: string) => {
       written[stream] += text;

@@ -115,6 +115,17 @@ describe("refused", () => {
   test("commands", async () => {
     expect(await refusal("nope")).toBe("error: Unknown command nope\n\nhint: All commands: claudikins --help\n");
     expect(await refusal("serach", "x")).toBe("error: Unknown command serach\n\nhint: Did you mean search?\n");
+    // Those that stand in a group, and what people write before a command.
+    const meant = async (...argv: string[]) => (await refusal(...argv)).split("hint: ")[1];
+    expect(await meant("login")).toBe("Did you mean auth login?\n");
+    expect(await meant("logn")).toBe("Did you mean auth login or daemon logs or logs?\n");
+    expect(await meant("status")).toBe("Did you mean auth status or daemon status or skill status?\n");
+    expect(await meant("auth", "logn")).toBe("Did you mean login?\n");
+    expect(await meant("help", "daemon", "stpo")).toBe("Did you mean stop?\n");
+    // What is hidden is not suggested.
+    expect(await meant("complet")).toBe("Did you mean completions?\n");
+    expect(await meant("daemon", "runn")).toBe("All commands: claudikins daemon --help\n");
+    expect(await meant("--config", "x", "list")).toBe("Flags come after the command: claudikins list --config\n");
     expect(await refusal("--bogus")).toBe("error: Unknown flag --bogus\n\nhint: All commands: claudikins --help\n");
     expect(await refusal("constructor")).toStartWith("error: Unknown command constructor\n");
     expect(await refusal("__proto__")).toStartWith("error: Unknown command __proto__\n");
@@ -239,14 +250,25 @@ describe("refused", () => {
     expect(await refusal("exec", "--", "a", "--json")).toStartWith("error: ");
   });
 
-  test("in colours for a terminal, unless NO_COLOR is set", async () => {
+  test("in colours for a terminal, unless NO_COLOR is set; FORCE_COLOR, and dumb terminals", async () => {
     const watched = (env: Record<string, string> = {}) => cli(["nope"], { terminal: true, env });
     expect((await watched()).stderr).toBe(
       "\u001b[31merror\u001b[0m: Unknown command nope\n\n\u001b[36mhint\u001b[0m: All commands: claudikins --help\n",
     );
     expect((await watched({ NO_COLOR: "1" })).stderr).toBe((await cli(["nope"])).stderr);
     expect((await watched({ NO_COLOR: "" })).stderr).toContain("\u001b[31m");
+    expect((await watched({ TERM: "dumb" })).stderr).toBe((await cli(["nope"])).stderr);
+    expect((await watched({ FORCE_COLOR: "0" })).stderr).toBe((await cli(["nope"])).stderr);
+    // Also for a pipe, where it is asked for; who wants none has none.
+    expect(await cli(["nope"], { env: { FORCE_COLOR: "1", TERM: "dumb" } })).toEqual(await watched());
+    expect(await cli(["nope"], { env: { FORCE_COLOR: "1", NO_COLOR: "1" } })).toEqual(await cli(["nope"]));
     const help = await cli(["exec", "--help"], { terminal: true, env: { NO_COLOR: "yes" } });
+    for (const argv of [["--help"], ["exec", "--help"], ["auth", "--help"], []]) {
+      const coloured = await cli(argv, { terminal: true });
+      const plain = await cli(argv);
+      expect(coloured.stdout + coloured.stderr).toContain("\u001b[36m");
+      expect(Bun.stripANSI(coloured.stdout + coloured.stderr)).toBe(plain.stdout + plain.stderr);
+    }
     expect(help.stdout).toBe((await cli(["exec", "--help"])).stdout);
   });
 });

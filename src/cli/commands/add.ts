@@ -17,7 +17,7 @@ import { isPasted, readPasted } from "../../hosts/pasted.ts";
 import { command, commonArgs } from "../command.ts";
 import { repeatable, several } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { Activity } from "../progress.ts";
+import { saying } from "../progress.ts";
 import { ask, canAsk } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
 import { about, list, number, record, text, texts } from "../shapes.ts";
@@ -105,9 +105,7 @@ export default command({
     await using toolbox = await toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd) });
     const checked = new Map<string, Checked | undefined>();
     for (const { name } of isChecked ? servers : []) {
-      const activity = new Activity(io.stderr);
-      activity.onProgress?.(`Starting ${name}`);
-      checked.set(name, await checkNew(name, toolbox, io.interrupted).finally(() => activity.end()));
+      checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox, io.interrupted)));
     }
     writeConfigFile(configFile, text, { secrets: configFile.kind === "user" });
     if (configFile.kind === "project" && !args.json && haveSecrets(servers.map(({ entry }) => entry))) {

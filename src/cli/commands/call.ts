@@ -80,9 +80,8 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
   const { cwd, env } = io;
   const origin = discoverConfig({ flag: flags.config, cwd, env });
   const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env);
-  const activity = new Activity(io.stderr);
+  const activity = new Activity(io.stderr, waitingText(wanted));
   const { onProgress } = activity;
-  onProgress?.(waitingText(wanted));
   const onLine = onProgress && ((line: object) => "progress" in line && onProgress(String(line.progress)));
   try {
     const session = env["CLAUDIKINS_SESSION"] || shellSession;
@@ -110,9 +109,8 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
     import("../consent.ts"),
   ]);
   await using toolbox = await openToolbox(io, flags.config, { args: flags, sharing: "shell" });
-  const activity = new Activity(io.stderr);
+  const activity = new Activity(io.stderr, waitingText(wanted));
   const { onProgress } = activity;
-  onProgress?.(waitingText(wanted));
   using asker = TerminalAsker.of(io, activity);
   toolbox.pool.asker = asker;
   const calling = call(wanted, toolbox, { signal: io.interrupted, onProgress });

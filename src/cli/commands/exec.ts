@@ -62,7 +62,7 @@ export default command({
     await using trace = await traceOf(args, io);
     await using toolbox = await openToolbox(io, args.config, { args, sandbox, sharing: "shell" });
     toolbox.pool.trace = trace?.trace;
-    const activity = new Activity(args.trace ? { ...io.stderr, isTerminal: false } : io.stderr);
+    const activity = new Activity(args.trace ? { ...io.stderr, isTerminal: false } : io.stderr, "Running");
     const { onProgress } = activity;
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;

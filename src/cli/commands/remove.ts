@@ -14,6 +14,7 @@ import { command, commonArgs } from "../command.ts";
 import { openCredentials } from "../credentials.ts";
 import { several } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { saying } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
 import { about, list, record, text, yesOrNo } from "../shapes.ts";
@@ -93,7 +94,8 @@ async function signOut(
     if (state !== "signed in" && state !== "expired") continue;
     const server = servers.find((each) => each.name === name)!;
     const isWanted = wanted || (!json && canAsk(io) && (await confirm(io, `Give up the sign-in to ${name} as well?`)));
-    if (isWanted) await logout([server], credentials, io.interrupted);
+    const signedOut = isWanted ? logout([server], credentials, io.interrupted) : undefined;
+    if (signedOut) await saying(io.stderr, `Signing out of ${name}`, signedOut);
     done.set(name, isWanted === true);
   }
   return done;

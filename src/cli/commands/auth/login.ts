@@ -6,6 +6,7 @@ import { type LoginReport, login, serversThatWait, serverToSignInTo } from "../.
 import { command, commonArgs } from "../../command.ts";
 import { openCredentials } from "../../credentials.ts";
 import { parseDuration } from "../../flags.ts";
+import { Activity, saying } from "../../progress.ts";
 import { openToolbox } from "../../session.ts";
 import { about, either, nothing, number, oneOf, record, text, texts, time } from "../../shapes.ts";
 import { TerminalGuide } from "../../sign-in-guide.ts";
@@ -62,13 +63,15 @@ export default command({
     }
     // The parser reads `--no-…` as a flag that is taken back.
     const browser = args["browser"] !== false;
-    const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true });
+    const activity = new Activity(io.stderr, `Asking ${server.name}`);
+    const onSay = () => activity.end();
+    const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
     const report = await login(server, toolbox, openCredentials(io, args), {
       guide,
       timeoutMs,
       signal: io.interrupted,
       force: args.force === true,
-    });
+    }).finally(() => activity.end());
     if (args.json) await io.stdout.write(`${JSON.stringify(report)}\n`);
     else {
       await io.stdout.write(`${reportText(report)}\n`);
@@ -77,7 +80,11 @@ export default command({
     return 0;
 
     async function theOneThatWaits(): Promise<NetworkServer | undefined> {
-      const { waiting, broken } = await serversThatWait(toolbox, io.interrupted);
+      const { waiting, broken } = await saying(
+        io.stderr,
+        "Asking which servers wait for a sign-in",
+        serversThatWait(toolbox, io.interrupted),
+      );
       const names = waiting.map(({ name }) => name);
       if (names.length > 1) {
         throw new ClaudikinsError("USAGE", `${names.length} servers wait for a sign-in: ${names.join(", ")}`, {

@@ -3,6 +3,7 @@ import { ClaudikinsError } from "../../../errors.ts";
 import { logout, networkServers, serverToSignInTo, standings } from "../../../flows/sign-ins.ts";
 import { command, commonArgs } from "../../command.ts";
 import { openCredentials } from "../../credentials.ts";
+import { saying } from "../../progress.ts";
 import { openToolbox } from "../../session.ts";
 import { list, record, text, yesOrNo } from "../../shapes.ts";
 
@@ -22,7 +23,7 @@ export default command({
     const credentials = openCredentials(io, args);
     if ((args.server === undefined) === (args.all !== true)) throw whichOne();
     const servers = args.server === undefined ? networkServers(toolbox) : [serverToSignInTo(args.server, toolbox)];
-    const done = await logout(servers, credentials, io.interrupted);
+    const done = await saying(io.stderr, "Signing out", logout(servers, credentials, io.interrupted));
     if (args.json) await io.stdout.write(`${JSON.stringify({ servers: done })}\n`);
     else {
       const lines = done

@@ -2,6 +2,7 @@
 import { findPeers } from "../../../daemon/peers.ts";
 import type { Status } from "../../../daemon/protocol.ts";
 import { command, commonArgs } from "../../command.ts";
+import { saying } from "../../progress.ts";
 import { about, byName, either, list, nothing, number, record, text, time, yesOrNo } from "../../shapes.ts";
 import { table } from "../../table.ts";
 import { ofConfig } from "./of-config.ts";
@@ -32,7 +33,7 @@ export default command({
     ),
   }),
   async run(args, io) {
-    const peers = await findPeers(io.env);
+    const peers = await saying(io.stderr, "Asking the daemons", findPeers(io.env));
     const daemons = (args.config === undefined ? peers : ofConfig(peers, args.config, io)).map(({ status }) => status);
     if (args.json) {
       await io.stdout.write(`${JSON.stringify({ daemons })}\n`);

@@ -3,6 +3,7 @@ import { askToStop, findPeers, hasEnded, type Peer } from "../../../daemon/peers
 import { ClaudikinsError } from "../../../errors.ts";
 import { command, commonArgs } from "../../command.ts";
 import type { Io } from "../../io.ts";
+import { saying } from "../../progress.ts";
 import { either, list, nothing, number, record, text } from "../../shapes.ts";
 import { ofConfig } from "./of-config.ts";
 
@@ -19,7 +20,7 @@ export default command({
   json: record({ stopped: list(record({ pid: number, config: either(text, nothing) })) }),
   async run(args, io) {
     if (args.all && args.config !== undefined) throw new ClaudikinsError("USAGE", "Give --config or --all, not both");
-    const peers = await findPeers(io.env);
+    const peers = await saying(io.stderr, "Asking the daemons", findPeers(io.env));
     const chosen = args.all ? peers : ofConfig(peers, args.config, io);
     const notice = args.json ? undefined : io.stderr;
     const stopped = await Promise.all(chosen.map((peer) => stop(peer, args.now === true, io, notice)));
