@@ -21,8 +21,11 @@ export function overviewText(sections: Section[], colours: boolean): string {
 Usage: claudikins <command> [options]
 
 ${texts.join("\n")}
-Try it, with or without a config: claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
-Help for a command: claudikins <command> --help. With --json, a failure is {"error":{"code","message","hint"?}} on stderr.
+Without a config file, everything works on the demo server. Try:
+  claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
+
+Help for a command: claudikins <command> --help
+With --json, what goes wrong is {"error":{"code","message","hint"?}}, in one line on stderr.
 `;
 }
 

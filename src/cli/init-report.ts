@@ -102,7 +102,7 @@ export function sumText(rows: Row[], surfaceTokens: number): string {
   if (measured.length === 0) return "";
   const sum = (key: "tools" | "tokens") =>
     measured.reduce((all, row) => all + (row[key] ?? 0), 0).toLocaleString("en-US");
-  return `\n${sum("tools")} tools of ${measured.length} servers: about ${sum("tokens")} tokens of definitions (an estimate); claudikins shows ${surfaceTokens} at most.\n`;
+  return `\n${sum("tools")} tools of ${measured.length} ${measured.length === 1 ? "server" : "servers"}: about ${sum("tokens")} tokens of definitions (an estimate); claudikins shows ${surfaceTokens} at most.\n`;
 }
 
 export function notesText(rows: Row[], found: Found): string {

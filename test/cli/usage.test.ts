@@ -55,34 +55,14 @@ describe("help", () => {
         completions  Make your shell complete what you type: bash, zsh, fish
         demo         The built-in demo server: the back office of a small shop
 
-      Try it, with or without a config: claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
-      Help for a command: claudikins <command> --help. With --json, a failure is {"error":{"code","message","hint"?}} on stderr.
+      Without a config file, everything works on the demo server. Try:
+        claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
+
+      Help for a command: claudikins <command> --help
+      With --json, what goes wrong is {"error":{"code","message","hint"?}}, in one line on stderr.
       --- exit code 0
       "
     `);
-  });
-
-  test.each([
-    ["exec"],
-    ["search"],
-    ["list"],
-    ["gen"],
-    ["serve"],
-    ["demo"],
-    ["init"],
-    ["restore"],
-    ["add"],
-    ["remove"],
-    ["call"],
-    ["logs"],
-  ])("of %s", async (command) => {
-    const help = await cli([command, "--help"]);
-    expect(page([command, "--help"], help)).toMatchSnapshot();
-    expect(help.stdout).not.toMatch(/ $/m);
-    // Also with -h, beside other things, and before the command.
-    expect(await cli([command, "-h"])).toEqual(help);
-    expect(await cli([command, "--bogus", "x", "y", "--help"])).toEqual(help);
-    expect(await cli(["help", command])).toEqual(help);
   });
 
   test("in other ways", async () => {
