@@ -2,8 +2,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { command } from "../../src/cli/command.ts";
-import { offer } from "../../src/cli/completions/offer.ts";
 import { fromSource } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -45,7 +43,12 @@ const tools = [
     description: "List orders. More words.",
     inputSchema: {
       type: "object",
-      properties: { status: { enum: ["paid", "open"] }, archived: { type: "boolean" }, "ship to": { type: "string" } },
+      properties: {
+        status: { $ref: "#/$defs/status", description: "Which ones. And more." },
+        archived: { type: "boolean" },
+        "ship to": { type: "string" },
+      },
+      $defs: { status: { enum: ["paid", "open"] } },
     },
   },
   { name: "list:all", description: "$(touch pwned)", inputSchema: { type: "object" } },
@@ -137,6 +140,10 @@ describe.each(shells)("%s", (shell) => {
       ["auth login '$\t", ["auth", "login", "$(touch pwned)"]],
       ['auth login "\\$\t', ["auth", "login", "$(touch pwned)"]],
       ["auth login \\`\t", ["auth", "login", "`touch pwned`;touch pwned"]],
+      // Tools and their arguments
+      ["call shop.list.\tstat\tp\t", ["call", "shop.list.orders", "status=paid"]],
+      ["call shop.list:\t", ["call", "shop.list:all"]],
+      ["call shop list.orders shi\ta\\ b", ["call", "shop", "list.orders", "ship to=a b"]],
       // What the shell knows itself
       ["exec a\\ f\t", ["exec", "a file.ts"]],
       ["exec --config a\\ f\t", ["exec", "--config", "a file.ts"]],
@@ -269,37 +276,55 @@ describe("what is asked while somebody types", () => {
 });
 
 describe("tools and their arguments", () => {
-  const args = {
-    tool: { type: "positional", complete: "tool" },
-    args: { type: "positional", complete: "parameter", several: true },
-  } as const;
-  const table = {
-    call: {
-      summary: "",
-      load: async () => ({
-        default: command({ name: "call", description: "", args, examples: [], run: async () => 0 }),
-      }),
-    },
-  };
   const values = async (...words: string[]) => {
-    const surroundings = { cwd: folder.path, env: { HOME: folder.path } };
-    const { candidates } = await offer(["call", ...words.slice(0, -1)], words.at(-1) ?? "", table, surroundings);
-    return candidates.map(({ value, about, isOpen }) => [value, about, isOpen].filter((each) => each !== undefined));
+    const { stdout } = await cli(["complete", "zsh", "--", "call", ...words], { cwd: folder.path });
+    return stdout.split("\n").filter((each) => each !== "");
   };
 
   test("by the registry", async () => {
-    expect(await values("sh")).toEqual([
-      ["shop.list.orders", "List orders."],
-      ["shop.list:all", "$(touch pwned)"],
-    ]);
-    expect(await values("shop.list.orders", "")).toEqual([
-      ["status=", true],
-      ["archived=", true],
-      ["ship to=", true],
-    ]);
-    expect(await values("shop.list.orders", "status=")).toContainEqual(["status=paid"]);
-    expect(await values("shop.list.orders", "archived=t")).toContainEqual(["archived=true"]);
-    expect(await values("shop.list.orders", "status=open", "archived:=true", "")).toEqual([["ship to=", true]]);
+    expect(await values("sh")).toEqual(["shop.list.orders\tList orders.", "shop.list:all\t$(touch pwned)"]);
+    expect(await values("shop.list.orders", "")).toEqual(["status=\tWhich ones.", "archived=", "ship to=", "\topen"]);
+    expect(await values("shop.list.orders", "status=")).toContain("status=paid");
+    expect(await values("shop.list.orders", "archived=t")).toContain("archived=true");
+    expect(await values("shop.list.orders", "status=open", "archived:=true", "")).toEqual(["ship to=", "\topen"]);
+    expect(await values("shop.list:all", "")).toEqual([]);
     expect(await values("shop.nope", "")).toEqual([]);
+  });
+
+  test("the server as a word of its own", async () => {
+    expect(await values("shop", "")).toEqual(["list.orders\tList orders.", "list:all\t$(touch pwned)"]);
+    expect(await values("shop", "list.orders", "--json", "status=")).toContain("status=open");
+  });
+
+  test("of very many tools the servers come first", async () => {
+    using other = temporaryFolder();
+    const many = Array.from({ length: 300 }, (_, place) => ({
+      name: `tool_${place}`,
+      description: "",
+      inputSchema: {},
+    }));
+    const server = {
+      name: "many",
+      category: "a",
+      description: "A lot",
+      folder: "a/many",
+      fingerprint: "",
+      tools: many,
+    };
+    other.write("claudikins.json", { mcpServers: { many: { command: "x" } } });
+    other.write(".claudikins/registry/index.json", { version: 1, servers: [server] });
+    const asked = async (word: string) =>
+      (await cli(["complete", "zsh", "--", "call", word], { cwd: other.path })).stdout;
+    expect(await asked("m")).toBe("many.\tA lot\n\topen\n");
+    expect((await asked("many.")).split("\n")).toHaveLength(301);
+  });
+
+  test("what the config denies is not there", async () => {
+    using other = temporaryFolder();
+    other.write("claudikins.json", { mcpServers: { shop: { command: "x", deny: ["list:*"] } } });
+    const server = { name: "shop", category: "a", description: "", folder: "a/shop", fingerprint: "", tools };
+    other.write(".claudikins/registry/index.json", { version: 1, servers: [server] });
+    const { stdout } = await cli(["complete", "zsh", "--", "call", ""], { cwd: other.path });
+    expect(stdout).toBe("shop.list.orders\tList orders.\n");
   });
 });

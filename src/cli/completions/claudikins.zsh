@@ -16,7 +16,7 @@ _claudikins() {
         ;;
     esac
   done < <(command claudikins complete zsh -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null </dev/null)
-  (( $#values )) && _describe -V claudikins values $open
+  (( $#values )) && _describe -V claudikins values "${open[@]}"
   if [[ -n $paths ]]; then
     [[ $PREFIX == --*=* ]] && compset -P '--*='
     if [[ $paths == folders ]]; then _files -/; else _files; fi

@@ -2,7 +2,7 @@
 import { loadConfig } from "../../config/load.ts";
 import { openConfigFile } from "../../flows/config-file.ts";
 import { ShownServers } from "../../flows/shown-servers.ts";
-import { isSchema, resolveReference, schemasOf } from "../../registry/json-schema.ts";
+import { isSchema } from "../../registry/json-schema.ts";
 import { type RegistryServer, toolId } from "../../registry/model.ts";
 import { firstSentence } from "../../registry/signature.ts";
 import { readIndex } from "../../registry/store.ts";
@@ -88,34 +88,29 @@ function tools(servers: RegistryServer[], current: string): Candidate[] {
   return servers.map(({ name, description }) => ({ value: `${name}.`, about: description, isOpen: true }));
 }
 
-/** `key=`, or where its values are known `key=value`. */
-function parameters(servers: RegistryServer[], { positionals, current }: Place): Candidate[] {
-  const [id, ...given] = positionals;
-  const tool = servers
-    .flatMap((server) => server.tools.map((each) => ({ id: toolId(server.name, each.name), schema: each.inputSchema })))
-    .find((each) => each.id === id);
-  const properties = tool?.schema["properties"];
-  if (!tool || !isSchema(properties)) return [];
-  const used = new Set(given.map((word) => /^(.*?):?=/s.exec(word)?.[1]));
+/** `key=`, or where its values are known `key=value`; the tool's name first where the server is a word of its own. */
+async function parameters(servers: RegistryServer[], { positionals, current }: Place): Promise<Candidate[]> {
+  const [first = "", second = ""] = positionals;
+  const all = servers.flatMap((server) => server.tools.map((tool) => ({ tool, id: toolId(server.name, tool.name) })));
+  const found = all.find(({ id }) => id === first) ?? all.find(({ id }) => id === toolId(first, second));
+  if (!found) {
+    const server = positionals.length === 1 ? servers.find(({ name }) => name === first) : undefined;
+    return (server?.tools ?? []).map(({ name, description }) => ({ value: name, about: firstSentence(description) }));
+  }
+  const { inputSchema } = found.tool;
+  const { properties } = inputSchema;
+  if (!isSchema(properties)) return [];
+  const used = new Set(positionals.map((word) => /^(.*?):?=/s.exec(word)?.[1]));
+  const { formsOf } = await import("../../flows/call-arguments.ts");
   return Object.entries(properties)
     .filter(([key]) => !used.has(key))
-    .flatMap(([key, property]) => {
-      const schema = resolved(property, tool.schema);
-      const { description } = schema;
+    .flatMap(([key, property]): Candidate[] => {
+      const { types, values } = formsOf(property, inputSchema);
+      const named = values.length === 0 && types.has("boolean") ? [true, false] : values;
+      const texts = named.filter((value) => typeof value !== "object").map((value) => `${key}=${value}`);
+      if (texts.length > 0 && current.startsWith(`${key}=`)) return texts.map((value) => ({ value }));
+      const { description } = isSchema(property) ? property : {};
       const about = typeof description === "string" ? firstSentence(description) : undefined;
-      const values = current.startsWith(`${key}=`) ? valuesOf(schema) : [];
-      if (values.length > 0) return values.map((value): Candidate => ({ value: `${key}=${value}` }));
       return [{ value: `${key}=`, about, isOpen: true }];
     });
-}
-
-function resolved(schema: unknown, root: unknown): Record<string, unknown> {
-  const target =
-    isSchema(schema) && typeof schema["$ref"] === "string" ? resolveReference(schema["$ref"], root) : schema;
-  return isSchema(target) ? target : {};
-}
-
-function valuesOf(schema: Record<string, unknown>): string[] {
-  if (schema["type"] === "boolean") return ["true", "false"];
-  return schemasOf(schema["enum"]).flatMap((value) => (typeof value === "object" ? [] : [String(value)]));
 }
