@@ -1,4 +1,4 @@
-/** Files that the bundler embeds; importing one gives its path. */
+/** Files that the bundler embeds; importing one gives its path, and of a shell's script its text. */
 declare module "*/wasm" {
   const path: string;
   export default path;
@@ -10,4 +10,16 @@ declare module "*.bin" {
 declare module "*.tiktoken" {
   const path: string;
   export default path;
+}
+declare module "*.bash" {
+  const text: string;
+  export default text;
+}
+declare module "*.zsh" {
+  const text: string;
+  export default text;
+}
+declare module "*.fish" {
+  const text: string;
+  export default text;
 }

@@ -1,11 +1,11 @@
 /** Whether servers are those of the daemon, which stay for the next command, or a command's own. */
-import type { ArgsDef } from "citty";
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError } from "../errors.ts";
+import type { Args } from "./command.ts";
 
 export const daemonArgs = {
   "no-daemon": { type: "boolean", description: "Start servers for this alone, and end them with it" },
-} as const satisfies ArgsDef;
+} as const satisfies Args;
 
 const words: ReadonlyMap<string, boolean> = new Map([
   ["on", true],

@@ -1,6 +1,25 @@
 /** What doctor found, for people: area by area, and what repairs what is not ok. */
 import { counted, type Finding, type FindingState } from "../flows/doctor/finding.ts";
 import { cyan, dim, paint, red } from "./colours.ts";
+import { about, list, named, number, oneOf, record, text, texts } from "./shapes.ts";
+
+export const findingShape = named(
+  "Finding",
+  record({
+    id: about("The same in every run and every version", text),
+    area: text,
+    state: about("A warning works; a problem does not", oneOf("ok", "warning", "problem")),
+    message: text,
+    "details?": texts,
+    "repair?": about("A command where there is one, else a sentence", text),
+    "code?": about("Of a problem: what a command that met it would fail with", text),
+    "startMs?": number,
+    "listMs?": number,
+    "tools?": number,
+  }),
+);
+
+export const findingsShape = list(findingShape);
 
 const colourOf: Record<FindingState, string> = { ok: dim, warning: cyan, problem: red };
 

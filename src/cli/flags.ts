@@ -1,8 +1,8 @@
 /** Refuses what a command does not know, before citty parses: unknown flags, missing values, words too many. */
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import type { ArgsDef } from "citty";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
+import type { Args } from "./command.ts";
 
 /** Marks a flag that may be given several times, each with a value: see `valuesOf`. */
 export const repeatable = { repeatable: true } as const;
@@ -16,7 +16,7 @@ export const pairs = { ...several, pairs: true } as const;
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
 /** Throws USAGE naming the first thing that is wrong. `-` alone is a positional: standard input. */
-export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string): void {
+export function checkFlags(rawArgs: string[], args: Args, commandName: string): void {
   const options = optionsOf(args);
   const hint = `Its flags and arguments: claudikins ${commandName} --help`;
   const tokens = tokensOf(rawArgs, options);
@@ -29,7 +29,7 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string
         token.rawName,
         Object.keys(options).map((name) => `--${name}`),
       );
-      const takesPairs = Object.values(args).some((each) => "pairs" in Object(each));
+      const takesPairs = Object.values(args).some((each) => each.pairs);
       const pair = takesPairs ? `As an argument it is written without them: ${token.name}=value.` : undefined;
       throw new ClaudikinsError("USAGE", `Unknown flag ${token.rawName}`, {
         hint: [near, pair, hint].filter(Boolean).join(" "),
@@ -46,7 +46,7 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string
     if (known.type === "boolean" && token.value !== undefined) {
       throw new ClaudikinsError("USAGE", `${token.rawName} takes no value`, { hint });
     }
-    if (seen.has(token.name) && !("repeatable" in Object(args[token.name])))
+    if (seen.has(token.name) && !args[token.name]?.repeatable)
       throw new ClaudikinsError("USAGE", `${token.rawName} is given twice`, { hint });
     seen.add(token.name);
   }
@@ -55,7 +55,7 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string
   const [missing] = places.find(([, { required }], place) => required !== false && !words[place]) ?? [];
   if (missing !== undefined) throw new ClaudikinsError("USAGE", `Missing argument: ${missing}`, { hint });
   const extra = words[places.length];
-  if (extra && !("several" in Object(places.at(-1)?.[1]))) {
+  if (extra && !places.at(-1)?.[1].several) {
     throw new ClaudikinsError("USAGE", `Unexpected argument "${extra.value}"`, {
       hint: places.length > 0 ? `Quote an argument that has spaces. ${hint}` : hint,
     });
@@ -63,7 +63,7 @@ export function checkFlags(rawArgs: string[], args: ArgsDef, commandName: string
 }
 
 /** All that a repeatable flag was given, each once; of an argument all the words from its place on. */
-export function valuesOf(rawArgs: string[], args: ArgsDef, flag: string): string[] {
+export function valuesOf(rawArgs: string[], args: Args, flag: string): string[] {
   if (args[flag]?.type === "positional") {
     const words = tokensOf(rawArgs, optionsOf(args)).flatMap((token) =>
       token.kind === "positional" ? [token.value] : [],
@@ -77,7 +77,7 @@ export function valuesOf(rawArgs: string[], args: ArgsDef, flag: string): string
   return [...new Set(values)];
 }
 
-function optionsOf(args: ArgsDef): Options {
+function optionsOf(args: Args): Options {
   const options: Options = {};
   for (const [name, definition] of Object.entries(args)) {
     if (definition.type === "positional") continue;

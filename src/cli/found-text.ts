@@ -2,6 +2,58 @@
 import type { FoundTool } from "../flows/search.ts";
 import { alsoText, type Detail, type Overview, tellingExample } from "../flows/search-answer.ts";
 import { bold, cyan, dim, paint } from "./colours.ts";
+import { about, anything, either, list, named, number, oneOf, problem, record, text, texts } from "./shapes.ts";
+
+const names = { id: text, server: text, name: text };
+
+const tools = list(
+  either(
+    named(
+      "FoundTool",
+      record({
+        ...names,
+        kind: oneOf("tool", "skill"),
+        description: text,
+        signature: text,
+        example: text,
+        score: number,
+        "also?": about("Ids of the same tool of other servers", texts),
+      }),
+    ),
+    named("ToolName", about("With --detail names", record(names))),
+    named(
+      "FullTool",
+      about(
+        "With --detail full",
+        record({
+          ...names,
+          category: text,
+          description: text,
+          inputSchema: anything,
+          "outputSchema?": anything,
+          "observed?": about("What its results looked like, as JSON Schema", anything),
+          example: text,
+          notes: text,
+          "also?": texts,
+        }),
+      ),
+    ),
+  ),
+);
+
+export const searchShape = either(
+  named(
+    "Found",
+    record({
+      query: text,
+      tools,
+      searched: about("Tools in all", number),
+      notIndexed: about("Servers whose tools are not known yet", texts),
+      outdated: about("Servers whose tools may be others by now", texts),
+    }),
+  ),
+  named("Line", about("With -, of each query", record({ query: text, tools, "error?": problem }))),
+);
 
 /** Servers that are named where nothing was found. */
 const maxServers = 20;

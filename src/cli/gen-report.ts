@@ -5,9 +5,38 @@ import type { Problem } from "../flows/ask-all.ts";
 import type { RegistryCheck } from "../flows/check-registry.ts";
 import type { GenerateReport } from "../flows/generate.ts";
 import { isIdentifier } from "../registry/names.ts";
+import { hasColours } from "./colours.ts";
 import type { Io } from "./io.ts";
 import { errorText } from "./report.ts";
+import { about, either, list, named, number, oneOf, problem, record, text, texts } from "./shapes.ts";
 import { table } from "./table.ts";
+
+const differences = list(named("Difference", record({ path: text, state: oneOf("missing", "stale", "extra") })));
+const asked = { server: text, tools: number, durationMs: number, "problem?": problem };
+
+export const genShape = either(
+  named(
+    "Report",
+    record({
+      folder: text,
+      servers: list(
+        record({
+          ...asked,
+          written: number,
+          removed: number,
+          collisions: about("Tools of which only one can have the identifier", list(texts)),
+          kept: about("Paths where a file of yours stands in the place of a generated one", texts),
+        }),
+      ),
+      pruned: about("Servers that the config has no more", texts),
+      "cleaned?": about("With --clean: paths of what belonged to no server", texts),
+    }),
+  ),
+  named(
+    "Check",
+    about("With --check", record({ folder: text, servers: list(record({ ...asked, differences })), differences })),
+  ),
+);
 
 /** The table, what went wrong, what is worth a warning, what is gone; on stdout the folder. */
 export async function tellOfGen({ folder, servers, pruned, cleaned = [] }: GenerateReport, io: Io): Promise<void> {
@@ -62,7 +91,7 @@ export async function tellOfCheck(report: RegistryCheck, io: Io): Promise<void> 
   if (stale) {
     const all = [...servers.flatMap((server) => server.differences), ...differences];
     await io.stdout.write(all.map(({ path, state }) => `${state.padEnd(7)}  ${relative(folder, path)}\n`).join(""));
-    await io.stderr.write(`\n${errorText(stale, io.stderr.isTerminal && !io.env["NO_COLOR"])}`);
+    await io.stderr.write(`\n${errorText(stale, hasColours(io.stderr, io))}`);
   } else if (servers.every(({ problem }) => !problem)) {
     const count = servers.reduce((sum, { tools }) => sum + tools, 0);
     await io.stdout.write(`Current: ${count} tools of ${servers.length} servers in ${folder}\n`);

@@ -1,10 +1,10 @@
 /** `serve --http` and the flags that belong to it: where it listens, who may come in, how many. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { ArgsDef } from "citty";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { FrontDoorOptions } from "../server/http/front-door.ts";
 import { isLoopback } from "../server/http/loopback.ts";
+import type { Args } from "./command.ts";
 import { parseAddress, parseCount, parseDuration, repeatable } from "./flags.ts";
 import type { Io } from "./io.ts";
 
@@ -18,8 +18,14 @@ export const httpArgs = {
     type: "string",
     valueHint: "name",
     description: "Who calls has to send the token that is in this environment variable",
+    complete: "variable",
   },
-  "token-file": { type: "string", valueHint: "file", description: "The same, with the token in a file" },
+  "token-file": {
+    type: "string",
+    valueHint: "file",
+    description: "The same, with the token in a file",
+    complete: "file",
+  },
   "without-token": { type: "boolean", description: "Listen for other machines without asking them for a token" },
   "allow-host": {
     type: "string",
@@ -41,7 +47,7 @@ export const httpArgs = {
   },
   "session-idle": { type: "string", valueHint: "time", description: "A session that is not used ends after it (30m)" },
   grace: { type: "string", valueHint: "time", description: "What running calls may still take when it ends (20s)" },
-} as const satisfies ArgsDef;
+} as const satisfies Args;
 
 type Flags = { [Name in keyof typeof httpArgs]?: string | boolean | undefined };
 

@@ -6,7 +6,34 @@ import type { Found } from "../flows/hosts/find.ts";
 import type { Measured } from "../flows/hosts/measure.ts";
 import type { Conflict, MergedServer, Origin } from "../flows/hosts/merge.ts";
 import type { PortableEntry } from "../hosts/model.ts";
+import { about, list, number, oneOf, problem, record, text, texts, yesOrNo } from "./shapes.ts";
 import { table } from "./table.ts";
+
+const file = { host: text, file: text };
+
+export const initShape = record({
+  config: record({ file: text, written: yesOrNo }),
+  servers: list(
+    record({
+      server: text,
+      from: list(record({ ...file, "project?": text })),
+      transport: text,
+      needs: about("Variables that are not set, or a sign-in", texts),
+      "disabled?": { const: true },
+      new: about("Not in the config before", yesOrNo),
+      "notes?": texts,
+      "tools?": number,
+      "tokens?": about("Of their definitions: an estimate", number),
+      "problem?": problem,
+    }),
+  ),
+  skipped: about("What stays where it is", list(record({ name: text, ...file, why: text }))),
+  shared: about("Files of this project: --project takes them, too", list(record({ ...file, servers: number }))),
+  hosts: list(
+    record({ ...file, result: oneOf("rewired", "not rewired", "would be rewired", "failed"), "error?": text }),
+  ),
+  "diff?": about("With --dry-run", text),
+});
 
 export interface Row {
   server: string;
@@ -75,7 +102,7 @@ export function sumText(rows: Row[], surfaceTokens: number): string {
   if (measured.length === 0) return "";
   const sum = (key: "tools" | "tokens") =>
     measured.reduce((all, row) => all + (row[key] ?? 0), 0).toLocaleString("en-US");
-  return `\n${sum("tools")} tools of ${measured.length} servers: about ${sum("tokens")} tokens of definitions (an estimate); claudikins shows ${surfaceTokens} at most.\n`;
+  return `\n${sum("tools")} tools of ${measured.length} ${measured.length === 1 ? "server" : "servers"}: about ${sum("tokens")} tokens of definitions (an estimate); claudikins shows ${surfaceTokens} at most.\n`;
 }
 
 export function notesText(rows: Row[], found: Found): string {

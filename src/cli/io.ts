@@ -13,6 +13,8 @@ export interface Output {
   readonly columns?: number | undefined;
   /** Whether the reader went away, as far as it was found out. */
   readonly isClosed?: boolean;
+  /** A terminal that only appends: what was written cannot be taken away. */
+  readonly isDumb?: boolean;
 }
 
 export interface Input {
@@ -53,8 +55,8 @@ export function processIo(): Io {
   const env = processEnvironment();
   return {
     stdin: { text: () => Bun.stdin.text(), lines: linesOfStdin, line: lineOfStdin, isTerminal: isatty(0) },
-    stdout: outputOf(1),
-    stderr: outputOf(2),
+    stdout: outputOf(1, env),
+    stderr: outputOf(2, env),
     env,
     cwd: process.cwd(),
     interrupted: catchSignals(),
@@ -105,10 +107,11 @@ async function lineOfStdin(options: LineOptions): Promise<string | undefined> {
  * Writes to a file descriptor, whole texts in their order. The process's own streams would do the same, but take longer
  * to be made than most commands take to run.
  */
-function outputOf(fd: 1 | 2): Output {
+function outputOf(fd: 1 | 2, { TERM }: Environment): Output {
   let isClosed = false;
   return {
     isTerminal: isatty(fd),
+    isDumb: TERM === "dumb",
     get isClosed() {
       return isClosed;
     },

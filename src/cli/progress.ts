@@ -3,6 +3,11 @@ import type { Output } from "./io.ts";
 
 const width = 24;
 
+/** Whether somebody watches, and a line can be taken away again. */
+function hasLines({ isTerminal, isDumb }: Output): boolean {
+  return isTerminal && !isDumb;
+}
+
 export class Progress {
   readonly #output: Output | undefined;
   readonly #noun: string;
@@ -11,7 +16,7 @@ export class Progress {
   #ended = false;
 
   constructor(output: Output | undefined, noun: string, total: number) {
-    this.#output = output?.isTerminal ? output : undefined;
+    this.#output = output && hasLines(output) ? output : undefined;
     this.#noun = noun;
     this.#total = total;
     this.#draw("");
@@ -43,6 +48,12 @@ export class Progress {
 const quietMs = 1_000;
 const redrawMs = 100;
 
+/** Does something that says nothing itself; these words stand there meanwhile, if it takes long. */
+export async function saying<T>(output: Output, words: string, work: Promise<T>): Promise<T> {
+  const activity = new Activity(output, words);
+  return work.finally(() => activity.end());
+}
+
 /** What something that takes long is at, as its last words. */
 export class Activity {
   readonly #output: Output | undefined;
@@ -52,8 +63,9 @@ export class Activity {
   #drawn = "";
   #pauses = 0;
 
-  constructor(output: Output) {
-    this.#output = output.isTerminal ? output : undefined;
+  constructor(output: Output, text = "") {
+    this.#text = text;
+    this.#output = hasLines(output) ? output : undefined;
     if (!this.#output) return;
     this.#timer = setInterval(() => this.#draw(), redrawMs);
     this.#timer.unref();

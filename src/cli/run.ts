@@ -1,18 +1,19 @@
 /** One call of the program: finds the command, checks its flags, runs it, and turns whatever happens into an exit code. */
 
-import { type ArgsDef, type CommandDef, renderUsage, runCommand } from "citty";
+import { runCommand } from "citty";
 import { ClaudikinsError, interruptedExitCode, toClaudikinsError } from "../errors.ts";
 import { checkLevel } from "../log.ts";
-import { didYouMean } from "../near-names.ts";
+import { nearNames } from "../near-names.ts";
 import { version } from "../version.ts";
 import { hasColours } from "./colours.ts";
 import type { Command, everywhereArgs } from "./command.ts";
 import { checkFlags } from "./flags.ts";
+import { commandText, groupText, overviewText } from "./help.ts";
 import type { Io } from "./io.ts";
 import { errorJson, errorText, stackText } from "./report.ts";
 
 /** Loaded only when it is called. */
-interface Entry {
+export interface Entry {
   summary: string;
   load: () => Promise<{ default: Command }>;
   /** Not for people to start: left out of the help text. */
@@ -20,14 +21,14 @@ interface Entry {
 }
 
 /** Commands that belong together, under one word. */
-interface Group {
+export interface Group {
   summary: string;
   description: string;
   commands: Record<string, Entry>;
 }
 
 /** In the order of the help text. */
-const commands: Record<string, Entry | Group> = {
+export const commands: Record<string, Entry | Group> = {
   serve: {
     summary: "Be an MCP server for your agent: search_tools and execute_code",
     load: () => import("./commands/serve.ts"),
@@ -112,6 +113,15 @@ const commands: Record<string, Entry | Group> = {
     },
   },
   gen: { summary: "Ask every server for its tools and write the registry", load: () => import("./commands/gen.ts") },
+  completions: {
+    summary: "Make your shell complete what you type: bash, zsh, fish",
+    load: () => import("./commands/completions.ts"),
+  },
+  complete: {
+    summary: "Say what can come next on a command line",
+    load: () => import("./commands/complete.ts"),
+    hidden: true,
+  },
   demo: {
     summary: "The built-in demo server: the back office of a small shop",
     load: () => import("./commands/demo.ts"),
@@ -151,15 +161,19 @@ async function dispatch(argv: string[], io: Io): Promise<number> {
   const words = first === "help" ? argv.slice(1).filter((word) => !word.startsWith("-")) : argv;
   const found = findCommand(words, commands, []);
   if ("group" in found) {
-    const text = found.group ? groupText(found.group, found.path) : overview();
-    if (asksForHelp) return print(io, text);
-    await io.stderr.write(text);
+    const output = asksForHelp ? io.stdout : io.stderr;
+    const colours = hasColours(output, io);
+    const { group } = found;
+    await output.write(
+      group ? groupText(group.description, shownOf(group.commands), found.path, colours) : overview(colours),
+    );
+    if (asksForHelp) return 0;
     return new ClaudikinsError("USAGE", "").exitCode;
   }
   const { path, rest } = found;
   const { default: command } = await found.entry.load();
-  if (asksForHelp) return print(io, await helpText(command, path, hasColours(io.stdout, io)));
-  checkFlags(rest, command.definition.args as ArgsDef, path.join(" "));
+  if (asksForHelp) return print(io, await commandText(command, path, hasColours(io.stdout, io)));
+  checkFlags(rest, command.args, path.join(" "));
   checkLevel(logLevel(io));
   const { result } = await runCommand(command.definition, { rawArgs: rest, data: io });
   return io.interrupted.aborted && path[0] !== "serve" ? interruptedExitCode : Number(result ?? 0);
@@ -175,11 +189,29 @@ function findCommand(words: string[], among: Record<string, Entry | Group>, path
   if (!known) {
     const what = word.startsWith("-") ? `flag ${word}` : `command ${[...path, word].join(" ")}`;
     throw new ClaudikinsError("USAGE", `Unknown ${what}`, {
-      hint: didYouMean(word, Object.keys(among)) ?? `All commands: ${["claudikins", ...path].join(" ")} --help`,
+      hint: meant(word, rest, among) ?? `All commands: ${["claudikins", ...path].join(" ")} --help`,
     });
   }
   if ("commands" in known) return findCommand(rest, known.commands, [...path, word], known);
   return { entry: known, path: [...path, word], rest };
+}
+
+/** A command that is written nearly so, or stands in a group; a flag that came too soon. */
+function meant(word: string, rest: string[], among: Record<string, Entry | Group>): string | undefined {
+  if (word.startsWith("-")) {
+    const command = rest.find((each) => Object.hasOwn(among, each));
+    return command && `Flags come after the command: claudikins ${command} ${word}`;
+  }
+  const paths = shownOf(among).flatMap(([name]) => {
+    const entry = among[name]!;
+    const within = "commands" in entry ? shownOf(entry.commands).map(([each]) => [each, `${name} ${each}`]) : [];
+    return [[name, name], ...within] as [string, string][];
+  });
+  const near = nearNames(word, new Set(paths.map(([name]) => name)));
+  // Of several groups with such a command, the person knows which.
+  const names = near[0] === word ? [word] : near;
+  const meant = names.flatMap((name) => paths.filter(([each]) => each === name).map(([, path]) => path));
+  return meant.length > 0 ? `Did you mean ${meant.join(" or ")}?` : undefined;
 }
 
 /** What may be flags: after `--` nothing is one. */
@@ -192,44 +224,26 @@ async function print(io: Io, text: string): Promise<number> {
   return 0;
 }
 
-function overview(): string {
-  return `claudikins ${version}: all your MCP servers behind two small tools.
+/** Where the help text has them. */
+const sections: Record<string, readonly string[]> = {
+  "Set up": ["setup", "init", "restore", "add", "remove", "auth", "gen"],
+  Use: ["search", "list", "call", "exec"],
+  "For agents": ["serve", "skill", "hooks"],
+  "Look after it": ["doctor", "logs", "stats", "daemon", "completions", "demo"],
+};
 
-Usage: claudikins <command> [options]
-
-${summaries(commands)}
-
-Without a config file, everything works on the demo server. Try:
-  claudikins exec -e 'return (await demo.sales_report({ from: "2025-01-01", to: "2025-12-31", group_by: "month" })).rows'
-
-Help for a command: claudikins <command> --help
-`;
+function overview(colours: boolean): string {
+  const sorted = Object.entries(sections).map(([title, names]) => {
+    const lines = shownOf(commands);
+    return { title, lines: names.flatMap((name) => lines.filter(([each]) => each === name)) };
+  });
+  return overviewText(sorted, colours);
 }
 
-function groupText({ description, commands: entries }: Group, path: string[]): string {
-  const name = ["claudikins", ...path].join(" ");
-  return `${description} (${name})
-
-Usage: ${name} <command> [options]
-
-${summaries(entries)}
-
-Help for a command: ${name} <command> --help
-`;
-}
-
-function summaries(entries: Record<string, Entry | Group>): string {
-  const shown = Object.entries(entries).filter(([, entry]) => !("hidden" in entry && entry.hidden));
-  const width = Math.max(...shown.map(([name]) => name.length));
-  return shown.map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`).join("\n");
-}
-
-async function helpText({ definition, examples }: Command, path: string[], colours: boolean): Promise<string> {
-  const parent = ["claudikins", ...path.slice(0, -1)].join(" ");
-  const usage = await renderUsage(definition, { meta: { name: parent } } as CommandDef);
-  const text = `${usage.trimEnd()}\n\nEXAMPLES\n\n${examples.map((line) => `  ${line}`).join("\n")}\n`;
-  const tidy = text.replace(/ +$/gm, "");
-  return colours ? tidy : Bun.stripANSI(tidy).replace(/ +$/gm, "");
+function shownOf(entries: Record<string, Entry | Group>): [string, string][] {
+  return Object.entries(entries).flatMap(([name, entry]) =>
+    "hidden" in entry && entry.hidden ? [] : [[name, entry.summary]],
+  );
 }
 
 /** What citty refuses by itself, should it ever: `checkFlags` was here before. */

@@ -9,6 +9,8 @@ export interface GuideOptions {
   browser: boolean;
   /** Each thing that is said is one line of JSON. */
   json: boolean;
+  /** Called before anything is said. */
+  onSay?: () => void;
 }
 
 type Way = Parameters<Guide["send"]>[0];
@@ -72,10 +74,12 @@ export class TerminalGuide implements Guide {
   }
 
   #say(text: string): void {
+    this.#options.onSay?.();
     if (!this.#options.json) void this.#io.stderr.write(`${text}\n`);
   }
 
   #sayJson(line: object): void {
+    this.#options.onSay?.();
     void this.#io.stderr.write(`${JSON.stringify(line)}\n`);
   }
 }

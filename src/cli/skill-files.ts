@@ -9,6 +9,18 @@ import { unifiedDiff } from "./diff.ts";
 import { repeatable } from "./flags.ts";
 import type { Io } from "./io.ts";
 import { errorJson, errorText } from "./report.ts";
+import { about, list, oneOf, record, text, texts } from "./shapes.ts";
+
+export const fileShape = { kind: oneOf("skill", "section"), path: text, hosts: texts };
+
+export const changesShape = list(
+  record({
+    ...fileShape,
+    result: oneOf("written", "replaced", "removed", "unchanged", "failed"),
+    "diff?": about("With --dry-run", text),
+    "error?": text,
+  }),
+);
 
 export const whereArgs = {
   user: { type: "boolean", description: "For you, in all projects (this is what counts where nothing is said)" },
@@ -21,6 +33,7 @@ export const whereArgs = {
     valueHint: "name",
     description:
       "Only for this host: claude (claude-code), codex, cursor, vscode, windsurf, gemini, opencode, zed (repeatable)",
+    choices: ["claude", "codex", "cursor", "vscode", "windsurf", "gemini", "opencode", "zed"],
     ...repeatable,
   },
 } as const;

@@ -3,7 +3,52 @@ import type { Comparison, Figures, PeriodFigures, Statistics } from "../flows/st
 import { grouped } from "../outcome-text.ts";
 import { type Canvas, chart } from "./chart.ts";
 import { bold, dim, paint } from "./colours.ts";
+import { about, either, list, named, number, oneOf, record, text, texts } from "./shapes.ts";
 import { table } from "./table.ts";
+
+const compared = named(
+  "Compared",
+  about("Tokens: had the model called the tools itself, and as it was", record({ without: number, with: number })),
+);
+
+const figures = {
+  sessions: number,
+  executions: number,
+  searches: number,
+  calls: number,
+  failures: number,
+  durationMs: number,
+  resultChars: number,
+  tokens: named(
+    "Tokens",
+    record({
+      definitions: compared,
+      code: compared,
+      results: compared,
+      searches: compared,
+      all: compared,
+      keptOut: about("Less than nothing where claudikins cost more than it saved", number),
+    }),
+  ),
+};
+
+const used = { server: text, tool: text, calls: number, failures: number, durationMs: number, resultChars: number };
+
+export const statsShape = either(
+  record({
+    tokenizer: record({
+      definitions: oneOf("o200k", "characters / 4"),
+      definitionCharsPerToken: number,
+      others: oneOf("characters / 4"),
+    }),
+    total: record(figures),
+    periods: list(record({ period: about("A day; of what is long ago a month or a year", text), ...figures })),
+    tools: list(record({ ...used, takenTokens: number })),
+    hooks: list(record({ hook: text, serve: number, files: number, shell: number })),
+    problems: texts,
+  }),
+  about("With --reset", record({ reset: { const: true } })),
+);
 
 /** Tools that are shown; all are in the JSON. */
 const maxTools = 30;

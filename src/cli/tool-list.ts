@@ -19,8 +19,7 @@ export interface ToolListOptions {
 /** The exit code: that of a server that was named and cannot be asked. Throws SERVER_NOT_FOUND. */
 export async function writeToolList({ servers, detailed, json, config }: ToolListOptions, io: Io): Promise<number> {
   await using toolbox = await openToolbox(io, config);
-  const activity = new Activity(io.stderr);
-  activity.onProgress?.("Asking servers for their tools");
+  const activity = new Activity(io.stderr, "Asking servers for their tools");
   const { tools, missing } = await listTools(servers, toolbox, io.interrupted).finally(() => activity.end());
   const failure = servers.length > 0 ? failureOf(missing) : undefined;
   if (json) {

@@ -1,13 +1,18 @@
 /** `--trace` and `--trace-file`: the messages to and from servers, of the commands that call them. */
 import { resolve } from "node:path";
-import type { ArgsDef } from "citty";
+import type { Args } from "./command.ts";
 import type { Io, Output } from "./io.ts";
 import type { OpenTrace } from "./open-trace.ts";
 
 export const traceArgs = {
   trace: { type: "boolean", description: "Show on stderr every message to and from servers, without secrets" },
-  "trace-file": { type: "string", valueHint: "file", description: "Write them there, whole, a JSON document a line" },
-} as const satisfies ArgsDef;
+  "trace-file": {
+    type: "string",
+    valueHint: "file",
+    description: "Write them there, whole, a JSON document a line",
+    complete: "file",
+  },
+} as const satisfies Args;
 
 export interface TraceFlags {
   trace?: boolean | undefined;

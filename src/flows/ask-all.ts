@@ -35,7 +35,8 @@ export async function askAll<T extends object>(
       const given = await ask(server).catch((error: unknown) => ({ problem: problemOf(toClaudikinsError(error)) }));
       const durationMs = Math.round(performance.now() - startedAt);
       onServer?.(server);
-      await toolbox.pool.release(server);
+      // One that is still starting would keep who has given up; the end of the toolbox ends it.
+      if (!signal?.aborted) await toolbox.pool.release(server);
       turns.giveBack();
       return { server, durationMs, ...given };
     }),

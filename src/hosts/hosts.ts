@@ -24,13 +24,14 @@ export const hosts: readonly Host[] = [
   zed,
 ];
 
+export const hostNames = hosts.map(({ name }) => name);
+
 /** Those of the names, or all. Throws USAGE. */
 export function chosenHosts(names: readonly string[]): readonly Host[] {
-  const known = hosts.map(({ name }) => name);
   for (const name of names) {
-    if (!known.some((each) => each === name)) {
+    if (!hostNames.some((each) => each === name)) {
       throw new ClaudikinsError("USAGE", `No host is called "${name}"`, {
-        hint: [didYouMean(name, known), `There are: ${known.join(", ")}.`].filter(Boolean).join(" "),
+        hint: [didYouMean(name, hostNames), `There are: ${hostNames.join(", ")}.`].filter(Boolean).join(" "),
       });
     }
   }

@@ -17,6 +17,11 @@ export type CatalogAnswer =
   /** Names of the catalog that may be meant; empty when none is near. */
   | { server?: undefined; near: string[] };
 
+/** All of them. */
+export function catalogServers(): readonly CatalogServer[] {
+  return servers;
+}
+
 /** By name, alias, package (with or without a version), program, image, or address; else the names that are near. */
 export function findInCatalog(name: string): CatalogAnswer {
   const wanted = name.trim().toLowerCase();

@@ -1,8 +1,8 @@
 /** What a person sees while `exec` takes long. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { Activity } from "../../src/cli/progress.ts";
+import { Activity, saying } from "../../src/cli/progress.ts";
 import { temporaryFolder } from "../support/temporary.ts";
-import { cli } from "./in-memory.ts";
+import { type CliOptions, cli } from "./in-memory.ts";
 
 setDefaultTimeout(30_000);
 
@@ -20,10 +20,33 @@ test("after a second its last words, on one line that goes away", async () => {
   expect(stderr).toStartWith("\r\u001b[2Kdemo.list_orders: d\r\u001b[2K[1 call");
 });
 
-test("nothing where nobody watches", async () => {
+test.each<[string, CliOptions]>([
+  ["where nobody watches", { env: { FORCE_COLOR: "1" } }],
+  ["at a terminal that cannot take a line away", { terminal: true, env: { TERM: "dumb" } }],
+])("nothing %s", async (_, options) => {
   using folder = temporaryFolder();
-  const { stderr } = await cli(["exec", "-e", code], { cwd: folder.path });
-  expect(stderr).toStartWith("[1 call");
+  const { stderr } = await cli(["exec", "-e", code], { cwd: folder.path, ...options });
+  expect(Bun.stripANSI(stderr)).toStartWith("[1 call");
+  const listed = await cli(["list", "--check"], { cwd: folder.path, ...options });
+  expect(Bun.stripANSI(listed.stderr)).toBe("No config file: this is the built-in demo.\n\n");
+});
+
+test("something, where nothing is said by what takes long", async () => {
+  using folder = temporaryFolder();
+  const computing = "const end = Date.now() + 1500; while (Date.now() < end); return 1";
+  const { stderr } = await cli(["exec", "-e", computing], { cwd: folder.path, terminal: true });
+  expect(stderr).toStartWith("\r\u001b[2KRunning\r\u001b[2K");
+  const written: string[] = [];
+  const output = { isTerminal: true, write: async (text: string) => void written.push(text) };
+  expect(
+    await saying(
+      output,
+      "Asking",
+      Bun.sleep(1_500).then(() => "answer"),
+    ),
+  ).toBe("answer");
+  expect(written).toEqual(["\r\u001b[2KAsking", "\r\u001b[2K"]);
+  await expect(saying(output, "Asking", Promise.reject(new Error("no")))).rejects.toThrow("no");
 });
 
 test("nothing for what is done within a second", () => {

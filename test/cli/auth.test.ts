@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { version } from "../../src/version.ts";
 import { networkFixture } from "../support/network.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { fixture } from "../support/servers.ts";
@@ -36,35 +35,6 @@ async function shown(argv: string[], options: CliOptions = {}): Promise<string> 
 }
 
 const configure = (mcpServers: object) => folder.write("claudikins.json", { mcpServers });
-
-describe("help", () => {
-  test.each([[["--help"]], [["login", "--help"]], [["logout", "--help"]], [["status", "--help"]]])(
-    "%p",
-    async (argv) => {
-      expect((await shown(argv)).replaceAll(version, "VERSION")).toMatchSnapshot();
-    },
-  );
-
-  test("in other ways", async () => {
-    const group = await auth(["--help"]);
-    for (const argv of [
-      ["help", "auth"],
-      ["auth", "-h"],
-      ["help", "auth", "--help"],
-    ]) {
-      expect([argv, await cli(argv)]).toEqual([argv, group]);
-    }
-    expect(await cli(["auth"])).toEqual({ exitCode: 2, stdout: "", stderr: group.stdout });
-    const login = await auth(["login", "--help"]);
-    for (const argv of [
-      ["help", "auth", "login"],
-      ["auth", "login", "-h"],
-      ["auth", "login", "x", "y", "--help"],
-    ]) {
-      expect([argv, await cli(argv)]).toEqual([argv, login]);
-    }
-  });
-});
 
 test("what is refused before anything is asked", async () => {
   configure({

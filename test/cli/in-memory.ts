@@ -1,6 +1,7 @@
 /** The command line without a process: a command's streams are texts, its folder and variables are given. */
 import type { Io } from "../../src/cli/io.ts";
 import { run } from "../../src/cli/run.ts";
+import { checkJson } from "../support/command-json.ts";
 
 export interface CliOptions {
   cwd?: string;
@@ -21,7 +22,7 @@ export interface CliResult {
   stderr: string;
 }
 
-/** Runs `claudikins <argv>`. HOME is the folder itself, so that nothing outside is read or written. */
+/** Runs `claudikins <argv>`, and throws where its JSON is not as documented. HOME is the folder itself, so that nothing outside is read or written. */
 export async function cli(argv: string[], options: CliOptions = {}): Promise<CliResult> {
   const {
     cwd = "/",
@@ -36,6 +37,7 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
   const written = { stdout: "", stderr: "" };
   const output = (stream: keyof typeof written) => ({
     isTerminal: terminal,
+    isDumb: env["TERM"] === "dumb",
     columns,
     write: async (text: string) => {
       written[stream] += text;
@@ -57,7 +59,9 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     cwd,
     interrupted,
   };
-  return { exitCode: await run(argv, io), ...written };
+  const result = { exitCode: await run(argv, io), ...written };
+  await checkJson(argv, result);
+  return result;
 }
 
 async function* linesOf(text: string): AsyncIterable<string> {

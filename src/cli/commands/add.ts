@@ -17,9 +17,10 @@ import { isPasted, readPasted } from "../../hosts/pasted.ts";
 import { command, commonArgs } from "../command.ts";
 import { repeatable, several } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { Activity } from "../progress.ts";
+import { saying } from "../progress.ts";
 import { ask, canAsk } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
+import { about, list, number, record, text, texts } from "../shapes.ts";
 
 export default command({
   name: "add",
@@ -30,17 +31,20 @@ export default command({
       type: "positional",
       required: false,
       description: "Its name; or an entry as JSON or TOML, - for standard input",
+      complete: "catalog",
     },
     what: {
       type: "positional",
       required: false,
       description: "Its address, an entry, or after -- its command and arguments; nothing for a server of the catalog",
+      complete: "file",
       ...several,
     },
     env: {
       type: "string",
       valueHint: "NAME=value",
       description: "A variable of its own; NAME alone passes yours on (repeatable)",
+      complete: "variable",
       ...repeatable,
     },
     header: {
@@ -53,15 +57,13 @@ export default command({
       type: "string",
       valueHint: "type",
       description: "How its address is spoken to: http, sse or ws (found out)",
+      choices: ["http", "sse", "ws"],
     },
     user: { type: "boolean", description: "Add it to the user's config, whatever this project has" },
     force: { type: "boolean", description: "Replace the server that has the name" },
     "no-check": { type: "boolean", description: "Do not start it, and do not ask for its variables" },
     config: commonArgs.config,
-    json: {
-      ...commonArgs.json,
-      description: 'Print {"config","added":[{"server","tools"?,"needs"?,"signIn"?,"notes"?}]} and nothing else',
-    },
+    json: commonArgs.json,
   },
   examples: [
     "claudikins add github",
@@ -69,6 +71,18 @@ export default command({
     "claudikins add docs https://mcp.example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'",
     `claudikins add --json '{ "docs": { "url": "https://mcp.example.com/mcp" } }'`,
   ],
+  json: record({
+    config: text,
+    added: list(
+      record({
+        server: text,
+        "tools?": number,
+        "needs?": about("Variables that are not set: it was not started", texts),
+        "signIn?": about("It wants one: claudikins auth login", { const: true }),
+        "notes?": texts,
+      }),
+    ),
+  }),
   async run(args, io, all) {
     const words = all("what");
     if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Give --user or --config, not both");
@@ -91,9 +105,7 @@ export default command({
     await using toolbox = await toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd) });
     const checked = new Map<string, Checked | undefined>();
     for (const { name } of isChecked ? servers : []) {
-      const activity = new Activity(io.stderr);
-      activity.onProgress?.(`Starting ${name}`);
-      checked.set(name, await checkNew(name, toolbox, io.interrupted).finally(() => activity.end()));
+      checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox, io.interrupted)));
     }
     writeConfigFile(configFile, text, { secrets: configFile.kind === "user" });
     if (configFile.kind === "project" && !args.json && haveSecrets(servers.map(({ entry }) => entry))) {

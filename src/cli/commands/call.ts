@@ -15,17 +15,19 @@ import type { Io } from "../io.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
+import { about, anything, list, number, record, text } from "../shapes.ts";
 import { besideTrace, isTraced, type TraceFlags, traceArgs, traceOf } from "../trace-flags.ts";
 
 export default command({
   name: "call",
   description: "Call one tool. Its value goes to stdout; servers stay ready for the next call, in the daemon.",
   args: {
-    tool: { type: "positional", required: true, description: "server.tool, or the two as two words" },
+    tool: { type: "positional", required: true, description: "server.tool, or the two as two words", complete: "tool" },
     arguments: {
       type: "positional",
       required: false,
       description: "name=text, name:=json, name=@file, '{…}', @file.json; - reads JSON from standard input",
+      complete: "parameter",
       ...pairs,
     },
     args: { type: "string", valueHint: "json", description: "All arguments as one JSON object, or @file, or -" },
@@ -35,6 +37,7 @@ export default command({
       alias: "o",
       valueHint: "file",
       description: "Write the result, or the images in it, to a file",
+      complete: "file",
     },
     raw: { type: "boolean", description: "Print the whole result as the server sent it" },
     timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m" },
@@ -50,6 +53,13 @@ export default command({
     `claudikins call demo.render_chart title=Stock points:='[{"label": "mugs", "value": 12}]' -o chart.png`,
     "claudikins call demo.sales_report --interactive",
   ],
+  json: record({
+    ok: { const: true },
+    server: text,
+    tool: text,
+    "value?": anything,
+    "files?": about("With --output", list(record({ file: text, mimeType: text, bytes: number }))),
+  }),
   async run(args, io, all) {
     if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Give --raw or --json, not both");
     const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
@@ -78,9 +88,8 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
   const { cwd, env } = io;
   const origin = discoverConfig({ flag: flags.config, cwd, env });
   const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env);
-  const activity = new Activity(io.stderr);
+  const activity = new Activity(io.stderr, waitingText(wanted));
   const { onProgress } = activity;
-  onProgress?.(waitingText(wanted));
   const onLine = onProgress && ((line: object) => "progress" in line && onProgress(String(line.progress)));
   try {
     const session = env["CLAUDIKINS_SESSION"] || shellSession;
@@ -110,9 +119,8 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
   await using trace = await traceOf(flags, io);
   await using toolbox = await openToolbox(io, flags.config, { args: flags, sharing: "shell" });
   toolbox.pool.trace = trace?.trace;
-  const activity = new Activity(besideTrace(flags, io.stderr));
+  const activity = new Activity(besideTrace(flags, io.stderr), waitingText(wanted));
   const { onProgress } = activity;
-  onProgress?.(waitingText(wanted));
   using asker = TerminalAsker.of(io, activity);
   toolbox.pool.asker = asker;
   const calling = call(wanted, toolbox, { signal: io.interrupted, onProgress });

@@ -4,9 +4,10 @@ import { diagnose } from "../../flows/doctor/diagnose.ts";
 import { exitCodeOf } from "../../flows/doctor/finding.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
-import { findingsText, sumText } from "../doctor-report.ts";
+import { findingsShape, findingsText, sumText } from "../doctor-report.ts";
 import { openScene } from "../doctor-scene.ts";
 import { Progress } from "../progress.ts";
+import { record, yesOrNo } from "../shapes.ts";
 
 export default command({
   name: "doctor",
@@ -16,13 +17,10 @@ export default command({
     // The parser reads `--no-…` as a flag that is taken back.
     "no-servers": { type: "boolean", description: "Start no server" },
     config: commonArgs.config,
-    json: {
-      type: "boolean",
-      description:
-        'Print {"ok","findings":[{"id","area","state","message","details"?,"repair"?,"code"?}]} and nothing else, also when there are problems',
-    },
+    json: { type: "boolean", description: "Print one JSON document and nothing else, also when there are problems" },
   },
   examples: ["claudikins doctor", "claudikins doctor --no-servers", "claudikins doctor --json"],
+  json: record({ ok: yesOrNo, findings: findingsShape }),
   async run(args, io) {
     const withServers = args["servers"] !== false;
     await using opened = await openScene(io, args.config, withServers);

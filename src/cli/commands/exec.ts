@@ -12,6 +12,7 @@ import { daemonArgs } from "../daemon-flag.ts";
 import { parseChoice } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
+import { doneShape, failedShape } from "../outcome-shape.ts";
 import { Activity } from "../progress.ts";
 import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
 import { countExecution } from "../shell-count.ts";
@@ -21,12 +22,18 @@ export default command({
   name: "exec",
   description: "Run TypeScript that calls tools. The returned value goes to stdout, logs and the receipt to stderr.",
   args: {
-    file: { type: "positional", required: false, description: "A TypeScript file, or - for standard input" },
+    file: {
+      type: "positional",
+      required: false,
+      description: "A TypeScript file, or - for standard input",
+      complete: "file",
+    },
     eval: { type: "string", alias: "e", valueHint: "code", description: "Run this code instead of a file" },
     check: {
       type: "string",
       valueHint: "mode",
       description: "What happens to calls that are certainly wrong: error, warn or off (error)",
+      choices: ["error", "warn", "off"],
     },
     ...limitArgs,
     ...traceArgs,
@@ -39,6 +46,8 @@ export default command({
     `echo 'return 6 * 7' | claudikins exec -`,
     `claudikins exec report.ts --trace`,
   ],
+  json: doneShape,
+  jsonFailure: { "outcome?": failedShape },
   async run(args, io) {
     const limits = limitsOf(args);
     const check = args.check === undefined ? undefined : parseChoice(args.check, "--check", ["error", "warn", "off"]);
@@ -53,7 +62,7 @@ export default command({
     await using trace = await traceOf(args, io);
     await using toolbox = await openToolbox(io, args.config, { args, sandbox, sharing: "shell" });
     toolbox.pool.trace = trace?.trace;
-    const activity = new Activity(besideTrace(args, io.stderr));
+    const activity = new Activity(besideTrace(args, io.stderr), "Running");
     const { onProgress } = activity;
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;

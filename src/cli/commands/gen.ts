@@ -5,7 +5,7 @@ import { chosenServers } from "../../flows/chosen-servers.ts";
 import { generate } from "../../flows/generate.ts";
 import { command, commonArgs } from "../command.ts";
 import { repeatable } from "../flags.ts";
-import { failureOf, staleness, tellOfCheck, tellOfGen } from "../gen-report.ts";
+import { failureOf, genShape, staleness, tellOfCheck, tellOfGen } from "../gen-report.ts";
 import type { Io } from "../io.ts";
 import { Progress } from "../progress.ts";
 import { errorJson } from "../report.ts";
@@ -20,15 +20,22 @@ export default command({
       type: "string",
       valueHint: "name",
       description: "Only this server; the others stay as they are (repeatable)",
+      complete: "server",
       ...repeatable,
     },
     category: {
       type: "string",
       valueHint: "name",
       description: "Only servers of this category (repeatable)",
+      complete: "category",
       ...repeatable,
     },
-    output: { type: "string", valueHint: "folder", description: "Write here, not to the registry of the config" },
+    output: {
+      type: "string",
+      valueHint: "folder",
+      description: "Write here, not to the registry of the config",
+      complete: "folder",
+    },
     clean: { type: "boolean", description: "Remove generated files that belong to no server; never a file of yours" },
     check: { type: "boolean", description: "Write nothing; exit code 1 when something would be written or removed" },
     ...commonArgs,
@@ -39,6 +46,8 @@ export default command({
     "claudikins gen --output ./registry --clean",
     "claudikins gen --check --json",
   ],
+  json: genShape,
+  jsonFailure: { "report?": genShape },
   async run(args, io, all) {
     await using toolbox = await openToolbox(io, args.config, { registry: args.output });
     const only = await chosenServers(toolbox, { servers: all("server"), categories: all("category") });

@@ -16,12 +16,12 @@ import {
   takeInventory,
 } from "../../flows/hosts/switch-over.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
-import { chosenHosts } from "../../hosts/hosts.ts";
+import { chosenHosts, hostNames } from "../../hosts/hosts.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { unifiedDiff } from "../diff.ts";
 import { parseDuration, repeatable } from "../flags.ts";
-import { appliedLines, choiceTexts, inventoryTable, notesText, rowsOf, sumText } from "../init-report.ts";
+import { appliedLines, choiceTexts, initShape, inventoryTable, notesText, rowsOf, sumText } from "../init-report.ts";
 import type { Io } from "../io.ts";
 import { Progress } from "../progress.ts";
 import { canAsk, choose, confirm } from "../prompt.ts";
@@ -47,6 +47,7 @@ export default command({
       valueHint: "name",
       description:
         "Only this host: claude-code, claude-desktop, cursor, vscode, windsurf, codex, gemini, opencode, zed (repeatable)",
+      choices: hostNames,
       ...repeatable,
     },
     project: {
@@ -58,6 +59,7 @@ export default command({
       valueHint: "host",
       description:
         "Whose server counts where several have one of the same name; claudikins is the config that is there (repeatable)",
+      choices: ["claudikins", ...hostNames],
       ...repeatable,
     },
     "keep-both": { type: "boolean", description: "Keep different servers of the same name, under two names" },
@@ -68,10 +70,7 @@ export default command({
       description: "How long the servers may take to answer, all together (30s)",
     },
     config: { ...commonArgs.config, description: "Write this config file (default: the user's)" },
-    json: {
-      ...commonArgs.json,
-      description: 'Print {"config","servers","skipped","shared","hosts","diff"?} and nothing else',
-    },
+    json: commonArgs.json,
   },
   examples: [
     "claudikins init --dry-run",
@@ -79,6 +78,8 @@ export default command({
     "claudikins init --apply --host cursor --host codex --prefer cursor",
     "claudikins restore",
   ],
+  json: initShape,
+  jsonFailure: { "init?": initShape },
   async run(args, io, all) {
     const withinMs = args.timeout === undefined ? usualStartMs : parseDuration(args.timeout, "--timeout", maxStartMs);
     const named = all("host");

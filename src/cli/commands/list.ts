@@ -12,14 +12,83 @@ import { withHeld } from "../held-states.ts";
 import { Progress } from "../progress.ts";
 import { errorJson, errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
+import { about, either, list, named, nothing, number, oneOf, problem, record, text, texts, time } from "../shapes.ts";
 import { table } from "../table.ts";
+
+/** Nothing that is secret: no arguments, no values of variables. */
+const serversShape = named(
+  "Servers",
+  record({
+    config: about("The config file; null for the demo", either(text, nothing)),
+    servers: list(
+      record({
+        server: text,
+        transport: oneOf("stdio", "http", "sse", "websocket"),
+        "program?": text,
+        "host?": text,
+        "description?": text,
+        state: oneOf("idle", "starting", "ready", "needs", "signed out", "broken"),
+        "variables?": about("Those that it needs", texts),
+        "since?": time,
+        "startMs?": number,
+        "pid?": number,
+        "code?": text,
+        "why?": text,
+        "hint?": text,
+        "failures?": about("In a row", number),
+        "retryAt?": time,
+        "tools?": about("As many as the registry knows and the config allows", number),
+        "denied?": number,
+        "askedAt?": time,
+        "memoryBytes?": number,
+        "problem?": problem,
+      }),
+    ),
+  }),
+);
+
+const toolsShape = named(
+  "Tools",
+  about(
+    "list tools",
+    record({
+      tools: list(
+        record({
+          id: text,
+          server: text,
+          name: text,
+          description: text,
+          "signature?": about("With --detailed, as the example", text),
+          "example?": text,
+        }),
+      ),
+      missing: about(
+        "Why the tools of other servers are not among them",
+        list(record({ server: text, code: text, message: text, "hint?": text })),
+      ),
+    }),
+  ),
+);
+
+const listShape = either(serversShape, toolsShape);
 
 export default command({
   name: "list",
   description: "Show the configured servers: state, tools, description. Starts none, unless --check is given.",
   args: {
-    what: { type: "positional", required: false, description: "servers, or tools: a line for each" },
-    server: { type: "positional", required: false, description: "Only the tools of these servers", ...several },
+    what: {
+      type: "positional",
+      required: false,
+      description: "servers, or tools: a line for each",
+      choices: ["servers", "tools"],
+    },
+    server: {
+      type: "positional",
+      required: false,
+      description: "Only the tools of these servers",
+      complete: "server",
+      ...several,
+    },
     detailed: { type: "boolean", description: "Of tools: how to call them, too" },
     check: { type: "boolean", description: "Start every server, ask it for its tools, and say which ones fail" },
     ...commonArgs,
@@ -30,6 +99,8 @@ export default command({
     "claudikins list tools",
     "claudikins list tools demo --detailed",
   ],
+  json: listShape,
+  jsonFailure: { "list?": listShape },
   async run(args, io, all) {
     const [named] = all("server");
     const { what = "servers" } = args;

@@ -13,7 +13,44 @@ import { cyan, dim, hasColours, paint, red } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { parseCount } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { about, either, list, named, nothing, number, oneOf, record, text, texts, yesOrNo } from "../shapes.ts";
 import { table } from "../table.ts";
+
+const owner = { server: text, config: about("The config file; null for the demo", either(text, nothing)) };
+
+const lineShape = named(
+  "LogLine",
+  record({
+    at: about("A date and time", text),
+    process: number,
+    kind: oneOf("start", "ready", "end", "failed", "stderr", "log", "error", "dropped"),
+    text,
+  }),
+);
+
+const logsShape = either(
+  named("Log", about("Of one server", record({ ...owner, path: text, lines: list(lineShape) }))),
+  lineShape,
+  named(
+    "Logs",
+    about(
+      "Without a server",
+      record({
+        logs: list(
+          record({
+            ...owner,
+            path: text,
+            bytes: number,
+            lastAt: about("A date and time", text),
+            "isConfigured?": yesOrNo,
+          }),
+        ),
+      }),
+    ),
+  ),
+  named("Place", about("With --path", record({ path: text }))),
+  named("Cleared", about("With --clear: of which servers", record({ cleared: texts }))),
+);
 
 const defaultLines = 50;
 const maxLines = 1_000_000;
@@ -23,7 +60,7 @@ export default command({
   description:
     "Show what a server wrote on stderr, when it was started and how it ended; without a server, which logs there are.",
   args: {
-    server: { type: "positional", required: false, description: "Whose log" },
+    server: { type: "positional", required: false, description: "Whose log", complete: "server" },
     lines: { type: "string", alias: "n", valueHint: "n", description: `The last so many lines (${defaultLines})` },
     follow: { type: "boolean", alias: "f", description: "Go on with what is added, until Ctrl-C" },
     since: { type: "string", valueHint: "time", description: "Only what is younger: 30s, 10m, 2h or 3d" },
@@ -31,13 +68,10 @@ export default command({
     clear: { type: "boolean", description: "Remove the log; without a server, those of all servers of the config" },
     all: { type: "boolean", description: "Without a server: the logs of all configs" },
     ...commonArgs,
-    json: {
-      type: "boolean",
-      description:
-        'Print {"server","config","path","lines":[{"at","process","kind","text"}]} or {"logs":[…]} and nothing else; with --follow one line a document',
-    },
+    json: { type: "boolean", description: "Print one JSON document and nothing else; with --follow one a line" },
   },
   examples: ["claudikins logs", "claudikins logs github --follow", "claudikins logs github --since 10m --json"],
+  json: logsShape,
   async run(args, io) {
     checkTogether(args);
     const since = args.since === undefined ? undefined : Date.now() - parseAge(args.since);

@@ -14,20 +14,28 @@ import { command, commonArgs } from "../command.ts";
 import { openCredentials } from "../credentials.ts";
 import { several } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { saying } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
+import { about, list, record, text, yesOrNo } from "../shapes.ts";
 
 export default command({
   name: "remove",
   description: "Take servers out of claudikins.json, with their generated files. Its comments and its formatting stay.",
   args: {
-    names: { type: "positional", description: "Their names in the config", ...several },
+    names: { type: "positional", description: "Their names in the config", complete: "entry", ...several },
     logout: { type: "boolean", description: "Give up their sign-ins as well, without asking" },
     user: { type: "boolean", description: "Of the user's config, whatever this project has" },
     config: commonArgs.config,
-    json: { ...commonArgs.json, description: 'Print {"config","removed":[{"server","signedOut"?}]} and nothing else' },
+    json: commonArgs.json,
   },
   examples: ["claudikins remove github", "claudikins remove github sentry --logout"],
+  json: record({
+    config: text,
+    removed: list(
+      record({ server: text, "signedOut?": about("Of those with a sign-in: whether it is given up", yesOrNo) }),
+    ),
+  }),
   async run(args, io, all) {
     if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Give --user or --config, not both");
     const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
@@ -86,7 +94,8 @@ async function signOut(
     if (state !== "signed in" && state !== "expired") continue;
     const server = servers.find((each) => each.name === name)!;
     const isWanted = wanted || (!json && canAsk(io) && (await confirm(io, `Give up the sign-in to ${name} as well?`)));
-    if (isWanted) await logout([server], credentials, io.interrupted);
+    const signedOut = isWanted ? logout([server], credentials, io.interrupted) : undefined;
+    if (signedOut) await saying(io.stderr, `Signing out of ${name}`, signedOut);
     done.set(name, isWanted === true);
   }
   return done;

@@ -2,19 +2,36 @@
 import { ClaudikinsError } from "../../errors.ts";
 import { type Restored, restore } from "../../flows/hosts/restore.ts";
 import { maskOf } from "../../flows/hosts/secrets.ts";
-import { chosenHosts } from "../../hosts/hosts.ts";
+import { chosenHosts, hostNames } from "../../hosts/hosts.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { unifiedDiff } from "../diff.ts";
 import { repeatable } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { errorJson, errorText } from "../report.ts";
+import { about, list, oneOf, record, text } from "../shapes.ts";
+
+const files = list(
+  record({
+    host: text,
+    file: text,
+    result: oneOf("restored", "servers restored", "as it was", "changed since", "failed"),
+    "diff?": about("What would be written, with --dry-run or over a file that has changed since", text),
+    "error?": text,
+  }),
+);
 
 export default command({
   name: "restore",
   description: "Undo what init did to the files of hosts, to the byte. claudikins.json stays as it is.",
   args: {
-    host: { type: "string", valueHint: "name", description: "Only this host (repeatable)", ...repeatable },
+    host: {
+      type: "string",
+      valueHint: "name",
+      description: "Only this host (repeatable)",
+      choices: hostNames,
+      ...repeatable,
+    },
     "servers-only": {
       type: "boolean",
       description: "Where a file has changed since: put its servers back, and leave all else as it is now",
@@ -24,12 +41,11 @@ export default command({
       description: "Where a file has changed since: put the old one in its place all the same",
     },
     "dry-run": { type: "boolean", description: "Show what would change, line by line, and write nothing" },
-    json: {
-      ...commonArgs.json,
-      description: 'Print {"files":[{"host","file","result","diff"?,"error"?}]} and nothing else',
-    },
+    json: commonArgs.json,
   },
   examples: ["claudikins restore", "claudikins restore --host cursor", "claudikins restore --servers-only"],
+  json: record({ files }),
+  jsonFailure: { "files?": files },
   async run(args, io, all) {
     if (args.force && args["servers-only"]) {
       throw new ClaudikinsError("USAGE", "Give --force or --servers-only, not both");

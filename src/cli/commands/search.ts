@@ -6,7 +6,7 @@ import type { Toolbox } from "../../flows/toolbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { parseChoice, parseCount } from "../flags.ts";
-import { foundText, nothingText } from "../found-text.ts";
+import { foundText, nothingText, searchShape } from "../found-text.ts";
 import type { Output } from "../io.ts";
 import { openToolbox } from "../session.ts";
 import { countMark } from "../shell-count.ts";
@@ -25,6 +25,7 @@ export default command({
       type: "string",
       valueHint: details.join("|"),
       description: "How much of each tool (default signatures); full is JSON, with schemas",
+      choices: details,
     },
     ...commonArgs,
   },
@@ -34,6 +35,7 @@ export default command({
     "claudikins search refund --limit 1 --detail full",
     "claudikins search --json - < queries.txt",
   ],
+  json: searchShape,
   async run(args, io) {
     const limit = args.limit === undefined ? 5 : parseCount(args.limit, "--limit", 100);
     const detail = args.detail === undefined ? "signatures" : parseChoice(args.detail, "--detail", details);

@@ -9,6 +9,7 @@ import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
 import type { Io } from "../io.ts";
 import { takeMoreSockets } from "../more-sockets.ts";
 import { openToolbox } from "../session.ts";
+import { record, text } from "../shapes.ts";
 
 export default command({
   name: "serve",
@@ -22,13 +23,15 @@ export default command({
       type: "string",
       valueHint: "mode",
       description: "What hosts get: code (two tools), direct (the servers' own) or auto (direct while they are few)",
+      choices: modes,
     },
     prefix: {
       type: "string",
       valueHint: "when",
       description: "Names with their server's before them, in direct mode: never, on-collision or always",
+      choices: prefixes,
     },
-    json: { type: "boolean", description: 'With --http: say the address as {"url"}, in one line' },
+    json: { type: "boolean", description: "With --http: say the address as one JSON document" },
   },
   examples: [
     "claudikins serve",
@@ -37,6 +40,7 @@ export default command({
     "claudikins serve --mode direct --prefix always",
     "claudikins serve --http 0.0.0.0:4600 --token-env CLAUDIKINS_TOKEN",
   ],
+  json: record({ url: text }),
   async run(args, io, all) {
     const choice = httpChoice(args, all, io);
     const mode = args.mode === undefined ? undefined : parseChoice(args.mode, "--mode", modes);

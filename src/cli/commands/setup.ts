@@ -9,12 +9,28 @@ import { type AgentFile, install } from "../../flows/skill-files.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
-import { findingsText, sumText } from "../doctor-report.ts";
+import { findingsShape, findingsText, sumText } from "../doctor-report.ts";
 import { openScene } from "../doctor-scene.ts";
 import type { Io } from "../io.ts";
 import { Progress } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
+import { about, either, list, named, number, oneOf, problem, record, text, yesOrNo } from "../shapes.ts";
 import { filesFor, surroundingsOf, usualHosts } from "../skill-files.ts";
+
+const result = oneOf("done", "unchanged", "to do", "failed");
+const path = { path: text, result, "problem?": problem };
+
+const stepShape = named(
+  "Step",
+  about(
+    "What was to do; with --dry-run what is",
+    either(
+      record({ step: oneOf("folder"), name: oneOf("registry", "workspace"), ...path }),
+      record({ step: oneOf("tools"), server: text, result, "tools?": number, "problem?": problem }),
+      record({ step: oneOf("executable", "skill"), ...path }),
+    ),
+  ),
+);
 
 export default command({
   name: "setup",
@@ -26,13 +42,10 @@ export default command({
     "no-servers": { type: "boolean", description: "Start no server" },
     "dry-run": { type: "boolean", description: "Say what would be done, and do nothing" },
     config: commonArgs.config,
-    json: {
-      ...commonArgs.json,
-      description:
-        'Print {"ok","steps":[{"step","path"?,"server"?,"result"}],"findings":[…]} and nothing else, also when there are problems',
-    },
+    json: { type: "boolean", description: "Print one JSON document and nothing else, also when there are problems" },
   },
   examples: ["claudikins setup", "claudikins setup --yes", "claudikins setup --dry-run"],
+  json: record({ ok: yesOrNo, steps: list(stepShape), findings: findingsShape }),
   async run(args, io) {
     // The parser reads `--no-…` as a flag that is taken back.
     const withServers = args["servers"] !== false;

@@ -9,7 +9,7 @@ import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { parseCount } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { hooksText, statsText } from "../stats-text.ts";
+import { hooksText, statsShape, statsText } from "../stats-text.ts";
 import { tokenizerFor } from "../tokenizer.ts";
 
 const defaultDays = 14;
@@ -24,16 +24,13 @@ export default command({
   args: {
     days: { type: "string", valueHint: "n", description: `So many days, today included (${defaultDays})` },
     all: { type: "boolean", description: "All there is; what is long ago by months and years" },
-    server: { type: "string", valueHint: "name", description: "Only the calls of this server" },
+    server: { type: "string", valueHint: "name", description: "Only the calls of this server", complete: "server" },
     hooks: { type: "boolean", description: "What led agents to the registry, by the first access of each session" },
     reset: { type: "boolean", description: "Begin anew: remove the ledger" },
     ...commonArgs,
-    json: {
-      type: "boolean",
-      description: 'Print {"tokenizer","total","periods":[…],"tools":[…],"hooks":[…],"problems":[…]} and nothing else',
-    },
   },
   examples: ["claudikins stats", "claudikins stats --days 30 --server github", "claudikins stats --hooks --all --json"],
+  json: statsShape,
   async run(args, io) {
     const folder = ledgerFolder(io.env);
     const { days: daysText, all, server, json } = args;

@@ -6,7 +6,9 @@ import { type LoginReport, login, serversThatWait, serverToSignInTo } from "../.
 import { command, commonArgs } from "../../command.ts";
 import { openCredentials } from "../../credentials.ts";
 import { parseDuration } from "../../flags.ts";
+import { Activity, saying } from "../../progress.ts";
 import { openToolbox } from "../../session.ts";
+import { about, either, nothing, number, oneOf, record, text, texts, time } from "../../shapes.ts";
 import { TerminalGuide } from "../../sign-in-guide.ts";
 
 const usualTimeoutMs = 300_000;
@@ -21,6 +23,7 @@ export default command({
       type: "positional",
       required: false,
       description: "Its name in the config; without one, the server that waits for a sign-in",
+      complete: "server",
     },
     "no-browser": {
       type: "boolean",
@@ -29,17 +32,26 @@ export default command({
     timeout: { type: "string", valueHint: "time", description: "How long you may take, for example 90s or 15m (5m)" },
     force: { type: "boolean", description: "Sign in again, also where that is done or not needed" },
     config: commonArgs.config,
-    json: {
-      type: "boolean",
-      description:
-        'Print {"server","result","tools","scopes"?,"expiresAt"?}, or null where no server waits, and nothing else',
-    },
+    json: commonArgs.json,
   },
   examples: [
     "claudikins auth login github",
     "claudikins auth login github --no-browser",
     "claudikins auth login github --force --timeout 15m",
   ],
+  json: about(
+    "null where no server waits",
+    either(
+      record({
+        server: text,
+        result: oneOf("signed in", "already signed in", "no sign-in needed"),
+        tools: number,
+        "scopes?": texts,
+        "expiresAt?": time,
+      }),
+      nothing,
+    ),
+  ),
   async run(args, io) {
     const timeoutMs =
       args.timeout === undefined ? usualTimeoutMs : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
@@ -51,13 +63,15 @@ export default command({
     }
     // The parser reads `--no-…` as a flag that is taken back.
     const browser = args["browser"] !== false;
-    const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true });
+    const activity = new Activity(io.stderr, `Asking ${server.name}`);
+    const onSay = () => activity.end();
+    const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
     const report = await login(server, toolbox, openCredentials(io, args), {
       guide,
       timeoutMs,
       signal: io.interrupted,
       force: args.force === true,
-    });
+    }).finally(() => activity.end());
     if (args.json) await io.stdout.write(`${JSON.stringify(report)}\n`);
     else {
       await io.stdout.write(`${reportText(report)}\n`);
@@ -66,7 +80,11 @@ export default command({
     return 0;
 
     async function theOneThatWaits(): Promise<NetworkServer | undefined> {
-      const { waiting, broken } = await serversThatWait(toolbox, io.interrupted);
+      const { waiting, broken } = await saying(
+        io.stderr,
+        "Asking which servers wait for a sign-in",
+        serversThatWait(toolbox, io.interrupted),
+      );
       const names = waiting.map(({ name }) => name);
       if (names.length > 1) {
         throw new ClaudikinsError("USAGE", `${names.length} servers wait for a sign-in: ${names.join(", ")}`, {

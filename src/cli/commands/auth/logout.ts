@@ -3,24 +3,27 @@ import { ClaudikinsError } from "../../../errors.ts";
 import { logout, networkServers, serverToSignInTo, standings } from "../../../flows/sign-ins.ts";
 import { command, commonArgs } from "../../command.ts";
 import { openCredentials } from "../../credentials.ts";
+import { saying } from "../../progress.ts";
 import { openToolbox } from "../../session.ts";
+import { list, record, text, yesOrNo } from "../../shapes.ts";
 
 export default command({
   name: "logout",
   description: "Sign out of a server: its tokens are revoked where it takes that, and forgotten.",
   args: {
-    server: { type: "positional", required: false, description: "Its name in the config" },
+    server: { type: "positional", required: false, description: "Its name in the config", complete: "server" },
     all: { type: "boolean", description: "Of all servers of the config" },
     config: commonArgs.config,
-    json: { type: "boolean", description: 'Print {"servers":[{"server","signedOut"}]} and nothing else' },
+    json: commonArgs.json,
   },
   examples: ["claudikins auth logout github", "claudikins auth logout --all"],
+  json: record({ servers: list(record({ server: text, signedOut: yesOrNo })) }),
   async run(args, io) {
     await using toolbox = await openToolbox(io, args.config);
     const credentials = openCredentials(io, args);
     if ((args.server === undefined) === (args.all !== true)) throw whichOne();
     const servers = args.server === undefined ? networkServers(toolbox) : [serverToSignInTo(args.server, toolbox)];
-    const done = await logout(servers, credentials, io.interrupted);
+    const done = await saying(io.stderr, "Signing out", logout(servers, credentials, io.interrupted));
     if (args.json) await io.stdout.write(`${JSON.stringify({ servers: done })}\n`);
     else {
       const lines = done

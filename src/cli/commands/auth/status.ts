@@ -6,7 +6,20 @@ import { command, commonArgs } from "../../command.ts";
 import { openCredentials } from "../../credentials.ts";
 import { errorJson } from "../../report.ts";
 import { openToolbox } from "../../session.ts";
+import { about, list, oneOf, record, text, texts, time, yesOrNo } from "../../shapes.ts";
 import { table } from "../../table.ts";
+
+const servers = list(
+  record({
+    server: text,
+    state: oneOf("signed in", "expired", "signed out", "token in the config", "off"),
+    "since?": time,
+    "expiresAt?": time,
+    "renewable?": about("It goes on after expiresAt by itself", yesOrNo),
+    "scopes?": texts,
+    "issuer?": text,
+  }),
+);
 
 export default command({
   name: "status",
@@ -16,32 +29,31 @@ export default command({
       type: "positional",
       required: false,
       description: "Only this one: exit code 3 when nobody is signed in to it",
+      complete: "server",
     },
     config: commonArgs.config,
-    json: {
-      type: "boolean",
-      description:
-        'Print {"servers":[{"server","state","since"?,"expiresAt"?,"renewable"?,"scopes"?,"issuer"?}]} and nothing else',
-    },
+    json: commonArgs.json,
   },
   examples: ["claudikins auth status", "claudikins auth status github", "claudikins auth status --json"],
+  json: record({ servers }),
+  jsonFailure: { "servers?": servers },
   async run(args, io) {
     await using toolbox = await openToolbox(io, args.config);
     const asked = args.server;
-    const servers = standings(
+    const found = standings(
       asked === undefined ? networkServers(toolbox) : [serverToSignInTo(asked, toolbox)],
       openCredentials(io, args),
     );
-    const [first] = servers;
+    const [first] = found;
     const failure = asked !== undefined && first ? failureOf(first) : undefined;
     if (failure) {
       if (!args.json) throw failure;
-      await io.stderr.write(errorJson(failure, { servers }));
+      await io.stderr.write(errorJson(failure, { servers: found }));
       return failure.exitCode;
     }
-    if (args.json) await io.stdout.write(`${JSON.stringify({ servers })}\n`);
-    else if (servers.length === 0) await io.stderr.write("The config has no servers on the network.\n");
-    else await io.stdout.write(table(["server", "state", "expires", "scopes"], servers.map(row), io.stdout.columns));
+    if (args.json) await io.stdout.write(`${JSON.stringify({ servers: found })}\n`);
+    else if (found.length === 0) await io.stderr.write("The config has no servers on the network.\n");
+    else await io.stdout.write(table(["server", "state", "expires", "scopes"], found.map(row), io.stdout.columns));
     return 0;
   },
 });

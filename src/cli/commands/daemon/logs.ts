@@ -7,6 +7,7 @@ import { pause } from "../../../logs/follow.ts";
 import { command, commonArgs } from "../../command.ts";
 import { parseCount } from "../../flags.ts";
 import type { Io } from "../../io.ts";
+import { about, either, record, text, texts } from "../../shapes.ts";
 
 const defaultLines = 50;
 const maxLines = 1_000_000;
@@ -19,9 +20,14 @@ export default command({
     follow: { type: "boolean", alias: "f", description: "Go on with what is added, until Ctrl-C" },
     path: { type: "boolean", description: "Print where the log is" },
     config: commonArgs.config,
-    json: { type: "boolean", description: 'Print {"path","lines":[…]} and nothing else; with --follow a line a text' },
+    json: { type: "boolean", description: "Print one JSON document and nothing else; with --follow one a line" },
   },
   examples: ["claudikins daemon logs", "claudikins daemon logs --follow"],
+  json: either(
+    record({ path: text, lines: texts }),
+    about("With --path", record({ path: text })),
+    about("With --follow: a line", text),
+  ),
   async run(args, io) {
     const most = args.lines === undefined ? defaultLines : parseCount(args.lines, "--lines", maxLines);
     const origin = discoverConfig({ flag: args.config, cwd: io.cwd, env: io.env });

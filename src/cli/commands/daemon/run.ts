@@ -20,7 +20,12 @@ export default command({
   args: {
     config: commonArgs.config,
     demo: { type: "boolean", description: "The demo's config, whatever files there are" },
-    socket: { type: "string", valueHint: "path", description: "Where to listen (default: where callers look)" },
+    socket: {
+      type: "string",
+      valueHint: "path",
+      description: "Where to listen (default: where callers look)",
+      complete: "file",
+    },
     idle: { type: "string", valueHint: "time", description: "Time without calls after which it ends (5m)" },
     json: { type: "boolean", description: "Say what goes wrong as one JSON document" },
   },

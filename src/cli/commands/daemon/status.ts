@@ -2,6 +2,8 @@
 import { findPeers } from "../../../daemon/peers.ts";
 import type { Status } from "../../../daemon/protocol.ts";
 import { command, commonArgs } from "../../command.ts";
+import { saying } from "../../progress.ts";
+import { about, byName, either, list, nothing, number, record, text, time, yesOrNo } from "../../shapes.ts";
 import { table } from "../../table.ts";
 import { ofConfig } from "./of-config.ts";
 
@@ -11,15 +13,27 @@ export default command({
     "Show the daemons that run: one for each config whose tools were called lately, with the servers that it holds.",
   args: {
     config: { ...commonArgs.config, description: "Only the one of this config file" },
-    json: {
-      type: "boolean",
-      description:
-        'Print {"daemons":[{"pid","version","config","startedAt","calls":{"running","done"},"servers","held":[{"server","pid","since","users","private"}]}]} and nothing else',
-    },
+    json: commonArgs.json,
   },
   examples: ["claudikins daemon status", "claudikins daemon status --json"],
+  json: record({
+    daemons: list(
+      record({
+        pid: number,
+        version: text,
+        config: about("Its config file; null for the demo", either(text, nothing)),
+        startedAt: time,
+        calls: record({ running: number, done: number }),
+        servers: about("By name, how each of them is", byName(text)),
+        held: about(
+          "Programs that it has started",
+          list(record({ server: text, pid: either(number, nothing), since: time, users: number, private: yesOrNo })),
+        ),
+      }),
+    ),
+  }),
   async run(args, io) {
-    const peers = await findPeers(io.env);
+    const peers = await saying(io.stderr, "Asking the daemons", findPeers(io.env));
     const daemons = (args.config === undefined ? peers : ofConfig(peers, args.config, io)).map(({ status }) => status);
     if (args.json) {
       await io.stdout.write(`${JSON.stringify({ daemons })}\n`);

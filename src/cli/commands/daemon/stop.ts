@@ -3,6 +3,8 @@ import { askToStop, findPeers, hasEnded, type Peer } from "../../../daemon/peers
 import { ClaudikinsError } from "../../../errors.ts";
 import { command, commonArgs } from "../../command.ts";
 import type { Io } from "../../io.ts";
+import { saying } from "../../progress.ts";
+import { either, list, nothing, number, record, text } from "../../shapes.ts";
 import { ofConfig } from "./of-config.ts";
 
 export default command({
@@ -12,12 +14,13 @@ export default command({
     all: { type: "boolean", description: "Those of all configs" },
     now: { type: "boolean", description: "Break off the calls that are running" },
     config: commonArgs.config,
-    json: { type: "boolean", description: 'Print {"stopped":[{"pid","config"}]} and nothing else' },
+    json: commonArgs.json,
   },
   examples: ["claudikins daemon stop", "claudikins daemon stop --all --now"],
+  json: record({ stopped: list(record({ pid: number, config: either(text, nothing) })) }),
   async run(args, io) {
     if (args.all && args.config !== undefined) throw new ClaudikinsError("USAGE", "Give --config or --all, not both");
-    const peers = await findPeers(io.env);
+    const peers = await saying(io.stderr, "Asking the daemons", findPeers(io.env));
     const chosen = args.all ? peers : ofConfig(peers, args.config, io);
     const notice = args.json ? undefined : io.stderr;
     const stopped = await Promise.all(chosen.map((peer) => stop(peer, args.now === true, io, notice)));

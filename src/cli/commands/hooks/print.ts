@@ -9,7 +9,7 @@ export default command({
   description:
     "Print a text that tells agents how to find and call tools: a section for CLAUDE.md, a skill file, or the README that gen writes into the registry. Which of them works is in claudikins stats --hooks.",
   args: {
-    text: { type: "positional", required: true, description: "claude-md, skill or readme" },
+    text: { type: "positional", required: true, description: "claude-md, skill or readme", choices: markedHooks },
   },
   examples: [
     "claudikins hooks print claude-md >> CLAUDE.md",

@@ -1,8 +1,10 @@
 /** `claudikins skill install`: tells agents how to work with claudikins, where they look for it. */
 import { install } from "../../../flows/skill-files.ts";
 import { command, commonArgs } from "../../command.ts";
+import { record } from "../../shapes.ts";
 import {
   changeArgs,
+  changesShape,
   filesFor,
   namedHosts,
   scopeOf,
@@ -23,16 +25,15 @@ export default command({
       description: "Also a section in CLAUDE.md, AGENTS.md or GEMINI.md, between marks; all else in it stays as it is",
     },
     ...changeArgs,
-    json: {
-      ...commonArgs.json,
-      description: 'Print {"files":[{"kind","path","hosts","result","diff"?}]} and nothing else',
-    },
+    json: commonArgs.json,
   },
   examples: [
     "claudikins skill install",
     "claudikins skill install --project --host claude --claude-md",
     "claudikins skill install --dry-run",
   ],
+  json: record({ files: changesShape }),
+  jsonFailure: { "files?": changesShape },
   async run(args, io, all) {
     const surroundings = surroundingsOf(io);
     const named = namedHosts(all("host"));

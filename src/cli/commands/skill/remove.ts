@@ -2,8 +2,10 @@
 import { remove } from "../../../flows/skill-files.ts";
 import { hosts } from "../../../hosts/hosts.ts";
 import { command, commonArgs } from "../../command.ts";
+import { record } from "../../shapes.ts";
 import {
   changeArgs,
+  changesShape,
   filesFor,
   namedHosts,
   scopeOf,
@@ -18,12 +20,11 @@ export default command({
   args: {
     ...whereArgs,
     ...changeArgs,
-    json: {
-      ...commonArgs.json,
-      description: 'Print {"files":[{"kind","path","hosts","result","diff"?}]} and nothing else',
-    },
+    json: commonArgs.json,
   },
   examples: ["claudikins skill remove", "claudikins skill remove --project --dry-run"],
+  json: record({ files: changesShape }),
+  jsonFailure: { "files?": changesShape },
   async run(args, io, all) {
     const surroundings = surroundingsOf(io);
     const chosen = namedHosts(all("host")) ?? hosts;

@@ -1,20 +1,26 @@
 /** `claudikins skill status`: where the skill is, and whether it is that of this version. */
 import { type AgentFile, allAgentFiles, stateOf } from "../../../flows/skill-files.ts";
 import { command, commonArgs } from "../../command.ts";
-import { surroundingsOf } from "../../skill-files.ts";
+import { list, oneOf, record } from "../../shapes.ts";
+import { fileShape, surroundingsOf } from "../../skill-files.ts";
 import { table } from "../../table.ts";
 
 export default command({
   name: "status",
   description: "Show the files that have, or could have, our skill or our section.",
   args: {
-    json: {
-      ...commonArgs.json,
-      description:
-        'Print {"files":[{"kind","path","hosts","scope","state"}]}, where a state is current, older, changed, not ours or absent',
-    },
+    json: commonArgs.json,
   },
   examples: ["claudikins skill status", "claudikins skill status --json"],
+  json: record({
+    files: list(
+      record({
+        ...fileShape,
+        scope: oneOf("user", "project"),
+        state: oneOf("current", "older", "changed", "not ours", "absent", "not readable"),
+      }),
+    ),
+  }),
   async run(args, io) {
     const files = allAgentFiles(surroundingsOf(io)).map((file) => ({ ...file, state: stateOrNot(file) }));
     if (args.json) {

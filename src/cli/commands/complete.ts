@@ -1,0 +1,64 @@
+/** `claudikins complete`: what the scripts of `completions` ask while somebody types. Never fails: then there is nothing to offer. */
+import { command } from "../command.ts";
+import { readBashLine, repliesTo } from "../completions/bash-line.ts";
+import type { Candidate } from "../completions/names.ts";
+import { type Offer, offer } from "../completions/offer.ts";
+import type { Io } from "../io.ts";
+import { commands } from "../run.ts";
+
+export default command({
+  name: "complete",
+  description:
+    "Print what can come next, a line each, with a tab before what is said of it. A line that begins with a tab says what to do: files, folders (the shell offers those), open (no space follows).",
+  args: {
+    shell: { type: "positional", required: true, description: "bash, zsh or fish", choices: ["bash", "zsh", "fish"] },
+    words: {
+      type: "positional",
+      required: false,
+      description:
+        "After --: the words without the program's name, the last one being typed; for bash COMP_WORDBREAKS and the line",
+      several: true,
+    },
+  },
+  examples: ["claudikins complete fish -- exec --ch", "claudikins complete bash -- ':=' 'claudikins exec --ch'"],
+  async run(args, io, all) {
+    const words = all("words");
+    const lines = await (args.shell === "bash" ? forBash(words, io) : forOthers(words, io)).catch(() => []);
+    await io.stdout.write(lines.map((line) => `${line}\n`).join(""));
+    return 0;
+  },
+});
+
+async function forOthers(words: string[], io: Io): Promise<string[]> {
+  const offered = await offer(words.slice(0, -1), words.at(-1) ?? "", commands, io);
+  const { candidates } = offered;
+  const lines = candidates.filter(isPlain).map(({ value, about = "" }) => {
+    const text = about.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
+    return text === "" ? value : `${value}\t${text}`;
+  });
+  return [...lines, ...instructions(offered, candidates)];
+}
+
+async function forBash([breaks = "", text = ""]: string[], io: Io): Promise<string[]> {
+  const line = readBashLine(text, breaks);
+  if (line.isRedirection) return ["\tfiles"];
+  const offered = await offer(line.words.slice(1), line.current, commands, io);
+  const candidates = offered.candidates.filter(({ value }) => value.startsWith(line.current)).filter(isPlain);
+  return [
+    ...repliesTo(
+      line,
+      candidates.map(({ value }) => value),
+    ),
+    ...instructions(offered, candidates),
+  ];
+}
+
+/** A name that has line breaks or worse in it cannot be typed. */
+function isPlain({ value }: Candidate): boolean {
+  return !/\p{Cc}/u.test(value);
+}
+
+function instructions({ paths }: Offer, candidates: Candidate[]): string[] {
+  const isOpen = candidates.length > 0 && candidates.every((each) => each.isOpen);
+  return [...(paths ? [`\t${paths}`] : []), ...(isOpen ? ["\topen"] : [])];
+}

@@ -1,0 +1,28 @@
+/** `claudikins completions`: the script by which a shell completes what is typed. */
+
+import { command } from "../command.ts";
+import bash from "../completions/claudikins.bash" with { type: "text" };
+import fish from "../completions/claudikins.fish" with { type: "text" };
+import zsh from "../completions/claudikins.zsh" with { type: "text" };
+import { parseChoice } from "../flags.ts";
+
+const scripts = { bash, zsh, fish };
+const shells = ["bash", "zsh", "fish"] as const;
+
+export default command({
+  name: "completions",
+  description:
+    "Print what makes a shell complete commands, flags, servers and tools with Tab. Each example is for one shell, and is needed once.",
+  args: {
+    shell: { type: "positional", required: true, description: "bash, zsh or fish", choices: shells },
+  },
+  examples: [
+    `echo 'eval "$(claudikins completions bash)"' >> ~/.bashrc`,
+    `echo 'eval "$(claudikins completions zsh)"' >> ~/.zshrc`,
+    "claudikins completions fish > ~/.config/fish/completions/claudikins.fish",
+  ],
+  async run(args, io) {
+    await io.stdout.write(scripts[parseChoice(args.shell, "completions", shells)]);
+    return 0;
+  },
+});

@@ -1,0 +1,116 @@
+/** The names that a shell can offer: of the config, the registry, the catalog, the environment. Nothing is started or asked. */
+import { loadConfig } from "../../config/load.ts";
+import { openConfigFile } from "../../flows/config-file.ts";
+import { ShownServers } from "../../flows/shown-servers.ts";
+import { isSchema } from "../../registry/json-schema.ts";
+import { type RegistryServer, toolId } from "../../registry/model.ts";
+import { firstSentence } from "../../registry/signature.ts";
+import { readIndex } from "../../registry/store.ts";
+import type { Completion } from "../command.ts";
+import type { Io } from "../io.ts";
+
+export interface Candidate {
+  value: string;
+  about?: string | undefined;
+  /** More belongs to it: no space follows. */
+  isOpen?: boolean;
+}
+
+export interface Place {
+  /** The word that is being typed, or of `--flag=value` the value. */
+  current: string;
+  /** The arguments before it. */
+  positionals: string[];
+  /** The values of flags. */
+  flags: ReadonlyMap<string, string>;
+}
+
+type Surroundings = Pick<Io, "env" | "cwd">;
+
+/** Of more tools than that, the servers are offered first. */
+const maxTools = 200;
+
+/** Throws what the config and the registry do. */
+export async function namesOf(
+  kind: Exclude<Completion, "file" | "folder">,
+  place: Place,
+  surroundings: Surroundings,
+): Promise<Candidate[]> {
+  switch (kind) {
+    case "server":
+      return [...(await configOf(place, surroundings)).servers.values()].map(({ name, description }) => ({
+        value: name,
+        about: description,
+      }));
+    case "entry": {
+      const flag = place.flags.get("config");
+      const { entries } = openConfigFile({ flag, user: place.flags.has("user"), ...surroundings });
+      return [...entries.keys()].map((value) => ({ value }));
+    }
+    case "tool":
+      return tools(await known(place, surroundings), place.current);
+    case "parameter":
+      return parameters(await known(place, surroundings), place);
+    case "category":
+      return [...new Set((await known(place, surroundings)).map(({ category }) => category))].map((value) => ({
+        value,
+      }));
+    case "catalog": {
+      const { catalogServers } = await import("../../registry/catalog.ts");
+      return catalogServers().map(({ name, description }) => ({ value: name, about: description }));
+    }
+    case "variable":
+      return Object.keys(surroundings.env).map((value) => ({ value }));
+  }
+}
+
+function configOf({ flags }: Place, { env, cwd }: Surroundings) {
+  return loadConfig({ flag: flags.get("config"), cwd, env });
+}
+
+/** What the registry has of configured servers, without what the config denies. */
+async function known(place: Place, surroundings: Surroundings): Promise<RegistryServer[]> {
+  const { servers, folders } = await configOf(place, surroundings);
+  const shown = new ShownServers(servers);
+  const all = readIndex(folders.registry)?.servers ?? [];
+  return all.filter(({ name }) => servers.has(name)).map((server) => shown.of(server));
+}
+
+function tools(servers: RegistryServer[], current: string): Candidate[] {
+  const all = servers.flatMap((server) =>
+    server.tools.map(({ name, description }) => ({
+      value: toolId(server.name, name),
+      about: firstSentence(description),
+    })),
+  );
+  const fitting = all.filter(({ value }) => value.startsWith(current));
+  if (fitting.length <= maxTools || current.includes(".")) return all;
+  return servers.map(({ name, description }) => ({ value: `${name}.`, about: description, isOpen: true }));
+}
+
+/** `key=`, or where its values are known `key=value`; the tool's name first where the server is a word of its own. */
+async function parameters(servers: RegistryServer[], { positionals, current }: Place): Promise<Candidate[]> {
+  const [first = "", second = ""] = positionals;
+  const all = servers.flatMap((server) => server.tools.map((tool) => ({ tool, id: toolId(server.name, tool.name) })));
+  const found = all.find(({ id }) => id === first) ?? all.find(({ id }) => id === toolId(first, second));
+  if (!found) {
+    const server = positionals.length === 1 ? servers.find(({ name }) => name === first) : undefined;
+    return (server?.tools ?? []).map(({ name, description }) => ({ value: name, about: firstSentence(description) }));
+  }
+  const { inputSchema } = found.tool;
+  const { properties } = inputSchema;
+  if (!isSchema(properties)) return [];
+  const used = new Set(positionals.map((word) => /^(.*?):?=/s.exec(word)?.[1]));
+  const { formsOf } = await import("../../flows/call-arguments.ts");
+  return Object.entries(properties)
+    .filter(([key]) => !used.has(key))
+    .flatMap(([key, property]): Candidate[] => {
+      const { types, values } = formsOf(property, inputSchema);
+      const named = values.length === 0 && types.has("boolean") ? [true, false] : values;
+      const texts = named.filter((value) => typeof value !== "object").map((value) => `${key}=${value}`);
+      if (texts.length > 0 && current.startsWith(`${key}=`)) return texts.map((value) => ({ value }));
+      const { description } = isSchema(property) ? property : {};
+      const about = typeof description === "string" ? firstSentence(description) : undefined;
+      return [{ value: `${key}=`, about, isOpen: true }];
+    });
+}

@@ -1,0 +1,219 @@
+/** Every command as scripts and people meet it: exit code, stdout and stderr of success, refusal and failure; its help; its JSON. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { appendFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Command } from "../../src/cli/command.ts";
+import { readBashLine } from "../../src/cli/completions/bash-line.ts";
+import { checkFlags } from "../../src/cli/flags.ts";
+import { commands } from "../../src/cli/run.ts";
+import { version } from "../../src/version.ts";
+import { fromSource, root } from "../support/claudikins.ts";
+import { checkJson, entries } from "../support/command-json.ts";
+import { generatedProject } from "../support/daemon.ts";
+import { type NetworkFixture, networkFixture } from "../support/network.ts";
+import { runProgram } from "../support/process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type Case, table } from "./every-command.ts";
+import { type CliResult, cli, page } from "./in-memory.ts";
+
+// Real servers take their time to start on a small machine.
+setDefaultTimeout(60_000);
+
+/** Those that `--json` prints nothing of on stdout: it is about their failures. */
+const silent = ["daemon run"];
+
+/** Whose exit code says what they found, also where they print it. */
+const verdicts = ["doctor", "setup"];
+
+/** A server on the network that wants no sign-in: its port is also one that is taken. */
+let network: NetworkFixture;
+beforeAll(async () => {
+  network = await networkFixture("streamable");
+});
+afterAll(() => network[Symbol.asyncDispose]());
+
+test("the table has every command, and no other", () => {
+  expect(Object.keys(table).sort()).toEqual(entries.map(({ path }) => path).sort());
+});
+
+/** What a call came to, and the folder that it was made in. */
+async function run(path: string, { argv, files = {}, before = [], options, isProcess }: Case, ...flags: string[]) {
+  using folder = temporaryFolder();
+  const filled = (text: string) => text.replaceAll("FOLDER", folder.path).replaceAll("PORT", String(network.port));
+  for (const [name, content] of Object.entries(files)) {
+    folder.write(name, filled(typeof content === "string" ? content : JSON.stringify(content, null, 2)));
+  }
+  for (const words of before) await prepare(words, folder);
+  const whole = [...path.split(" "), ...flags, ...argv.map(filled)];
+  const result = isProcess
+    ? await runProgram([...fromSource, ...whole], { cwd: folder.path, env: { HOME: folder.path } })
+    : await cli(whole, { cwd: folder.path, ...options });
+  const { exitCode, ...texts } = result;
+  return { argv: whole, folder: folder.path, exitCode: exitCode ?? -1, ...texts };
+}
+
+async function prepare(words: string[], folder: TemporaryFolder): Promise<void> {
+  if (words[0] === "CHANGE") appendFileSync(join(folder.path, words[1]!), "\n");
+  else expect(await cli(words, { cwd: folder.path })).toMatchObject({ exitCode: 0 });
+}
+
+type Ended = CliResult & { argv: string[]; folder: string };
+
+/** On one page, with names for what differs in each run and on each machine. */
+function shown({ argv, folder, ...result }: Ended): string {
+  return (
+    page(argv, result, folder)
+      .replaceAll(process.execPath, "BUN")
+      .replaceAll(root, "ROOT")
+      .replace(new RegExp(`\\b${basename(process.execPath)}\\b *`, "g"), "BUN ")
+      .replaceAll(version, "VERSION")
+      .replace(/\(Bun [^)]*\)/g, "(RUNTIME)")
+      .replace(/(127\.0\.0\.1:)\d{4,}/g, "$1PORT")
+      .replace(/(claudikins-|\/)[0-9a-f]{8,}(?=\.sock)/g, "$1KEY")
+      .replace(/process \d+/g, "process PID")
+      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z \d+/g, "TIME PID")
+      .replace(/port \d{4,}/g, "port PORT")
+      .replace(/\d+ +\d+ MB/g, "PID  N MB")
+      // The columns of tables are as wide as what is in them.
+      .replace(/(?<=\S) {2,}/g, "  ")
+  );
+}
+
+describe.each(Object.entries(table))("%s", (path, { success, usage, failure, json = [] }) => {
+  let command: Command;
+  beforeAll(async () => {
+    command = (await entries.find((each) => each.path === path)!.entry.load()).default;
+  });
+
+  test("its help", async () => {
+    const words = path.split(" ");
+    const help = await cli([...words, "--help"]);
+    expect(page([...words, "--help"], help)).toMatchSnapshot();
+    expect(help.stdout).not.toMatch(/ $/m);
+    // Also with -h, beside other things, and before the command.
+    expect(await cli([...words, "-h"])).toEqual(help);
+    expect(await cli([...words, "--bogus", "x", "y", "--help"])).toEqual(help);
+    expect(await cli(["help", ...words])).toEqual(help);
+  });
+
+  test("its examples: each is a call that it takes", () => {
+    expect(command.examples.length).toBeGreaterThan(0);
+    for (const example of command.examples) {
+      const [, inner] = /\$\((claudikins [^)]*)\)/.exec(example) ?? [];
+      const { words, current, isRedirection } = readBashLine(
+        inner ?? example.slice(example.lastIndexOf("claudikins ")),
+        "",
+      );
+      const all = isRedirection ? words : [...words, current];
+      // One shows what to do next.
+      const { path: called, entry } = entries.find((each) =>
+        `${all.join(" ")} `.startsWith(`claudikins ${each.path} `),
+      )!;
+      if (entry === entries.find((each) => each.path === path)!.entry) {
+        expect(() => checkFlags(all.slice(1 + called.split(" ").length), command.args, called)).not.toThrow();
+      }
+    }
+  });
+
+  test("success", async () => {
+    const ended = await run(path, success);
+    expect(shown(ended)).toMatchSnapshot();
+    expect(ended.exitCode).toBe(0);
+  });
+
+  test("wrong usage", async () => {
+    const ended = await run(path, usage);
+    expect(shown(ended)).toMatchSnapshot();
+    expect([ended.exitCode, ended.stdout]).toEqual([2, ""]);
+  });
+
+  test.skipIf(!failure)("failure", async () => {
+    const ended = await run(path, failure!);
+    expect(shown(ended)).toMatchSnapshot();
+    expect(ended.exitCode).toBeGreaterThan(0);
+  });
+
+  test("--json: what the help says, and nothing else", async () => {
+    const { args, json: shape } = command;
+    expect("json" in args).toBe(shape !== undefined || silent.includes(path));
+    if (!("json" in args)) return;
+    for (const each of [success, usage, ...(failure ? [failure] : []), ...json]) {
+      const ended = await run(path, each, "--json");
+      // Exactly one of them: the data, or what went wrong.
+      const isDone = ended.exitCode === 0 || (verdicts.includes(path) && each !== usage) || each.options?.interrupted;
+      expect([ended.argv, ended.stdout === ""]).toEqual([ended.argv, !isDone || silent.includes(path)]);
+      await checkJson(ended.argv, ended);
+    }
+  });
+});
+
+test("the example of the general help works", async () => {
+  using folder = temporaryFolder();
+  const { stdout } = await cli(["--help"]);
+  const [, code] = /claudikins exec -e '(.*)'/.exec(stdout) ?? [];
+  const ended = await cli(["exec", "-e", code!], { cwd: folder.path });
+  expect([ended.exitCode, Number(ended.stdout)]).toEqual([0, expect.any(Number)]);
+  // One screen.
+  expect(stdout.split("\n").length).toBeLessThanOrEqual(42);
+  expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThan(100);
+});
+
+test("the daemons that run, as documented", async () => {
+  await using project = await generatedProject();
+  await project.value("seen");
+  for (const argv of [
+    ["daemon", "status", "--json"],
+    ["daemon", "logs", "--json"],
+    ["daemon", "stop", "--all", "--json"],
+  ]) {
+    const { exitCode, stdout, stderr } = await project.claudikins(...argv);
+    expect(stdout).toMatch(/"pid":|"lines":\["/);
+    await checkJson(argv, { exitCode: exitCode ?? -1, stdout, stderr });
+  }
+});
+
+const groups = Object.entries(commands).filter(([, entry]) => "commands" in entry);
+
+describe.each(groups)("%s", (name) => {
+  test("its help, which is an error where no command follows", async () => {
+    const help = await cli([name, "--help"]);
+    expect(page([name, "--help"], help)).toMatchSnapshot();
+    for (const argv of [
+      [name, "-h"],
+      ["help", name],
+      ["help", name, "--help"],
+    ]) {
+      expect([argv, await cli(argv)]).toEqual([argv, help]);
+    }
+    expect(await cli([name])).toEqual({ exitCode: 2, stdout: "", stderr: help.stdout });
+  });
+
+  test("no command of its own", async () => {
+    expect(page([name, "nope"], await cli([name, "nope"]))).toMatchSnapshot();
+    expect(await cli([name, "nope", "--json"])).toMatchObject({ exitCode: 2, stdout: "" });
+  });
+});
+
+test("a shape that is not kept is found", async () => {
+  const printed = (stdout: string, stderr = "", exitCode = 0) =>
+    checkJson(["daemon", "stop", "--json"], { exitCode, stdout, stderr });
+  await printed('{"stopped":[{"pid":1,"config":null}]}\n');
+  await printed("", '{"error":{"code":"USAGE","message":"x"}}\n', 2);
+  for (const wrong of [
+    '{"stopped":[{"pid":1}]}\n',
+    '{"stopped":[],"more":1}\n',
+    "text\n",
+    '{"stopped":[]}\n\n',
+    '{"stopped":[]}',
+  ]) {
+    await expect(printed(wrong)).rejects.toThrow("does not print what its help says");
+  }
+  for (const wrong of [
+    "error: x\n",
+    "",
+    '{"error":{"code":"USAGE"}}\n',
+    '{"error":{"code":"USAGE","message":"x"},"more":1}\n',
+  ]) {
+    await expect(printed("", wrong, 2)).rejects.toThrow("does not print what its help says");
+  }
+});

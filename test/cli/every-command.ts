@@ -1,0 +1,276 @@
+/** For every command a call that succeeds, one that is refused, and one that fails: a table, which `every-command.test.ts` runs. */
+import { fixture } from "../support/servers.ts";
+import type { CliOptions } from "./in-memory.ts";
+
+export interface Case {
+  /** Behind the command's own name. FOLDER, and PORT of something that listens, stand for themselves. */
+  argv: string[];
+  /** Below the folder, which is HOME and the working directory. */
+  files?: Record<string, object | string>;
+  /** Calls before it. */
+  before?: string[][];
+  options?: Pick<CliOptions, "env" | "stdin" | "interrupted">;
+  /** Needs the streams of a real process. */
+  isProcess?: true;
+}
+
+export interface Cases {
+  success: Case;
+  usage: Case;
+  /** Undefined where nothing can go wrong that is not wrong usage. */
+  failure: Case | undefined;
+  /** More of what `--json` can print. */
+  json?: Case[];
+}
+
+const config = (mcpServers: object) => ({ "claudikins.json": { mcpServers } });
+const odd = { ...fixture("odd"), description: "Odd things" };
+const working = config({ odd });
+const broken = config({ odd, broken: fixture("crash-on-start") });
+const network = config({ open: { url: "http://127.0.0.1:PORT/mcp" }, program: fixture("odd") });
+const cursor = { ".cursor/mcp.json": { mcpServers: { odd: fixture("odd") } } };
+/** Nobody has installed claudikins there. */
+const options = { env: { PATH: "/usr/bin:/bin" } };
+const interrupted = AbortSignal.abort();
+const { command, args } = fixture("odd");
+const crash = fixture("crash-on-start");
+
+export const table: Record<string, Cases> = {
+  serve: {
+    success: { argv: ["--http", "127.0.0.1:0"], options: { interrupted } },
+    usage: { argv: ["--mode", "sideways"] },
+    failure: { argv: ["--http", "127.0.0.1:PORT"] },
+  },
+  init: {
+    success: { argv: ["--apply"], files: cursor },
+    usage: { argv: ["--host", "emacs"] },
+    failure: { argv: ["--no-start", "--apply"], files: { ...cursor, ".gemini/settings.json": "{" } },
+    json: [
+      { argv: ["--dry-run"], files: cursor },
+      { argv: ["--no-start"], files: cursor },
+      {
+        argv: [],
+        files: {
+          ".cursor/mcp.json": {
+            mcpServers: {
+              crash,
+              needs: { command: "x", env: { A: "${NOT_SET_TOKEN}" } },
+              off: { command: "x", disabled: true },
+            },
+          },
+        },
+      },
+    ],
+  },
+  restore: {
+    success: { argv: [], files: cursor, before: [["init", "--apply", "--no-start"]] },
+    usage: { argv: ["--force", "--servers-only"] },
+    failure: {
+      argv: ["--host", "cursor"],
+      files: cursor,
+      before: [
+        ["init", "--apply", "--no-start"],
+        ["CHANGE", ".cursor/mcp.json"],
+      ],
+    },
+    json: [{ argv: ["--dry-run"], files: cursor, before: [["init", "--apply", "--no-start"]] }, { argv: [] }],
+  },
+  add: {
+    success: { argv: ["odd", "--", command, ...args], files: config({}) },
+    usage: { argv: ["odd", "--", command, ...args], files: working },
+    failure: { argv: ["crash", "--", crash.command, ...crash.args], files: config({}) },
+    json: [
+      { argv: ["github"], files: config({}) },
+      { argv: ['{ "a": { "command": "x", "env": { "A": "${NOT_SET_TOKEN}" }, "gallery": true } }'], files: config({}) },
+      { argv: ["far", "http://127.0.0.1:PORT/mcp", "--no-check"], files: config({}) },
+    ],
+  },
+  remove: {
+    success: { argv: ["odd"], files: working },
+    usage: { argv: [] },
+    failure: { argv: ["ood"], files: working },
+  },
+  exec: {
+    success: { argv: ["-e", 'console.log("hello"); return (await odd.structured()).answer'], files: working },
+    usage: { argv: ["a.ts", "-e", "1"] },
+    failure: { argv: ["-e", 'console.warn("before"); throw new TypeError("no")'], files: working },
+    json: [
+      { argv: ["-e", "display(new Date(0)); tools.search('x'); console.error('a'); undefined"], files: working },
+      { argv: ["-e", "while (true);", "--cpu", "50ms"], files: working },
+      { argv: ["-e", "odd.nope()"], files: working },
+    ],
+  },
+  call: {
+    success: { argv: ["odd.structured"], files: working },
+    usage: { argv: ["odd.structured", "--raw", "--size", "1"], files: working },
+    failure: { argv: ["odd.strctured"], files: working },
+    json: [
+      { argv: ["odd", "structured", "--output", "result.json"], files: working },
+      { argv: ["demo.render_chart", "title=Stock", 'points:=[{"label":"mugs","value":1}]', "--output", "chart.png"] },
+      { argv: ["demo.get_order", "order_id=none"] },
+    ],
+  },
+  search: {
+    success: { argv: ["structured", "--limit", "1"], files: working, before: [["gen"]] },
+    usage: { argv: ["--limit", "1"] },
+    failure: { argv: ["structured"], files: working },
+    json: [
+      { argv: ["odd", "--detail", "names"], files: working, before: [["gen"]] },
+      { argv: ["odd", "--detail", "full"], files: working, before: [["gen"]] },
+      { argv: ["-"], files: working, before: [["gen"]], options: { stdin: "odd\nserver:nope x\n" } },
+    ],
+  },
+  list: {
+    success: { argv: [], files: working },
+    usage: { argv: ["--chekc"] },
+    failure: { argv: ["--check"], files: broken },
+    json: [
+      { argv: ["tools"], files: working },
+      { argv: ["tools", "odd", "--detailed"], files: working },
+      { argv: ["tools", "odd", "broken"], files: broken },
+      { argv: ["tools"], files: broken },
+      { argv: ["--check"], files: working },
+      { argv: [] },
+      {
+        argv: [],
+        files: config({ a: { command: "x", env: { A: "${NOT_SET_TOKEN}" } }, b: { url: "https://127.0.0.1:1/mcp" } }),
+      },
+      {
+        argv: [],
+        files: { "claudikins.json": { mcpServers: { odd: { ...odd, deny: ["structured"] } } } },
+        before: [["gen"]],
+      },
+    ],
+  },
+  "auth login": {
+    success: { argv: ["open"], files: network },
+    usage: { argv: ["program"], files: network },
+    failure: { argv: ["gone"], files: config({ gone: { url: "http://127.0.0.1:1/mcp" } }) },
+    json: [{ argv: [], files: network }],
+  },
+  "auth logout": {
+    success: { argv: ["--all"], files: network },
+    usage: { argv: [], files: network },
+    failure: { argv: ["opne"], files: network },
+  },
+  "auth status": {
+    success: { argv: [], files: network },
+    usage: { argv: ["open", "more"], files: network },
+    failure: { argv: ["open"], files: network },
+    json: [
+      {
+        argv: [],
+        files: config({
+          a: { url: "http://127.0.0.1:1/", oauth: false },
+          b: { url: "http://127.0.0.1:1/", headers: { authorization: "Bearer x" } },
+        }),
+      },
+    ],
+  },
+  "daemon status": {
+    success: { argv: [], files: working },
+    usage: { argv: ["all"] },
+    failure: { argv: ["--config", "nope.json"] },
+  },
+  "daemon stop": {
+    success: { argv: [], files: working },
+    usage: { argv: ["--all", "--config", "claudikins.json"] },
+    failure: { argv: ["--config", "nope.json"] },
+  },
+  "daemon run": {
+    success: { argv: ["--idle", "1ms"], files: working, options: { env: { CLAUDIKINS_LOG: "silent" } } },
+    usage: { argv: ["--idle", "soon"] },
+    failure: { argv: [], files: { "claudikins.json": "{" } },
+  },
+  "daemon logs": {
+    success: { argv: [], files: working },
+    usage: { argv: ["--lines", "0"] },
+    failure: { argv: ["--config", "nope.json"] },
+    json: [{ argv: ["--path"], files: working }],
+  },
+  setup: {
+    success: { argv: ["--yes"], files: working, options },
+    usage: { argv: ["--dry"] },
+    failure: { argv: [], files: broken, options },
+    json: [
+      { argv: ["--dry-run", "--skill"], files: working },
+      { argv: [], files: { "claudikins.json": "{" } },
+    ],
+  },
+  doctor: {
+    success: { argv: [], files: working, options },
+    usage: { argv: ["now"] },
+    failure: { argv: [], files: broken, options },
+    json: [{ argv: ["--no-servers"], files: { "claudikins.json": "{" } }],
+  },
+  "skill install": {
+    success: { argv: ["--host", "claude"] },
+    usage: { argv: ["--user", "--project"] },
+    failure: { argv: ["--host", "claude"], files: { ".claude/skills/claudikins/SKILL.md": "mine" } },
+    json: [{ argv: ["--project", "--host", "claude", "--claude-md", "--dry-run"], files: working }],
+  },
+  "skill remove": {
+    success: { argv: [], before: [["skill", "install", "--host", "claude"]] },
+    usage: { argv: ["--host", "emacs"] },
+    failure: {
+      argv: [],
+      before: [
+        ["skill", "install", "--host", "claude"],
+        ["CHANGE", ".claude/skills/claudikins/SKILL.md"],
+      ],
+    },
+  },
+  "skill status": {
+    success: { argv: [], before: [["skill", "install", "--host", "claude"]] },
+    usage: { argv: ["claude"] },
+    failure: undefined,
+  },
+  logs: {
+    success: { argv: ["odd"], files: working, before: [["call", "odd.structured"]] },
+    usage: { argv: ["--follow"] },
+    failure: { argv: ["ood"], files: working },
+    json: [
+      { argv: [], files: working, before: [["call", "odd.structured"]] },
+      { argv: ["odd", "--path"], files: working },
+      { argv: ["odd", "--clear"], files: working, before: [["call", "odd.structured"]] },
+      { argv: ["odd", "--follow"], files: working, before: [["call", "odd.structured"]], options: { interrupted } },
+    ],
+  },
+  stats: {
+    success: { argv: [], files: working },
+    usage: { argv: ["--days", "0"] },
+    failure: { argv: ["--server", "nope"] },
+    json: [{ argv: ["--all"], files: working, before: [["exec", "-e", "odd.structured()"]] }, { argv: ["--reset"] }],
+  },
+  "hooks print": {
+    success: { argv: ["claude-md"] },
+    usage: { argv: ["claude"] },
+    failure: undefined,
+  },
+  gen: {
+    success: { argv: [], files: working },
+    usage: { argv: ["odd"] },
+    failure: { argv: [], files: broken },
+    json: [
+      { argv: ["--clean"], files: working },
+      { argv: ["--check"], files: working, before: [["gen"]] },
+      { argv: ["--check"], files: broken },
+    ],
+  },
+  completions: {
+    success: { argv: ["fish"] },
+    usage: { argv: ["tcsh"] },
+    failure: undefined,
+  },
+  complete: {
+    success: { argv: ["fish", "--", "auth", "l"] },
+    usage: { argv: [] },
+    // Who types wants no errors.
+    failure: undefined,
+  },
+  demo: {
+    success: { argv: [], isProcess: true },
+    usage: { argv: ["shop"] },
+    failure: undefined,
+  },
+};

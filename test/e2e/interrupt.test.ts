@@ -1,0 +1,94 @@
+/** Ctrl-C at a real terminal: the first one ends what runs and leaves nothing behind, the second does not wait for it. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fromSource } from "../support/claudikins.ts";
+import { processesLeft, processesWith } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { atTerminal } from "../support/terminal.ts";
+
+// Real servers take their time to start on a small machine.
+setDefaultTimeout(60_000);
+
+const ctrlC = "\u0003";
+
+const start = (folder: TemporaryFolder, argv: string[]) =>
+  atTerminal([...fromSource, ...argv], {
+    cwd: folder.path,
+    env: { HOME: folder.path, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "" },
+  });
+
+/** Waits until the server runs: it has the folder on its command line, and nothing of what belongs to the command itself. */
+async function running(folder: TemporaryFolder, name: string, but = "\0"): Promise<void> {
+  const found = () =>
+    processesWith(folder.path).filter((pid) => {
+      const line = commandLine(pid);
+      return line.includes(name) && !line.includes(but);
+    });
+  const deadline = performance.now() + 30_000;
+  while (found().length === 0) {
+    if (performance.now() > deadline) throw new Error(`${name} does not run`);
+    await Bun.sleep(20);
+  }
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return Bun.spawnSync(["ps", "-o", "args=", "-p", String(pid)]).stdout.toString();
+  }
+}
+
+describe.skipIf(process.platform === "win32")("the first", () => {
+  test.each<[string, string[]]>([
+    ["exec, a call that never ends", ["exec", "-e", "return await hangs.anything({})"]],
+    ["gen", ["gen"]],
+    ["gen --check", ["gen", "--check"]],
+    ["list --check", ["list", "--check"]],
+    ["init", ["init", "--config", "other.json", "--apply"]],
+  ])("%s", async (_, argv) => {
+    using folder = temporaryFolder();
+    const hangs = fixture("never-starts", folder.path);
+    // Longer than a test may take: waiting for its end is no clean stop.
+    folder.write("claudikins.json", { mcpServers: { hangs: { ...hangs, startTimeoutMs: 300_000 } } });
+    const hostFile = folder.write(".cursor/mcp.json", { mcpServers: { hangs } });
+    const before = readFileSync(hostFile, "utf8");
+    await using person = start(folder, argv);
+    await running(folder, "never-starts");
+    person.type(ctrlC);
+    expect(await person.exited).toBe(130);
+    expect(await processesLeft(folder.path)).toEqual([]);
+    expect(readFileSync(hostFile, "utf8")).toBe(before);
+    expect(existsSync(join(folder.path, "other.json"))).toBe(false);
+  });
+
+  test("add: the config is as it was", async () => {
+    using folder = temporaryFolder();
+    const file = folder.write("claudikins.json", { mcpServers: {} });
+    const before = readFileSync(file, "utf8");
+    const { command, args } = fixture("never-starts", folder.path);
+    await using person = start(folder, ["add", "hangs", "--", command, ...args]);
+    await running(folder, "never-starts", "add hangs");
+    person.type(ctrlC);
+    expect(await person.exited).toBe(130);
+    expect(await processesLeft(folder.path)).toEqual([]);
+    expect(readFileSync(file, "utf8")).toBe(before);
+  });
+});
+
+test.skipIf(process.platform === "win32")("the second: what refuses to end is killed, and nobody waits", async () => {
+  using folder = temporaryFolder();
+  const hangs = fixture("never-starts", folder.path);
+  folder.write("claudikins.json", { mcpServers: { stubborn: fixture("stubborn", folder.path), hangs } });
+  await using person = start(folder, ["list", "--check"]);
+  await person.see("1/2 servers stubborn");
+  await running(folder, "never-starts");
+  person.type(ctrlC);
+  // What is known by now is told; then the stubborn one is given its time.
+  await person.see("tools/list of hangs was cancelled");
+  person.type(ctrlC);
+  expect(await person.exited).toBe(130);
+  expect(await processesLeft(folder.path, 500)).toEqual([]);
+});
