@@ -1,48 +1,22 @@
 /** What every flow works with: one config, one pool, one sandbox, and what the registry knows of the servers' tools. */
 import { type CallOptions, Pool, type PoolOptions } from "../clients/pool.ts";
-import type { ListedTool } from "../clients/result.ts";
 import { unlessAborted } from "../clients/unless-aborted.ts";
-import type { Environment } from "../config/environment.ts";
-import type { Config, ServerConfig } from "../config/load.ts";
-import { ledgerFolder, userDataFolder } from "../config/locations.ts";
-import { selfCommand } from "../config/self.ts";
+import type { Config } from "../config/load.ts";
+import { ledgerFolder } from "../config/locations.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { Ledger } from "../ledger/ledger.ts";
 import type { Log } from "../log.ts";
-import { noteOrigin, writeBridge } from "../registry/bridge.ts";
 import type { RegistryIndex, RegistryServer } from "../registry/model.ts";
-import { assignNames, type Named, sandboxGlobals, toFolderName } from "../registry/names.ts";
-import { markAsked, removeServer, type Written, writeServer } from "../registry/store.ts";
+import { assignNames, type Named, sandboxGlobals } from "../registry/names.ts";
+import { removeServer } from "../registry/store.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { version } from "../version.ts";
 import { Asking, askedAtOnce } from "./asking.ts";
-import { aboutServer, fingerprintOf } from "./config-entry.ts";
+import { fingerprintOf } from "./config-entry.ts";
 import { KnownServers } from "./known-servers.ts";
 import { Observer } from "./observer.ts";
 import { Refresher } from "./refresher.ts";
 import { ShownServers } from "./shown-servers.ts";
-
-/** What a server says of itself now, as the registry would have it. */
-export interface Asked {
-  server: RegistryServer;
-  /** What was known of it until now, if anything. */
-  before: RegistryServer | undefined;
-  /** Names of tools that would become the same identifier. */
-  collisions: string[][];
-}
-
-export interface SyncResult extends Asked {
-  files: Written;
-}
-
-interface SyncOptions extends CallOptions {
-  /** The index is not written: who asks many servers does that once (`writeIndex`). */
-  indexLater?: boolean;
-  /** Where nothing has changed, nothing is compared with the disk. */
-  ifChanged?: boolean;
-}
-
-const noFiles: Written = { written: 0, unchanged: 0, removed: 0, kept: [] };
+import { type Asked, type SyncOptions, type SyncResult, Syncs } from "./syncs.ts";
 
 export class Toolbox implements AsyncDisposable {
   readonly config: Config;
@@ -57,18 +31,14 @@ export class Toolbox implements AsyncDisposable {
   readonly observer: Observer;
   /** What was called, and how much of it came back. */
   readonly ledger: Ledger;
-  readonly #asked = new Set<string>();
   readonly #fingerprints = new Map<string, string>();
-  readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
-  readonly #lastSync = new Map<string, Promise<SyncResult>>();
+  readonly #syncs: Syncs;
   readonly #options: PoolOptions;
   readonly #log: Log;
-  readonly #env: Environment;
   /** Whose registry, observations and sandbox it works with, where they are not its own. */
   readonly #lender: Toolbox | undefined;
   readonly #toolListeners = new Set<(server: string) => void>();
   readonly #stopListening: () => void;
-  #hasBridge = false;
   readonly #refresher = new Refresher((name) => this.#refresh(name));
   readonly #asking = new Asking((name) => this.#learnNow(name));
 
@@ -81,7 +51,6 @@ export class Toolbox implements AsyncDisposable {
     this.#jsNames = new Map(this.names.map(({ name, jsName }) => [name, jsName]));
     this.#shown = lender ? lender.#shown : new ShownServers(config.servers);
     this.#log = options.log;
-    this.#env = options.env;
     const { registry } = config.folders;
     this.observer =
       lender?.observer ??
@@ -100,6 +69,14 @@ export class Toolbox implements AsyncDisposable {
     this.pool = new Pool(config.servers, {
       ...options,
       annotations: (server, tool, signal) => this.#annotations(server, tool, signal),
+    });
+    this.#syncs = new Syncs({
+      config,
+      env: options.env,
+      pool: () => this.pool,
+      registry: this.#registry,
+      observer: this.observer,
+      jsNameOf: (name) => this.#jsNameOf(name),
     });
     this.pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
@@ -152,7 +129,7 @@ export class Toolbox implements AsyncDisposable {
 
   /** Whether this process itself has asked the server for its tools. */
   asked(name: string): boolean {
-    return this.#asked.has(name);
+    return this.#syncs.asked(name);
   }
 
   /** Configured servers that the registry does not know, or knows from another entry; without those that are closed. */
@@ -172,7 +149,7 @@ export class Toolbox implements AsyncDisposable {
 
   /** Asks a connected server for its tools where this process has not done so; nobody waits. */
   lookAt(name: string): void {
-    if (!this.#asked.has(name)) this.#refresher.changed(name);
+    if (!this.asked(name)) this.#refresher.changed(name);
   }
 
   /** Whether the server has just said that its tools changed, and is asked for them. */
@@ -189,20 +166,18 @@ export class Toolbox implements AsyncDisposable {
    * Asks one server for its tools and writes its files and the index. Callers at the same time share one answer; the
    * signal ends the wait of this one. Throws what the pool throws, and FILE_NOT_WRITABLE.
    */
-  async sync(name: string, signal?: AbortSignal, options?: SyncOptions): Promise<SyncResult> {
-    let running = this.#syncing.get(name);
-    if (!running) {
-      const result = this.#syncInTurn(name, options).finally(() => this.#syncing.delete(name));
-      running = { since: performance.now(), result };
-      this.#syncing.set(name, running);
-    }
-    return unlessAborted(running.result, signal, `tools/list of ${name}`);
+  sync(name: string, signal?: AbortSignal, options?: SyncOptions): Promise<SyncResult> {
+    return this.#syncs.sync(name, signal, options);
   }
 
   /** For how long the server's answer has been awaited by now; 0 when none is. */
   askedForMs(name: string): number {
-    const running = this.#syncing.get(name);
-    return running ? performance.now() - running.since : 0;
+    return this.#syncs.askedForMs(name);
+  }
+
+  /** Asks one server for its tools, and changes nothing by the answer. Throws what the pool throws. */
+  ask(name: string, options?: CallOptions): Promise<Asked> {
+    return this.#syncs.ask(name, options);
   }
 
   /** `sync` for those who want to know the tools, and to whom it is all the same whether they can be written down. */
@@ -251,49 +226,11 @@ export class Toolbox implements AsyncDisposable {
   /** When its tools have changed, or may have. */
   async #refresh(name: string): Promise<void> {
     try {
-      const { server, before } = await this.#syncInTurn(name, { startsNothing: true, ifChanged: true });
+      const { server, before } = await this.#syncs.inTurn(name, { startsNothing: true, ifChanged: true });
       if (server !== before) this.#log.info(`${name} has other tools: ${server.tools.length} now`);
     } catch (error) {
       this.#log.debug(`${name}: its tools may have changed, and are not known: ${messageOf(error)}`);
     }
-  }
-
-  /** One after the other: the list that was asked for later is the one that stays. */
-  #syncInTurn(name: string, options?: SyncOptions): Promise<SyncResult> {
-    const before = this.#lastSync.get(name)?.catch(() => {});
-    const sync = before ? before.then(() => this.#sync(name, options)) : this.#sync(name, options);
-    this.#lastSync.set(name, sync);
-    return sync;
-  }
-
-  async #sync(name: string, { indexLater, ifChanged, ...options }: SyncOptions = {}): Promise<SyncResult> {
-    const asked = await this.ask(name, options);
-    const { server, before } = asked;
-    const { registry } = this.config.folders;
-    if (ifChanged && before && Bun.deepEquals(server, before)) {
-      markAsked(registry, before);
-      return { ...asked, server: before, files: noFiles };
-    }
-    this.#registry.remember(server);
-    const files = writeServer(registry, server, before);
-    this.#writeBridge();
-    markAsked(registry, server);
-    this.#registry.changed(name);
-    if (!indexLater) this.writeIndex();
-    return { ...asked, files };
-  }
-
-  /** Asks one server for its tools, and changes nothing by the answer. Throws what the pool throws. */
-  async ask(name: string, options: CallOptions = {}): Promise<Asked> {
-    const tools = await this.pool.listTools(name, options);
-    this.#asked.add(name);
-    const config = this.config.servers.get(name)!;
-    const about = await aboutServer(config);
-    const folder = this.#folderFor(name, about.category);
-    const before = this.#registry.find(name);
-    const asked = registryServer(config, about, this.#jsNameOf(name), tools, folder);
-    this.observer.apply(asked.server);
-    return { ...asked, before };
   }
 
   /** Writes into the index what servers have said of themselves. Throws FILE_NOT_WRITABLE. */
@@ -306,16 +243,6 @@ export class Toolbox implements AsyncDisposable {
     const gone = this.index.servers.filter((server) => !this.config.servers.has(server.name));
     if (gone.length > 0) this.#registry.forget(new Set(gone.map(({ name }) => name)));
     return gone;
-  }
-
-  /** So that the files can be called by themselves, by this config and this very program. */
-  #writeBridge(): void {
-    if (this.#hasBridge) return;
-    this.#hasBridge = true;
-    const { origin, folders } = this.config;
-    const config = origin.kind === "demo" ? null : origin.file;
-    writeBridge(folders.registry);
-    noteOrigin(userDataFolder(this.#env), folders.registry, { config, command: selfCommand(), version });
   }
 
   /** Removes what the registry has of servers that are not in the config any more; their names. */
@@ -363,43 +290,4 @@ export class Toolbox implements AsyncDisposable {
   #jsNameOf(name: string): string | undefined {
     return this.#jsNames.get(name);
   }
-
-  /** Two servers may have names that make the same folder; the second gets a number. */
-  #folderFor(name: string, category: string): string {
-    const base = `${category}/${toFolderName(name)}`;
-    const taken = new Set(
-      this.index.servers.filter((server) => server.name !== name).map((server) => server.folder.toLowerCase()),
-    );
-    let folder = base;
-    for (let count = 2; taken.has(folder.toLowerCase()); count++) folder = `${base}_${count}`;
-    return folder;
-  }
-}
-
-function registryServer(
-  config: ServerConfig,
-  about: { category: string; description: string },
-  serverJsName: string | undefined,
-  listed: ListedTool[],
-  folder: string,
-): { server: RegistryServer; collisions: string[][] } {
-  const byName = new Map(listed.map((tool) => [tool.name, tool]));
-  const sorted = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const { names, collisions } = assignNames(sorted.map((tool) => tool.name));
-  const jsNames = new Map(names.map(({ name, jsName }) => [name, jsName]));
-  const tools = sorted.map((tool) => {
-    const jsName = jsNames.get(tool.name);
-    return { ...tool, ...(jsName === undefined ? {} : { jsName }) };
-  });
-  return {
-    server: {
-      name: config.name,
-      ...(serverJsName === undefined ? {} : { jsName: serverJsName }),
-      ...about,
-      folder,
-      fingerprint: fingerprintOf(config, serverJsName),
-      tools,
-    },
-    collisions: collisions.map((collision) => collision.names),
-  };
 }

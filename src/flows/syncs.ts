@@ -1,0 +1,171 @@
+/** What servers say of their tools → the registry: asked once for all who want to know, and written when it is another. */
+import type { CallOptions, Pool } from "../clients/pool.ts";
+import type { ListedTool } from "../clients/result.ts";
+import { unlessAborted } from "../clients/unless-aborted.ts";
+import type { Environment } from "../config/environment.ts";
+import type { Config, ServerConfig } from "../config/load.ts";
+import { userDataFolder } from "../config/locations.ts";
+import { selfCommand } from "../config/self.ts";
+import { noteOrigin, writeBridge } from "../registry/bridge.ts";
+import type { RegistryIndex, RegistryServer } from "../registry/model.ts";
+import { assignNames, toFolderName } from "../registry/names.ts";
+import { markAsked, type Written, writeServer } from "../registry/store.ts";
+import { version } from "../version.ts";
+import { aboutServer, fingerprintOf } from "./config-entry.ts";
+import type { KnownServers } from "./known-servers.ts";
+import type { Observer } from "./observer.ts";
+
+/** What a server says of itself now, as the registry would have it. */
+export interface Asked {
+  server: RegistryServer;
+  /** What was known of it until now, if anything. */
+  before: RegistryServer | undefined;
+  /** Names of tools that would become the same identifier. */
+  collisions: string[][];
+}
+
+export interface SyncResult extends Asked {
+  files: Written;
+}
+
+export interface SyncOptions extends CallOptions {
+  /** The index is not written: who asks many servers does that once. */
+  indexLater?: boolean;
+  /** Where nothing has changed, nothing is compared with the disk. */
+  ifChanged?: boolean;
+}
+
+interface Surroundings {
+  config: Config;
+  env: Environment;
+  pool: () => Pool;
+  registry: KnownServers;
+  observer: Observer;
+  /** A server's name in code. */
+  jsNameOf: (name: string) => string | undefined;
+}
+
+const noFiles: Written = { written: 0, unchanged: 0, removed: 0, kept: [] };
+
+export class Syncs {
+  readonly #options: Surroundings;
+  readonly #asked = new Set<string>();
+  readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
+  readonly #last = new Map<string, Promise<SyncResult>>();
+  #hasBridge = false;
+
+  constructor(options: Surroundings) {
+    this.#options = options;
+  }
+
+  /** Whether this process itself has asked the server for its tools. */
+  asked(name: string): boolean {
+    return this.#asked.has(name);
+  }
+
+  /**
+   * Asks one server for its tools and writes its files and the index. Callers at the same time share one answer; the
+   * signal ends the wait of this one. Throws what the pool throws, and FILE_NOT_WRITABLE.
+   */
+  async sync(name: string, signal?: AbortSignal, options?: SyncOptions): Promise<SyncResult> {
+    let running = this.#syncing.get(name);
+    if (!running) {
+      const result = this.inTurn(name, options).finally(() => this.#syncing.delete(name));
+      running = { since: performance.now(), result };
+      this.#syncing.set(name, running);
+    }
+    return unlessAborted(running.result, signal, `tools/list of ${name}`);
+  }
+
+  /** For how long the server's answer has been awaited by now; 0 when none is. */
+  askedForMs(name: string): number {
+    const running = this.#syncing.get(name);
+    return running ? performance.now() - running.since : 0;
+  }
+
+  /** One after the other: the list that was asked for later is the one that stays. */
+  inTurn(name: string, options?: SyncOptions): Promise<SyncResult> {
+    const before = this.#last.get(name)?.catch(() => {});
+    const sync = before ? before.then(() => this.#sync(name, options)) : this.#sync(name, options);
+    this.#last.set(name, sync);
+    return sync;
+  }
+
+  async #sync(name: string, { indexLater, ifChanged, ...options }: SyncOptions = {}): Promise<SyncResult> {
+    const asked = await this.ask(name, options);
+    const { server, before } = asked;
+    const { registry } = this.#options.config.folders;
+    if (ifChanged && before && Bun.deepEquals(server, before)) {
+      markAsked(registry, before);
+      return { ...asked, server: before, files: noFiles };
+    }
+    this.#options.registry.remember(server);
+    const files = writeServer(registry, server, before);
+    this.#writeBridge();
+    markAsked(registry, server);
+    this.#options.registry.changed(name);
+    if (!indexLater) this.#options.registry.write();
+    return { ...asked, files };
+  }
+
+  /** Asks one server for its tools, and changes nothing by the answer. Throws what the pool throws. */
+  async ask(name: string, options: CallOptions = {}): Promise<Asked> {
+    const tools = await this.#options.pool().listTools(name, options);
+    this.#asked.add(name);
+    const config = this.#options.config.servers.get(name)!;
+    const about = await aboutServer(config);
+    const folder = folderFor(name, about.category, this.#options.registry.index);
+    const before = this.#options.registry.find(name);
+    const asked = registryServer(config, about, this.#options.jsNameOf(name), tools, folder);
+    this.#options.observer.apply(asked.server);
+    return { ...asked, before };
+  }
+
+  /** So that the files can be called by themselves, by this config and this very program. */
+  #writeBridge(): void {
+    if (this.#hasBridge) return;
+    this.#hasBridge = true;
+    const { origin, folders } = this.#options.config;
+    const config = origin.kind === "demo" ? null : origin.file;
+    writeBridge(folders.registry);
+    noteOrigin(userDataFolder(this.#options.env), folders.registry, { config, command: selfCommand(), version });
+  }
+}
+
+/** Two servers may have names that make the same folder; the second gets a number. */
+function folderFor(name: string, category: string, { servers }: RegistryIndex): string {
+  const base = `${category}/${toFolderName(name)}`;
+  const others = servers.filter((server) => server.name !== name);
+  const taken = new Set(others.map((server) => server.folder.toLowerCase()));
+  let folder = base;
+  for (let count = 2; taken.has(folder.toLowerCase()); count++) folder = `${base}_${count}`;
+  return folder;
+}
+
+function registryServer(
+  config: ServerConfig,
+  about: { category: string; description: string },
+  serverJsName: string | undefined,
+  listed: ListedTool[],
+  folder: string,
+): { server: RegistryServer; collisions: string[][] } {
+  const byName = new Map(listed.map((tool) => [tool.name, tool]));
+  const sorted = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const { names, collisions } = assignNames(sorted.map((tool) => tool.name));
+  const jsNames = new Map(names.map(({ name, jsName }) => [name, jsName]));
+  const tools = sorted.map((tool) => {
+    const jsName = jsNames.get(tool.name);
+    return { ...tool, ...(jsName === undefined ? {} : { jsName }) };
+  });
+  return {
+    server: {
+      name: config.name,
+      ...(serverJsName === undefined ? {} : { jsName: serverJsName }),
+      ...about,
+      folder,
+      fingerprint: fingerprintOf(config, serverJsName),
+      tools,
+    },
+    collisions: collisions.map((collision) => collision.names),
+  };
+}
