@@ -102,7 +102,9 @@ export default command({
       await io.stderr.write(`note: ${title} is not on this machine: its folder of settings is missing\n`);
     }
     const plan = await planSwitch(inventory, configFile, { env: io.env, cwd: io.cwd, named: new Set(named) });
-    await using toolbox = await toolboxOf(plan.config, io, { cwd: io.cwd });
+    // Nothing is written then, not even what servers say.
+    const unkept = args["dry-run"] ? { logs: undefined } : {};
+    await using toolbox = await toolboxOf(plan.config, io, { cwd: io.cwd, ...unkept });
     // The parser reads `--no-…` as a flag that is taken back.
     const measured = args["start"] === false ? new Map() : await startAll(toolbox, plan.config, inventory);
     const rows = rowsOf(inventory.servers, plan.config, measured);
