@@ -10,12 +10,12 @@ import type { Toolbox } from "../flows/toolbox.ts";
 import type { Lock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
-import type { BindingValue } from "../sandbox/contract.ts";
 import { version } from "../version.ts";
 import type { HeldServers } from "./held/held-servers.ts";
 import { localLines } from "./held/local-lines.ts";
 import { type Opened, Openings } from "./held/openings.ts";
-import { type CallRequest, httpStatusOf, isOlder, type ProblemCode, type Status, shellSession } from "./protocol.ts";
+import { bodyOf, callOf, isOpening, problem, valueAnswer } from "./messages.ts";
+import { isOlder, type Status, shellSession } from "./protocol.ts";
 import { answerWritten, isWrittenCall, writtenCallOf } from "./written-call.ts";
 
 export interface DaemonOptions {
@@ -189,7 +189,7 @@ export class Daemon {
       const { server, tool, args, via, cwd, session } = callOf(body);
       this.#countFirst(String(via));
       const value = await callOnce({ server, tool, args }, this.#toolboxFor(cwd, session), signal);
-      return json(`{"value":${jsonOf(value)}}`);
+      return valueAnswer(value);
     } finally {
       void ended.then(() => this.#endCall());
     }
@@ -237,7 +237,7 @@ export class Daemon {
 
   async #stop(request: Request): Promise<Response> {
     const { now } = ((await bodyOf(request)) ?? {}) as { now?: unknown };
-    const calls = this.#running;
+    const calls = this.#running + this.#openings.calls.running;
     this.leave("it was asked to stop", now === true);
     return Response.json({ calls });
   }
@@ -289,60 +289,6 @@ export class Daemon {
       .map(({ keepAlive, idleTimeoutMs }) => (keepAlive ? Number.POSITIVE_INFINITY : idleTimeoutMs))
       .filter((ms) => ms > defaultServerTimes.idleTimeoutMs);
     return Math.max(usualIdleMs, ...times);
-  }
-}
-
-async function bodyOf(request: Request): Promise<unknown> {
-  const text = await request.text();
-  try {
-    return text === "" ? undefined : JSON.parse(text);
-  } catch {
-    throw new ClaudikinsError("USAGE", "The body is not JSON");
-  }
-}
-
-/** Those that are texts. */
-function optional(values: Record<string, unknown>): Record<string, string> {
-  const texts = Object.entries(values).filter(([, value]) => typeof value === "string" && value !== "");
-  return Object.fromEntries(texts) as Record<string, string>;
-}
-
-function isOpening({ method, url, headers }: Request): boolean {
-  return method === "GET" && new URL(url).pathname === "/servers" && headers.has("upgrade");
-}
-
-function callOf(body: unknown): CallRequest {
-  const { server, tool, args = {}, via, cwd, session } = (body ?? {}) as Partial<CallRequest>;
-  const isWhole = typeof server === "string" && server !== "" && typeof tool === "string";
-  if (isWhole && args !== null && typeof args === "object" && !Array.isArray(args)) {
-    return { server, tool, args, via, ...optional({ cwd, session }) };
-  }
-  throw new ClaudikinsError("USAGE", 'A call is {"server": "…", "tool": "…", "args": {…}}');
-}
-
-function problem(code: ProblemCode, error: string, suggestion: string | undefined): Response {
-  const body = { error, code, ...(suggestion === undefined ? {} : { suggestion }) };
-  return Response.json(body, { status: httpStatusOf(code) });
-}
-
-function json(text: string): Response {
-  return new Response(text, { headers: { "content-type": "application/json" } });
-}
-
-/** The value as JSON text, which most results are already. */
-function jsonOf(value: BindingValue): string {
-  if ("json" in value) return value.json;
-  if ("blocks" in value) return value.blocks;
-  if ("text" in value) return JSON.stringify(value.text);
-  return isJson(value.jsonOrText) ? value.jsonOrText : JSON.stringify(value.jsonOrText);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
   }
 }
 

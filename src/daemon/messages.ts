@@ -1,0 +1,63 @@
+/** Requests and answers of the daemon, as they go over HTTP. */
+import { ClaudikinsError } from "../errors.ts";
+import type { BindingValue } from "../sandbox/contract.ts";
+import { type CallRequest, httpStatusOf, type ProblemCode } from "./protocol.ts";
+
+/** Undefined where there is none. Throws USAGE. */
+export async function bodyOf(request: Request): Promise<unknown> {
+  const text = await request.text();
+  try {
+    return text === "" ? undefined : JSON.parse(text);
+  } catch {
+    throw new ClaudikinsError("USAGE", "The body is not JSON");
+  }
+}
+
+/** Those that are texts. */
+function optional(values: Record<string, unknown>): Record<string, string> {
+  const texts = Object.entries(values).filter(([, value]) => typeof value === "string" && value !== "");
+  return Object.fromEntries(texts) as Record<string, string>;
+}
+
+/** Whether it wants to become the way to a server. */
+export function isOpening({ method, url, headers }: Request): boolean {
+  return method === "GET" && new URL(url).pathname === "/servers" && headers.has("upgrade");
+}
+
+/** A call of a generated file. Throws USAGE. */
+export function callOf(body: unknown): CallRequest {
+  const { server, tool, args = {}, via, cwd, session } = (body ?? {}) as Partial<CallRequest>;
+  const isWhole = typeof server === "string" && server !== "" && typeof tool === "string";
+  if (isWhole && args !== null && typeof args === "object" && !Array.isArray(args)) {
+    return { server, tool, args, via, ...optional({ cwd, session }) };
+  }
+  throw new ClaudikinsError("USAGE", 'A call is {"server": "…", "tool": "…", "args": {…}}');
+}
+
+/** What went wrong. */
+export function problem(code: ProblemCode, error: string, suggestion: string | undefined): Response {
+  const body = { error, code, ...(suggestion === undefined ? {} : { suggestion }) };
+  return Response.json(body, { status: httpStatusOf(code) });
+}
+
+/** The answer to a call of a generated file. */
+export function valueAnswer(value: BindingValue): Response {
+  return new Response(`{"value":${jsonOf(value)}}`, { headers: { "content-type": "application/json" } });
+}
+
+/** The value as JSON text, which most results are already. */
+function jsonOf(value: BindingValue): string {
+  if ("json" in value) return value.json;
+  if ("blocks" in value) return value.blocks;
+  if ("text" in value) return JSON.stringify(value.text);
+  return isJson(value.jsonOrText) ? value.jsonOrText : JSON.stringify(value.jsonOrText);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
