@@ -102,6 +102,7 @@ export default command({
       await io.stderr.write(`note: ${title} is not on this machine: its folder of settings is missing\n`);
     }
     const plan = await planSwitch(inventory, configFile, { env: io.env, cwd: io.cwd, named: new Set(named) });
+    if (args["dry-run"]) plan.config.logs = false;
     await using toolbox = await toolboxOf(plan.config, io, { cwd: io.cwd });
     // The parser reads `--no-…` as a flag that is taken back.
     const measured = args["start"] === false ? new Map() : await startAll(toolbox, plan.config, inventory);
