@@ -78,7 +78,8 @@ beforeAll(async () => {
   Bun.spawnSync(["chmod", "+x", program]);
   for (const shell of shells) folder.write(`completions.${shell}`, (await cli(["completions", shell])).stdout);
   folder.write("rc.bash", "PS1='ready> '\nsource completions.bash\n");
-  folder.write(".zshrc", "PS1='ready> '\nsource ./completions.zsh\n");
+  // By its own habit Tab first replaces $(…) by what that gives, whatever command it is for.
+  folder.write(".zshrc", "PS1='ready> '\nbindkey '^I' complete-word\nsource ./completions.zsh\n");
   folder.write(
     ".config/fish/completions/claudikins.fish",
     await Bun.file(join(folder.path, "completions.fish")).text(),
@@ -232,7 +233,7 @@ describe("what is asked while somebody types", () => {
 
   test("flags, those that can be given, each once", async () => {
     const flags = async (...words: string[]) => (await asked(words)).map((line) => line.split("\t")[0]);
-    expect(await flags("demo", "")).toEqual(["--help"]);
+    expect(await flags("demo", "")).toEqual(["--verbose", "--help"]);
     expect(await flags("gen", "--clean", "--server", "--check", "--")).toEqual([
       "--server",
       "--category",
@@ -240,6 +241,7 @@ describe("what is asked while somebody types", () => {
       "--check",
       "--config",
       "--json",
+      "--verbose",
       "--help",
     ]);
     expect(await flags("exec", "-e", "1", "--")).not.toContain("--eval");

@@ -44,9 +44,14 @@ function commandLine(pid: number): string {
 describe.skipIf(process.platform === "win32")("the first", () => {
   test.each<[string, string[]]>([
     ["exec, a call that never ends", ["exec", "-e", "return await hangs.anything({})"]],
+    ["call", ["call", "hangs.anything"]],
     ["gen", ["gen"]],
     ["gen --check", ["gen", "--check"]],
     ["list --check", ["list", "--check"]],
+    ["list tools", ["list", "tools"]],
+    ["list tools of one server", ["list", "tools", "hangs"]],
+    ["doctor", ["doctor"]],
+    ["setup", ["setup", "--yes"]],
     ["init", ["init", "--config", "other.json", "--apply"]],
   ])("%s", async (_, argv) => {
     using folder = temporaryFolder();
