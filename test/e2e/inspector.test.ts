@@ -32,7 +32,13 @@ describe.each(["stdio", "http"])("over %s", (way) => {
       mcpServers: {
         us: door
           ? { type: "streamable-http", url: door.url }
-          : { type: "stdio", command, args, cwd: folder.path, env: { XDG_DATA_HOME: `${folder.path}/data` } },
+          : {
+              type: "stdio",
+              command,
+              args,
+              cwd: folder.path,
+              env: { XDG_DATA_HOME: `${folder.path}/data`, CLAUDIKINS_DAEMON: "off" },
+            },
       },
     });
     // It keeps secrets in the system's keychain, which not every system has.
