@@ -23,6 +23,8 @@ export function usesDaemon(args: object, env: Environment): boolean {
   if (isOn === undefined) {
     throw new ClaudikinsError("USAGE", `CLAUDIKINS_DAEMON is on or off; it is "${word}"`);
   }
+  // Where nobody has a home there is no place for its socket that is theirs alone.
+  const hasPlace = ["HOME", "USERPROFILE", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"].some((name) => env[name]);
   // The parser reads `--no-…` as a flag that is taken back.
-  return isOn && (args as { daemon?: boolean }).daemon !== false;
+  return isOn && hasPlace && (args as { daemon?: boolean }).daemon !== false;
 }
