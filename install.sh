@@ -308,7 +308,7 @@ demo() {
     HOME=$tmp/demo
     export HOME
     unset CLAUDIKINS_CONFIG XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME
-    "$bin" exec -e "$demo_code" </dev/null
+    "$bin" exec --no-daemon -e "$demo_code" </dev/null
   ) || fail "claudikins is installed, but its demo failed" "Tell us what it said: $repository/issues"
 }
 
