@@ -23,6 +23,8 @@ export function usesDaemon(args: object, env: Environment): boolean {
   if (isOn === undefined) {
     throw new ClaudikinsError("USAGE", `CLAUDIKINS_DAEMON is on or off; it is "${word}"`);
   }
+  // There nobody has tried yet whether sockets like ours can be reached; a start that is waited for in vain costs half a minute.
+  if (process.platform === "win32") return false;
   // Where nobody has a home there is no place for its socket that is theirs alone.
   const hasPlace = ["HOME", "USERPROFILE", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"].some((name) => env[name]);
   // The parser reads `--no-…` as a flag that is taken back.
