@@ -1,5 +1,6 @@
 /** The daemons that run, asked over their sockets. */
 import type { Environment } from "../config/environment.ts";
+import { readIfThere } from "../files.ts";
 import { allPlaces, type Place, refuseForeign } from "./place.ts";
 import type { Status } from "./protocol.ts";
 
@@ -53,8 +54,14 @@ export async function hasEnded(pid: number, signal: AbortSignal): Promise<void> 
 function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
   } catch {
     return false;
   }
+  return process.platform !== "linux" || !isZombie(pid);
+}
+
+/** Ended, and never asked how: in a container there may be nobody who does that for processes whose parent is gone. */
+function isZombie(pid: number): boolean {
+  const stat = readIfThere(`/proc/${pid}/stat`) ?? "";
+  return stat.slice(stat.lastIndexOf(")")).startsWith(") Z");
 }
