@@ -156,7 +156,7 @@ export function isLeaving(code: unknown): boolean {
 
 /** Nobody has made this socket, or whoever did is gone. */
 export function isNobody(error: unknown): boolean {
-  return ["ENOENT", "ECONNREFUSED"].includes(systemCodeOf(error) ?? "");
+  return ["ENOENT", "ENOTDIR", "ECONNREFUSED"].includes(systemCodeOf(error) ?? "");
 }
 
 /** The last one, parsed. Throws where there is none, or where it is not whole. */

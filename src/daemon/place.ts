@@ -3,12 +3,12 @@
  * in its own words.
  */
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readConfigFile } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { userDataFolder } from "../config/locations.ts";
-import { ClaudikinsError } from "../errors.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
 import { namesIn } from "../files.ts";
 
 const isWindows = process.platform === "win32";
@@ -77,7 +77,13 @@ function keyOf(config: string | undefined, env: Environment): string {
 
 /** Makes the folder; throws FILE_NOT_WRITABLE where it is not ours alone: who can write there could take our place. */
 export function makePrivate(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `There is no place for the daemon's socket: ${messageOf(cause)}`, {
+      hint: "Without it: --no-daemon, or CLAUDIKINS_DAEMON=off.",
+    });
+  }
   if (isWindows) return;
   const found = lstatSync(folder);
   if (!found.isDirectory() || found.uid !== process.getuid?.()) throw foreign(folder);
@@ -86,8 +92,17 @@ export function makePrivate(folder: string): void {
 
 /** Throws FILE_NOT_WRITABLE where something of somebody else stands at the path. */
 export function refuseForeign(path: string): void {
-  const found = isWindows ? undefined : lstatSync(path, { throwIfNoEntry: false });
+  const found = isWindows ? undefined : foundAt(path);
   if (found && (found.isSymbolicLink() || found.uid !== process.getuid?.())) throw foreign(path);
+}
+
+/** Undefined where nothing can be, either. */
+function foundAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function foreign(path: string): ClaudikinsError {

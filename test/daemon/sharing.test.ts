@@ -366,10 +366,20 @@ test("tools that the config denies are not called over the socket either", async
   expect(await openingAnswer(opening, [call("seen")])).toMatchObject({ id: 1, result: {} });
 });
 
+test("where there is no place for a daemon, servers are a command's own", async () => {
+  const nowhere = project.write("a-file", "");
+  const homeless = { ...env, HOME: nowhere, XDG_RUNTIME_DIR: "", XDG_DATA_HOME: "" };
+  const called = await runProgram([...fromSource, "call", "seen.seen"], { cwd: folder(), env: homeless });
+  expect(called).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(folder()) });
+  expect((await exec("return await seen.seen()", homeless)).exitCode).toBe(0);
+});
+
 test.skipIf(process.getuid?.() !== 0)("a socket of another user is not used", async () => {
   await seenBy(exec("return await seen.seen()"));
   chownSync(socket(), 1, 1);
   const { exitCode, stderr } = await exec("return await seen.seen()", { CLAUDIKINS_LOG: "warn" });
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining("does not belong to you")]);
+  const called = await runProgram([...fromSource, "call", "seen.seen"], { cwd: folder(), env });
+  expect([called.exitCode, JSON.parse(called.stdout)]).toEqual([0, expect.objectContaining({ cwd: folder() })]);
   chownSync(socket(), 0, 0);
 });

@@ -4,7 +4,7 @@ import { maxTimeoutMs } from "../../config/defaults.ts";
 import { discoverConfig, serverFolder } from "../../config/discover.ts";
 import { DaemonClient } from "../../daemon/client.ts";
 import { shellSession, type WrittenCall } from "../../daemon/protocol.ts";
-import { ClaudikinsError } from "../../errors.ts";
+import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import type { Called, ToolCall } from "../../flows/call.ts";
 import { type ResultForm, writeResult } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
@@ -101,8 +101,10 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
     };
     return (await client.post("/call", body, io.interrupted, onLine)) as Called;
   } catch (error) {
-    const isDenied = error instanceof ClaudikinsError && error.code === "POLICY_DENIED";
-    if (!isDenied || !canAsk(io)) throw error;
+    const { code } = toClaudikinsError(error);
+    // Where there can be no daemon, or it is somebody else's, servers are this command's own.
+    const isAlone = code === "FILE_NOT_WRITABLE";
+    if (!isAlone && !(code === "POLICY_DENIED" && canAsk(io))) throw error;
   } finally {
     activity.end();
   }
