@@ -3,6 +3,7 @@ import type { FoundTool } from "../flows/search.ts";
 import { alsoText, type Detail, type Overview, tellingExample } from "../flows/search-answer.ts";
 import { bold, cyan, dim, paint } from "./colours.ts";
 import { about, anything, either, list, named, number, oneOf, problem, record, text, texts } from "./shapes.ts";
+import { wrapped } from "./word-wrap.ts";
 
 const names = { id: text, server: text, name: text };
 
@@ -79,24 +80,10 @@ function entryText(found: FoundTool, detail: Detail, { colours, width }: Page): 
   const below = lines
     .filter(([text]) => text !== "")
     .map(([text, colour]) => {
-      const broken = linesOf(text, width).join("\n    ");
+      const broken = wrapped(text, width && width - 2, width && width - 4).join("\n    ");
       return `  ${colour ? paint(broken, colour, colours) : broken}\n`;
     });
   return `${paint(id, bold, colours)}\n${below.join("")}`;
-}
-
-/** The first is indented by two, the others by four. */
-function linesOf(text: string, width = Number.POSITIVE_INFINITY): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.replace(/[\p{Cc}\s]+/gu, " ").split(" ")) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (line !== "" && Bun.stringWidth(longer) > width - (lines.length === 0 ? 2 : 4)) {
-      lines.push(line);
-      line = word;
-    } else line = longer;
-  }
-  return [...lines, line];
 }
 
 /** For who found nothing. */

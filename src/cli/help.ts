@@ -3,6 +3,13 @@ import { version } from "../version.ts";
 import { bold, cyan, paint } from "./colours.ts";
 import type { Arg, Command } from "./command.ts";
 import { about, either, failureShape, named, type Shape } from "./shapes.ts";
+import { wrapped } from "./word-wrap.ts";
+
+export interface Page {
+  colours: boolean;
+  /** Of the terminal, where there is one. */
+  width?: number | undefined;
+}
 
 /** A name, and what it stands for. */
 type Line = readonly [name: string, summary: string];
@@ -13,9 +20,9 @@ export interface Section {
 }
 
 /** One screen, whatever there is. */
-export function overviewText(sections: Section[], colours: boolean): string {
+export function overviewText(sections: Section[], page: Page): string {
   const width = Math.max(...sections.flatMap(({ lines }) => lines.map(([name]) => name.length)));
-  const texts = sections.map(({ title, lines }) => heading(title, colours) + rows(lines, colours, width));
+  const texts = sections.map(({ title, lines }) => heading(title, page) + rows(lines, page, width));
   return `claudikins ${version}: all your MCP servers behind two small tools.
 
 Usage: claudikins <command> [options]
@@ -29,45 +36,59 @@ With --json, what goes wrong is {"error":{"code","message","hint"?}}, in one lin
 `;
 }
 
-export function groupText(description: string, lines: Line[], path: string[], colours: boolean): string {
+export function groupText(description: string, lines: Line[], path: string[], page: Page): string {
   const name = ["claudikins", ...path].join(" ");
-  return `${description}
+  return `${paragraph(description, page)}
 
 Usage: ${name} <command> [options]
 
-${rows(lines, colours)}
+${rows(lines, page)}
 Help for a command: ${name} <command> --help
 `;
 }
 
 /** The writer of types is loaded only where there is one to write. */
-export async function commandText(command: Command, path: string[], colours: boolean): Promise<string> {
+export async function commandText(command: Command, path: string[], page: Page): Promise<string> {
   const { description, args, examples, json } = command;
   const positionals = Object.entries(args).filter(([, arg]) => arg.type === "positional");
   const flags = Object.entries(args).filter(([, arg]) => arg.type !== "positional");
   const usage = ["claudikins", ...path, ...(flags.length > 0 ? ["[options]"] : []), ...positionals.map(placeText)];
   const parts = [
-    `${description}\n`,
+    `${paragraph(description, page)}\n`,
     `Usage: ${usage.join(" ")}\n`,
     positionals.length > 0 &&
-      heading("Arguments", colours) +
+      heading("Arguments", page) +
         rows(
           positionals.map(([name, arg]) => [name, arg.description ?? ""]),
-          colours,
+          page,
         ),
-    flags.length > 0 && heading("Options", colours) + rows(flags.map(flagLine), colours),
-    heading("Examples", colours) + examples.map((line) => `  ${line}\n`).join(""),
-    json && heading("JSON", colours) + indented(await jsonText(json, command.jsonFailure)),
+    flags.length > 0 && heading("Options", page) + rows(flags.map(flagLine), page),
+    heading("Examples", page) + examples.map((line) => `  ${line}\n`).join(""),
+    json && heading("JSON", page) + indented(await jsonText(json, command.jsonFailure)),
   ];
   return parts.filter(Boolean).join("\n");
 }
 
-function heading(title: string, colours: boolean): string {
+function heading(title: string, { colours }: Page): string {
   return `${paint(`${title}:`, bold, colours)}\n`;
 }
 
-function rows(lines: Line[], colours: boolean, width = Math.max(...lines.map(([name]) => name.length))): string {
-  return lines.map(([name, summary]) => `  ${paint(name.padEnd(width), cyan, colours)}  ${summary}\n`).join("");
+function paragraph(text: string, { width }: Page): string {
+  return wrapped(text, width).join("\n");
+}
+
+/** In narrower columns a line breaks too often to be read. */
+const leastSummary = 30;
+
+function rows(lines: Line[], page: Page, names = Math.max(...lines.map(([name]) => name.length))): string {
+  const room = (page.width ?? Number.POSITIVE_INFINITY) - names - 4;
+  const indent = `\n${" ".repeat(names + 4)}`;
+  return lines
+    .map(([name, summary]) => {
+      const text = wrapped(summary, room < leastSummary ? undefined : room).join(indent);
+      return `  ${paint(name.padEnd(names), cyan, page.colours)}  ${text}\n`;
+    })
+    .join("");
 }
 
 function placeText([name, { required, several }]: [string, Arg]): string {

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { appendFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Command } from "../../src/cli/command.ts";
+import { commands, sections, shownOf } from "../../src/cli/command-table.ts";
 import { readBashLine } from "../../src/cli/completions/bash-line.ts";
 import { checkFlags } from "../../src/cli/flags.ts";
-import { commands } from "../../src/cli/run.ts";
 import { version } from "../../src/version.ts";
 import { fromSource, root } from "../support/claudikins.ts";
 import { checkJson, entries } from "../support/command-json.ts";
@@ -34,6 +34,15 @@ afterAll(() => network[Symbol.asyncDispose]());
 
 test("the table has every command, and no other", () => {
   expect(Object.keys(table).sort()).toEqual(entries.map(({ path }) => path).sort());
+});
+
+test("the general help has every command once, but for those that nobody starts by hand", () => {
+  const shown = Object.values(sections).flat();
+  expect(shown.toSorted()).toEqual(
+    shownOf(commands)
+      .map(([name]) => name)
+      .sort(),
+  );
 });
 
 /** What a call came to, and the folder that it was made in. */
@@ -94,6 +103,16 @@ describe.each(Object.entries(table))("%s", (path, { success, usage, failure, jso
     expect(await cli([...words, "-h"])).toEqual(help);
     expect(await cli([...words, "--bogus", "x", "y", "--help"])).toEqual(help);
     expect(await cli(["help", ...words])).toEqual(help);
+  });
+
+  test("its help in a narrow terminal: the words stay within it", async () => {
+    const columns = 78;
+    const { stdout } = await cli([...path.split(" "), "--help"], { terminal: true, columns });
+    const [words = ""] = Bun.stripANSI(stdout).split("\nExamples:");
+    expect(words.split("\n").filter((line) => line.length > columns && !line.startsWith("Usage:"))).toEqual([]);
+    const { stdout: whole } = await cli([...path.split(" "), "--help"]);
+    const plain = (text: string) => Bun.stripANSI(text).replace(/\s+/g, " ");
+    expect(plain(stdout)).toBe(plain(whole));
   });
 
   test("its examples: each is a call that it takes", () => {

@@ -111,7 +111,7 @@ describe("imports", () => {
     expect(imports.length).toBeGreaterThan(200);
     const all = imports.map(shown);
     expect(all).toContain("main.ts → cli/run.ts");
-    expect(all).toContain("cli/run.ts → cli/commands/exec.ts");
+    expect(all).toContain("cli/command-table.ts → cli/commands/exec.ts");
     expect(all).toContain("clients/pool.ts → clients/connect.ts");
     expect(all).toContain("clients/connect.ts → @modelcontextprotocol/sdk/client/index.js");
     // One for each that the text has, whatever it looks like.

@@ -1,10 +1,10 @@
 /** `claudikins complete`: what the scripts of `completions` ask while somebody types. Never fails: then there is nothing to offer. */
 import { command } from "../command.ts";
+import { commands } from "../command-table.ts";
 import { readBashLine, repliesTo } from "../completions/bash-line.ts";
 import type { Candidate } from "../completions/names.ts";
 import { type Offer, offer } from "../completions/offer.ts";
 import type { Io } from "../io.ts";
-import { commands } from "../run.ts";
 
 export default command({
   name: "complete",

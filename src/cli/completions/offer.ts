@@ -1,7 +1,7 @@
 /** What can come next on a command line: commands, flags, their values, arguments. */
 import type { Arg, Args, Command } from "../command.ts";
+import type { Entry, Group } from "../command-table.ts";
 import type { Io } from "../io.ts";
-import type { Entry, Group } from "../run.ts";
 import { type Candidate, namesOf, type Place } from "./names.ts";
 
 export interface Offer {

@@ -1,0 +1,67 @@
+/** Commands at a real terminal: colours by the variables that people set for all programs. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { fromSource } from "../support/claudikins.ts";
+import { testEnvironment } from "../support/process.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { atTerminal } from "../support/terminal.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeAll(() => {
+  folder = temporaryFolder();
+});
+afterAll(() => folder[Symbol.dispose]());
+
+const home = () => ({ HOME: folder.path, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "" });
+
+const start = (argv: string[], env: Record<string, string>) =>
+  atTerminal([...fromSource, ...argv], { cwd: folder.path, env: { ...home(), ...env } });
+
+/** What else than text it wrote. */
+async function controls(argv: string[], env: Record<string, string>): Promise<string[]> {
+  await using person = start(argv, env);
+  await person.see("\n");
+  await person.exited;
+  const [, ...parts] = person.text.split("\u001b");
+  return [...new Set(parts.map((part) => `\u001b${/^\[[0-9;?]*[A-Za-z]/.exec(part)?.[0]}`))];
+}
+
+/** Takes a line of progress away: no colour. */
+const erase = "\u001b[2K";
+
+/** What ends any colour. */
+const plain = "\u001b[0m";
+
+describe.skipIf(process.platform === "win32").each<[string[], { progress?: boolean; coloured?: boolean }]>([
+  [["list", "--check"], { progress: true, coloured: false }],
+  [["exec", "--verbose", "-e", "await demo.get_order({ order_id: 'x' })"], {}],
+  [["call", "demo.get_order", "order_id=x", "--trace"], {}],
+  [["search", "refund an order"], {}],
+  [["logs", "demo"], {}],
+  [["doctor"], { progress: true }],
+  [["stats"], {}],
+  [["nope"], {}],
+  [["exec", "--help"], {}],
+])("%p", (argv, { progress = false, coloured = true }) => {
+  test("NO_COLOR takes them away, and leaves the progress", async () => {
+    const left = await controls(argv, { NO_COLOR: "1" });
+    expect(left.filter((each) => each !== erase)).toEqual([]);
+    if (progress) expect(left).toEqual([erase]);
+  });
+
+  test("a dumb terminal gets nothing but text", async () => {
+    expect(await controls(argv, { NO_COLOR: "", TERM: "dumb" })).toEqual([]);
+  });
+
+  test.skipIf(!coloured)("any other has them, and with FORCE_COLOR so have pipes", async () => {
+    await using person = start(argv, { NO_COLOR: "" });
+    await person.see(plain);
+    await person.exited;
+    const env = testEnvironment({ ...home(), NO_COLOR: "", FORCE_COLOR: "1" });
+    const child = Bun.spawn([...fromSource, ...argv], { cwd: folder.path, env, stdout: "pipe", stderr: "pipe" });
+    const text = (await Promise.all([child.stdout.text(), child.stderr.text()])).join("");
+    expect(text).toContain(plain);
+    expect(text).not.toContain(erase);
+  });
+});
