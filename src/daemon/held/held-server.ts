@@ -15,24 +15,7 @@ import type { Line } from "../../clients/transport.ts";
 import type { Log } from "../../log.ts";
 import { version } from "../../version.ts";
 import { lowestLevel } from "./log-levels.ts";
-
-/** Somebody who uses the server. */
-export interface Port {
-  /** Whose it is; several may be of one. */
-  readonly session: string;
-  send(message: JSONRPCMessage): void;
-  /** The last that it hears, but for the end of what it has left itself. */
-  end(how: PortEnd): void;
-}
-
-export interface PortEnd {
-  /** As the end of a sentence: "its process exited with code 1". */
-  how: string;
-  /** Of the server, on stderr. */
-  lastWords: string[];
-  /** Of the server: `failed`; or it is well and nobody's any more, `gone`; or `moved`, then what it was still asked it has not seen. */
-  kind: "failed" | "gone" | "moved";
-}
+import type { Port, PortEnd } from "./port.ts";
 
 export interface HeldServerOptions {
   name: string;

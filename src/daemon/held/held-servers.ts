@@ -6,7 +6,8 @@ import { type LineOptions, lineTo } from "../../clients/transport.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { StdioServer } from "../../config/load.ts";
 import type { Log } from "../../log.ts";
-import { HeldServer, type Port } from "./held-server.ts";
+import { HeldServer } from "./held-server.ts";
+import type { Port } from "./port.ts";
 
 export interface Wish {
   server: StdioServer;

@@ -2,8 +2,8 @@
 
 import { type LineMaker, lineTo } from "../../clients/transport.ts";
 import type { Environment } from "../../config/environment.ts";
-import type { Port } from "./held-server.ts";
 import type { HeldServers } from "./held-servers.ts";
+import type { Port } from "./port.ts";
 import { SharedTransport, sharedLine } from "./shared-line.ts";
 
 /** As `session`. Servers on the network are reached as ever. */

@@ -5,8 +5,9 @@ import { messageOf, toClaudikinsError } from "../../errors.ts";
 import { version } from "../../version.ts";
 import { isOlder, type Opening, type ProblemCode } from "../protocol.ts";
 import { entryMark } from "./entry-mark.ts";
-import type { HeldServer, Port } from "./held-server.ts";
+import type { HeldServer } from "./held-server.ts";
 import type { HeldServers } from "./held-servers.ts";
+import type { Port } from "./port.ts";
 
 export interface OpeningOptions {
   servers: ReadonlyMap<string, ServerConfig>;

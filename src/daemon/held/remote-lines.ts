@@ -9,7 +9,7 @@ import { version } from "../../version.ts";
 import { type DaemonClient, isLeaving, type Problem } from "../client.ts";
 import type { Opening } from "../protocol.ts";
 import { entryMark } from "./entry-mark.ts";
-import type { PortEnd } from "./held-server.ts";
+import type { PortEnd } from "./port.ts";
 import { SharedTransport, sharedLine } from "./shared-line.ts";
 
 export interface Sharing {

@@ -3,7 +3,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { NotWritten } from "../../clients/stdio.ts";
 import type { Line } from "../../clients/transport.ts";
-import type { PortEnd } from "./held-server.ts";
+import type { PortEnd } from "./port.ts";
 
 /** What lies between: a socket, or nothing. */
 export interface Channel {
