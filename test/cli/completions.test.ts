@@ -20,9 +20,14 @@ const interactive: Record<Shell, (folder: string) => string[]> = {
   fish: () => ["fish", "-i"],
 };
 
-const isHere = (shell: Shell) => Bun.which(shell) !== null;
-for (const shell of shells)
-  if (!isHere(shell)) console.log(`${shell} is not installed: its completions are not tested`);
+/** The bash of macOS is too old to be told where no space follows. */
+const isHere = (shell: Shell) =>
+  process.platform !== "win32" &&
+  Bun.which(shell) !== null &&
+  (shell !== "bash" || Bun.spawnSync(["bash", "-c", "type compopt"]).success);
+for (const shell of shells) {
+  if (!isHere(shell)) console.log(`${shell} is not installed, or too old: its completions are not tested`);
+}
 
 /** Ctrl-U; the first one may only close a list. */
 const takeBack = "\u0015\u0015";
