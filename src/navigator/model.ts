@@ -12,7 +12,10 @@ export interface ModelRequest {
   /** The same for all requests of a kind. */
   system: string;
   prompt: string;
-  /** JSON Schema of the answer: an object, all of its properties required where it is strict. */
+  /**
+   * JSON Schema of the answer, an object. For arguments it is the tool's own, of any dialect, in which nothing is required:
+   * what the task does not say is left out. An endpoint that wants every property to be required is given no schema.
+   */
   schema: object;
   schemaName: string;
   maxTokens: number;
