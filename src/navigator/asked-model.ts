@@ -20,13 +20,13 @@ export class AskedModel {
 
   /** The text of the answer. Throws what the model throws, and CANCELLED. */
   async ask(request: ModelRequest): Promise<string> {
-    if (this.#signal.aborted) throw cancelled();
+    refuseCancelled(this.#signal);
     this.#calls += 1;
     const { text, tokens, isEstimate } = await this.#model.ask(request, this.#signal);
     this.#tokens.prompt += tokens.prompt;
     this.#tokens.completion += tokens.completion;
     this.#tokens.isEstimate ||= isEstimate;
-    if (this.#signal.aborted) throw cancelled();
+    refuseCancelled(this.#signal);
     return text;
   }
 
@@ -56,8 +56,9 @@ export class AskedModel {
   }
 }
 
-function cancelled(): ClaudikinsError {
-  return new ClaudikinsError("CANCELLED", "The task was cancelled");
+/** Throws CANCELLED. */
+export function refuseCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The task was cancelled");
 }
 
 /** Of a model that was told what is wrong with its answer, and answered no better. */
