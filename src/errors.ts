@@ -3,10 +3,12 @@
 /** What went wrong, as a name that callers and scripts can rely on; the texts may change, these do not. */
 export type ErrorCode = keyof typeof exitCodeOf;
 
-/** Exit codes: 0 ok · 1 unexpected, or not as it should be · 2 usage or config · 3 auth · 4 server unreachable · 5 tool error · 6 code failed. */
+/** Exit codes: 0 ok · 1 unexpected, or not as it should be · 2 usage or config · 3 auth · 4 server or model unreachable · 5 tool error · 6 code failed. */
 const exitCodeOf = {
   UNEXPECTED: 1,
   REGISTRY_STALE: 1,
+  MODEL_REFUSED: 1,
+  MODEL_ANSWER_INVALID: 1,
   USAGE: 2,
   CONFIG_NOT_FOUND: 2,
   CONFIG_INVALID: 2,
@@ -22,6 +24,7 @@ const exitCodeOf = {
   SERVER_UNAVAILABLE: 4,
   CALL_TIMEOUT: 4,
   PROTOCOL_ERROR: 4,
+  MODEL_UNAVAILABLE: 4,
   TOOL_FAILED: 5,
   CODE_FAILED: 6,
   CANCELLED: 130,

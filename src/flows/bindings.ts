@@ -126,10 +126,11 @@ export async function callOnce(
   { server, tool, args }: { server: string; tool: string; args: Record<string, unknown> },
   toolbox: Toolbox,
   signal: AbortSignal,
+  onProgress?: BindingOptions["onProgress"],
 ): Promise<BindingValue> {
   const call: BindingCall = { namespace: server, group: "tools", name: tool, args, raw: false };
   return counted(call, { toolbox, signal, taken: false }, () =>
-    callTool(toolbox, call, { signal, subscriptions: new CodeSubscriptions(toolbox.pool) }),
+    toldCall(toolbox, call, { signal, subscriptions: new CodeSubscriptions(toolbox.pool) }, onProgress),
   );
 }
 

@@ -1,7 +1,7 @@
 /** search: query → index → ranked tools and skills with what is needed to call them. Starts nothing. */
 
 import { withoutMark } from "../registry/hooks.ts";
-import type { RegistryServer, RegistryTool } from "../registry/model.ts";
+import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
 import { ToolSearch } from "../registry/search.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
@@ -74,6 +74,34 @@ export function search(query: string, limit: number, toolbox: Toolbox): SearchRe
     notIndexed: unknown.filter((name) => !indexed.has(name)),
     outdated: unknown.filter((name) => indexed.has(name)),
   };
+}
+
+/** A tool as it is ranked among all that may be shown. */
+export interface RankedTool {
+  server: string;
+  name: string;
+  score: number;
+}
+
+/** All tools that have anything of the words, best first; those that are the same on several servers each. What looks like a filter is words, too. */
+export function rankedTools(words: string, toolbox: Toolbox): RankedTool[] {
+  if (toolbox.indexProblem && toolbox.index.servers.length === 0) throw toolbox.indexProblem;
+  toolbox.observer.settle();
+  const { tools, skills } = prepared(toolbox);
+  const byId = new Map(
+    configured(toolbox).flatMap(({ name: server, tools: own }) =>
+      own.map(({ name }) => [toolId(server, name), { server, name }]),
+    ),
+  );
+  return tools
+    .search(words.replace(/\b(server|category):/giu, "$1 "), tools.size)
+    .flatMap(({ id, tool, score, also }) => {
+      if (skills.has(tool)) return [];
+      return [id, ...also].flatMap((each) => {
+        const found = byId.get(each);
+        return found ? [{ ...found, score }] : [];
+      });
+    });
 }
 
 /** What the next search would have to make first. */

@@ -13,6 +13,8 @@ setDefaultTimeout(30_000);
 const exitCodes: Record<ErrorCode, number> = {
   UNEXPECTED: 1,
   REGISTRY_STALE: 1,
+  MODEL_REFUSED: 1,
+  MODEL_ANSWER_INVALID: 1,
   USAGE: 2,
   CONFIG_NOT_FOUND: 2,
   CONFIG_INVALID: 2,
@@ -28,6 +30,7 @@ const exitCodes: Record<ErrorCode, number> = {
   SERVER_UNAVAILABLE: 4,
   CALL_TIMEOUT: 4,
   PROTOCOL_ERROR: 4,
+  MODEL_UNAVAILABLE: 4,
   TOOL_FAILED: 5,
   CODE_FAILED: 6,
   CANCELLED: 130,

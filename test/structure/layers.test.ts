@@ -15,6 +15,7 @@ const below: Record<string, string[]> = {
   cli: [
     "server",
     "daemon",
+    "navigator",
     "flows",
     "sandbox",
     "registry",
@@ -26,8 +27,9 @@ const below: Record<string, string[]> = {
     "config",
     "demo",
   ],
-  server: ["flows", "sandbox", "registry", "clients", "ledger", "policy", "config"],
+  server: ["navigator", "flows", "sandbox", "registry", "clients", "ledger", "policy", "config"],
   daemon: ["flows", "sandbox", "registry", "clients", "ledger", "policy", "config"],
+  navigator: ["flows", "sandbox", "registry", "clients", "config"],
   flows: ["sandbox", "registry", "clients", "ledger", "hosts", "policy", "config"],
   sandbox: [],
   registry: ["clients"],

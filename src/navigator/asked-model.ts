@@ -1,0 +1,69 @@
+/** A model for one task: everything that it is asked is counted, for the receipt. */
+import { ClaudikinsError } from "../errors.ts";
+import type { Model, ModelRequest, TaskReceipt, TaskStep } from "./model.ts";
+
+export class AskedModel {
+  readonly #model: Model;
+  readonly #signal: AbortSignal;
+  readonly steps: TaskStep[] = [];
+  #calls = 0;
+  readonly #tokens = { prompt: 0, completion: 0, isEstimate: false };
+
+  constructor(model: Model, signal: AbortSignal) {
+    this.#model = model;
+    this.#signal = signal;
+  }
+
+  get name(): string {
+    return this.#model.name;
+  }
+
+  /** The text of the answer. Throws what the model throws, and CANCELLED. */
+  async ask(request: ModelRequest): Promise<string> {
+    refuseCancelled(this.#signal);
+    this.#calls += 1;
+    const { text, tokens, isEstimate } = await this.#model.ask(request, this.#signal);
+    this.#tokens.prompt += tokens.prompt;
+    this.#tokens.completion += tokens.completion;
+    this.#tokens.isEstimate ||= isEstimate;
+    refuseCancelled(this.#signal);
+    return text;
+  }
+
+  /**
+   * Does what is one step of the receipt: what it asks meanwhile is counted as its own. `work` fills in what it learns; where
+   * it fails, the step is in the receipt all the same.
+   */
+  async step<T>(begun: Pick<TaskStep, "level" | "options">, work: (step: TaskStep) => Promise<T>): Promise<T> {
+    const step: TaskStep = { ...begun, choice: "", skipped: false, tokens: 0, ms: 0 };
+    this.steps.push(step);
+    const [startedAt, calls, tokens] = [performance.now(), this.#calls, this.#sum];
+    try {
+      return await work(step);
+    } finally {
+      step.tokens = this.#sum - tokens;
+      step.ms = Math.round(performance.now() - startedAt);
+      if (this.#calls - calls > 1) step.retried = true;
+    }
+  }
+
+  get #sum(): number {
+    return this.#tokens.prompt + this.#tokens.completion;
+  }
+
+  get receipt(): Pick<TaskReceipt, "model" | "steps" | "modelCalls" | "tokens"> {
+    return { model: this.name, steps: this.steps, modelCalls: this.#calls, tokens: { ...this.#tokens } };
+  }
+}
+
+/** Throws CANCELLED. */
+export function refuseCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The task was cancelled");
+}
+
+/** Of a model that was told what is wrong with its answer, and answered no better. */
+export function unusable({ name }: AskedModel, what: string): ClaudikinsError {
+  return new ClaudikinsError("MODEL_ANSWER_INVALID", `${name} ${what}, twice`, {
+    hint: "Say in the task which server and which tool, or use a larger model.",
+  });
+}

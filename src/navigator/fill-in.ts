@@ -1,0 +1,123 @@
+/** The arguments of the chosen tool: out of the task, checked by the tool's schema, and what is missing from a person. */
+import type { JsonObject } from "../clients/result.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import { isSchema } from "../registry/json-schema.ts";
+import { toolId } from "../registry/model.ts";
+import { signature } from "../registry/signature.ts";
+import { argumentProblems } from "../registry/validate-arguments.ts";
+import { argumentRequest, correctionOf, optional } from "./argument-prompt.ts";
+import { type AskedModel, refuseCancelled, unusable } from "./asked-model.ts";
+import { objectIn } from "./json-answer.ts";
+import { formOf, missingIn, schemaOfMissing } from "./missing.ts";
+import type { FilledForm, TaskFailed, TaskOptions, TaskStep } from "./model.ts";
+import type { ServerTool } from "./options.ts";
+
+export type NeedsInput = NonNullable<TaskFailed["needs_input"]>;
+
+export type FilledIn = { args: JsonObject } | { needs: NeedsInput; why: string };
+
+type Asking = Pick<TaskOptions, "task" | "askForMissing"> & { signal: AbortSignal };
+
+/** Throws MODEL_ANSWER_INVALID, INVALID_ARGUMENTS, CANCELLED where a person declines, and what the model throws. */
+export async function fillIn(wanted: ServerTool, asking: Asking, model: AskedModel): Promise<FilledIn> {
+  const { inputSchema } = wanted.tool;
+  const count = Object.keys(isSchema(inputSchema["properties"]) ? inputSchema["properties"] : {}).length;
+  return model.step({ level: "arguments", options: count }, async (step) => {
+    if (takesNothing(inputSchema)) {
+      step.skipped = true;
+      step.choice = "{}";
+      return { args: {} };
+    }
+    const args = await extracted(wanted, asking.task, model);
+    const missing = missingIn(inputSchema, args);
+    const filled = missing.length === 0 ? { args } : await completed(wanted, args, missing, asking, step);
+    step.choice = Object.keys("args" in filled ? filled.args : filled.needs.known).join(", ");
+    return filled;
+  });
+}
+
+/** Nothing that it could be told of; a schema made of others may have anything. */
+function takesNothing({ properties, ...rest }: JsonObject): boolean {
+  const isEmpty = !isSchema(properties) || Object.keys(properties).length === 0;
+  const others = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "required"];
+  const isOpen = isSchema(rest["additionalProperties"]) || others.some((key) => key in rest && !isEmptyList(rest[key]));
+  return isEmpty && !isOpen;
+}
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
+
+/** What the task says, of the right types; required ones may be missing. Asked twice at most. */
+async function extracted(wanted: ServerTool, task: string, model: AskedModel): Promise<JsonObject> {
+  const { server, tool } = wanted;
+  const schema = optional(tool.inputSchema);
+  const request = argumentRequest(task, wanted, schema, new Date());
+  const read = async (answer: string) => {
+    const args = argumentsIn(answer, tool.inputSchema);
+    return { args, problems: args ? await argumentProblems(schema, args) : ["it is no JSON object"] };
+  };
+  const answer = await model.ask(request);
+  let { args, problems } = await read(answer);
+  if (problems.length > 0) {
+    ({ args, problems } = await read(await model.ask(correctionOf(request, answer, problems))));
+  }
+  if (!args) throw unusable(model, `gave no arguments for ${toolId(server.name, tool.name)}`);
+  if (problems.length === 0) return args;
+  throw new ClaudikinsError("INVALID_ARGUMENTS", `${toolId(server.name, tool.name)}: ${problems.join("; ")}`, {
+    hint: signature(server, tool),
+  });
+}
+
+/** Some models say the tool's name beside them, and `null` for what they leave out. */
+function argumentsIn(answer: string, inputSchema: JsonObject): JsonObject | undefined {
+  const object = objectIn(answer);
+  if (!object) return undefined;
+  const properties = isSchema(inputSchema["properties"]) ? inputSchema["properties"] : {};
+  const wrapper = ["arguments", "parameters", "args"].find(
+    (key) => isSchema(object[key]) && !Object.hasOwn(properties, key),
+  );
+  const args = wrapper === undefined ? object : (object[wrapper] as JsonObject);
+  return Object.fromEntries(
+    Object.entries(args).filter(([name, value]) => value !== null || takesNull(properties[name])),
+  );
+}
+
+function takesNull(schema: unknown): boolean {
+  return schema !== undefined && JSON.stringify(schema).includes('"null"');
+}
+
+/** With what a person says, where one can be asked for it. */
+async function completed(
+  { server, tool }: ServerTool,
+  known: JsonObject,
+  missing: string[],
+  { askForMissing, signal }: Asking,
+  step: TaskStep,
+): Promise<FilledIn> {
+  const id = toolId(server.name, tool.name);
+  const { inputSchema } = tool;
+  const needs = { schema: schemaOfMissing(inputSchema, missing), known, missing };
+  const question = `${id} needs ${missing.join(", ")}`;
+  const why = `${question}, which the task does not say`;
+  const form = formOf(inputSchema, missing);
+  if (!askForMissing || !form) return { needs, why };
+  step.asked = missing;
+  const { action, content = {}, problem } = await answerTo(askForMissing(question, form, signal));
+  refuseCancelled(signal);
+  if (action === "decline")
+    throw new ClaudikinsError("CANCELLED", `Somebody was asked for ${missing.join(", ")}, and declined`);
+  if (action !== "accept") return { needs, why: `${why}; ${problem ?? "the question for it was closed"}` };
+  const given = Object.entries(content).filter(([name]) => missing.includes(name));
+  const args = { ...known, ...Object.fromEntries(given) };
+  const problems = await argumentProblems(inputSchema, args);
+  return problems.length === 0 ? { args } : { needs, why: `${id}: what was said does not fit: ${problems.join("; ")}` };
+}
+
+/** A host may fail to ask; that somebody cancelled all of it is no failure of that. */
+async function answerTo(asked: Promise<FilledForm>): Promise<FilledForm & { problem?: string }> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ClaudikinsError && error.code === "CANCELLED") throw error;
+    return { action: "cancel", problem: `nobody could be asked: ${messageOf(error)}` };
+  }
+}

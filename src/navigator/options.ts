@@ -1,0 +1,174 @@
+/** The levels of the registry as options: what there is to choose from, the likely ones first, and no more than a small model can read. */
+import { oneLine } from "../clients/notices.ts";
+import type { RankedTool } from "../flows/search.ts";
+import { isSchema, requiredNames } from "../registry/json-schema.ts";
+import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
+
+export type Level = "category" | "server" | "tool";
+
+/** One tool, and the server that it is called on. */
+export interface ServerTool {
+  server: RegistryServer;
+  tool: RegistryTool;
+}
+
+/** `T` is what is chosen by it. */
+export interface Option<T> {
+  name: string;
+  value: T;
+  /** What the model is told of it, in texts of at most so many characters. */
+  about(length: number): object;
+}
+
+/** Of a level, the options that are offered, and how many there would be. */
+export interface Options<T> {
+  level: Level;
+  /** The category or the server that they are of; undefined where they are of several. */
+  within?: string | undefined;
+  offered: Option<T>[];
+  all: number;
+}
+
+/** How many options a level has before search leaves some out. */
+const most: Record<Level, number> = { category: 12, server: 12, tool: 25 };
+/** Where search knows none of them, the right one is left out more easily: there are so many times more, in fewer words. */
+const mostUnknown = 4;
+/** What is named of a category or a server to say what it is for. */
+const maxServers = 6;
+const maxTools = 4;
+const maxArguments = 12;
+const maxChoicesChars = 100;
+
+/** What search thinks of all tools for one task. */
+export class Ranks {
+  readonly #scores: Map<string, number>;
+  readonly #servers = new Map<string, number>();
+  readonly best: readonly RankedTool[];
+
+  constructor(ranked: readonly RankedTool[]) {
+    this.best = ranked;
+    this.#scores = new Map(ranked.map(({ server, name, score }) => [toolId(server, name), score]));
+    for (const { server, score } of ranked) {
+      this.#servers.set(server, Math.max(this.#servers.get(server) ?? 0, score));
+    }
+  }
+
+  ofTool = ({ server, tool }: ServerTool): number => this.#scores.get(toolId(server.name, tool.name)) ?? 0;
+
+  /** That of its best tool. */
+  ofServer = ({ name }: RegistryServer): number => this.#servers.get(name) ?? 0;
+
+  ofServers = (servers: readonly RegistryServer[]): number => Math.max(0, ...servers.map(this.ofServer));
+}
+
+export function categories(servers: readonly RegistryServer[], ranks: Ranks): Options<RegistryServer[]> {
+  const options = [...Map.groupBy(servers, ({ category }) => category)].map(([name, inside]) => ({
+    name,
+    value: inside,
+    about(length: number) {
+      const sorted = byScore(inside, ranks.ofServer, nameOf);
+      const named = sorted.slice(0, maxServers).map((server) => [short(server.name), purpose(server, ranks, length)]);
+      return { servers: Object.fromEntries(named), ...more(inside.length, named.length) };
+    },
+  }));
+  return narrowed("category", options, ranks.ofServers);
+}
+
+export function servers(inside: readonly RegistryServer[], ranks: Ranks): Options<RegistryServer> {
+  const within = inside[0]?.category;
+  const options = inside.map((server) => ({
+    name: server.name,
+    value: server,
+    about(length: number) {
+      const named = likely(server, ranks).map(({ tool }) => [short(tool.name), text(descriptionOf(tool), length)]);
+      const about = text(server.description, length);
+      return {
+        ...(about ? { about } : {}),
+        tools: Object.fromEntries(named),
+        ...more(server.tools.length, named.length),
+      };
+    },
+  }));
+  return { ...narrowed("server", options, ranks.ofServer), within };
+}
+
+export function tools(server: RegistryServer, ranks: Ranks): Options<ServerTool> {
+  const options = server.tools.map((tool) => toolOption(tool.name, { server, tool }));
+  return { ...narrowed("tool", options, ranks.ofTool), within: server.name };
+}
+
+/** Tools of several servers, by their ids, as they stand. */
+export function mixedTools(found: readonly ServerTool[]): Options<ServerTool> {
+  const offered = found.map((each) => toolOption(toolId(each.server.name, each.tool.name), each));
+  return { level: "tool", offered, all: offered.length };
+}
+
+function toolOption(name: string, value: ServerTool): Option<ServerTool> {
+  const { tool } = value;
+  return {
+    name,
+    value,
+    about(length) {
+      const args = length > 0 ? argumentNames(tool) : "";
+      const about = text(descriptionOf(tool), length);
+      return { ...(about ? { about } : {}), ...(args ? { arguments: args } : {}) };
+    },
+  };
+}
+
+function narrowed<T>(level: Level, options: Option<T>[], scoreOf: (value: T) => number): Options<T> {
+  const scoreOfOption = ({ value }: Option<T>) => scoreOf(value);
+  const isKnown = options.some((option) => scoreOfOption(option) > 0);
+  const limit = isKnown ? most[level] : most[level] * mostUnknown;
+  return { level, offered: byScore(options, scoreOfOption, nameOf).slice(0, limit), all: options.length };
+}
+
+function byScore<T>(list: readonly T[], scoreOf: (each: T) => number, name: (each: T) => string): T[] {
+  return [...list].sort((a, b) => scoreOf(b) - scoreOf(a) || (name(a) < name(b) ? -1 : 1));
+}
+
+const nameOf = ({ name }: { name: string }) => name;
+
+function likely(server: RegistryServer, ranks: Ranks): ServerTool[] {
+  const all = server.tools.map((tool) => ({ server, tool }));
+  return byScore(all, ranks.ofTool, ({ tool }) => tool.name).slice(0, maxTools);
+}
+
+/** A server in a line: its description and its likely tools. */
+function purpose(server: RegistryServer, ranks: Ranks, length: number): string {
+  const names = likely(server, ranks).map(({ tool }) => short(tool.name));
+  return [text(server.description, length), names.join(", ")].filter(Boolean).join(": ");
+}
+
+function more(all: number, named: number): { more?: number } {
+  return all > named ? { more: all - named } : {};
+}
+
+/** `status? (pending, paid), limit?`: what can be chosen says what a tool is about. */
+function argumentNames({ inputSchema }: RegistryTool): string {
+  const { properties } = inputSchema;
+  const required = requiredNames(inputSchema);
+  const all = Object.entries(isSchema(properties) ? properties : {});
+  const shown = all.slice(0, maxArguments).map(([name, schema]) => {
+    return `${short(name)}${required.has(name) ? "" : "?"}${choicesIn(schema)}`;
+  });
+  return [...shown, ...(all.length > maxArguments ? ["…"] : [])].join(", ");
+}
+
+function choicesIn(schema: unknown): string {
+  const choices = isSchema(schema) && Array.isArray(schema["enum"]) ? schema["enum"].map(String).join(", ") : "";
+  return choices && choices.length <= maxChoicesChars ? ` (${choices})` : "";
+}
+
+function descriptionOf({ description, title }: RegistryTool): string {
+  return description || title || "";
+}
+
+function text(whole: string, length: number): string {
+  return length > 0 ? oneLine(whole, length) : "";
+}
+
+/** Names may be of any length. */
+export function short(name: string, length = 80): string {
+  return name.length > length ? `${name.slice(0, length - 1)}…` : name;
+}

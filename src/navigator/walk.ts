@@ -1,0 +1,119 @@
+/** From a task to one tool: category, server, tool, by what the model chooses at each level. */
+import { rankedTools } from "../flows/search.ts";
+import type { Toolbox } from "../flows/toolbox.ts";
+import { type RegistryServer, toolId } from "../registry/model.ts";
+import { type AskedModel, unusable } from "./asked-model.ts";
+import { askedAgain, choicesOf, noneName } from "./choice-prompt.ts";
+import { choiceIn, objectIn, saidIn } from "./json-answer.ts";
+import { categories, mixedTools, type Options, Ranks, type ServerTool, servers, tools } from "./options.ts";
+
+/** Tools of elsewhere that are offered when nothing of a level fits, and that are named when nothing fits at all. */
+const maxElsewhere = 10;
+const maxNear = 3;
+
+export interface Walked {
+  /** Undefined where the model says that nothing fits. */
+  found: ServerTool | undefined;
+  /** Whether there are tools at all. */
+  isAny: boolean;
+  /** Ids of the tools that search finds nearest to the task. */
+  near: string[];
+}
+
+/**
+ * Servers that the config denies, and tools, are never offered. Where none of a level fits, the best of what was not
+ * offered yet is, once. Throws MODEL_ANSWER_INVALID, and what the model throws.
+ */
+export async function walk(
+  task: string,
+  toolbox: Toolbox,
+  model: AskedModel,
+  tell: (line: string) => void,
+): Promise<Walked> {
+  const all = toolbox.shownServers.filter((server) => server.tools.length > 0);
+  const ranks = new Ranks(rankedTools(task, toolbox));
+  const walker = new Walker(task, all, ranks, model, tell);
+  return {
+    found: all.length > 0 ? await walker.walk() : undefined,
+    isAny: all.length > 0,
+    near: ranks.best.slice(0, maxNear).map(({ server, name }) => toolId(server, name)),
+  };
+}
+
+class Walker {
+  readonly #task: string;
+  readonly #all: RegistryServer[];
+  readonly #ranks: Ranks;
+  readonly #model: AskedModel;
+  readonly #tell: (line: string) => void;
+
+  constructor(task: string, all: RegistryServer[], ranks: Ranks, model: AskedModel, tell: (line: string) => void) {
+    this.#task = task;
+    this.#all = all;
+    this.#ranks = ranks;
+    this.#model = model;
+    this.#tell = tell;
+  }
+
+  async walk(): Promise<ServerTool | undefined> {
+    const category = await this.#choose(categories(this.#all, this.#ranks));
+    if (!category) return this.#elsewhere(() => false);
+    const offered = servers(category, this.#ranks);
+    const server = await this.#choose(offered);
+    if (!server) {
+      const seen = new Set(offered.offered.map(({ value }) => value.name));
+      return this.#elsewhere((each) => seen.has(each.server.name));
+    }
+    const its = tools(server, this.#ranks);
+    const tool = await this.#choose(its);
+    if (tool) return tool;
+    const seen = new Set(its.offered.map(({ value }) => value.tool));
+    return this.#elsewhere((each) => seen.has(each.tool));
+  }
+
+  /** One level up: what search finds best of all that the model has not seen yet. Even one alone is a question. */
+  async #elsewhere(isSeen: (each: ServerTool) => boolean): Promise<ServerTool | undefined> {
+    const found = this.#ranks.best.flatMap(({ server: serverName, name }) => {
+      const server = this.#all.find((each) => each.name === serverName);
+      const tool = server?.tools.find((each) => each.name === name);
+      return server && tool && !isSeen({ server, tool }) ? [{ server, tool }] : [];
+    });
+    if (found.length === 0) return undefined;
+    return this.#ask(mixedTools(found.slice(0, maxElsewhere)));
+  }
+
+  async #choose<T>(options: Options<T>): Promise<T | undefined> {
+    const [only, ...others] = options.offered;
+    if (!only || others.length > 0) return this.#ask(options);
+    const { level, all } = options;
+    return this.#model.step({ level, options: all }, async (step) => {
+      step.choice = only.name;
+      step.skipped = true;
+      return only.value;
+    });
+  }
+
+  /** Undefined for none of them. */
+  async #ask<T>(options: Options<T>): Promise<T | undefined> {
+    const { level, all, offered } = options;
+    const choices = choicesOf(this.#task, options);
+    const names = [...choices.names, noneName];
+    return this.#model.step({ level, options: all }, async (step) => {
+      if (offered.length < all) step.offered = offered.length;
+      const answer = await this.#model.ask(choices.request);
+      const first = choiceIn(answer, names);
+      const choice = first ?? choiceIn(await this.#model.ask(askedAgain(choices, said(answer))), names);
+      if (choice === undefined) throw unusable(this.#model, `chose no ${level} that there is`);
+      const option = choices.optionOf(choice);
+      step.choice = option?.name ?? noneName;
+      this.#tell(`${level}: ${choice}`);
+      return option?.value;
+    });
+  }
+}
+
+/** What stands in an answer instead of a choice. */
+function said(answer: string): string {
+  const object = objectIn(answer);
+  return object ? saidIn(object) : answer.trim();
+}
