@@ -14,6 +14,7 @@ import {
 import { type ConfigOrigin, discoverConfig } from "./discover.ts";
 import type { Environment } from "./environment.ts";
 import { type Expanded, expand } from "./expand.ts";
+import { type Llm, llmOf } from "./llm.ts";
 import { type Folders, foldersOf } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { readPlainConfig } from "./plain-config.ts";
@@ -65,6 +66,10 @@ export interface Config {
   hooks: boolean;
   /** Whether what servers write on stderr is kept. */
   logs: boolean;
+  /** The small model that executes tasks, where there is one. */
+  llm?: Llm | undefined;
+  /** Whether hosts may have tasks executed. */
+  executeTask: boolean;
   folders: Folders;
 }
 
@@ -133,6 +138,8 @@ export async function configOf(
     stats: parsed.stats,
     hooks: parsed.hooks,
     logs: parsed.logs,
+    llm: parsed.llm && llmOf(parsed.llm, env),
+    executeTask: parsed.executeTask,
     folders: foldersOf(origin, chosen, env),
   };
 }
@@ -183,6 +190,7 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     stats: true,
     hooks: true,
     logs: true,
+    executeTask: false,
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
 }
