@@ -50,6 +50,10 @@ const commands: Record<string, Entry | Group> = {
     summary: "Call one tool: server.tool name=value; the second call is warm",
     load: () => import("./commands/call.ts"),
   },
+  run: {
+    summary: "Do a task in words: a small model picks the tool and calls it",
+    load: () => import("./commands/run.ts"),
+  },
   search: { summary: "Find tools by what they do; starts no server", load: () => import("./commands/search.ts") },
   list: {
     summary: "Show the servers and what is known of them; --check starts them",

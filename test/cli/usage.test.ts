@@ -34,6 +34,7 @@ describe("help", () => {
         remove   Take servers out, with their generated files
         exec     Run TypeScript that calls tools; only what it returns comes out
         call     Call one tool: server.tool name=value; the second call is warm
+        run      Do a task in words: a small model picks the tool and calls it
         search   Find tools by what they do; starts no server
         list     Show the servers and what is known of them; --check starts them
         auth     Sign in to servers on the network: login, logout, status
