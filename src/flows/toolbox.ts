@@ -62,7 +62,7 @@ export class Toolbox implements AsyncDisposable {
   readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
   readonly #lastSync = new Map<string, Promise<SyncResult>>();
   readonly #options: PoolOptions;
-  readonly #log: Log;
+  readonly log: Log;
   readonly #env: Environment;
   /** Whose registry, observations and sandbox it works with, where they are not its own. */
   readonly #lender: Toolbox | undefined;
@@ -80,7 +80,7 @@ export class Toolbox implements AsyncDisposable {
     this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
     this.#jsNames = new Map(this.names.map(({ name, jsName }) => [name, jsName]));
     this.#shown = lender ? lender.#shown : new ShownServers(config.servers);
-    this.#log = options.log;
+    this.log = options.log;
     this.#env = options.env;
     const { registry } = config.folders;
     this.observer =
@@ -252,9 +252,9 @@ export class Toolbox implements AsyncDisposable {
   async #refresh(name: string): Promise<void> {
     try {
       const { server, before } = await this.#syncInTurn(name, { startsNothing: true, ifChanged: true });
-      if (server !== before) this.#log.info(`${name} has other tools: ${server.tools.length} now`);
+      if (server !== before) this.log.info(`${name} has other tools: ${server.tools.length} now`);
     } catch (error) {
-      this.#log.debug(`${name}: its tools may have changed, and are not known: ${messageOf(error)}`);
+      this.log.debug(`${name}: its tools may have changed, and are not known: ${messageOf(error)}`);
     }
   }
 
@@ -344,7 +344,7 @@ export class Toolbox implements AsyncDisposable {
     try {
       this.writeIndex();
     } catch (error) {
-      this.#log.debug(`the index is as old as it was: ${messageOf(error)}`);
+      this.log.debug(`the index is as old as it was: ${messageOf(error)}`);
     }
   }
 
