@@ -1,4 +1,4 @@
-/** `call --interactive`: asks for each parameter of a tool by its schema. */
+/** `call --interactive`, and what a task does not say: asks for each parameter of a tool by its schema. */
 import type { JsonObject } from "../clients/result.ts";
 import { ArgumentProblem, argumentOf, formsOf, formsText, type Given } from "../flows/call-arguments.ts";
 import { isSchema, requiredNames } from "../registry/json-schema.ts";
@@ -9,7 +9,11 @@ import type { Io } from "./io.ts";
 import { ask } from "./prompt.ts";
 
 /** What is given with the words already is not asked for. Those that have to be there come first. Throws CANCELLED. */
-export async function askArguments({ inputSchema }: RegistryTool, given: readonly Given[], io: Io): Promise<Given[]> {
+export async function askArguments(
+  { inputSchema }: Pick<RegistryTool, "inputSchema">,
+  given: readonly Given[],
+  io: Io,
+): Promise<Given[]> {
   const { parts } = formsOf(inputSchema, inputSchema);
   const properties = Object.assign(Object.create(null), ...parts.map((part) => part["properties"]).filter(isSchema));
   const required = new Set(parts.flatMap((part) => [...requiredNames(part)]));

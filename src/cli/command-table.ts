@@ -39,6 +39,10 @@ export const commands: Record<string, Entry | Group> = {
     summary: "Call one tool: server.tool name=value; the second call is warm",
     load: () => import("./commands/call.ts"),
   },
+  run: {
+    summary: "Do a task said in words: a small model picks the tool and calls it",
+    load: () => import("./commands/run.ts"),
+  },
   search: { summary: "Find tools by what they do; starts no server", load: () => import("./commands/search.ts") },
   list: {
     summary: "Show the servers and what is known of them; --check starts them",
@@ -119,7 +123,7 @@ export const commands: Record<string, Entry | Group> = {
 /** Where the help text has them. */
 export const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "auth", "gen"],
-  Use: ["search", "list", "call", "exec"],
+  Use: ["search", "list", "call", "run", "exec"],
   "For agents": ["serve", "skill", "hooks"],
   "Look after it": ["doctor", "logs", "stats", "daemon", "completions", "demo"],
 };

@@ -1,7 +1,7 @@
 /** Asks the person at the terminal whether a tool may be called. */
 import type { Answer, Asker } from "../policy/gate.ts";
 import type { Question } from "../policy/question.ts";
-import type { Io } from "./io.ts";
+import type { Io, LineOptions } from "./io.ts";
 import type { Activity } from "./progress.ts";
 
 const answers: ReadonlyMap<string, Answer> = new Map([
@@ -56,6 +56,13 @@ export class TerminalAsker implements Asker, Disposable {
     } finally {
       resume();
     }
+  }
+
+  /** For other questions of the same command, since only one can read: as the `line` of an Io. */
+  async line({ signal, onReady }: LineOptions): Promise<string | undefined> {
+    this.#reading ??= this.#read();
+    await onReady?.();
+    return this.#nextLine(signal).catch(() => undefined);
   }
 
   /** Lets the terminal go. */

@@ -13,6 +13,13 @@ import type { Log } from "../log.ts";
 
 export type Redact = (text: string) => string;
 
+type OfServer<T> = T extends unknown
+  ? Pick<T, Extract<keyof T, "variables" | "command" | "args" | "env" | "url" | "headers" | "oauth">>
+  : never;
+
+/** What of an entry may hold secrets. */
+type Redactable = OfServer<ServerConfig>;
+
 const shortest = 6;
 
 const secretName =
@@ -27,7 +34,7 @@ const path = /^(?:(?:~|\.{1,2})?\/|[A-Za-z]:\\)[^:?#]*$/;
 const knownToken = /^(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)/;
 
 /** In the place of each secret stands the variable that it came from, where it is known, or `***`. */
-export function redactorOf(server: ServerConfig): Redact {
+export function redactorOf(server: Redactable): Redact {
   const shownAs = new Map<string, string>();
   const add = (secret: string, shown = "***") => {
     for (const form of [secret, ...secret.split(/\r?\n/)].flatMap(formsOf)) {

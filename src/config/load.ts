@@ -13,6 +13,7 @@ import {
 import { type ConfigOrigin, discoverConfig, readConfigFile } from "./discover.ts";
 import type { Environment } from "./environment.ts";
 import { type Expanded, expand } from "./expand.ts";
+import { type Llm, llmOf } from "./llm.ts";
 import { type Folders, foldersOf } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { readPlainConfig } from "./plain-config.ts";
@@ -64,6 +65,10 @@ export interface Config {
   hooks: boolean;
   /** Whether what servers write on stderr is kept. */
   logs: boolean;
+  /** The small model that executes tasks, where there is one. */
+  llm?: Llm | undefined;
+  /** Whether hosts may have tasks executed. */
+  executeTask: boolean;
   folders: Folders;
 }
 
@@ -132,6 +137,8 @@ export async function configOf(
     stats: parsed.stats,
     hooks: parsed.hooks,
     logs: parsed.logs,
+    llm: parsed.llm && llmOf(parsed.llm, env),
+    executeTask: parsed.executeTask,
     folders: foldersOf(origin, chosen, env),
   };
 }
@@ -182,6 +189,7 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     stats: true,
     hooks: true,
     logs: true,
+    executeTask: false,
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
 }

@@ -92,6 +92,7 @@ function signInOf(entry: Node): { oauth: unknown; auth: unknown } {
 
 /** Whether a value may hold a token where whoever reads the problem need not see it. */
 function isSecret([key = "", inner = ""]: readonly (string | number)[]): boolean {
+  if (key === "llm") return ["", "apiKey", "baseUrl", "headers"].includes(String(inner));
   if (key === "oauth" || key === "auth") return inner === "" || /secret|^privateKey$/i.test(String(inner));
   return key === "headers" || addressKeys.includes(String(key));
 }
@@ -122,6 +123,8 @@ function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
   };
   look(root, [], knownKeys.config);
   look(findNodeAtLocation(root, ["limits"]), ["limits"], knownKeys.limits);
+  look(findNodeAtLocation(root, ["llm"]), ["llm"], knownKeys.llm, true);
+  look(findNodeAtLocation(root, ["llm", "headers"]), ["llm", "headers"]);
   const policy = findNodeAtLocation(root, ["policy"]);
   look(policy, ["policy"], knownKeys.policy, true);
   look(policy && findNodeAtLocation(policy, ["confirm"]), ["policy", "confirm"]);

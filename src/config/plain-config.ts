@@ -24,7 +24,15 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
   const limits = { ...defaultLimits };
   const common = policy === undefined ? {} : { policy };
   const kept = { stats: true, hooks: true, logs: true };
-  const others = { limits, observe: true, surfaceTokens: defaultSurfaceTokens, ...kept, ...defaultServe, ...common };
+  const others = {
+    limits,
+    observe: true,
+    executeTask: false,
+    surfaceTokens: defaultSurfaceTokens,
+    ...kept,
+    ...defaultServe,
+    ...common,
+  };
   return { servers, check: "error", ...others };
 }
 

@@ -19,6 +19,7 @@ import {
   modes,
   prefixes,
 } from "./defaults.ts";
+import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
 import { type Confirm, type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
 
@@ -140,6 +141,34 @@ export const limitsSchema = z.object({
   outputChars: z.int().min(1_000).max(1_000_000).default(defaultLimits.outputChars),
 });
 
+const llmFields = {
+  preset: z.enum(presetNames).optional(),
+  /** Where `/chat/completions` is; in the place of the preset's. */
+  baseUrl: z
+    .string()
+    .superRefine((url, context) => {
+      const message = addressProblem(url, "http");
+      if (message !== undefined) context.addIssue({ code: "custom", message });
+    })
+    .optional(),
+  /** A secret: `${VARIABLE}`. Where it is not given, a preset takes the variable that is usual for it. */
+  apiKey: z.string().min(1).optional(),
+  model: z.string().min(1).optional(),
+  /** Of one request. */
+  timeoutMs: timeoutMs.optional(),
+  headers: headers.optional(),
+};
+
+/** The small model that executes tasks, at any endpoint that is compatible with OpenAI's chat completions. */
+const llmSchema: z.ZodType<LlmEntry> = z.object(llmFields).superRefine(({ preset, baseUrl, model }, context) => {
+  if (preset !== undefined) return;
+  if (baseUrl === undefined) {
+    context.addIssue({ code: "custom", message: `needs "preset" (${presetNames.join(", ")}) or "baseUrl"` });
+  } else if (model === undefined) {
+    context.addIssue({ code: "custom", path: ["model"], message: "missing, expected the name of a model" });
+  }
+});
+
 /** The same for tools of all servers: names are `server.tool`, as in `github.delete_*` and `*.delete_*`. */
 const policySchema = (servers: readonly string[]) =>
   z
@@ -177,6 +206,9 @@ const configFields = {
   hooks: z.boolean().default(true),
   /** Whether what servers write on stderr is kept for `claudikins logs`, with their starts and ends. */
   logs: z.boolean().default(true),
+  llm: llmSchema.optional(),
+  /** Whether hosts of `serve` get the tool `execute_task`, where there is a model for it: the `llm`, else the host's own. */
+  executeTask: z.boolean().default(false),
 };
 
 /** `servers` are the names of all of them. */
@@ -203,6 +235,7 @@ export const knownKeys = {
   oauth: oauthKeys,
   limits: Object.keys(limitsSchema.shape),
   policy: [...policyKeys],
+  llm: Object.keys(llmFields),
 };
 
 /** Keys of other hosts that look like a misspelling of ours and are none. */

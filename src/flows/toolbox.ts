@@ -34,7 +34,7 @@ export class Toolbox implements AsyncDisposable {
   readonly #fingerprints = new Map<string, string>();
   readonly #syncs: Syncs;
   readonly #options: PoolOptions;
-  readonly #log: Log;
+  readonly log: Log;
   /** Whose registry, observations and sandbox it works with, where they are not its own. */
   readonly #lender: Toolbox | undefined;
   readonly #toolListeners = new Set<(server: string) => void>();
@@ -50,7 +50,7 @@ export class Toolbox implements AsyncDisposable {
     this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
     this.#jsNames = new Map(this.names.map(({ name, jsName }) => [name, jsName]));
     this.#shown = lender ? lender.#shown : new ShownServers(config.servers);
-    this.#log = options.log;
+    this.log = options.log;
     const { registry } = config.folders;
     this.observer =
       lender?.observer ??
@@ -227,9 +227,9 @@ export class Toolbox implements AsyncDisposable {
   async #refresh(name: string): Promise<void> {
     try {
       const { server, before } = await this.#syncs.inTurn(name, { startsNothing: true, ifChanged: true });
-      if (server !== before) this.#log.info(`${name} has other tools: ${server.tools.length} now`);
+      if (server !== before) this.log.info(`${name} has other tools: ${server.tools.length} now`);
     } catch (error) {
-      this.#log.debug(`${name}: its tools may have changed, and are not known: ${messageOf(error)}`);
+      this.log.debug(`${name}: its tools may have changed, and are not known: ${messageOf(error)}`);
     }
   }
 
@@ -271,7 +271,7 @@ export class Toolbox implements AsyncDisposable {
     try {
       this.writeIndex();
     } catch (error) {
-      this.#log.debug(`the index is as old as it was: ${messageOf(error)}`);
+      this.log.debug(`the index is as old as it was: ${messageOf(error)}`);
     }
   }
 

@@ -58,6 +58,15 @@ function failedText({ error, reason }: Extract<Outcome, { ok: false }>): string 
   return error.hint ? `${head}\nHint: ${error.hint}` : head;
 }
 
+/** JSON of data, of what is too long its shape: then the whole of it is in a file. */
+export function boundedJson(value: unknown, id: string, options: OutputOptions): string {
+  const whole = jsonText(value);
+  const { maxChars } = options;
+  if (whole.length <= maxChars) return whole;
+  const advice = "Ask for less, or read on in execute_code with";
+  return `${abridgedJson(value, maxChars) ?? cut(whole, maxChars)}\n\n${spill(whole, id, options, advice)}`;
+}
+
 /** Result and logs in what may be shown: of data its shape, with heads, tails and counts; of text the head and the tail. */
 function shortened(outcome: Outcome, result: string, logs: string, maxChars: number): string[] {
   const logChars = Math.max(Math.floor(maxChars * logShare), maxChars - result.length);
@@ -76,10 +85,15 @@ function cut(text: string, maxChars: number): string {
 }
 
 /** Nothing is cut silently: the whole of a long text is in a file that code can read. */
-function spill(text: string, id: string, { workspace }: OutputOptions): string {
+function spill(
+  text: string,
+  id: string,
+  { workspace }: OutputOptions,
+  advice = "Return less, or read on with",
+): string {
   try {
     writeWhenChanged(join(workspace, "outputs", `${id}.txt`), text);
-    return `The whole text is in ./workspace/outputs/${id}.txt. Return less, or read on with: (await fs.readFile("./workspace/outputs/${id}.txt", "utf8")).slice(from, to)`;
+    return `The whole text is in ./workspace/outputs/${id}.txt. ${advice}: (await fs.readFile("./workspace/outputs/${id}.txt", "utf8")).slice(from, to)`;
   } catch (error) {
     return `The whole text could not be kept (${messageOf(error)}): return less.`;
   }

@@ -3,16 +3,14 @@
  * after them, and all that is not plainly one of them, is left to the SDK's server, which is told of what was said.
  */
 import { PassThrough, type Readable, type Writable } from "node:stream";
-import type { Tool } from "@modelcontextprotocol/sdk/types.js";
+import { type Surface, toolsFor } from "./surface.ts";
 
 /** As the SDK has them; a test compares. The first one is proposed to a host that asks for another. */
 export const protocolVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 
-export interface Known {
+export interface Known extends Surface {
   serverInfo: object;
   capabilities: object;
-  instructions: string;
-  tools: Tool[];
 }
 
 export interface Begun {
@@ -20,8 +18,8 @@ export interface Begun {
   input: Readable;
   /** The id of the request that the host has its answer to, and that the SDK's server will answer again. */
   initializeId: string | number | undefined;
-  /** Whether the host has our tools. */
-  isListed: boolean;
+  /** The tools that the host has, where it has asked for them. */
+  listed: Surface["tools"] | undefined;
 }
 
 /** After the last answer the SDK is loaded, so that the first call does not wait for it. */
@@ -39,21 +37,23 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
   const kept: Buffer[] = [];
   let rest: Buffer = Buffer.alloc(0);
   let initializeId: string | number | undefined;
-  let isListed = false;
+  let theirs: object | undefined;
+  let listed: Surface["tools"] | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Whether that was one of ours. */
   const take = (line: Buffer): boolean => {
     const message = requestIn(line);
     if (message?.method === "notifications/initialized" && initializeId !== undefined) return kept.push(line) > 0;
-    const result = message?.id === undefined ? undefined : resultOf(message, known, initializeId !== undefined);
+    const result = message?.id === undefined ? undefined : resultOf(message, known, theirs);
     if (result === undefined) return false;
     stdout.write(`${JSON.stringify({ result, jsonrpc: "2.0", id: message!.id })}\n`);
     if (message!.method === "initialize") {
       initializeId = message!.id;
+      theirs = message!.params["capabilities"] as object;
       kept.push(line);
     }
-    isListed ||= message!.method === "tools/list";
+    if (message!.method === "tools/list") listed = toolsFor(known, theirs);
     clearTimeout(timer);
     timer = setTimeout(end, idleMs);
     return true;
@@ -81,7 +81,7 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
   const input = new PassThrough();
   for (const line of [...kept, rest]) if (line.length > 0) input.write(line);
   stdin.pipe(input);
-  return { input, initializeId, isListed };
+  return { input, initializeId, listed };
 }
 
 interface Request {
@@ -106,21 +106,22 @@ function requestIn(line: Buffer): Request | undefined {
   }
 }
 
-function resultOf({ method, params }: Request, known: Known, isInitialized: boolean): object | undefined {
+/** `host` is what the host has said that it can do, once it is initialized. */
+function resultOf({ method, params }: Request, known: Known, host: object | undefined): object | undefined {
   // With more than that, somebody may be waiting for progress, or for a task.
   if (method !== "initialize" && Object.keys(params).length > 0) return undefined;
-  const { serverInfo, capabilities, instructions, tools } = known;
+  const { serverInfo, capabilities, instructions } = known;
   switch (method) {
     case "initialize": {
       const { protocolVersion: asked, capabilities: theirs, clientInfo } = params;
-      if (isInitialized || typeof asked !== "string" || !isObject(theirs) || !isClient(clientInfo)) return undefined;
+      if (host || typeof asked !== "string" || !isObject(theirs) || !isClient(clientInfo)) return undefined;
       const protocolVersion = protocolVersions.includes(asked) ? asked : protocolVersions[0];
       return { protocolVersion, capabilities, serverInfo, instructions };
     }
     case "ping":
       return {};
     case "tools/list":
-      return isInitialized ? { tools } : undefined;
+      return host ? { tools: toolsFor(known, host) } : undefined;
     default:
       return undefined;
   }

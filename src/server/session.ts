@@ -1,4 +1,4 @@
-/** One MCP session over any transport: two tools, answered at once, whatever state the user's servers are in; or, in direct mode, all of theirs. */
+/** One MCP session over any transport: two tools or three, answered at once, whatever state the user's servers are in; or, in direct mode, all of theirs. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
   CallToolRequestSchema,
@@ -15,8 +15,9 @@ import { hostRequestsOf } from "./host-requests.ts";
 import { ProgressReporter } from "./progress.ts";
 import { createDirectSession } from "./proxy/direct-session.ts";
 import { SessionCount } from "./session-count.ts";
-import { capabilities, type Surface, serverInfo, surfaceOf } from "./surface.ts";
+import { capabilities, type Surface, serverInfo, surfaceOf, toolsFor } from "./surface.ts";
 import { callExecuteCode } from "./tools/execute-code.ts";
+import { callExecuteTask } from "./tools/execute-task.ts";
 import { callSearchTools } from "./tools/search-tools.ts";
 
 type Handler = (
@@ -29,6 +30,7 @@ type Handler = (
 const handlers: ReadonlyMap<string, Handler> = new Map([
   ["search_tools", callSearchTools],
   ["execute_code", callExecuteCode],
+  ["execute_task", callExecuteTask],
 ]);
 
 /**
@@ -43,19 +45,25 @@ export function createSession(
   counted?: SessionCount,
 ): Server {
   if (mode === "direct") return createDirectSession(toolbox, closing);
-  const { tools, instructions } = surface ?? surfaceOf(toolbox);
+  const known = surface ?? surfaceOf(toolbox);
+  const { instructions } = known;
   const count = counted ?? new SessionCount(toolbox, instructions);
   const server = new Server(serverInfo, { capabilities, instructions });
+  const toolsOfHost = () => toolsFor(known, server.getClientCapabilities());
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
   server.setRequestHandler(ListToolsRequestSchema, () => {
+    const tools = toolsOfHost();
     count.listed(tools);
     return { tools };
   });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { requestId, signal, sendNotification }) => {
-    const call = handlers.get(params.name);
+    const names = toolsOfHost().map(({ name }) => name);
+    const call = names.includes(params.name) ? handlers.get(params.name) : undefined;
     if (!call) {
-      const names = [...handlers.keys()].join(" and ");
-      throw new McpError(ErrorCode.InvalidParams, `No tool is called "${params.name}": there are ${names}`);
+      throw new McpError(
+        ErrorCode.InvalidParams,
+        `No tool is called "${params.name}": there are ${names.join(" and ")}`,
+      );
     }
     using _ = hostRequestsOf(server).begin(requestId);
     const progressToken = params._meta?.progressToken;

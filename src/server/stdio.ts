@@ -27,6 +27,6 @@ async function beginCode(toolbox: Toolbox, over: AbortSignal) {
   const surface = surfaceOf(toolbox);
   const count = new SessionCount(toolbox, surface.instructions);
   const begun = await answerFirst(process.stdin, process.stdout, { serverInfo, capabilities, ...surface }, over);
-  if (begun.isListed) count.listed(surface.tools);
+  if (begun.listed) count.listed(begun.listed);
   return { surface, count, begun };
 }

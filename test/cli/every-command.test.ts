@@ -10,6 +10,7 @@ import { version } from "../../src/version.ts";
 import { fromSource, root } from "../support/claudikins.ts";
 import { checkJson, entries } from "../support/command-json.ts";
 import { generatedProject } from "../support/daemon.ts";
+import { type Llm, startLlm } from "../support/llm.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { runProgram } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -27,10 +28,19 @@ const verdicts = ["doctor", "setup"];
 
 /** A server on the network that wants no sign-in: its port is also one that is taken. */
 let network: NetworkFixture;
+/** Takes the first option that it is told of by a word of the task, else the first. */
+let llm: Llm;
 beforeAll(async () => {
   network = await networkFixture("streamable");
+  llm = startLlm(({ body }) => {
+    const [task = ""] = /Task: .*/.exec(body.messages.at(-1)?.content ?? "") ?? [];
+    const { choice } = (body.response_format?.json_schema?.schema["properties"] ?? {}) as {
+      choice?: { enum: string[] };
+    };
+    return choice ? { choice: choice.enum.find((name) => task.includes(name.slice(0, 4))) ?? choice.enum[0] } : {};
+  });
 });
-afterAll(() => network[Symbol.asyncDispose]());
+afterAll(() => Promise.all([network[Symbol.asyncDispose](), llm[Symbol.asyncDispose]()]));
 
 test("the table has every command, and no other", () => {
   expect(Object.keys(table).sort()).toEqual(entries.map(({ path }) => path).sort());
@@ -48,7 +58,11 @@ test("the general help has every command once, but for those that nobody starts 
 /** What a call came to, and the folder that it was made in. */
 async function run(path: string, { argv, files = {}, before = [], options, isProcess }: Case, ...flags: string[]) {
   using folder = temporaryFolder();
-  const filled = (text: string) => text.replaceAll("FOLDER", folder.path).replaceAll("PORT", String(network.port));
+  const filled = (text: string) =>
+    text
+      .replaceAll("FOLDER", folder.path)
+      .replaceAll("PORT", String(network.port))
+      .replaceAll("LLM", new URL(llm.baseUrl).port);
   for (const [name, content] of Object.entries(files)) {
     folder.write(name, filled(typeof content === "string" ? content : JSON.stringify(content, null, 2)));
   }

@@ -26,6 +26,13 @@ export interface Cases {
 const config = (mcpServers: object) => ({ "claudikins.json": { mcpServers } });
 const odd = { ...fixture("odd"), description: "Odd things" };
 const working = config({ odd });
+/** Its model takes the option that the task has in it, and leaves out all arguments. */
+const thinking = {
+  "claudikins.json": {
+    mcpServers: { odd },
+    llm: { baseUrl: "http://127.0.0.1:LLM/v1", apiKey: "test-key-1234567", model: "m" },
+  },
+};
 const broken = config({ odd, broken: fixture("crash-on-start") });
 const network = config({ open: { url: "http://127.0.0.1:PORT/mcp" }, program: fixture("odd") });
 const cursor = { ".cursor/mcp.json": { mcpServers: { odd: fixture("odd") } } };
@@ -108,6 +115,16 @@ export const table: Record<string, Cases> = {
       { argv: ["odd", "structured", "--output", "result.json"], files: working },
       { argv: ["demo.render_chart", "title=Stock", 'points:=[{"label":"mugs","value":1}]', "--output", "chart.png"] },
       { argv: ["demo.get_order", "order_id=none"] },
+    ],
+  },
+  run: {
+    success: { argv: ["the structured answer"], files: thinking },
+    usage: { argv: ["--dry", "it"], files: thinking },
+    failure: { argv: ["fail, please"], files: thinking },
+    json: [
+      { argv: ["the structured answer", "--dry-run"], files: thinking },
+      { argv: ["the demo's order"], files: { "claudikins.json": { ...thinking["claudikins.json"], mcpServers: {} } } },
+      { argv: ["anything"], files: working },
     ],
   },
   search: {

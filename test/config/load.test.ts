@@ -202,3 +202,54 @@ describe("files that cannot be read", () => {
     });
   });
 });
+
+describe("the model that executes tasks", () => {
+  async function llmIn(llm: unknown, env: Record<string, string> = {}) {
+    using folder = temporaryFolder();
+    folder.write("claudikins.json", { mcpServers: {}, llm });
+    return (await loadConfig({ cwd: folder.path, env: { HOME: folder.path, ...env } })).llm;
+  }
+
+  test("a preset has its address, a small model, and its key in the usual variable", async () => {
+    expect(await llmIn({ preset: "cerebras" }, { CEREBRAS_API_KEY: "k-1" })).toMatchObject({
+      name: "cerebras",
+      baseUrl: "https://api.cerebras.ai/v1",
+      apiKey: "k-1",
+      model: "gpt-oss-120b",
+      variable: "CEREBRAS_API_KEY",
+      needs: [],
+      timeoutMs: 30_000,
+    });
+    expect(await llmIn({ preset: "ollama", model: "x" })).toMatchObject({ model: "x", apiKey: undefined, needs: [] });
+  });
+
+  test("what is missing of its key takes nothing else down", async () => {
+    expect(await llmIn({ preset: "gemini" })).toMatchObject({ needs: ["GEMINI_API_KEY"] });
+    expect(await llmIn({ baseUrl: "https://${AT}/v1/", model: "m", apiKey: "${K}" }, { AT: "h:1" })).toMatchObject({
+      name: "h:1",
+      baseUrl: "https://h:1/v1",
+      variable: "K",
+      needs: ["K"],
+    });
+  });
+
+  test.each([
+    [{}, 'llm: needs "preset" (cerebras, gemini, openai, openrouter, ollama) or "baseUrl"'],
+    [{ baseUrl: "https://a" }, "llm.model: missing, expected the name of a model"],
+    [{ preset: "acme" }, "llm.preset: expected"],
+    [
+      { baseUrl: "file:///top-secret", model: "m" },
+      "llm.baseUrl: expected an address that starts with http:// or https://",
+    ],
+    [{ preset: "openai", apikey: "top-secret" }, 'llm.apikey: unknown key, did you mean "apiKey"?'],
+    [{ preset: "openai", temperature: 1 }, "llm.temperature: unknown key: there are preset, baseUrl,"],
+    [{ preset: "openai", apiKey: 7_777_777 }, "llm.apiKey: expected a string"],
+    [{ preset: "openai", timeoutMs: 0 }, "llm.timeoutMs: must be at least 1, found 0"],
+    ["host", "llm: expected an object"],
+  ])("%j is a problem, with its path and without a secret", async (llm, problem) => {
+    const error = await llmIn(llm).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "CONFIG_INVALID" });
+    expect(String(error)).toContain(problem);
+    expect(String(error)).not.toMatch(/top-secret|7777777|7_777_777/);
+  });
+});

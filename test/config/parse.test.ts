@@ -38,6 +38,7 @@ describe("accepted", () => {
       stats: true,
       hooks: true,
       logs: true,
+      executeTask: false,
       limits: defaultLimits,
     });
   });
@@ -71,6 +72,14 @@ describe("accepted", () => {
       logMb: 1,
       outputChars: 1_000,
     };
+    const llm = {
+      preset: "openai",
+      baseUrl: "https://a/v1",
+      apiKey: "${K}",
+      model: "m",
+      timeoutMs: 9,
+      headers: { "X-A": "b" },
+    };
     expect(
       parse({
         $schema: "x",
@@ -86,6 +95,8 @@ describe("accepted", () => {
         stats: false,
         hooks: false,
         logs: false,
+        llm,
+        executeTask: true,
         limits,
       }),
     ).toEqual({
@@ -101,6 +112,8 @@ describe("accepted", () => {
       stats: false,
       hooks: false,
       logs: false,
+      llm,
+      executeTask: true,
       limits,
     } as never);
   });

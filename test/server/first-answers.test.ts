@@ -5,6 +5,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { ListToolsRequestSchema, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { answerFirst, protocolVersions } from "../../src/server/first-answers.ts";
+import { toolsFor } from "../../src/server/surface.ts";
 import { fromSource } from "../support/claudikins.ts";
 import { testEnvironment } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -12,11 +13,16 @@ import { temporaryFolder } from "../support/temporary.ts";
 // Processes take their time to start on a small machine.
 setDefaultTimeout(30_000);
 
+const inputSchema = { type: "object" as const };
 const known = {
   serverInfo: { name: "s", title: "S", version: "1" },
   capabilities: { tools: {} },
   instructions: "Some.",
-  tools: [{ name: "one", inputSchema: { type: "object" as const } }],
+  tools: [{ name: "one", inputSchema }],
+  toolsWithSampling: [
+    { name: "one", inputSchema },
+    { name: "two", inputSchema },
+  ],
 };
 
 const line = (message: object) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
@@ -57,9 +63,9 @@ const linesOf = (text: string) => text.split("\n").flatMap((each) => (each ? [JS
 
 /** What a server of the SDK answers that knows the same. */
 async function answersOfSdk(text: string): Promise<unknown[]> {
-  const { serverInfo, capabilities, instructions, tools } = known;
+  const { serverInfo, capabilities, instructions } = known;
   const server = new Server(serverInfo, { capabilities, instructions });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: toolsFor(known, server.getClientCapabilities()) }));
   const [input, output] = [new PassThrough(), new PassThrough()];
   await server.connect(new StdioServerTransport(input as never, output as never));
   const count = text.split("\n").filter((each) => each.includes('"id"')).length;
@@ -88,6 +94,16 @@ describe("is answered as by the SDK", () => {
     expect(answers.length).toBe(4);
     expect(left).toBe(initialize(version) + initialized);
     expect(initializeId).toBe(0);
+  });
+
+  test.each([
+    ["one that lends its model", { sampling: {} }, ["one", "two"]],
+    ["one that does not", { elicitation: {} }, ["one"]],
+  ])("%s", async (_, capabilities, names) => {
+    const text = initialize("2025-06-18", 0, { capabilities }) + initialized + list();
+    const { answers } = await hear([text]);
+    expect(answers).toEqual(await answersOfSdk(text));
+    expect((answers[1] as { result: { tools: object[] } }).result.tools).toMatchObject(names.map((name) => ({ name })));
   });
 });
 

@@ -12,7 +12,7 @@ import type { RegistryTool } from "../../src/registry/model.ts";
 import { assignNames } from "../../src/registry/names.ts";
 import { writeIndex } from "../../src/registry/store.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { definitionTokens, type Surface, surfaceOf } from "../../src/server/surface.ts";
+import { definitionTokens, type Surface, surfaceOf, taskTokens } from "../../src/server/surface.ts";
 import { estimateTokens } from "../../src/token-estimate.ts";
 import { root } from "../support/claudikins.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -116,6 +116,39 @@ describe("the budget holds", () => {
     const tokens = countTokens(JSON.stringify({ tools }));
     expect(tokens).toBeLessThanOrEqual(definitionTokens);
     expect(tokens).toBeGreaterThan(definitionTokens - 20);
+  });
+});
+
+describe("execute_task", () => {
+  const on = { executeTask: true };
+  const llm = { preset: "cerebras" };
+  const names = (tools: Surface["tools"]) => tools.map(({ name }) => name);
+
+  test.each<[string, object, boolean, boolean]>([
+    ["a model, and not turned on", { llm }, false, false],
+    ["turned on, and no model but the host's", on, false, true],
+    ["turned on, and a model", { ...on, llm }, true, true],
+    ["neither", {}, false, false],
+  ])("with %s", async (_, settings, always, withSampling) => {
+    const surface = await surfaceWith({}, settings);
+    expect(names(surface.tools).includes("execute_task")).toBe(always);
+    expect(names(surface.toolsWithSampling).includes("execute_task")).toBe(withSampling);
+    expect(surface.tools.slice(0, 2)).toEqual((await surfaceWith({})).tools);
+  });
+
+  test("takes nothing of the budget of the others where it is off, and little where it is on", async () => {
+    const servers = many(16);
+    const [off, configured, isOn] = [
+      await surfaceWith(servers),
+      await surfaceWith(servers, { llm }),
+      await surfaceWith(servers, { ...on, llm }),
+    ];
+    expect(configured).toEqual({ ...off });
+    expect(isOn.instructions).toBe(off.instructions);
+    expect(tokensOf(isOn) - tokensOf(off)).toBeLessThanOrEqual(taskTokens);
+    expect(tokensOf(isOn) - tokensOf(off)).toBeGreaterThan(taskTokens - 40);
+    expect(taskTokens).toBeLessThanOrEqual(120);
+    expect(isOn.tools[2]?.annotations).toEqual({ destructiveHint: true, openWorldHint: true });
   });
 });
 

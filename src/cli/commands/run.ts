@@ -1,0 +1,158 @@
+/** `claudikins run`: a task in words; a small model picks the tool, and it is called. */
+
+import { maxTimeoutMs } from "../../config/defaults.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { argumentsOf } from "../../flows/call-arguments.ts";
+import { openLog } from "../../log.ts";
+import type { FilledForm, TaskOptions } from "../../navigator/model.ts";
+import { hasColours } from "../colours.ts";
+import { command, commonArgs } from "../command.ts";
+import { TerminalAsker } from "../consent.ts";
+import { daemonArgs } from "../daemon-flag.ts";
+import { parseDuration, several } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { Activity } from "../progress.ts";
+import {
+  about,
+  anything,
+  byName,
+  either,
+  list,
+  named,
+  number,
+  oneOf,
+  record,
+  text,
+  texts,
+  yesOrNo,
+} from "../shapes.ts";
+import { chosenLlm } from "../task-model.ts";
+import { writeTask } from "../task-report.ts";
+
+const step = record({
+  level: oneOf("category", "server", "tool", "arguments"),
+  options: number,
+  "offered?": number,
+  choice: text,
+  skipped: yesOrNo,
+  tokens: number,
+  ms: number,
+  "retried?": yesOrNo,
+  "asked?": texts,
+});
+
+const receipt = named(
+  "Receipt",
+  record({
+    model: text,
+    steps: list(named("Step", step)),
+    modelCalls: number,
+    tokens: record({ prompt: number, completion: number, isEstimate: yesOrNo }),
+    "callMs?": number,
+    totalMs: number,
+  }),
+);
+
+const done = { success: { const: true }, tool_used: text, arguments: byName(anything), receipt };
+
+const failed = {
+  success: { const: false },
+  "tool_used?": text,
+  "needs_input?": record({ schema: anything, known: byName(anything), missing: texts }),
+  error: record({ type: text, message: text, "suggestion?": text }),
+  receipt,
+};
+
+export default command({
+  name: "run",
+  description: "Do a task that is said in words: a small model picks one tool and its arguments, and it is called.",
+  args: {
+    task: {
+      type: "positional",
+      required: true,
+      description: "What to do, or - to read it from standard input",
+      ...several,
+    },
+    "dry-run": { type: "boolean", description: "Show what would be called, and how it was found; call nothing" },
+    model: {
+      type: "string",
+      valueHint: "name",
+      description: "Another model of the configured endpoint; or preset/model, where none is configured",
+    },
+    timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m" },
+    ...daemonArgs,
+    ...commonArgs,
+  },
+  json: either(
+    record({ ...done, result: anything }),
+    about("With --dry-run", record({ ...done, dry_run: { const: true } })),
+  ),
+  jsonFailure: { "outcome?": record({ ...failed }) },
+  examples: [
+    `claudikins run "what is the status of order ord_00042?"`,
+    `claudikins run --dry-run "refund order ord_00042"`,
+    `claudikins run "list the three latest paid orders" --json`,
+    `echo "how much did we sell in March 2025?" | claudikins run -`,
+    `claudikins run --model cerebras/gpt-oss-120b "which products are low in stock?"`,
+  ],
+  async run(args, io, all) {
+    const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
+    const task = await taskOf(all("task"), io);
+    const { openToolbox } = await import("../session.ts");
+    await using toolbox = await openToolbox(io, args.config, { args, sharing: "shell" });
+    const llm = chosenLlm(toolbox.config.llm, args.model, io.env);
+    const [{ OpenAiModel }, { runTask }] = await Promise.all([
+      import("../../navigator/openai-model.ts"),
+      import("../../navigator/run-task.ts"),
+    ]);
+    const model = new OpenAiModel(llm, { log: await openLog(io.env["CLAUDIKINS_LOG"]) });
+    const activity = new Activity(io.stderr);
+    using asker = TerminalAsker.of(io, activity);
+    toolbox.pool.asker = asker;
+    const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
+    const options: TaskOptions = {
+      task,
+      dryRun: args["dry-run"] === true,
+      signal: timeout ? AbortSignal.any([io.interrupted, timeout]) : io.interrupted,
+      onProgress: activity.onProgress,
+      askForMissing: asker && ((message, schema) => askAtTerminal(message, schema, activity, withLines(io, asker))),
+    };
+    const outcome = await runTask(options, model, toolbox).finally(() => activity.end());
+    if (!outcome.success && timeout?.aborted && !io.interrupted.aborted) {
+      const message = `The task was not done within ${args.timeout}`;
+      outcome.error = { type: "CALL_TIMEOUT", message, suggestion: "Give it longer: --timeout 2m" };
+    }
+    return writeTask(outcome, { json: args.json === true, colours: hasColours(io.stderr, io) }, io);
+  },
+});
+
+async function taskOf(words: string[], io: Io): Promise<string> {
+  const text = words.length === 1 && words[0] === "-" ? await io.stdin.text() : words.join(" ");
+  if (text.trim() !== "") return text;
+  throw new ClaudikinsError("USAGE", "The task is empty", {
+    hint: 'Say in a sentence what is to be done: claudikins run "list the open orders"',
+  });
+}
+
+const withLines = (io: Io, asker: TerminalAsker): Io => ({
+  ...io,
+  stdin: { ...io.stdin, line: (options) => asker.line(options) },
+});
+
+/** As `call --interactive` does. Who types no answer closes the form. */
+async function askAtTerminal(message: string, schema: object, activity: Activity, io: Io): Promise<FilledForm> {
+  const inputSchema = schema as Record<string, unknown>;
+  const resume = activity.pause();
+  try {
+    const { askArguments } = await import("../ask-arguments.ts");
+    await io.stderr.write(`${message}\n`);
+    const { args } = argumentsOf(await askArguments({ inputSchema }, [], io), inputSchema);
+    return { action: "accept", content: { ...args } };
+  } catch (error) {
+    const isClosed = error instanceof ClaudikinsError && error.code === "CANCELLED" && !io.interrupted.aborted;
+    if (!isClosed) throw error;
+    return { action: "cancel" };
+  } finally {
+    resume();
+  }
+}

@@ -1,0 +1,35 @@
+/** The model of `claudikins run`: that of the config, or the one that a flag names. */
+import type { Environment } from "../config/environment.ts";
+import { entryNamed, type Llm, llmOf, type Preset, presets } from "../config/llm.ts";
+import { ClaudikinsError } from "../errors.ts";
+
+/** `named` is a model of the configured endpoint; where none is configured, a preset's name, with or without a model. */
+export function chosenLlm(configured: Llm | undefined, named: string | undefined, env: Environment): Llm {
+  if (configured) return named === undefined ? configured : { ...configured, model: named };
+  const entry = named === undefined ? undefined : entryNamed(named);
+  if (entry) return llmOf(entry, env);
+  const what = named === undefined ? "No model is configured" : `No model is configured, and ${named} is no preset`;
+  throw new ClaudikinsError("USAGE", `${what}\n\n${howToConfigure(env)}`, {
+    hint: 'Or name one for this time: claudikins run --model cerebras "your task"',
+  });
+}
+
+/** One screen. */
+function howToConfigure(env: Environment): string {
+  const entries = Object.entries<Preset>(presets).map(([name, { model, variable }]) => {
+    const isSet = variable !== undefined && env[variable] ? ", which is set" : "";
+    const key = variable === undefined ? "on this machine, no key" : `key in ${variable}${isSet}`;
+    return [`"llm": { "preset": "${name}" }`, `${model}; ${key}`] as const;
+  });
+  const width = Math.max(...entries.map(([entry]) => entry.length));
+  return `A small model picks the tool and its arguments. Put one line in claudikins.json, beside "mcpServers":
+
+${entries.map(([entry, about]) => `  ${entry.padEnd(width)}  ${about}`).join("\n")}
+
+Another model of it, or any endpoint that is compatible with OpenAI's chat completions:
+
+  "llm": { "preset": "openrouter", "model": "qwen/qwen3-8b" }
+  "llm": { "baseUrl": "https://llm.example.com/v1", "apiKey": "\${MY_KEY}", "model": "small" }
+
+With "executeTask": true beside it, agents get the tool execute_task as well.`;
+}

@@ -1,0 +1,103 @@
+/** What goes wrong between us and the endpoint of a model, in words without a secret, and whether to ask it again. */
+import type OpenAI from "openai";
+import { noAnswer } from "../clients/network-failure.ts";
+import type { Redact } from "../clients/secrets.ts";
+import type { Llm } from "../config/llm.ts";
+import { ClaudikinsError } from "../errors.ts";
+
+export interface Failure {
+  error: ClaudikinsError;
+  /** Whether it may be otherwise in a moment. */
+  isPassing: boolean;
+  /** How long it wants to be left alone. */
+  retryAfterMs?: number | undefined;
+  /** The request itself was refused: what of it, as far as it says so. */
+  refused?: string | undefined;
+}
+
+type ApiError = InstanceType<typeof OpenAI.APIError>;
+
+const lasting = (error: ClaudikinsError): Failure => ({ error, isPassing: false });
+
+/** There was no answer, or none that can be read. `cause` is what `fetch` threw. */
+export function connectionFailure(cause: unknown, llm: Llm): Failure {
+  const { message, hint } = noAnswer(cause, new URL(llm.baseUrl));
+  const ours = hint.replaceAll('"url"', '"llm.baseUrl"');
+  return { error: unavailable(llm, message, ours), isPassing: true };
+}
+
+export function timedOut(llm: Llm): Failure {
+  return lasting(
+    unavailable(llm, `no answer within ${llm.timeoutMs / 1_000} s`, 'Try again, or give it longer: "llm.timeoutMs".'),
+  );
+}
+
+/** It answered with a status that is none of success. Of what it wrote a sentence is shown, without secrets. */
+export function statusFailure(thrown: ApiError, llm: Llm, redact: Redact): Failure {
+  const { status = 0, code } = thrown;
+  const said = sentenceOf(thrown.error, redact);
+  const because = said === "" ? "" : `: ${said}`;
+  const refusal = (what: string, hint: string) => lasting(unavailable(llm, `${what} (${status})${because}`, hint));
+  if (status === 401 || status === 403) {
+    const message = `${place(llm)} ${status === 401 ? "does not know the key" : "refuses the key"} (${status})${because}`;
+    return lasting(new ClaudikinsError("AUTH_REQUIRED", message, { hint: keyHint(llm) }));
+  }
+  if (status === 402 || code === "insufficient_quota") {
+    return refusal("there is no credit left", "Look at the account that the key belongs to.");
+  }
+  if (status === 404) {
+    return refusal(
+      `there is no model ${llm.model}, or nothing at all under this address`,
+      'See which models it has, and correct "llm.model" or "llm.baseUrl" in the config.',
+    );
+  }
+  if (status === 408 || status === 409 || status === 429 || status >= 500) {
+    const what = status === 429 ? "it was asked too often" : "it is in trouble";
+    return {
+      error: unavailable(llm, `${what} (${status})${because}`, "Try again later."),
+      isPassing: true,
+      ...pauseOf(thrown),
+    };
+  }
+  if (status >= 300 && status < 400) {
+    return refusal("it points elsewhere, where the key is not sent", 'Write the final address in "llm.baseUrl".');
+  }
+  const error = unavailable(llm, `it refused the request (${status})${because}`, 'See "llm" in the config.');
+  if (status !== 400 && status !== 422) return lasting(error);
+  return { error, isPassing: false, refused: [thrown.param, code, said].filter(Boolean).join(" ") };
+}
+
+export function unavailable(llm: Llm, what: string, hint: string): ClaudikinsError {
+  return new ClaudikinsError("MODEL_UNAVAILABLE", `${place(llm)} cannot be used: ${what}`, { hint });
+}
+
+export const place = ({ name, model }: Llm) => `The model ${name}/${model}`;
+
+/** Which variable, or where the key stands. */
+export function keyHint({ variable, apiKey }: Llm): string {
+  if (variable !== undefined) return `Set ${variable} to a key that is valid for it.`;
+  return apiKey === undefined
+    ? 'Give it a key in the config: "apiKey": "${VARIABLE}" in "llm".'
+    : 'Correct "llm.apiKey" in the config.';
+}
+
+/** The first line of what it says went wrong, where that is a message at all. */
+function sentenceOf(body: unknown, redact: Redact): string {
+  const said = body !== null && typeof body === "object" ? (body as { message?: unknown }).message : body;
+  if (typeof said !== "string") return "";
+  const [line = ""] = redact(said)
+    .replace(/[\p{Cc}\p{Cf}]+/gu, "\n")
+    .trim()
+    .split("\n");
+  // Endpoints repeat what they were sent, half of it as stars.
+  const safe = line.replace(/\b(?:sk|key|AIza|csk|gsk)[-_\w*.]{6,}/g, "***");
+  return safe.length > 200 ? `${safe.slice(0, 199)}…` : safe;
+}
+
+function pauseOf({ headers }: ApiError): Pick<Failure, "retryAfterMs"> {
+  const exact = Number.parseFloat(headers?.get("retry-after-ms") ?? "");
+  if (exact >= 0) return { retryAfterMs: exact };
+  const text = headers?.get("retry-after")?.trim() ?? "";
+  const ms = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? {} : { retryAfterMs: Math.max(0, ms) };
+}

@@ -1,0 +1,290 @@
+/** A model behind any endpoint that is compatible with OpenAI's chat completions: asked again where that may help. */
+import OpenAI from "openai";
+import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
+import { onAbort } from "../clients/on-abort.ts";
+import { redactError, redactorOf } from "../clients/secrets.ts";
+import type { AnswerFormat, Llm } from "../config/llm.ts";
+import { ClaudikinsError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { estimateTokens } from "../token-estimate.ts";
+import { version } from "../version.ts";
+import { connectionFailure, type Failure, place, statusFailure, timedOut, unavailable } from "./endpoint-failure.ts";
+import { inWords, isStrict } from "./json-request.ts";
+import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
+
+export interface OpenAiOptions {
+  log: Log;
+  /** After the first failure that may pass; doubled with each one more. */
+  firstPauseMs?: number;
+}
+
+/** Of one request, the first one included. */
+const maxTries = 4;
+
+/** Who wants to be left alone for longer is not waited for. */
+const longestPauseMs = 20_000;
+
+/** For what a model thinks before it answers: endpoints count it as part of the answer. */
+const thinkingTokens = 1_024;
+
+/** What an endpoint has refused, as long as this process lives: it is not asked for it again. */
+interface Learned {
+  format: AnswerFormat;
+  /** It has answered by a schema: another one that it refuses is at fault itself. */
+  knowsSchemas: boolean;
+  limit: "max_tokens" | "max_completion_tokens";
+  temperature: boolean;
+  effort: boolean;
+}
+
+const learned = new Map<string, Learned>();
+
+export class OpenAiModel implements Model {
+  readonly name: string;
+  readonly #llm: Llm;
+  readonly #log: Log;
+  readonly #firstPauseMs: number;
+  readonly #client: OpenAI;
+  readonly #redact: (text: string) => string;
+
+  /** Throws NEEDS_VARIABLE, and CONFIG_INVALID where the address has turned out to be none. */
+  constructor(llm: Llm, { log, firstPauseMs = 500 }: OpenAiOptions) {
+    checkLlm(llm);
+    this.name = `${llm.name}/${llm.model}`;
+    this.#llm = llm;
+    this.#log = log;
+    this.#firstPauseMs = firstPauseMs;
+    this.#redact = redactorOf({ url: llm.baseUrl, headers: headersOf(llm), variables: llm.variables });
+    this.#client = clientOf(llm);
+  }
+
+  async ask(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
+    try {
+      return await this.#asked(request, signal);
+    } catch (error) {
+      throw redactError(error, this.#redact);
+    }
+  }
+
+  /** An answer that is empty or breaks off is asked for once more, with more room. */
+  async #asked(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
+    const first = await this.#complete(request, signal);
+    if (!isLacking(first)) return this.#answerOf(request, [first]);
+    const second = await this.#complete({ ...request, maxTokens: 4 * (request.maxTokens + thinkingTokens) }, signal);
+    if (!isLacking(second)) return this.#answerOf(request, [first, second]);
+    const what = textOf(second) === "" ? "is empty" : "breaks off";
+    throw new ClaudikinsError("MODEL_ANSWER_INVALID", `What ${place(this.#llm)} answers ${what}`, {
+      hint: 'Try another one: "llm.model" in the config, or --model.',
+    });
+  }
+
+  /** Until it answers, or there is no use in asking. What it refuses of a request is left out. */
+  async #complete(request: ModelRequest, signal: AbortSignal): Promise<ChatCompletion> {
+    const key = `${this.#llm.baseUrl} ${this.#llm.model}`;
+    const known = learned.get(key) ?? beginning(this.#llm);
+    let ways = known;
+    for (let tries = 1; ; ) {
+      const startedAt = performance.now();
+      const { completion, failure } = await this.#send(request, ways, signal);
+      this.#log.debug(
+        `${this.name} ${failure ? "failed" : "answered"} after ${Math.round(performance.now() - startedAt)} ms`,
+      );
+      if (completion) {
+        const usesSchema = ways.format === "schema";
+        const isOdd = known.knowsSchemas && !usesSchema;
+        learned.set(key, isOdd ? { ...ways, format: "schema" } : { ...ways, knowsSchemas: usesSchema });
+        return completion;
+      }
+      if (failure.refused !== undefined) {
+        const simpler = without(failure.refused, ways);
+        if (!simpler) throw failure.error;
+        ways = simpler;
+        continue;
+      }
+      const pauseMs = failure.retryAfterMs ?? this.#firstPauseMs * 2 ** (tries - 1) * (0.8 + 0.4 * Math.random());
+      if (!failure.isPassing || tries === maxTries) throw failure.error;
+      if (pauseMs > longestPauseMs) throw leftAlone(failure.error, pauseMs);
+      tries += 1;
+      await pause(pauseMs, signal);
+    }
+  }
+
+  async #send(
+    request: ModelRequest,
+    ways: Learned,
+    signal: AbortSignal,
+  ): Promise<{ completion: ChatCompletion; failure?: undefined } | { completion?: undefined; failure: Failure }> {
+    if (signal.aborted) throw cancelled();
+    const timeout = AbortSignal.timeout(this.#llm.timeoutMs);
+    const body = bodyOf(request, ways, this.#llm);
+    try {
+      const completion = await this.#client.chat.completions.create(body, {
+        signal: AbortSignal.any([signal, timeout]),
+      });
+      if (isCompletion(completion)) return { completion };
+      const error = unavailable(
+        this.#llm,
+        "what answers there is no chat completion",
+        'Correct "llm.baseUrl": most likely its path.',
+      );
+      return { failure: { error, isPassing: false } };
+    } catch (thrown) {
+      if (signal.aborted) throw cancelled();
+      return { failure: timeout.aborted ? timedOut(this.#llm) : this.#failureOf(thrown) };
+    }
+  }
+
+  #failureOf(thrown: unknown): Failure {
+    if (!(thrown instanceof OpenAI.APIError)) {
+      const error = unavailable(this.#llm, "its answer is not JSON", 'Correct "llm.baseUrl": most likely its path.');
+      return { error, isPassing: false };
+    }
+    if (thrown.status !== undefined) return statusFailure(thrown, this.#llm, this.#redact);
+    return connectionFailure(thrown.cause, this.#llm);
+  }
+
+  /** Throws MODEL_REFUSED. */
+  #answerOf({ system, prompt }: ModelRequest, completions: readonly ChatCompletion[]): ModelAnswer {
+    const last = completions.at(-1)!;
+    const { finish_reason: reason, message } = last.choices[0]!;
+    if (message.refusal || reason === "content_filter") {
+      throw new ClaudikinsError("MODEL_REFUSED", `${place(this.#llm)} refused to answer`, {
+        hint: "Say the task in other words, or call the tool yourself: claudikins call --help",
+      });
+    }
+    const usages = completions.map(({ usage }) => usage);
+    const isEstimate = usages.some((usage) => !usage || !Number.isFinite(usage.prompt_tokens));
+    const sum = (of: (usage: NonNullable<ChatCompletion["usage"]>) => number) =>
+      usages.reduce((total, usage) => total + (usage ? of(usage) || 0 : 0), 0);
+    const tokens = isEstimate
+      ? {
+          prompt: completions.length * Math.round(estimateTokens(`${system}\n${prompt}`)),
+          completion: completions.reduce((total, each) => total + Math.round(estimateTokens(textOf(each))), 0),
+        }
+      : { prompt: sum((usage) => usage.prompt_tokens), completion: sum((usage) => usage.completion_tokens) };
+    return { text: textOf(last), tokens, isEstimate };
+  }
+}
+
+function checkLlm(llm: Llm): void {
+  if (llm.needs.length > 0) {
+    const names = llm.needs.join(", ");
+    throw new ClaudikinsError("NEEDS_VARIABLE", `${place(llm)} needs ${names}, which the environment does not have`, {
+      hint: `Set ${names} before starting claudikins.`,
+    });
+  }
+  if (/^https?:$/.test(URL.canParse(llm.baseUrl) ? new URL(llm.baseUrl).protocol : "")) return;
+  throw new ClaudikinsError(
+    "CONFIG_INVALID",
+    'The "llm.baseUrl" of the config is no address that starts with http:// or https://',
+  );
+}
+
+/** It goes by our own `fetch`: the library would send along what variables of the environment say, and of what it runs on. */
+function clientOf(llm: Llm): OpenAI {
+  const headers = headersOf(llm);
+  const send = (url: string | URL | Request, init?: RequestInit) =>
+    fetch(url, { ...init, headers, redirect: "manual" });
+  return new OpenAI({
+    baseURL: llm.baseUrl,
+    apiKey: llm.apiKey ?? "none",
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    maxRetries: 0,
+    logLevel: "off",
+    fetch: send,
+  });
+}
+
+function headersOf({ apiKey, headers }: Llm): Record<string, string> {
+  const own: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "application/json",
+    "user-agent": `claudikins/${version}`,
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+  for (const [name, value] of Object.entries(headers)) own[name.toLowerCase()] = value;
+  return own;
+}
+
+function beginning({ format, effort, hasCompletionLimit }: Llm): Learned {
+  return {
+    format,
+    knowsSchemas: false,
+    limit: hasCompletionLimit ? "max_completion_tokens" : "max_tokens",
+    temperature: effort === undefined,
+    effort: effort !== undefined,
+  };
+}
+
+function bodyOf(request: ModelRequest, ways: Learned, llm: Llm): ChatCompletionCreateParamsNonStreaming {
+  const { format, limit } = ways;
+  const { schema, schemaName: name, maxTokens } = request;
+  const system = format === "schema" && isStrict(schema) ? request.system : inWords(request);
+  const json_schema = { name, schema: schema as Record<string, unknown>, strict: isStrict(schema) };
+  const formats = {
+    schema: { response_format: { type: "json_schema", json_schema } },
+    json: { response_format: { type: "json_object" } },
+    words: {},
+  } as const;
+  return {
+    model: llm.model,
+    messages: [
+      { role: "system", content: system },
+      { role: "user", content: request.prompt },
+    ],
+    [limit]: maxTokens + thinkingTokens,
+    ...(ways.temperature ? { temperature: 0 } : {}),
+    ...(ways.effort ? { reasoning_effort: llm.effort ?? null } : {}),
+    ...formats[format],
+  };
+}
+
+/** The same without what was refused; where it is not said what that is, with less of an answer's form. */
+function without(refused: string, ways: Learned): Learned | undefined {
+  const other = ways.limit === "max_tokens" ? "max_completion_tokens" : "max_tokens";
+  if (/reasoning/i.test(refused) && ways.effort) return { ...ways, effort: false };
+  if (/temperature/i.test(refused) && ways.temperature) return { ...ways, temperature: false };
+  if (new RegExp(`\\b${ways.limit}\\b`).test(refused) && ways.limit === "max_tokens") return { ...ways, limit: other };
+  if (ways.format === "schema") return { ...ways, format: "json" };
+  if (ways.format === "json") return { ...ways, format: "words" };
+  if (ways.effort || ways.temperature) return { ...ways, effort: false, temperature: false };
+  return undefined;
+}
+
+/** Also of endpoints that only say that they are compatible. */
+function isCompletion(completion: ChatCompletion): boolean {
+  return typeof completion === "object" && completion?.choices?.[0]?.message !== undefined;
+}
+
+function textOf({ choices }: ChatCompletion): string {
+  return choices[0]?.message.content?.trim() ?? "";
+}
+
+function isLacking(completion: ChatCompletion): boolean {
+  const { finish_reason: reason, message } = completion.choices[0]!;
+  if (message.refusal || reason === "content_filter") return false;
+  return reason === "length" || textOf(completion) === "";
+}
+
+function leftAlone({ message }: ClaudikinsError, pauseMs: number): ClaudikinsError {
+  const seconds = Math.ceil(pauseMs / 1_000);
+  return new ClaudikinsError("MODEL_UNAVAILABLE", `${message}, and it wants to be left alone for ${seconds} s`, {
+    hint: "Wait that long, or take another model: --model.",
+  });
+}
+
+const cancelled = () => new ClaudikinsError("CANCELLED", "The question to the model was cancelled");
+
+/** Throws CANCELLED at once when the signal comes. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stopListening = onAbort(signal, resolve);
+  const timer = setTimeout(resolve, ms);
+  await promise;
+  clearTimeout(timer);
+  stopListening();
+  if (signal.aborted) throw cancelled();
+}

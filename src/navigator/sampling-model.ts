@@ -1,0 +1,78 @@
+/** The host's own model, asked over MCP sampling. There is no schema in it: what to answer with is said in words. */
+import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
+import type { Host } from "../clients/host.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
+import { estimateTokens } from "../token-estimate.ts";
+import { inWords } from "./json-request.ts";
+import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
+
+/** Hosts show it to the person, who may read it first. */
+const timeLimitMs = 300_000;
+
+/** What hosts answer where the person says no. */
+const refusedByPerson = -1;
+
+/** Who asks, as servers are named that ask for a sampling. */
+const asker = "claudikins";
+
+export class SamplingModel implements Model {
+  readonly name = "the host's model";
+  readonly #sample: NonNullable<Host["sample"]>;
+
+  constructor(sample: NonNullable<Host["sample"]>) {
+    this.#sample = sample;
+  }
+
+  async ask(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
+    if (signal.aborted) throw cancelled();
+    const systemPrompt = inWords(request);
+    const timeout = AbortSignal.timeout(timeLimitMs);
+    const text = await this.#sample(
+      {
+        messages: [{ role: "user", content: { type: "text", text: request.prompt } }],
+        systemPrompt,
+        maxTokens: request.maxTokens,
+        temperature: 0,
+        modelPreferences: { costPriority: 1, speedPriority: 1, intelligencePriority: 0.3 },
+      },
+      { server: asker, signal: AbortSignal.any([signal, timeout]) },
+    ).then(
+      ({ content }) => textOf(content),
+      (error: unknown) => {
+        if (signal.aborted) throw cancelled();
+        throw timeout.aborted ? unavailable(`it gave no answer within ${timeLimitMs / 1_000} s`) : failureOf(error);
+      },
+    );
+    if (text === "") {
+      throw new ClaudikinsError("MODEL_ANSWER_INVALID", "What the host's model answers is empty", { hint });
+    }
+    const tokens = {
+      prompt: Math.round(estimateTokens(`${systemPrompt}\n${request.prompt}`)),
+      completion: Math.round(estimateTokens(text)),
+    };
+    return { text, tokens, isEstimate: true };
+  }
+}
+
+const hint = 'With "llm" in claudikins.json a model of your own is asked in its place.';
+
+function textOf(content: unknown): string {
+  const texts = [content].flat().flatMap((block) => {
+    const { type, text } = Object(block) as { type?: unknown; text?: unknown };
+    return type === "text" && typeof text === "string" ? [text] : [];
+  });
+  return texts.join("").trim();
+}
+
+function failureOf(error: unknown): ClaudikinsError {
+  if (error instanceof McpError && (error.code === refusedByPerson || error.code === ErrorCode.InvalidRequest)) {
+    return new ClaudikinsError("MODEL_REFUSED", "The person, or the host, refused to ask its model", { hint });
+  }
+  return unavailable(messageOf(error));
+}
+
+function unavailable(what: string): ClaudikinsError {
+  return new ClaudikinsError("MODEL_UNAVAILABLE", `The host's model cannot be used: ${what}`, { hint });
+}
+
+const cancelled = () => new ClaudikinsError("CANCELLED", "The question to the host's model was cancelled");

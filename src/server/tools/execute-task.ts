@@ -1,0 +1,89 @@
+/** The MCP tool `execute_task`: a task in words in; one tool picked and called by a small model; its result out. */
+import type { CallToolResult, ElicitRequestFormParams, Tool } from "@modelcontextprotocol/sdk/types.js";
+import { type Host, hasForms } from "../../clients/host.ts";
+import type { Config } from "../../config/load.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import type { Toolbox } from "../../flows/toolbox.ts";
+import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../navigator/model.ts";
+import { boundedJson } from "../content.ts";
+
+export const executeTask: Tool = {
+  name: "execute_task",
+  title: "Execute a task",
+  description: "A small model picks one tool for a task in words, fills in its arguments and calls it.",
+  inputSchema: {
+    type: "object",
+    properties: { task: { type: "string" }, dry_run: { type: "boolean" } },
+    required: ["task"],
+  },
+  annotations: { destructiveHint: true, openWorldHint: true },
+};
+
+/** Whether a host gets it: the user has turned it on, and there is a model: of the config, or the host's own. */
+export function offersTasks({ executeTask: isOn, llm }: Config, host: { sampling: boolean }): boolean {
+  return isOn && (llm !== undefined || host.sampling);
+}
+
+export async function callExecuteTask(
+  args: Record<string, unknown>,
+  toolbox: Toolbox,
+  signal: AbortSignal,
+  onProgress?: (line: string) => void,
+): Promise<CallToolResult> {
+  const { task, dry_run: dryRun = false } = args;
+  if (typeof task !== "string" || task.trim() === "")
+    return answer('execute_task needs "task": what is to be done, in a sentence', true);
+  if (typeof dryRun !== "boolean") return answer('"dry_run" must be true or false', true);
+  const [model, { runTask }, { taskReceiptText }] = await Promise.all([
+    modelFor(toolbox),
+    import("../../navigator/run-task.ts"),
+    import("../../navigator/receipt-text.ts"),
+  ]);
+  const askForMissing = formsOf(toolbox.pool.host);
+  const outcome = await runTask({ task, dryRun, signal, onProgress, askForMissing }, model, toolbox);
+  const { folders, limits } = toolbox.config;
+  const options = { maxChars: limits.outputChars, workspace: folders.workspace };
+  const text = boundedJson(shown(outcome), crypto.randomUUID(), options);
+  return answer(`${text}\n\n${taskReceiptText(outcome)}`, !outcome.success);
+}
+
+/** Of a call that was made the arguments are what the model has made of the task: the agent need not read them. */
+function shown(outcome: TaskOutcome): object {
+  if (!outcome.success) {
+    const { success, tool_used, error, needs_input } = outcome;
+    return { success, ...(tool_used ? { tool_used } : {}), error, ...(needs_input ? { needs_input } : {}) };
+  }
+  if ("dry_run" in outcome) {
+    const { success, dry_run, tool_used, arguments: args } = outcome;
+    return { success, dry_run, tool_used, arguments: args };
+  }
+  const { success, tool_used, result } = outcome;
+  return { success, tool_used, result };
+}
+
+/** Throws NEEDS_VARIABLE. */
+async function modelFor({ config, pool, log }: Toolbox): Promise<Model> {
+  if (config.llm) {
+    const { OpenAiModel } = await import("../../navigator/openai-model.ts");
+    return new OpenAiModel(config.llm, { log });
+  }
+  const { host } = pool;
+  if (!host?.sample) throw new ClaudikinsError("MODEL_UNAVAILABLE", "There is no model, and the host lends none");
+  const { SamplingModel } = await import("../../navigator/sampling-model.ts");
+  return new SamplingModel(host.sample.bind(host));
+}
+
+/** Undefined where the person can be shown no form. */
+function formsOf(host: Host | undefined): TaskOptions["askForMissing"] {
+  if (!hasForms(host)) return undefined;
+  return async (message, schema, signal): Promise<FilledForm> => {
+    const requestedSchema = schema as ElicitRequestFormParams["requestedSchema"];
+    const asked = { server: "claudikins", signal };
+    const { action, content } = await host.elicit({ mode: "form", message, requestedSchema }, asked);
+    return { action, content };
+  };
+}
+
+function answer(text: string, isError: boolean): CallToolResult {
+  return { content: [{ type: "text", text }], ...(isError ? { isError } : {}) };
+}

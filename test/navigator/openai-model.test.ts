@@ -1,0 +1,320 @@
+/** A model behind an endpoint: what it is asked, and what becomes of every way in which it may not answer. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type Llm, type LlmEntry, llmOf } from "../../src/config/llm.ts";
+import { ClaudikinsError } from "../../src/errors.ts";
+import type { ModelAnswer, ModelRequest } from "../../src/navigator/model.ts";
+import { OpenAiModel } from "../../src/navigator/openai-model.ts";
+import { type LlmRequest, type Reply, type Script, startLlm } from "../support/llm.ts";
+
+setDefaultTimeout(30_000);
+
+const key = "test-key-1234567";
+const strict = {
+  type: "object",
+  properties: { choice: { type: "string", enum: ["a", "b"] } },
+  required: ["choice"],
+  additionalProperties: false,
+};
+const request: ModelRequest = {
+  system: "Pick.",
+  prompt: "a or b?",
+  schema: strict,
+  schemaName: "choice",
+  maxTokens: 50,
+};
+const answer = '{"choice":"a"}';
+const ok: Reply = { text: answer };
+const never = () => new AbortController().signal;
+let count = 0;
+
+/** Of a model of its own: what one has learned is not known of another. */
+function llm(baseUrl: string, more: LlmEntry = {}): Llm {
+  count += 1;
+  return llmOf({ baseUrl, model: `m${count}`, apiKey: "${A_KEY}", ...more }, { A_KEY: key });
+}
+
+const logged: string[] = [];
+const note = (message: string) => void logged.push(message);
+const log = { debug: note, info: note, warn: note };
+
+const modelOf = (of: Llm) => new OpenAiModel(of, { log, firstPauseMs: 1 });
+
+async function asked(script: Script, more: LlmEntry = {}, wanted = request) {
+  await using server = startLlm(script);
+  const model = modelOf(llm(server.baseUrl, more));
+  const given = await model.ask(wanted, never()).catch((error: unknown) => error as ClaudikinsError);
+  expect(server.problems).toEqual([]);
+  return { given, requests: server.requests };
+}
+
+const failure = (given: unknown) => {
+  if (!(given instanceof ClaudikinsError)) throw new Error(`it did not fail: ${JSON.stringify(given)}`);
+  return {
+    code: given.code,
+    message: given.message.replace(/\bm\d+\b/g, "M").replace(/127\.0\.0\.1:\d+/g, "HOST"),
+    hint: given.hint,
+  };
+};
+
+describe("a request", () => {
+  test("has the key, the model, the words, the schema, and nothing of the surroundings", async () => {
+    process.env["OPENAI_CUSTOM_HEADERS"] = "x-openai-custom: 1";
+    process.env["OPENAI_ORG_ID"] = "org-1";
+    try {
+      const { given, requests } = await asked([ok], { headers: { "X-Title": "t" } });
+      expect(given).toEqual({ text: answer, tokens: { prompt: 100, completion: 7 }, isEstimate: false });
+      expect(requests.map(({ body }) => body)).toEqual([
+        {
+          model: expect.stringMatching(/^m\d+$/),
+          messages: [
+            { role: "system", content: "Pick." },
+            { role: "user", content: "a or b?" },
+          ],
+          max_tokens: 1_074,
+          temperature: 0,
+          response_format: { type: "json_schema", json_schema: { name: "choice", strict: true, schema: strict } },
+        },
+      ]);
+      expect(requests[0]?.headers).toMatchObject({
+        "x-title": "t",
+        "user-agent": expect.stringMatching(/^claudikins/),
+      });
+    } finally {
+      delete process.env["OPENAI_CUSTOM_HEADERS"];
+      delete process.env["OPENAI_ORG_ID"];
+    }
+  });
+
+  test("of a preset has what that takes", async () => {
+    const { requests } = await asked([ok], { preset: "cerebras" });
+    expect(requests[0]?.body).toMatchObject({ max_completion_tokens: 1_074, reasoning_effort: "low" });
+    expect(requests[0]?.body).not.toHaveProperty("temperature");
+  });
+
+  test("by a schema that cannot be strict says in words, too, what is wanted", async () => {
+    const loose = { type: "object", properties: { a: { type: "string" }, b: { type: "number" } }, required: ["a"] };
+    const { requests } = await asked([ok], {}, { ...request, schema: loose });
+    expect(requests[0]?.body.response_format?.json_schema?.strict).toBe(false);
+    expect(requests[0]?.body.messages[0]?.content).toContain(JSON.stringify(loose));
+  });
+
+  test("where the endpoint says no tokens: they are estimated", async () => {
+    const { given } = await asked([{ text: answer, usage: null }]);
+    expect(given).toMatchObject({ isEstimate: true });
+    const { prompt, completion } = (given as ModelAnswer).tokens;
+    expect(prompt).toBeGreaterThan(3);
+    expect(completion).toBeGreaterThan(3);
+  });
+});
+
+describe("is tried again", () => {
+  test.each<[string, Reply[]]>([
+    ["after 429, when it says", [{ status: 429, headers: { "retry-after": "0" } }, ok]],
+    ["after 429, in milliseconds", [{ status: 429, headers: { "retry-after-ms": "3" } }, ok]],
+    ["after 429 that says nothing", [{ status: 429 }, ok]],
+    ["after three failures", [{ status: 500 }, { status: 503 }, { status: 529 }, ok]],
+    ["after an answer that is empty", [{ text: "" }, ok]],
+    ["after an answer that breaks off", [{ text: '{"choi', finish: "length" }, ok]],
+  ])("%s", async (_, script) => {
+    const { given, requests } = await asked(script);
+    expect(given).toMatchObject({ text: answer });
+    expect(requests).toHaveLength(script.length);
+  });
+
+  test("with more room where it broke off, and both are counted", async () => {
+    const { given, requests } = await asked([{ text: '{"', finish: "length" }, ok]);
+    expect(given).toMatchObject({ tokens: { prompt: 200, completion: 14 } });
+    expect(requests[1]?.body.max_tokens).toBeGreaterThan(2 * (requests[0]?.body.max_tokens ?? 0));
+  });
+});
+
+describe("fails", () => {
+  const error = (message: string, more: object = {}) => ({ error: { message, ...more } });
+  test.each<[string, Reply[], number, string, string]>([
+    [
+      "500s until given up",
+      [{ status: 500 }],
+      4,
+      "MODEL_UNAVAILABLE",
+      "cannot be used: it is in trouble (500): no: 500",
+    ],
+    [
+      "429 until given up",
+      [{ status: 429 }],
+      4,
+      "MODEL_UNAVAILABLE",
+      "cannot be used: it was asked too often (429): no: 429",
+    ],
+    [
+      "429 for too long",
+      [{ status: 429, headers: { "retry-after": "3600" } }],
+      1,
+      "MODEL_UNAVAILABLE",
+      "cannot be used: it was asked too often (429): no: 429, and it wants to be left alone for 3600 s",
+    ],
+    [
+      "no credit",
+      [{ status: 429, body: error("You exceeded your quota", { code: "insufficient_quota" }) }],
+      1,
+      "MODEL_UNAVAILABLE",
+      "cannot be used: there is no credit left (429): You exceeded your quota",
+    ],
+    ["401", [{ status: 401, body: error("bad key") }], 1, "AUTH_REQUIRED", "does not know the key (401): bad key"],
+    ["403", [{ status: 403, body: error("no") }], 1, "AUTH_REQUIRED", "refuses the key (403): no"],
+    [
+      "404",
+      [{ status: 404, body: error("no such model") }],
+      1,
+      "MODEL_UNAVAILABLE",
+      "cannot be used: there is no model M, or nothing at all under this address (404): no such model",
+    ],
+    ["a refusal", [{ refusal: "I cannot" }], 1, "MODEL_REFUSED", "refused to answer"],
+    ["a content filter", [{ text: "", finish: "content_filter" }], 1, "MODEL_REFUSED", "refused to answer"],
+    ["empty twice", [{ text: " " }], 2, "MODEL_ANSWER_INVALID", "answers is empty"],
+    ["cut twice", [{ text: "{", finish: "length" }], 2, "MODEL_ANSWER_INVALID", "answers breaks off"],
+    ["a web page", [{ body: "<html>" }], 1, "MODEL_UNAVAILABLE", "cannot be used: its answer is not JSON"],
+    [
+      "other JSON",
+      [{ body: { hello: 1 } }],
+      1,
+      "MODEL_UNAVAILABLE",
+      "cannot be used: what answers there is no chat completion",
+    ],
+    [
+      "a redirection",
+      [{ status: 307, headers: { location: "http://127.0.0.1:1/" } }],
+      1,
+      "MODEL_UNAVAILABLE",
+      "cannot be used: it points elsewhere, where the key is not sent (307): no: 307",
+    ],
+  ])("%s", async (_, script, times, code, message) => {
+    const { given, requests } = await asked(script);
+    expect(failure(given)).toMatchObject({ code });
+    expect(failure(given).message).toEndWith(message);
+    expect(requests).toHaveLength(times);
+  });
+
+  test("401: the variable of the key is named", async () => {
+    const { given } = await asked([{ status: 401 }]);
+    expect(failure(given).hint).toBe("Set A_KEY to a key that is valid for it.");
+  });
+
+  test("where nobody listens", async () => {
+    const of = llm("http://127.0.0.1:9/v1");
+    const error = await modelOf(of)
+      .ask(request, never())
+      .catch((thrown: unknown) => thrown);
+    expect(failure(error)).toEqual({
+      code: "MODEL_UNAVAILABLE",
+      message: "The model HOST/M cannot be used: nothing listens at http://HOST",
+      hint: 'Start it, or correct "llm.baseUrl" in the config.',
+    });
+  });
+
+  test("without its variable: which one is said, and nothing is sent", () => {
+    const of = llmOf({ preset: "cerebras" }, {});
+    expect(failure(catching(() => modelOf(of)))).toEqual({
+      code: "NEEDS_VARIABLE",
+      message: "The model cerebras/gpt-oss-120b needs CEREBRAS_API_KEY, which the environment does not have",
+      hint: "Set CEREBRAS_API_KEY before starting claudikins.",
+    });
+  });
+
+  test("with an address that is none once its variable is filled in", () => {
+    const of = llmOf({ baseUrl: "${AT}", model: "m" }, { AT: "ftp://secret" });
+    expect(failure(catching(() => modelOf(of))).code).toBe("CONFIG_INVALID");
+  });
+
+  test("when it takes too long", async () => {
+    const { given, requests } = await asked([{ hangs: true }], { timeoutMs: 50 });
+    expect(failure(given)).toMatchObject({
+      code: "MODEL_UNAVAILABLE",
+      message: expect.stringContaining("no answer within 0.05 s"),
+    });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each<[string, Reply]>([
+    ["in a request", { hangs: true }],
+    ["in a pause", { status: 429, headers: { "retry-after": "15" } }],
+  ])("when it is cancelled %s: at once", async (_, reply) => {
+    await using server = startLlm([reply]);
+    const ended = new AbortController();
+    const asking = modelOf(llm(server.baseUrl))
+      .ask(request, ended.signal)
+      .catch((thrown: unknown) => thrown);
+    await server.asked(1);
+    // The answer is on its way: the pause begins, or has begun.
+    ended.abort();
+    expect(failure(await asking).code).toBe("CANCELLED");
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe("what an endpoint refuses is left out, and not asked for again", () => {
+  const formatOf = ({ body }: LlmRequest) => body.response_format?.type ?? "none";
+  const refusing =
+    (...refused: string[]) =>
+    (each: LlmRequest): Reply =>
+      refused.includes(formatOf(each)) ? { status: 400, body: { error: { message: "response_format: no" } } } : ok;
+
+  test.each([
+    [["json_schema"], ["json_schema", "json_object"], "json_object"],
+    [["json_schema", "json_object"], ["json_schema", "json_object", "none"], "none"],
+  ])("%p", async (refused, first, then) => {
+    await using server = startLlm(refusing(...refused));
+    const of = llm(server.baseUrl);
+    expect(await modelOf(of).ask(request, never())).toMatchObject({ text: answer });
+    expect(server.requests.map(formatOf)).toEqual(first);
+    expect(server.requests.at(-1)?.body.messages[0]?.content).toContain(JSON.stringify(strict));
+    await modelOf(of).ask(request, never());
+    expect(server.requests.slice(first.length).map(formatOf)).toEqual([then]);
+    expect(server.problems).toEqual([]);
+  });
+
+  test("one schema that it refuses does not end the others", async () => {
+    const odd = { ...request, schemaName: "odd" };
+    await using server = startLlm(({ body }) =>
+      body.response_format?.json_schema?.name === "odd" ? { status: 400, body: { error: { message: "no" } } } : ok,
+    );
+    const model = modelOf(llm(server.baseUrl));
+    for (const each of [request, odd, request]) expect(await model.ask(each, never())).toMatchObject({ text: answer });
+    expect(server.requests.map(formatOf)).toEqual(["json_schema", "json_schema", "json_object", "json_schema"]);
+  });
+
+  test.each<[string, object, (body: LlmRequest["body"]) => boolean]>([
+    ["max_tokens", { message: "Unsupported parameter", param: "max_tokens" }, (body) => body.max_tokens !== undefined],
+    ["temperature", { message: "Unsupported value: 'temperature'" }, (body) => body.temperature !== undefined],
+  ])("%s", async (_, error, isRefused) => {
+    const { given, requests } = await asked(({ body }) => (isRefused(body) ? { status: 400, body: { error } } : ok));
+    expect(given).toMatchObject({ text: answer });
+    expect(requests).toHaveLength(2);
+    expect(formatOf(requests[1]!)).toBe("json_schema");
+  });
+
+  test("but not all of it: what is refused without end fails", async () => {
+    const { given, requests } = await asked([{ status: 400, body: { error: { message: "the prompt is too long" } } }]);
+    expect(failure(given).message).toEndWith("it refused the request (400): the prompt is too long");
+    expect(requests.length).toBeLessThan(6);
+  });
+});
+
+test("the key is in no error and no log, whatever the endpoint sends back", async () => {
+  const words = `Incorrect API key provided: ${key}, Bearer ${key}, ${key.slice(0, 8)}****`;
+  for (const status of [400, 401, 404, 429, 500]) {
+    const { given } = await asked([{ status, body: { error: { message: words, code: key, param: key } } }]);
+    expect(given).toBeInstanceOf(ClaudikinsError);
+    expect(Bun.inspect(given)).not.toContain(key);
+    expect(failure(given).message).toContain("Incorrect API key");
+  }
+  expect(logged.length).toBeGreaterThan(20);
+  expect(logged.join()).not.toContain(key);
+});
+
+function catching(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}

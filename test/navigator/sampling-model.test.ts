@@ -1,0 +1,81 @@
+/** The host's model: what it is asked, and what becomes of hosts and people who do not answer. */
+import { describe, expect, test } from "bun:test";
+import { McpError } from "@modelcontextprotocol/sdk/types.js";
+import type { Host } from "../../src/clients/host.ts";
+import { SamplingModel } from "../../src/navigator/sampling-model.ts";
+import { estimateTokens } from "../../src/token-estimate.ts";
+
+type Sample = NonNullable<Host["sample"]>;
+
+const request = { system: "Pick.", prompt: "a or b?", schema: { type: "object" }, schemaName: "choice", maxTokens: 50 };
+const never = () => new AbortController().signal;
+const saying =
+  (content: unknown): Sample =>
+  async () =>
+    ({ role: "assistant", model: "m", content }) as never;
+const failing =
+  (error: unknown): Sample =>
+  async () => {
+    throw error;
+  };
+
+test("it is asked in words, and the tokens are estimated", async () => {
+  const asked: unknown[] = [];
+  const model = new SamplingModel(async (params, by) => {
+    asked.push(params, by.server);
+    return saying({ type: "text", text: ' {"choice":"a"} ' })(params, by);
+  });
+  const systemPrompt = `Pick.\n\nAnswer with one JSON object and nothing else: no words around it. It has this JSON Schema:\n{"type":"object"}`;
+  expect(await model.ask(request, never())).toEqual({
+    text: '{"choice":"a"}',
+    tokens: {
+      prompt: Math.round(estimateTokens(`${systemPrompt}\na or b?`)),
+      completion: Math.round(estimateTokens('{"choice":"a"}')),
+    },
+    isEstimate: true,
+  });
+  expect(asked).toEqual([
+    {
+      messages: [{ role: "user", content: { type: "text", text: "a or b?" } }],
+      systemPrompt,
+      maxTokens: 50,
+      temperature: 0,
+      modelPreferences: { costPriority: 1, speedPriority: 1, intelligencePriority: 0.3 },
+    },
+    "claudikins",
+  ]);
+});
+
+test("several blocks are one answer", async () => {
+  const blocks = [
+    { type: "text", text: '{"a"' },
+    { type: "image", data: "" },
+    { type: "text", text: ":1}" },
+  ];
+  expect(await new SamplingModel(saying(blocks)).ask(request, never())).toMatchObject({ text: '{"a":1}' });
+});
+
+describe("fails", () => {
+  test.each<[string, Sample, string]>([
+    ["the person says no", failing(new McpError(-1, "User rejected")), "MODEL_REFUSED"],
+    ["the host does not take it", failing(new McpError(-32_600, "no")), "MODEL_REFUSED"],
+    ["the host has no sampling", failing(new McpError(-32_601, "unknown")), "MODEL_UNAVAILABLE"],
+    ["the host breaks", failing(new Error("gone")), "MODEL_UNAVAILABLE"],
+    ["nothing is said", saying({ type: "text", text: " " }), "MODEL_ANSWER_INVALID"],
+    ["no text is", saying({ type: "image", data: "", mimeType: "image/png" }), "MODEL_ANSWER_INVALID"],
+  ])("%s", async (_, sample, code) => {
+    expect(await new SamplingModel(sample).ask(request, never()).catch((error) => error)).toMatchObject({ code });
+  });
+
+  test("when it is cancelled: at once", async () => {
+    const ended = new AbortController();
+    const sample: Sample = (_, { signal }) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const asking = new SamplingModel(sample).ask(request, ended.signal).catch((error) => error);
+    ended.abort();
+    expect(await asking).toMatchObject({ code: "CANCELLED" });
+    expect(await new SamplingModel(sample).ask(request, ended.signal).catch((error) => error)).toMatchObject({
+      code: "CANCELLED",
+    });
+  });
+});

@@ -1,0 +1,112 @@
+/** Tasks in words, by both ways: what the config denies is not offered to the model, and not called though it is chosen; what is to be confirmed is. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { llmOf } from "../../src/config/llm.ts";
+import { callExecuteTask } from "../../src/server/tools/execute-task.ts";
+import { cli } from "../cli/in-memory.ts";
+import { type Llm, startLlm } from "../support/llm.ts";
+import { Person, Recorded } from "./recorded.ts";
+
+setDefaultTimeout(30_000);
+
+const recorded = new Recorded();
+beforeAll(() => recorded.project);
+afterAll(() => recorded[Symbol.asyncDispose]());
+
+const inputSchema = { type: "object", properties: { id: { type: "number" } }, required: ["id"] };
+const tools = [
+  { name: "remove-it", description: "Removes it.", annotations: { destructiveHint: true }, inputSchema },
+  { name: "read-it", description: "Reads it.", annotations: { readOnlyHint: true }, inputSchema },
+  { name: "list-them", description: "Lists them.", annotations: { readOnlyHint: true }, inputSchema },
+];
+
+/** A model that always wants to remove it. */
+const insisting = () =>
+  startLlm(
+    ({ body }) => (body.response_format?.json_schema?.name.endsWith("_choice") ? { choice: "remove-it" } : { id: 7 }),
+    undefined,
+  );
+
+const told = ({ requests }: Llm) =>
+  JSON.stringify(requests.map(({ body }) => body.messages.map(({ content }) => content)));
+const offered = /Removes it/;
+
+interface Failed {
+  type?: string;
+  message?: string;
+}
+
+type Way = (llm: Llm, dryRun?: boolean) => Promise<{ success: boolean; error?: Failed }>;
+
+const ways: Record<string, Way> = {
+  async execute_task({ baseUrl }, dryRun = false) {
+    const { toolbox } = recorded;
+    toolbox.config.llm = llmOf({ baseUrl, model: "m" }, {});
+    const given = { task: "remove it, 7", dry_run: dryRun };
+    const { content } = await callExecuteTask(given, toolbox, new AbortController().signal);
+    const [block] = content as { text: string }[];
+    return JSON.parse(block!.text.split("\n\n[")[0]!);
+  },
+  async "claudikins run"({ baseUrl }, dryRun = false) {
+    const { path } = recorded.project;
+    const config = JSON.parse(readFileSync(join(path, "claudikins.json"), "utf8"));
+    recorded.project.write("claudikins.json", { ...config, llm: { baseUrl, model: "m" } });
+    const words = ["run", "--json", ...(dryRun ? ["--dry-run"] : []), "remove it, 7"];
+    const { stdout, stderr } = await cli(words, { cwd: path });
+    return stdout === "" ? JSON.parse(stderr).outcome : JSON.parse(stdout);
+  },
+};
+
+describe.each(Object.entries(ways))("%s", (_name, way) => {
+  test("is called where nothing is said", async () => {
+    await using llm = insisting();
+    await recorded.open({}, undefined, tools);
+    expect(await way(llm)).toMatchObject({ success: true });
+    expect(recorded.got()).toEqual([{ name: "remove-it", args: { id: 7 } }]);
+    expect(await way(llm, true)).toMatchObject({ success: true, dry_run: true });
+    expect(recorded.got()).toEqual([]);
+    expect(told(llm)).toMatch(offered);
+  });
+
+  test.each<[string, object, object | undefined]>([
+    ["by a name", { deny: ["remove-it"] }, undefined],
+    ["for all", {}, { deny: ["*.remove-*"] }],
+    ["since others are allowed", { allow: ["read-*", "list-*"] }, undefined],
+    ["with all of the server", { deny: ["*"] }, undefined],
+  ])("denied %s", async (_, keys, policy) => {
+    await using llm = insisting();
+    await recorded.open(keys, policy, tools);
+    for (const dryRun of [false, true]) expect(await way(llm, dryRun)).toMatchObject({ success: false });
+    expect(recorded.got()).toEqual([]);
+    // It has not heard of it: "remove" stands in the task alone.
+    expect(told(llm)).not.toMatch(offered);
+  });
+
+  test("to be confirmed, and nobody can be asked: not called", async () => {
+    await using llm = insisting();
+    await recorded.open({ confirm: "destructive" }, undefined, tools);
+    expect(await way(llm)).toMatchObject({
+      success: false,
+      error: {
+        type: "POLICY_DENIED",
+        message: "rec.remove-it has to be confirmed by a person, and nobody can be asked here",
+      },
+    });
+    expect(recorded.got()).toEqual([]);
+  });
+});
+
+/** How `run` asks at a terminal is tested where a terminal is: test/cli/task.test.ts. */
+test.each([
+  ["once", true],
+  ["no", false],
+])("to be confirmed: the person of a host says %s", async (said, success) => {
+  await using llm = insisting();
+  const toolbox = await recorded.open({ confirm: "destructive" }, undefined, tools);
+  const person = new Person(said);
+  toolbox.pool.host = person.host;
+  expect(await ways["execute_task"]!(llm)).toMatchObject({ success });
+  expect(person.asked).toHaveLength(1);
+  expect(recorded.got()).toHaveLength(success ? 1 : 0);
+});
