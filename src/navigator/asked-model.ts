@@ -1,4 +1,5 @@
 /** A model for one task: everything that it is asked is counted, for the receipt. */
+import { unlessAborted } from "../clients/unless-aborted.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Model, ModelRequest, TaskReceipt, TaskStep } from "./model.ts";
 
@@ -22,11 +23,11 @@ export class AskedModel {
   async ask(request: ModelRequest): Promise<string> {
     refuseCancelled(this.#signal);
     this.#calls += 1;
-    const { text, tokens, isEstimate } = await this.#model.ask(request, this.#signal);
+    const asked = this.#model.ask(request, this.#signal);
+    const { text, tokens, isEstimate } = await unlessAborted(asked, this.#signal, "The question to the model");
     this.#tokens.prompt += tokens.prompt;
     this.#tokens.completion += tokens.completion;
     this.#tokens.isEstimate ||= isEstimate;
-    refuseCancelled(this.#signal);
     return text;
   }
 

@@ -1,12 +1,13 @@
 /** The arguments of the chosen tool: out of the task, checked by the tool's schema, and what is missing from a person. */
 import type { JsonObject } from "../clients/result.ts";
+import { unlessAborted } from "../clients/unless-aborted.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { isSchema } from "../registry/json-schema.ts";
 import { toolId } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import { argumentProblems } from "../registry/validate-arguments.ts";
 import { argumentRequest, correctionOf, optional } from "./argument-prompt.ts";
-import { type AskedModel, refuseCancelled, unusable } from "./asked-model.ts";
+import { type AskedModel, unusable } from "./asked-model.ts";
 import { objectIn } from "./json-answer.ts";
 import { formOf, missingIn, schemaOfMissing } from "./missing.ts";
 import type { FilledForm, TaskFailed, TaskOptions, TaskStep } from "./model.ts";
@@ -101,8 +102,13 @@ async function completed(
   const form = formOf(inputSchema, missing);
   if (!askForMissing || !form) return { needs, why };
   step.asked = missing;
-  const { action, content = {}, problem } = await answerTo(askForMissing(question, form, signal));
-  refuseCancelled(signal);
+  const {
+    action,
+    content = {},
+    problem,
+  } = await answerTo(
+    unlessAborted(askForMissing(question, form, signal), signal, `The question for ${missing.join(", ")}`),
+  );
   if (action === "decline")
     throw new ClaudikinsError("CANCELLED", `Somebody was asked for ${missing.join(", ")}, and declined`);
   if (action !== "accept") return { needs, why: `${why}; ${problem ?? "the question for it was closed"}` };

@@ -162,6 +162,7 @@ describe("a tool that never answers", () => {
   test.each<[string, object, number]>([
     ["and may have run is not called again", {}, 1],
     ["and only reads is called once more", { annotations: { readOnlyHint: true } }, 2],
+    ["and may be called twice is", { annotations: { idempotentHint: true } }, 2],
   ])("%s", async (_, more, calls) => {
     const tools = [{ name: "hang", inputSchema: { type: "object" }, ...more }];
     const script = { answers: { "tools/list": { tools }, "tools/call": { $never: true } } };
@@ -182,6 +183,27 @@ describe("a task that is cancelled", () => {
       return choice("failing");
     });
     expect(outcome).toMatchObject({ success: false, error: { type: "CANCELLED" }, receipt: { modelCalls: 1 } });
+  });
+
+  test("while the model does not answer, and does not listen: nobody waits for it", async () => {
+    await open({ odd: fixture("odd") });
+    const controller = new AbortController();
+    const outcome = await run({ signal: controller.signal }, () => {
+      setImmediate(() => controller.abort());
+      return new Promise(() => {});
+    });
+    expect(outcome).toMatchObject({ success: false, error: { type: "CANCELLED" }, receipt: { modelCalls: 1 } });
+  });
+
+  test("while a person is asked: the same", async () => {
+    await open({ demo: demoEntry });
+    const controller = new AbortController();
+    const askForMissing = () => {
+      setImmediate(() => controller.abort());
+      return new Promise<never>(() => {});
+    };
+    const outcome = await run({ signal: controller.signal, askForMissing }, choice("get_order"), {});
+    expect(outcome).toMatchObject({ success: false, tool_used: "demo.get_order", error: { type: "CANCELLED" } });
   });
 
   test("in the middle of the call", async () => {
