@@ -1,4 +1,5 @@
 /** The arguments of one tool as a request to the model: what the tool takes, in a budget, and an answer by its schema. */
+import { oneLine } from "../clients/notices.ts";
 import type { JsonObject } from "../clients/result.ts";
 import { isSchema, requiredNames } from "../registry/json-schema.ts";
 import { firstSentence } from "../registry/signature.ts";
@@ -60,7 +61,7 @@ export function correctionOf(request: ModelRequest, answer: string, problems: st
   const before = `Your answer was ${JSON.stringify(cut(answer.trim(), 2_000))}`;
   return {
     ...request,
-    prompt: `${request.prompt}\n\n${before}\nIt does not fit: ${problems.join("; ")}\nAll arguments again:`,
+    prompt: `${request.prompt}\n\n${before}\nIt does not fit: ${problems.map((problem) => oneLine(problem, 300)).join("; ")}\nAll arguments again:`,
   };
 }
 

@@ -1,4 +1,5 @@
 /** A model for one task: everything that it is asked is counted, for the receipt. */
+import { unlessAborted } from "../clients/unless-aborted.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Model, ModelRequest, TaskReceipt, TaskStep } from "./model.ts";
 
@@ -20,13 +21,13 @@ export class AskedModel {
 
   /** The text of the answer. Throws what the model throws, and CANCELLED. */
   async ask(request: ModelRequest): Promise<string> {
-    if (this.#signal.aborted) throw cancelled();
+    refuseCancelled(this.#signal);
     this.#calls += 1;
-    const { text, tokens, isEstimate } = await this.#model.ask(request, this.#signal);
+    const asked = this.#model.ask(request, this.#signal);
+    const { text, tokens, isEstimate } = await unlessAborted(asked, this.#signal, "The question to the model");
     this.#tokens.prompt += tokens.prompt;
     this.#tokens.completion += tokens.completion;
     this.#tokens.isEstimate ||= isEstimate;
-    if (this.#signal.aborted) throw cancelled();
     return text;
   }
 
@@ -56,8 +57,9 @@ export class AskedModel {
   }
 }
 
-function cancelled(): ClaudikinsError {
-  return new ClaudikinsError("CANCELLED", "The task was cancelled");
+/** Throws CANCELLED. */
+export function refuseCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The task was cancelled");
 }
 
 /** Of a model that was told what is wrong with its answer, and answered no better. */

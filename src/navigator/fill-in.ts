@@ -1,6 +1,7 @@
 /** The arguments of the chosen tool: out of the task, checked by the tool's schema, and what is missing from a person. */
 import type { JsonObject } from "../clients/result.ts";
-import { ClaudikinsError } from "../errors.ts";
+import { unlessAborted } from "../clients/unless-aborted.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
 import { isSchema } from "../registry/json-schema.ts";
 import { toolId } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
@@ -9,7 +10,7 @@ import { argumentRequest, correctionOf, optional } from "./argument-prompt.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
 import { objectIn } from "./json-answer.ts";
 import { formOf, missingIn, schemaOfMissing } from "./missing.ts";
-import type { TaskFailed, TaskOptions, TaskStep } from "./model.ts";
+import type { FilledForm, TaskFailed, TaskOptions, TaskStep } from "./model.ts";
 import type { ServerTool } from "./options.ts";
 
 export type NeedsInput = NonNullable<TaskFailed["needs_input"]>;
@@ -96,17 +97,33 @@ async function completed(
   const id = toolId(server.name, tool.name);
   const { inputSchema } = tool;
   const needs = { schema: schemaOfMissing(inputSchema, missing), known, missing };
-  const why = `${id} needs ${missing.join(", ")}, which the task does not say`;
+  const question = `${id} needs ${missing.join(", ")}`;
+  const why = `${question}, which the task does not say`;
   const form = formOf(inputSchema, missing);
   if (!askForMissing || !form) return { needs, why };
   step.asked = missing;
-  const { action, content = {} } = await askForMissing(`${id} needs ${missing.join(", ")}`, form, signal);
-  if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The task was cancelled");
+  const {
+    action,
+    content = {},
+    problem,
+  } = await answerTo(
+    unlessAborted(askForMissing(question, form, signal), signal, `The question for ${missing.join(", ")}`),
+  );
   if (action === "decline")
     throw new ClaudikinsError("CANCELLED", `Somebody was asked for ${missing.join(", ")}, and declined`);
-  if (action !== "accept") return { needs, why: `${why}; the question for it was closed` };
+  if (action !== "accept") return { needs, why: `${why}; ${problem ?? "the question for it was closed"}` };
   const given = Object.entries(content).filter(([name]) => missing.includes(name));
   const args = { ...known, ...Object.fromEntries(given) };
   const problems = await argumentProblems(inputSchema, args);
   return problems.length === 0 ? { args } : { needs, why: `${id}: what was said does not fit: ${problems.join("; ")}` };
+}
+
+/** A host may fail to ask; that somebody cancelled all of it is no failure of that. */
+async function answerTo(asked: Promise<FilledForm>): Promise<FilledForm & { problem?: string }> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ClaudikinsError && error.code === "CANCELLED") throw error;
+    return { action: "cancel", problem: `nobody could be asked: ${messageOf(error)}` };
+  }
 }

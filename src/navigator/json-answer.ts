@@ -72,8 +72,10 @@ function plain(text: string): string {
 /** Of models that think aloud, what comes after it; of one that never came to an end, nothing. */
 function withoutThoughts(answer: string): string {
   const text = answer.slice(0, maxLength);
-  const rest = text.slice(/.*<\/think(?:ing)?>/is.exec(text)?.[0].length ?? 0);
-  return rest.replace(/^\s*<think(?:ing)?>.*$/is, "").trim();
+  const ends = [...text.matchAll(/<\/think(?:ing)?>/gi)];
+  const last = ends.at(-1);
+  const rest = last ? text.slice(last.index + last[0].length).trim() : text.trim();
+  return /^<think(?:ing)?>/i.test(rest) ? "" : rest;
 }
 
 function parsed(text: string): unknown {

@@ -7,10 +7,12 @@ import { callOnce } from "../flows/bindings.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import type { RegistryTool } from "../registry/model.ts";
 import { parsedValue } from "../sandbox/binding-value.ts";
+import { refuseCancelled } from "./asked-model.ts";
 import type { ServerTool } from "./options.ts";
 
-/** Of starts and calls together. */
+/** Of starts and calls together; fewer where each takes all of the time that a call may take. */
 const maxTries = 3;
+const maxTimeouts = 2;
 /** Before the second try; twice as long before the third. */
 const firstWaitMs = 300;
 /** A server that asks for more time is reported. */
@@ -40,22 +42,22 @@ export async function makeCall(wanted: ServerTool, args: JsonObject, around: Cal
       return parsedValue(await callOnce({ server, tool, args }, toolbox, signal, tell));
     } catch (error) {
       const waitMs = firstWaitMs * 2 ** (attempt - 1);
-      const again = attempt < maxTries && !signal.aborted && mayRepeat(error, isStarted, wanted.tool);
-      const restMs = again ? restOf(toolbox, server, waitMs) : undefined;
+      const tries = signal.aborted ? 1 : triesAfter(error, isStarted, wanted.tool);
+      const restMs = attempt < tries ? restOf(toolbox, server, waitMs) : undefined;
       if (restMs === undefined) throw error;
-      tell(`${server} does not answer: try ${attempt + 1} of ${maxTries}`);
+      tell(`${server} does not answer: try ${attempt + 1} of ${tries}`);
       await pause(restMs, signal);
     }
   }
 }
 
-/** Whether the tool did provably not run, or may run twice. A tool that was too slow once will be so again. */
-function mayRepeat(error: unknown, isStarted: boolean, { annotations }: RegistryTool): boolean {
-  if (!(error instanceof ClaudikinsError)) return false;
-  const isSilent = error.code === "SERVER_UNAVAILABLE" || error.code === "CALL_TIMEOUT";
-  if (!isStarted || !isSilent) return isSilent;
-  const isUnsent = error instanceof ConnectionLost && !error.sent;
-  return isUnsent || annotations?.["readOnlyHint"] === true || annotations?.["idempotentHint"] === true;
+/** One where the tool may have run, and says of itself neither that it only reads nor that twice is as good as once. */
+function triesAfter(error: unknown, isStarted: boolean, { annotations }: RegistryTool): number {
+  if (!(error instanceof ClaudikinsError)) return 1;
+  const tries = error.code === "SERVER_UNAVAILABLE" ? maxTries : error.code === "CALL_TIMEOUT" ? maxTimeouts : 1;
+  const isUnsent = !isStarted || (error instanceof ConnectionLost && !error.sent);
+  const isRepeatable = annotations?.["readOnlyHint"] === true || annotations?.["idempotentHint"] === true;
+  return isUnsent || isRepeatable ? tries : 1;
 }
 
 /** How long to wait; undefined where the server is left alone for longer than anybody waits, or for good. */
@@ -68,9 +70,7 @@ function restOf({ pool }: Toolbox, server: string, waitMs: number): number | und
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await wait(ms, undefined, { signal });
-  } catch {
-    throw new ClaudikinsError("CANCELLED", "The task was cancelled");
-  }
+  // It fails when the signal is aborted, and for nothing else.
+  await wait(ms, undefined, { signal }).catch(() => {});
+  refuseCancelled(signal);
 }

@@ -14,7 +14,7 @@ export interface ModelRequest {
   prompt: string;
   /**
    * JSON Schema of the answer, an object. For arguments it is the tool's own, of any dialect, in which nothing is required:
-   * what the task does not say is left out. An endpoint that wants every property to be required is given no schema.
+   * what the task does not say is left out. So it is none for modes that want every property to be required.
    */
   schema: object;
   schemaName: string;

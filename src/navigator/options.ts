@@ -1,8 +1,8 @@
 /** The levels of the registry as options: what there is to choose from, the likely ones first, and no more than a small model can read. */
+import { oneLine } from "../clients/notices.ts";
 import type { RankedTool } from "../flows/search.ts";
-import { requiredNames } from "../registry/json-schema.ts";
+import { isSchema, requiredNames } from "../registry/json-schema.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
-import { firstSentence } from "../registry/signature.ts";
 
 export type Level = "category" | "server" | "tool";
 
@@ -23,6 +23,8 @@ export interface Option<T> {
 /** Of a level, the options that are offered, and how many there would be. */
 export interface Options<T> {
   level: Level;
+  /** The category or the server that they are of; undefined where they are of several. */
+  within?: string | undefined;
   offered: Option<T>[];
   all: number;
 }
@@ -35,6 +37,7 @@ const mostUnknown = 4;
 const maxServers = 6;
 const maxTools = 4;
 const maxArguments = 12;
+const maxChoicesChars = 100;
 
 /** What search thinks of all tools for one task. */
 export class Ranks {
@@ -72,6 +75,7 @@ export function categories(servers: readonly RegistryServer[], ranks: Ranks): Op
 }
 
 export function servers(inside: readonly RegistryServer[], ranks: Ranks): Options<RegistryServer> {
+  const within = inside[0]?.category;
   const options = inside.map((server) => ({
     name: server.name,
     value: server,
@@ -85,15 +89,12 @@ export function servers(inside: readonly RegistryServer[], ranks: Ranks): Option
       };
     },
   }));
-  return narrowed("server", options, ranks.ofServer);
+  return { ...narrowed("server", options, ranks.ofServer), within };
 }
 
 export function tools(server: RegistryServer, ranks: Ranks): Options<ServerTool> {
-  return narrowed(
-    "tool",
-    server.tools.map((tool) => toolOption(tool.name, { server, tool })),
-    ranks.ofTool,
-  );
+  const options = server.tools.map((tool) => toolOption(tool.name, { server, tool }));
+  return { ...narrowed("tool", options, ranks.ofTool), within: server.name };
 }
 
 /** Tools of several servers, by their ids, as they stand. */
@@ -108,8 +109,9 @@ function toolOption(name: string, value: ServerTool): Option<ServerTool> {
     name,
     value,
     about(length) {
-      const args = argumentNames(tool);
-      return { about: text(descriptionOf(tool), length), ...(args && length > 0 ? { arguments: args } : {}) };
+      const args = length > 0 ? argumentNames(tool) : "";
+      const about = text(descriptionOf(tool), length);
+      return { ...(about ? { about } : {}), ...(args ? { arguments: args } : {}) };
     },
   };
 }
@@ -142,12 +144,20 @@ function more(all: number, named: number): { more?: number } {
   return all > named ? { more: all - named } : {};
 }
 
+/** `status? (pending, paid), limit?`: what can be chosen says what a tool is about. */
 function argumentNames({ inputSchema }: RegistryTool): string {
   const { properties } = inputSchema;
   const required = requiredNames(inputSchema);
-  const names = Object.keys(properties !== null && typeof properties === "object" ? properties : {});
-  const shown = names.slice(0, maxArguments).map((name) => `${short(name)}${required.has(name) ? "" : "?"}`);
-  return [...shown, ...(names.length > maxArguments ? ["…"] : [])].join(", ");
+  const all = Object.entries(isSchema(properties) ? properties : {});
+  const shown = all.slice(0, maxArguments).map(([name, schema]) => {
+    return `${short(name)}${required.has(name) ? "" : "?"}${choicesIn(schema)}`;
+  });
+  return [...shown, ...(all.length > maxArguments ? ["…"] : [])].join(", ");
+}
+
+function choicesIn(schema: unknown): string {
+  const choices = isSchema(schema) && Array.isArray(schema["enum"]) ? schema["enum"].map(String).join(", ") : "";
+  return choices && choices.length <= maxChoicesChars ? ` (${choices})` : "";
 }
 
 function descriptionOf({ description, title }: RegistryTool): string {
@@ -155,7 +165,7 @@ function descriptionOf({ description, title }: RegistryTool): string {
 }
 
 function text(whole: string, length: number): string {
-  return length > 0 ? firstSentence(whole, length) : "";
+  return length > 0 ? oneLine(whole, length) : "";
 }
 
 /** Names may be of any length. */

@@ -5,7 +5,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { lookAtUnknownServers } from "../flows/first-look.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import { toolId } from "../registry/model.ts";
-import { AskedModel } from "./asked-model.ts";
+import { AskedModel, refuseCancelled } from "./asked-model.ts";
 import { fillIn } from "./fill-in.ts";
 import { makeCall } from "./make-call.ts";
 import type { Model, TaskFailed, TaskOptions, TaskOutcome, TaskReceipt } from "./model.ts";
@@ -51,6 +51,7 @@ class Run {
   async run(): Promise<TaskOutcome> {
     const task = checkedTask(this.#options.task);
     const problems = await lookAtUnknownServers(this.#toolbox, this.#signal);
+    refuseCancelled(this.#signal);
     const { found, isAny, near } = await walk(task, this.#toolbox, this.#model, this.tell);
     if (!found) throw noTool(isAny, near, problems);
     const tool = toolId(found.server.name, found.tool.name);
@@ -70,7 +71,7 @@ class Run {
       this.#toolbox.pool.refuseDenied(found.server.name, found.tool.name);
       return { ...planned, dry_run: true, receipt: this.#receipt };
     }
-    if (this.#signal.aborted) throw new ClaudikinsError("CANCELLED", "The task was cancelled");
+    refuseCancelled(this.#signal);
     const result = await this.#called(found, args);
     return { ...planned, result, receipt: this.#receipt };
   }

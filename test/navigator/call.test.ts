@@ -1,0 +1,223 @@
+/** The call at the end of a task: results and failures of real servers, what is tried again and what never is, and cancelling. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Toolbox } from "../../src/flows/toolbox.ts";
+import type { TaskOptions, TaskOutcome } from "../../src/navigator/model.ts";
+import { runTask } from "../../src/navigator/run-task.ts";
+import { type Project, project } from "../flows/project.ts";
+import { Person, Recorded } from "../policy/recorded.ts";
+import { fixture } from "../support/servers.ts";
+import { ledgerOf } from "../support/session.ts";
+import { demoEntry } from "./demo-requests.ts";
+import { type Answer, choice, ScriptedModel } from "./scripted-model.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+let folder: Project;
+let toolbox: Toolbox | undefined;
+beforeEach(() => {
+  folder = project();
+});
+afterEach(async () => {
+  await toolbox?.[Symbol.asyncDispose]();
+  toolbox = undefined;
+  folder[Symbol.dispose]();
+});
+
+async function open(servers: Record<string, object>): Promise<Toolbox> {
+  folder.configure(servers);
+  toolbox = await folder.open();
+  return toolbox;
+}
+
+async function run(options: Partial<TaskOptions>, ...answers: Answer[]): Promise<TaskOutcome> {
+  if (!toolbox) throw new Error("there is no toolbox");
+  const model = new ScriptedModel(...answers);
+  const outcome = await runTask({ task: "do it", ...options }, model, toolbox);
+  expect(model.left).toBe(0);
+  return outcome;
+}
+
+describe("the result", () => {
+  test("is the tool's value, and the call is counted as any other", async () => {
+    await open({ demo: demoEntry });
+    const outcome = await run({ task: "show order ord_00042" }, choice("get_order"), { order_id: "ord_00042" });
+    expect(outcome).toMatchObject({ success: true, tool_used: "demo.get_order", result: { id: "ord_00042" } });
+    await toolbox?.[Symbol.asyncDispose]();
+    toolbox = undefined;
+    expect((await ledgerOf(folder.path))?.tools.get("demo")?.get("get_order")).toMatchObject({
+      calls: 1,
+      takenChars: 0,
+    });
+  });
+
+  test("is told of on the way", async () => {
+    await open({ demo: demoEntry });
+    const lines: string[] = [];
+    await run({ onProgress: (line) => lines.push(line) }, choice("slow_audit"), { seconds: 0.3 });
+    expect(lines.slice(0, 2)).toEqual(["tool: slow_audit", "calling demo.slow_audit"]);
+    expect(lines).toContain("demo.slow_audit: done");
+    expect(lines.some((line) => line.includes("orders checked"))).toBe(true);
+  });
+
+  test.each([
+    ["failing", "TOOL_FAILED", "the tool says no"],
+    ["rpc-error", "TOOL_FAILED", "odd.rpc-error: broken inside"],
+  ])("of a tool that fails is its failure: %s", async (tool, type, message) => {
+    await open({ odd: fixture("odd") });
+    const outcome = await run({}, choice(tool), {});
+    expect(outcome).toMatchObject({
+      success: false,
+      tool_used: `odd.${tool}`,
+      error: { type, message: expect.stringContaining(message) },
+      receipt: { callMs: expect.any(Number), modelCalls: 2 },
+    });
+  });
+});
+
+describe("the policy", () => {
+  test.each<[string, boolean]>([
+    ["once", true],
+    ["no", false],
+  ])("asks a person before the call, who says: %s", async (answer, isCalled) => {
+    await using recorded = new Recorded();
+    const opened = await recorded.open({ confirm: "always" });
+    const person = new Person(answer);
+    opened.pool.host = person.host;
+    const outcome = await runTask({ task: "do it" }, new ScriptedModel(choice("plain-it")), opened);
+    expect(outcome).toMatchObject(
+      isCalled
+        ? { success: true, result: "did plain-it" }
+        : { success: false, tool_used: "rec.plain-it", error: { type: "POLICY_DENIED" } },
+    );
+    expect(person.asked).toHaveLength(1);
+    expect(recorded.got().map(({ name }) => name)).toEqual(isCalled ? ["plain-it"] : []);
+  });
+});
+
+describe("a server that dies in the call", () => {
+  const starts = () => {
+    const file = join(folder.path, "starts");
+    return existsSync(file) ? Number(readFileSync(file, "utf8")) : 0;
+  };
+  const flaky = () => fixture("flaky", join(folder.path, "starts"));
+
+  test.each(["reads", "sets-to"])("is called again where that does no harm: %s", async (tool) => {
+    await open({ flaky: flaky() });
+    expect(await run({}, choice(tool))).toMatchObject({ success: true, result: 2 });
+    expect(starts()).toBe(2);
+  });
+
+  test("is not called again where the tool may have run", async () => {
+    await open({ flaky: flaky() });
+    const outcome = await run({}, choice("adds"));
+    expect(outcome).toMatchObject({ success: false, tool_used: "flaky.adds", error: { type: "SERVER_UNAVAILABLE" } });
+    expect(starts()).toBe(1);
+  });
+
+  test("each time is reported after three tries", async () => {
+    await open({ flaky: flaky() });
+    const lines: string[] = [];
+    const outcome = await run({ onProgress: (line) => lines.push(line) }, choice("dies"));
+    expect(outcome).toMatchObject({ success: false, tool_used: "flaky.dies", error: { type: "SERVER_UNAVAILABLE" } });
+    expect(lines.filter((line) => line.includes("try "))).toEqual([
+      "flaky does not answer: try 2 of 3",
+      "flaky does not answer: try 3 of 3",
+    ]);
+  });
+});
+
+describe("a server that does not start", () => {
+  /** Its tools are known from before. */
+  async function gone(): Promise<string> {
+    const entry = folder.offering("gone", { add: {} });
+    const first = await open({ gone: entry });
+    await first.sync("gone");
+    await first[Symbol.asyncDispose]();
+    await open({ gone: entry });
+    return join(folder.path, "tools", "gone.json");
+  }
+
+  test("is started again, and reported after three tries, even for a tool that may run only once", async () => {
+    const file = await gone();
+    rmSync(file);
+    const lines: string[] = [];
+    const outcome = await run({ onProgress: (line) => lines.push(line) });
+    expect(outcome).toMatchObject({ success: false, tool_used: "gone.add", error: { type: "SERVER_UNAVAILABLE" } });
+    expect(lines.filter((line) => line.includes("try "))).toHaveLength(2);
+  });
+
+  test("the first time, and does the second time: the tool is called", async () => {
+    const file = await gone();
+    const list = readFileSync(file, "utf8");
+    rmSync(file);
+    const comesBack = (line: string) => line.includes("try 2") && writeFileSync(file, list);
+    expect(await run({ onProgress: comesBack })).toMatchObject({ success: true, tool_used: "gone.add" });
+  });
+});
+
+describe("a tool that never answers", () => {
+  test.each<[string, object, number]>([
+    ["and may have run is not called again", {}, 1],
+    ["and only reads is called once more", { annotations: { readOnlyHint: true } }, 2],
+    ["and may be called twice is", { annotations: { idempotentHint: true } }, 2],
+  ])("%s", async (_, more, calls) => {
+    const tools = [{ name: "hang", inputSchema: { type: "object" }, ...more }];
+    const script = { answers: { "tools/list": { tools }, "tools/call": { $never: true } } };
+    const file = folder.write("script.json", script);
+    await open({ silent: { ...fixture("scripted", file), callTimeoutMs: 200 } });
+    const outcome = await run({});
+    expect(outcome).toMatchObject({ success: false, tool_used: "silent.hang", error: { type: "CALL_TIMEOUT" } });
+    expect(readFileSync(`${file}.log`, "utf8").match(/"tools\/call"/g)).toHaveLength(calls);
+  });
+});
+
+describe("a task that is cancelled", () => {
+  test("while the model is asked: no more is asked, and nothing is called", async () => {
+    await open({ odd: fixture("odd") });
+    const controller = new AbortController();
+    const outcome = await run({ signal: controller.signal }, () => {
+      controller.abort();
+      return choice("failing");
+    });
+    expect(outcome).toMatchObject({ success: false, error: { type: "CANCELLED" }, receipt: { modelCalls: 1 } });
+  });
+
+  test("while the model does not answer, and does not listen: nobody waits for it", async () => {
+    await open({ odd: fixture("odd") });
+    const controller = new AbortController();
+    const outcome = await run({ signal: controller.signal }, () => {
+      setImmediate(() => controller.abort());
+      return new Promise(() => {});
+    });
+    expect(outcome).toMatchObject({ success: false, error: { type: "CANCELLED" }, receipt: { modelCalls: 1 } });
+  });
+
+  test("while a person is asked: the same", async () => {
+    await open({ demo: demoEntry });
+    const controller = new AbortController();
+    const askForMissing = () => {
+      setImmediate(() => controller.abort());
+      return new Promise<never>(() => {});
+    };
+    const outcome = await run({ signal: controller.signal, askForMissing }, choice("get_order"), {});
+    expect(outcome).toMatchObject({ success: false, tool_used: "demo.get_order", error: { type: "CANCELLED" } });
+  });
+
+  test("in the middle of the call", async () => {
+    await open({ demo: demoEntry });
+    const controller = new AbortController();
+    const whenRunning = (line: string) => line.includes("orders checked") && controller.abort();
+    const options = { signal: controller.signal, onProgress: whenRunning };
+    const outcome = await run(options, choice("slow_audit"), { seconds: 600 });
+    expect(outcome).toMatchObject({ success: false, tool_used: "demo.slow_audit", error: { type: "CANCELLED" } });
+  });
+
+  test("before it begins", async () => {
+    await open({ odd: fixture("odd") });
+    const outcome = await run({ signal: AbortSignal.abort() });
+    expect(outcome).toMatchObject({ success: false, error: { type: "CANCELLED" }, receipt: { modelCalls: 0 } });
+  });
+});

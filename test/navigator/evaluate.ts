@@ -1,0 +1,44 @@
+/** How often the walk comes to a right tool, beside how often search has one first, on the same requests. */
+import { search } from "../../src/flows/search.ts";
+import type { Toolbox } from "../../src/flows/toolbox.ts";
+import type { Model, TaskReceipt } from "../../src/navigator/model.ts";
+import { runTask } from "../../src/navigator/run-task.ts";
+
+export interface Request {
+  text: string;
+  /** Ids of the tools of which any one is right. */
+  right: ReadonlySet<string>;
+}
+
+export interface Walks {
+  /** How often it was right, from 0 to 1. */
+  right: number;
+  /** In the mean, without the arguments. */
+  tokens: number;
+  modelCalls: number;
+  missed: { request: Request; walked: string }[];
+}
+
+export function searchShare(requests: readonly Request[], toolbox: Toolbox): number {
+  const right = requests.filter(({ text, right }) => right.has(search(text, 1, toolbox).tools[0]?.id ?? ""));
+  return right.length / requests.length;
+}
+
+export async function walks(requests: readonly Request[], toolbox: Toolbox, model: Model): Promise<Walks> {
+  const missed: Walks["missed"] = [];
+  const all = { tokens: 0, modelCalls: 0 };
+  for (const request of requests) {
+    const { tool_used: walked = "", receipt } = await runTask({ task: request.text, dryRun: true }, model, toolbox);
+    if (!request.right.has(walked)) missed.push({ request, walked });
+    const { tokens, modelCalls } = costs(receipt);
+    all.tokens += tokens;
+    all.modelCalls += modelCalls;
+  }
+  const count = requests.length;
+  return { right: 1 - missed.length / count, tokens: all.tokens / count, modelCalls: all.modelCalls / count, missed };
+}
+
+function costs({ steps }: TaskReceipt): { tokens: number; modelCalls: number } {
+  const walked = steps.filter(({ level, skipped }) => level !== "arguments" && !skipped);
+  return { tokens: walked.reduce((sum, { tokens }) => sum + tokens, 0), modelCalls: walked.length };
+}

@@ -1,0 +1,32 @@
+/** A model that gives its answers in order, and keeps what it was asked. */
+import type { Model, ModelAnswer, ModelRequest } from "../../src/navigator/model.ts";
+
+/** Text as it is, objects as JSON, errors thrown; a function makes one of them, of the request. */
+export type Answer = string | object | Error | ((request: ModelRequest, signal: AbortSignal) => unknown);
+
+export class ScriptedModel implements Model {
+  readonly name = "scripted";
+  readonly requests: ModelRequest[] = [];
+  readonly #answers: Answer[];
+
+  constructor(...answers: Answer[]) {
+    this.#answers = answers;
+  }
+
+  async ask(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
+    this.requests.push(request);
+    if (this.#answers.length === 0) throw new Error(`nobody expected to be asked: ${request.prompt}`);
+    const next = this.#answers.shift();
+    const answer = typeof next === "function" ? await next(request, signal) : next;
+    if (answer instanceof Error) throw answer;
+    const text = typeof answer === "string" ? answer : JSON.stringify(answer);
+    return { text, tokens: { prompt: 100, completion: 10 }, isEstimate: false };
+  }
+
+  /** Answers that nobody asked for. */
+  get left(): number {
+    return this.#answers.length;
+  }
+}
+
+export const choice = (name: string) => ({ choice: name });
