@@ -38,8 +38,9 @@ export function statusFailure(thrown: ApiError, llm: Llm, redact: Redact): Failu
   const said = sentenceOf(thrown.error, redact);
   const because = said === "" ? "" : `: ${said}`;
   const refusal = (what: string, hint: string) => lasting(unavailable(llm, `${what} (${status})${because}`, hint));
-  if (status === 401 || status === 403) {
-    const message = `${place(llm)} ${status === 401 ? "does not know the key" : "refuses the key"} (${status})${because}`;
+  const isUnknown = status === 401 || hasReason(thrown.error, "API_KEY_INVALID");
+  if (isUnknown || status === 403) {
+    const message = `${place(llm)} ${isUnknown ? "does not know the key" : "refuses the key"} (${status})${because}`;
     return lasting(new ClaudikinsError("AUTH_REQUIRED", message, { hint: keyHint(llm) }));
   }
   if (status === 402 || code === "insufficient_quota") {
@@ -79,6 +80,12 @@ export function keyHint({ variable, apiKey }: Llm): string {
   return apiKey === undefined
     ? 'Give it a key in the config: "apiKey": "${VARIABLE}" in "llm".'
     : 'Correct "llm.apiKey" in the config.';
+}
+
+/** As Gemini says it, whose status for a key that is none is 400. */
+function hasReason(body: unknown, wanted: string): boolean {
+  const { details } = Object(body) as { details?: unknown };
+  return Array.isArray(details) && details.some((each) => Object(each).reason === wanted);
 }
 
 /** The first line of what it says went wrong, where that is a message at all. */

@@ -2,14 +2,14 @@
 import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
 import { onAbort } from "../clients/on-abort.ts";
-import { redactError, redactorOf } from "../clients/secrets.ts";
+import { redactorOf } from "../clients/secrets.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { estimateTokens } from "../token-estimate.ts";
-import { version } from "../version.ts";
 import { connectionFailure, type Failure, place, statusFailure, timedOut, unavailable } from "./endpoint-failure.ts";
 import { inWords, isStrict } from "./json-request.ts";
+import { checkLlm, clientOf, headersOf } from "./llm-client.ts";
 import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
 
 export interface OpenAiOptions {
@@ -58,16 +58,8 @@ export class OpenAiModel implements Model {
     this.#client = clientOf(llm);
   }
 
-  async ask(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
-    try {
-      return await this.#asked(request, signal);
-    } catch (error) {
-      throw redactError(error, this.#redact);
-    }
-  }
-
   /** An answer that is empty or breaks off is asked for once more, with more room. */
-  async #asked(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
+  async ask(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
     const first = await this.#complete(request, signal);
     if (!isLacking(first)) return this.#answerOf(request, [first]);
     const second = await this.#complete({ ...request, maxTokens: 4 * (request.maxTokens + thinkingTokens) }, signal);
@@ -164,49 +156,6 @@ export class OpenAiModel implements Model {
       : { prompt: sum((usage) => usage.prompt_tokens), completion: sum((usage) => usage.completion_tokens) };
     return { text: textOf(last), tokens, isEstimate };
   }
-}
-
-function checkLlm(llm: Llm): void {
-  if (llm.needs.length > 0) {
-    const names = llm.needs.join(", ");
-    throw new ClaudikinsError("NEEDS_VARIABLE", `${place(llm)} needs ${names}, which the environment does not have`, {
-      hint: `Set ${names} before starting claudikins.`,
-    });
-  }
-  if (/^https?:$/.test(URL.canParse(llm.baseUrl) ? new URL(llm.baseUrl).protocol : "")) return;
-  throw new ClaudikinsError(
-    "CONFIG_INVALID",
-    'The "llm.baseUrl" of the config is no address that starts with http:// or https://',
-  );
-}
-
-/** It goes by our own `fetch`: the library would send along what variables of the environment say, and of what it runs on. */
-function clientOf(llm: Llm): OpenAI {
-  const headers = headersOf(llm);
-  const send = (url: string | URL | Request, init?: RequestInit) =>
-    fetch(url, { ...init, headers, redirect: "manual" });
-  return new OpenAI({
-    baseURL: llm.baseUrl,
-    apiKey: llm.apiKey ?? "none",
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    maxRetries: 0,
-    logLevel: "off",
-    fetch: send,
-  });
-}
-
-function headersOf({ apiKey, headers }: Llm): Record<string, string> {
-  const own: Record<string, string> = {
-    "content-type": "application/json",
-    accept: "application/json",
-    "user-agent": `claudikins/${version}`,
-    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-  };
-  for (const [name, value] of Object.entries(headers)) own[name.toLowerCase()] = value;
-  return own;
 }
 
 function beginning({ format, effort, hasCompletionLimit }: Llm): Learned {

@@ -8,7 +8,7 @@ import { type LlmRequest, type Reply, type Script, startLlm } from "../support/l
 
 setDefaultTimeout(30_000);
 
-const key = "test-key-1234567";
+const key = "f9a8c7e6d5b4a3f2";
 const strict = {
   type: "object",
   properties: { choice: { type: "string", enum: ["a", "b"] } },
@@ -40,7 +40,7 @@ const log = { debug: note, info: note, warn: note };
 const modelOf = (of: Llm) => new OpenAiModel(of, { log, firstPauseMs: 1 });
 
 async function asked(script: Script, more: LlmEntry = {}, wanted = request) {
-  await using server = startLlm(script);
+  await using server = startLlm(script, key);
   const model = modelOf(llm(server.baseUrl, more));
   const given = await model.ask(wanted, never()).catch((error: unknown) => error as ClaudikinsError);
   expect(server.problems).toEqual([]);
@@ -160,6 +160,21 @@ describe("fails", () => {
       "cannot be used: there is no credit left (429): You exceeded your quota",
     ],
     ["401", [{ status: 401, body: error("bad key") }], 1, "AUTH_REQUIRED", "does not know the key (401): bad key"],
+    [
+      "a list with an error, as Gemini has it",
+      [{ status: 404, body: [error("no such thing")] }],
+      1,
+      "MODEL_UNAVAILABLE",
+      "or nothing at all under this address (404): no such thing",
+    ],
+    [
+      "400 for the key, as Gemini has it",
+      [{ status: 400, body: [error("API key not valid.", { details: [{ reason: "API_KEY_INVALID" }] })] }],
+      1,
+      "AUTH_REQUIRED",
+      "does not know the key (400): API key not valid.",
+    ],
+    ["not modified", [{ status: 304, body: "" }], 1, "MODEL_UNAVAILABLE", "where the key is not sent (304)"],
     ["403", [{ status: 403, body: error("no") }], 1, "AUTH_REQUIRED", "refuses the key (403): no"],
     [
       "404",
@@ -234,21 +249,27 @@ describe("fails", () => {
     expect(requests).toHaveLength(1);
   });
 
+  // Longer than that takes the pause.
+  const atOnce = 10_000;
+
   test.each<[string, Reply]>([
     ["in a request", { hangs: true }],
-    ["in a pause", { status: 429, headers: { "retry-after": "15" } }],
-  ])("when it is cancelled %s: at once", async (_, reply) => {
-    await using server = startLlm([reply]);
-    const ended = new AbortController();
-    const asking = modelOf(llm(server.baseUrl))
-      .ask(request, ended.signal)
-      .catch((thrown: unknown) => thrown);
-    await server.asked(1);
-    // The answer is on its way: the pause begins, or has begun.
-    ended.abort();
-    expect(failure(await asking).code).toBe("CANCELLED");
-    expect(server.requests).toHaveLength(1);
-  });
+    ["in a pause", { status: 429, headers: { "retry-after": "20" } }],
+  ])(
+    "when it is cancelled %s: at once",
+    async (_, reply) => {
+      await using server = startLlm([reply]);
+      const [ended, failed] = [new AbortController(), Promise.withResolvers<void>()];
+      const model = new OpenAiModel(llm(server.baseUrl), { log: { ...log, debug: () => failed.resolve() } });
+      const asking = model.ask(request, ended.signal).catch((thrown: unknown) => thrown);
+      await server.asked(1);
+      if (!reply.hangs) await failed.promise;
+      ended.abort();
+      expect(failure(await asking).code).toBe("CANCELLED");
+      expect(server.requests).toHaveLength(1);
+    },
+    atOnce,
+  );
 });
 
 describe("what an endpoint refuses is left out, and not asked for again", () => {
@@ -262,7 +283,7 @@ describe("what an endpoint refuses is left out, and not asked for again", () => 
     [["json_schema"], ["json_schema", "json_object"], "json_object"],
     [["json_schema", "json_object"], ["json_schema", "json_object", "none"], "none"],
   ])("%p", async (refused, first, then) => {
-    await using server = startLlm(refusing(...refused));
+    await using server = startLlm(refusing(...refused), key);
     const of = llm(server.baseUrl);
     expect(await modelOf(of).ask(request, never())).toMatchObject({ text: answer });
     expect(server.requests.map(formatOf)).toEqual(first);
@@ -300,6 +321,11 @@ describe("what an endpoint refuses is left out, and not asked for again", () => 
 });
 
 test("the key is in no error and no log, whatever the endpoint sends back", async () => {
+  // Half of it would be left where a long text is cut.
+  for (const before of [180, 190, 195]) {
+    const { given } = await asked([{ status: 404, body: { error: { message: `${"x".repeat(before)}${key}` } } }]);
+    expect(failure(given).message).not.toContain(key.slice(0, 4));
+  }
   const words = `Incorrect API key provided: ${key}, Bearer ${key}, ${key.slice(0, 8)}****`;
   for (const status of [400, 401, 404, 429, 500]) {
     const { given } = await asked([{ status, body: { error: { message: words, code: key, param: key } } }]);

@@ -25,7 +25,7 @@ const tools = [
 const insisting = () =>
   startLlm(
     ({ body }) => (body.response_format?.json_schema?.name.endsWith("_choice") ? { choice: "remove-it" } : { id: 7 }),
-    undefined,
+    null,
   );
 
 const told = ({ requests }: Llm) =>

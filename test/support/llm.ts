@@ -43,8 +43,8 @@ export interface Llm extends AsyncDisposable {
   asked(times: number): Promise<void>;
 }
 
-/** The last reply of a list stands for all that follow. An object without any of a reply's fields is an answer in JSON. */
-export function startLlm(script: Script, key: string | undefined = "test-key-1234567"): Llm {
+/** Without a key where that is null. The last reply of a list stands for all that follow. An object without any of a reply's fields is an answer in JSON. */
+export function startLlm(script: Script, key: string | null = "test-key-1234567"): Llm {
   const requests: LlmRequest[] = [];
   const problems: string[] = [];
   const waiting = new Set<() => void>();
@@ -90,11 +90,11 @@ export function startLlm(script: Script, key: string | undefined = "test-key-123
 const replyKeys = ["text", "status", "hangs", "refusal", "finish", "usage", "body"];
 const isReply = (reply: Reply | object): reply is Reply => Object.keys(reply).some((key) => replyKeys.includes(key));
 
-function wrongWith(method: string, path: string, { headers, body }: LlmRequest, key: string | undefined): string[] {
+function wrongWith(method: string, path: string, { headers, body }: LlmRequest, key: string | null): string[] {
   const problems: string[] = [];
   const expect = (holds: boolean, what: string) => holds || problems.push(what);
   expect(method === "POST" && path === "/v1/chat/completions", `asked for ${method} ${path}`);
-  expect(headers["authorization"] === (key && `Bearer ${key}`), "another key");
+  expect(headers["authorization"] === (key === null ? undefined : `Bearer ${key}`), "another key");
   expect(headers["content-type"] === "application/json", "not JSON");
   expect(typeof body.model === "string" && body.model !== "", "no model");
   expect(body.messages.map(({ role }) => role).join() === "system,user", "other messages");

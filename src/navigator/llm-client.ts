@@ -1,0 +1,71 @@
+/** The library's client for one endpoint: what it sends is what the config says, and nothing else. */
+import OpenAI from "openai";
+import type { Llm } from "../config/llm.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { version } from "../version.ts";
+import { place } from "./endpoint-failure.ts";
+
+/** Throws NEEDS_VARIABLE, and CONFIG_INVALID where the address has turned out to be none. */
+export function checkLlm(llm: Llm): void {
+  if (llm.needs.length > 0) {
+    const names = llm.needs.join(", ");
+    throw new ClaudikinsError("NEEDS_VARIABLE", `${place(llm)} needs ${names}, which the environment does not have`, {
+      hint: `Set ${names} before starting claudikins.`,
+    });
+  }
+  if (/^https?:$/.test(URL.canParse(llm.baseUrl) ? new URL(llm.baseUrl).protocol : "")) return;
+  throw new ClaudikinsError(
+    "CONFIG_INVALID",
+    'The "llm.baseUrl" of the config is no address that starts with http:// or https://',
+  );
+}
+
+/** It goes by our own `fetch`: the library would send along what variables of the environment say, and of what it runs on. */
+export function clientOf(llm: Llm): OpenAI {
+  const headers = headersOf(llm);
+  const send = async (url: string | URL | Request, init?: RequestInit) => {
+    const response = await fetch(url, { ...init, headers, redirect: "manual" });
+    return response.ok ? response : unwrapped(response);
+  };
+  return new OpenAI({
+    baseURL: llm.baseUrl,
+    apiKey: llm.apiKey ?? "none",
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    maxRetries: 0,
+    logLevel: "off",
+    fetch: send,
+  });
+}
+
+/** Gemini puts its errors into a list, in which the library finds none. */
+async function unwrapped(response: Response): Promise<Response> {
+  const text = await response.text();
+  const { status } = response;
+  const headers = new Headers(response.headers);
+  for (const name of ["content-encoding", "content-length"]) headers.delete(name);
+  const plain = /^\s*\[/.test(text) ? firstOf(text) : text;
+  return new Response(plain || null, { status, headers });
+}
+
+function firstOf(list: string): string {
+  try {
+    const [first] = JSON.parse(list);
+    return JSON.stringify(first) ?? list;
+  } catch {
+    return list;
+  }
+}
+
+export function headersOf({ apiKey, headers }: Llm): Record<string, string> {
+  const own: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "application/json",
+    "user-agent": `claudikins/${version}`,
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+  for (const [name, value] of Object.entries(headers)) own[name.toLowerCase()] = value;
+  return own;
+}
