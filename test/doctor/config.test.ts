@@ -104,6 +104,26 @@ describe("the config", () => {
     expect(findings.filter(({ area }) => area === "servers")).toEqual([]);
   });
 
+  test("of the model for tasks: a key that is missing, or stands there", async () => {
+    const file = configure({}, { llm: { preset: "cerebras" } });
+    chmodSync(file, 0o644);
+    const { of, exitCode } = await doctor();
+    expect([exitCode, of("llm.variables"), of("config.rights")]).toEqual([
+      0,
+      {
+        state: "warning",
+        message: "The model cerebras/gpt-oss-120b needs CEREBRAS_API_KEY, which the environment does not have",
+        repair: "export CEREBRAS_API_KEY=…",
+      },
+      undefined,
+    ]);
+    configure({}, { llm: { preset: "cerebras", apiKey: "csk-ofNobody0123456789" } });
+    const written = await doctor();
+    expect(written.of("llm.variables")).toBeUndefined();
+    expect(written.of("config.rights")?.state).toBe("warning");
+    expect(JSON.stringify(written.findings)).not.toContain("ofNobody");
+  });
+
   test("secrets that git or other users would see", async () => {
     const secret = "ghp_ofNobody0123456789";
     const file = configure({ a: { command: "x", env: { TOKEN: secret } } });

@@ -24,7 +24,8 @@ export const configCheck: Check = {
     return [
       ok("config.file", `${kind === "user" ? "Yours" : "The project's"}, with ${serversText(config)}: ${file}`),
       ...missingVariables(config),
-      ...exposedSecrets(file, scene),
+      ...missingForModel(config),
+      ...exposedSecrets(file, config, scene),
     ];
   },
 };
@@ -42,9 +43,17 @@ function missingVariables({ servers }: Config): Finding[] {
   });
 }
 
-function exposedSecrets(file: string, { configFlag, cwd, env }: Scene): Finding[] {
+/** Everything but tasks works without it. */
+function missingForModel({ llm }: Config): Finding[] {
+  if (!llm || llm.needs.length === 0) return [];
+  const text = `The model ${llm.name}/${llm.model} needs ${llm.needs.join(", ")}, which the environment does not have`;
+  return [warning("llm.variables", text, llm.needs.map((variable) => `export ${variable}=…`).join("; "))];
+}
+
+function exposedSecrets(file: string, { llm }: Config, { configFlag, cwd, env }: Scene): Finding[] {
   const { entries, kind, content } = openConfigFile({ flag: configFlag, cwd, env });
-  if (!haveSecrets([...entries.values()])) return [];
+  const isKeyWritten = llm?.apiKey !== undefined && llm.variable === undefined;
+  if (!isKeyWritten && !haveSecrets([...entries.values()])) return [];
   const found: Finding[] = [];
   if (kind === "project" && isInRepository(dirname(file)) && !isIgnored(file)) {
     const text = "It has a secret in it, and git does not ignore it: write ${VAR} in its place, or keep it out of git";
