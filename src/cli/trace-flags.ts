@@ -5,7 +5,10 @@ import type { Io, Output } from "./io.ts";
 import type { OpenTrace } from "./open-trace.ts";
 
 export const traceArgs = {
-  trace: { type: "boolean", description: "Show on stderr every message to and from servers, without secrets" },
+  trace: {
+    type: "boolean",
+    description: "Show on stderr, while it runs, every message to and from servers, without secrets",
+  },
   "trace-file": {
     type: "string",
     valueHint: "file",

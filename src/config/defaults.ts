@@ -39,6 +39,12 @@ export type Mode = (typeof modes)[number];
 export const prefixes = ["never", "on-collision", "always"] as const;
 export type Prefix = (typeof prefixes)[number];
 
+/** What is kept of executions: their calls and how large these were, or the contents too. */
+export const recordModes = ["sizes", "contents"] as const;
+export type RecordMode = (typeof recordModes)[number];
+
+export const defaultRecord: RecordMode = "sizes";
+
 /** Of a context of 200,000 tokens it is a fiftieth: what the definitions of a few small servers take. */
 const directTokens = 4_000;
 

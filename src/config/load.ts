@@ -4,11 +4,13 @@ import { ClaudikinsError } from "../errors.ts";
 import { transportOf } from "./address.ts";
 import {
   defaultLimits,
+  defaultRecord,
   defaultServe,
   defaultServerTimes,
   defaultSurfaceTokens,
   type Mode,
   type Prefix,
+  type RecordMode,
 } from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig, readConfigFile } from "./discover.ts";
 import type { Environment } from "./environment.ts";
@@ -69,6 +71,8 @@ export interface Config {
   llm?: Llm | undefined;
   /** Whether hosts may have tasks executed. */
   executeTask: boolean;
+  /** What is kept of executions. */
+  record: RecordMode | false;
   folders: Folders;
 }
 
@@ -139,6 +143,7 @@ export async function configOf(
     logs: parsed.logs,
     llm: parsed.llm && llmOf(parsed.llm, env),
     executeTask: parsed.executeTask,
+    record: parsed.record,
     folders: foldersOf(origin, chosen, env),
   };
 }
@@ -190,6 +195,7 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     hooks: true,
     logs: true,
     executeTask: false,
+    record: defaultRecord,
     folders: foldersOf({ kind: "demo" }, {}, env),
   };
 }

@@ -24,6 +24,11 @@ export function ledgerFolder(env: Environment): string {
   return join(userDataFolder(env), "ledger");
 }
 
+/** What executions did, for all projects of the user. */
+export function executionsFolder(env: Environment): string {
+  return join(userDataFolder(env), "executions");
+}
+
 /** What servers wrote on stderr, when they were started and how they ended, for all projects of the user. */
 export function logsFolder(env: Environment): string {
   return join(userDataFolder(env), "logs");

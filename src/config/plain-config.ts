@@ -1,6 +1,6 @@
 /** The config file as most people have it, read in a moment: no schema library, no positions for errors. */
 import { addressProblem, headerName, headerValue, networkTypeOf, transportOf } from "./address.ts";
-import { defaultLimits, defaultServe, defaultServerTimes, defaultSurfaceTokens } from "./defaults.ts";
+import { defaultLimits, defaultRecord, defaultServe, defaultServerTimes, defaultSurfaceTokens } from "./defaults.ts";
 import type { ParsedConfig } from "./parse.ts";
 import { type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
@@ -23,7 +23,7 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
   }
   const limits = { ...defaultLimits };
   const common = policy === undefined ? {} : { policy };
-  const kept = { stats: true, hooks: true, logs: true };
+  const kept = { stats: true, hooks: true, logs: true, record: defaultRecord };
   const others = {
     limits,
     observe: true,

@@ -11,6 +11,7 @@ import {
 } from "./address.ts";
 import {
   defaultLimits,
+  defaultRecord,
   defaultServe,
   defaultServerTimes,
   defaultSurfaceTokens,
@@ -18,6 +19,7 @@ import {
   maxTimeoutMs,
   modes,
   prefixes,
+  recordModes,
 } from "./defaults.ts";
 import { type LlmEntry, presetNames } from "./llm.ts";
 import { type OAuthEntry, oauthKeys, signInOf, signInSchemas } from "./oauth.ts";
@@ -209,6 +211,11 @@ const configFields = {
   llm: llmSchema.optional(),
   /** Whether hosts of `serve` get the tool `execute_task`, where there is a model for it: the `llm`, else the host's own. */
   executeTask: z.boolean().default(false),
+  /** What is kept of executions for `claudikins trace`: their calls and how large these were, or what was said as well. */
+  record: z
+    .union([z.boolean(), z.enum(recordModes)])
+    .transform((value) => (value === true ? "contents" : value))
+    .default(defaultRecord),
 };
 
 /** `servers` are the names of all of them. */

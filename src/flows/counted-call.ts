@@ -99,16 +99,19 @@ interface Used {
   tool: string;
 }
 
-export function usedNames(call: BindingCall, toolbox: Toolbox): Used {
+/** How a call names them. */
+type Naming = Pick<BindingCall, "namespace" | "group" | "name">;
+
+export function usedNames(call: Naming, toolbox: Toolbox): Used {
   return { server: serverOf(call, toolbox), tool: nameOf(call, toolbox) };
 }
 
-function serverOf({ namespace }: BindingCall, { config }: Toolbox): string {
+function serverOf({ namespace }: Naming, { config }: Toolbox): string {
   return config.servers.has(namespace) ? namespace : unknownTool;
 }
 
 /** Its own name, whatever it was called by. What is no tool's name may be anything: it is not written down. */
-function nameOf({ namespace, group, name }: BindingCall, toolbox: Toolbox): string {
+function nameOf({ namespace, group, name }: Naming, toolbox: Toolbox): string {
   if (group !== "tools") return serverFunctions.has(`${group}.${name}`) ? `${group}.${name}` : unknownTool;
   const tools = toolbox.knownWhole(namespace)?.tools ?? [];
   const tool = tools.find((each) => each.name === name) ?? tools.find((each) => each.jsName === name);

@@ -3,6 +3,7 @@ import type { Limits } from "../config/schema.ts";
 import type { CheckMode, Outcome } from "../sandbox/contract.ts";
 import { askAgain, bindingsFor } from "./bindings.ts";
 import { limitsFrom } from "./limits.ts";
+import type { Recording } from "./recording.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 export interface ExecuteRequest {
@@ -18,21 +19,31 @@ export interface ExecuteRequest {
 
 /** Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
 export async function execute(request: ExecuteRequest, toolbox: Toolbox): Promise<Outcome> {
-  const first = await run(request, toolbox);
-  // Code is refused by what the registry says, which may be older than the server: it is asked before that counts.
-  if (first.ok || first.reason !== "check" || first.error.name !== "CheckError") return first;
-  return (await askAgain(request.source, toolbox, request.signal)) ? run(request, toolbox) : first;
+  const recording = toolbox.recorder?.begin(request.source, toolbox);
+  const outcome = await runOrAskAgain(request, toolbox, recording);
+  recording?.ended(outcome);
+  return outcome;
 }
 
-async function run({ source, limits, check, signal, onProgress }: ExecuteRequest, toolbox: Toolbox): Promise<Outcome> {
+async function runOrAskAgain(request: ExecuteRequest, toolbox: Toolbox, recording?: Recording): Promise<Outcome> {
+  const first = await run(request, toolbox, recording);
+  // Code is refused by what the registry says, which may be older than the server: it is asked before that counts.
+  if (first.ok || first.reason !== "check" || first.error.name !== "CheckError") return first;
+  return (await askAgain(request.source, toolbox, request.signal)) ? run(request, toolbox, recording) : first;
+}
+
+async function run(request: ExecuteRequest, toolbox: Toolbox, recording?: Recording): Promise<Outcome> {
+  const { source, limits, check, signal, onProgress } = request;
   const { config } = toolbox;
   const bindings = await bindingsFor(source, toolbox, { signal, onProgress });
+  recording?.start();
   return toolbox.sandbox.execute(source, {
     bindings,
     limits: limitsFrom(withChosen(config.limits, limits)),
     mounts: config.folders,
     check: check ?? config.check,
     signal,
+    watch: recording?.watch,
   });
 }
 

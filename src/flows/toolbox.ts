@@ -14,6 +14,7 @@ import { Asking, askedAtOnce } from "./asking.ts";
 import { fingerprintOf } from "./config-entry.ts";
 import { KnownServers } from "./known-servers.ts";
 import { Observer } from "./observer.ts";
+import type { ExecutionRecorder } from "./recording.ts";
 import { Refresher } from "./refresher.ts";
 import { ShownServers } from "./shown-servers.ts";
 import { type Asked, type SyncOptions, type SyncResult, Syncs } from "./syncs.ts";
@@ -31,6 +32,8 @@ export class Toolbox implements AsyncDisposable {
   readonly observer: Observer;
   /** What was called, and how much of it came back. */
   readonly ledger: Ledger;
+  /** To be given before anything runs: who keeps what executions did. It is ended with us. */
+  #recorder: ExecutionRecorder | undefined;
   readonly #fingerprints = new Map<string, string>();
   readonly #syncs: Syncs;
   readonly #options: PoolOptions;
@@ -88,6 +91,14 @@ export class Toolbox implements AsyncDisposable {
   /** With connections of its own, for somebody whom servers may ask; everything else is ours, and stays ours at its end. */
   withOwnPool(options: Partial<Pick<PoolOptions, "cwd" | "lines">> = {}): Toolbox {
     return new Toolbox(this.config, this.sandbox, { ...this.#options, lines: undefined, ...options }, this);
+  }
+
+  get recorder(): ExecutionRecorder | undefined {
+    return this.#recorder ?? this.#lender?.recorder;
+  }
+
+  set recorder(recorder: ExecutionRecorder | undefined) {
+    this.#recorder = recorder;
   }
 
   /** The registry as it is on disk; empty before the first `gen`, and where it is damaged (see `indexProblem`). */
@@ -263,7 +274,7 @@ export class Toolbox implements AsyncDisposable {
     this.#asking[Symbol.dispose]();
     if (!this.#lender) this.sandbox[Symbol.dispose]();
     this.#writeWhatIsLeft();
-    await this.pool.close();
+    await Promise.all([this.pool.close(), this.#recorder?.end()]);
     if (!this.#lender) await Promise.all([this.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
   }
 

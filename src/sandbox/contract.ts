@@ -145,6 +145,24 @@ export interface BindingCall {
   raw: boolean;
 }
 
+/** A call as it was made. */
+export interface WatchedCall extends Omit<BindingCall, "args" | "raw"> {
+  /** Of the code. */
+  line: number | undefined;
+  /** JSON. */
+  args: string;
+}
+
+/** What became of it: the text of its result, or why it has none. */
+export type WatchedEnd =
+  | { outcome: "ok"; text: string }
+  | { outcome: "failed"; code: string | undefined; message: string }
+  /** Broken off with the execution. */
+  | { outcome: "cancelled" };
+
+/** Told of each call that is made, and then of its end. It is waited for: whatever takes time is to be done later. */
+export type CallWatcher = (call: WatchedCall) => (end: WatchedEnd) => void;
+
 /**
  * The functions that code may call. A rejection becomes an exception inside; its `code` and `hint` go with it when they
  * are strings, everything else of it stays outside.

@@ -134,7 +134,7 @@ export class Execution implements HostCalls {
     return undefined;
   }
 
-  call(call: number, namespace: string, name: string, args: string, kind: number): string | undefined {
+  call(call: number, namespace: string, name: string, args: string, kind: number, stack: string): string | undefined {
     const refused = this.#gate.add({
       type: "call",
       call,
@@ -143,6 +143,7 @@ export class Execution implements HostCalls {
       args,
       group: groupOf(kind),
       raw: kind === callKind.raw,
+      line: lineIn(stack),
     });
     return refused && JSON.stringify(refused);
   }
@@ -244,6 +245,14 @@ function payloadOf(value: BindingValue): [kind: number, payload: string] {
   if (text.includes("\0") || !text.isWellFormed()) return [answerKind.json, JSON.stringify(text)];
   return ["text" in value ? answerKind.text : answerKind.jsonOrText, text];
 }
+
+/** Of the executed code, whose lines are those that were written: where it is, by the frame that is the nearest to the call. */
+function lineIn(stack: string): number | undefined {
+  const line = frameOfCode.exec(stack)?.[1];
+  return line === undefined ? undefined : Number(line);
+}
+
+const frameOfCode = new RegExp(`[ (]${RegExp.escape(codeFile)}:(\\d{1,7})`);
 
 function groupOf(kind: number): CallGroup {
   if (kind === callKind.resources) return "resources";

@@ -58,7 +58,8 @@ export interface LogPart extends LogEntry {
 export type FromWorker =
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
-  | ({ type: "call"; call: number; args: string } & Omit<BindingCall, "args">)
+  /** `line` is that of the code, where it is known. */
+  | ({ type: "call"; call: number; args: string; line: number | undefined } & Omit<BindingCall, "args">)
   /** `registry` is the first path below ./registry that was asked for. */
   | { type: "done"; result: WorkerResult; reusable: boolean; registry: string | undefined };
 

@@ -5,6 +5,7 @@ import { textOf } from "./binding-value.ts";
 import type {
   Bindings,
   BindingValue,
+  CallWatcher,
   FailureReason,
   Limits,
   LogEntry,
@@ -65,11 +66,13 @@ export class Recorder {
   /** By tool; only looked into when there is something to explain. */
   readonly #seen = new Map<string, SeenCalls>();
   readonly #limits: Limits;
+  readonly #watch: CallWatcher | undefined;
   #displayedChars = 0;
   #registry: string | undefined;
 
-  constructor(limits: Limits) {
+  constructor(limits: Limits, watch?: CallWatcher) {
     this.#limits = limits;
+    this.#watch = watch;
   }
 
   log(parts: LogPart[]): void {
@@ -107,6 +110,7 @@ export class Recorder {
     seen.open += 1;
     if (seen.args === message.args) seen.repeated += 1;
     seen.args = message.args;
+    const ended = this.#watch?.(message);
     try {
       const args = JSON.parse(message.args) as Record<string, unknown>;
       const value = await bindings.call({ namespace, group, name, args, raw }, signal, clock);
@@ -115,12 +119,17 @@ export class Recorder {
       const bytes = Buffer.byteLength(text);
       if (bytes > this.#limits.resultBytes) throw resultTooLarge(tool, bytes, this.#limits);
       if (!raw) keep(seen.results, value);
+      ended?.(signal.aborted ? { outcome: "cancelled" } : { outcome: "ok", text });
       return { type: "settle", call, ok: true, value };
     } catch (error) {
       // One that was broken off with the execution did not fail: it has no answer.
-      if (signal.aborted) return { type: "settle", call, ok: false, error: errorShape(error) };
-      use.failures += 1;
       const shape = errorShape(error);
+      if (signal.aborted) {
+        ended?.({ outcome: "cancelled" });
+        return { type: "settle", call, ok: false, error: shape };
+      }
+      use.failures += 1;
+      ended?.({ outcome: "failed", code: shape.code, message: shape.message });
       seen.failure ??= shape;
       return { type: "settle", call, ok: false, error: shape };
     } finally {

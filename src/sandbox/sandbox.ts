@@ -3,7 +3,16 @@ import { type Clock, TimeLimit } from "../time-limit.ts";
 import { Turns } from "../turns.ts";
 import { CheckError, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
-import type { Bindings, CheckMode, KnownFunction, Limits, Mounts, Namespace, Outcome } from "./contract.ts";
+import type {
+  Bindings,
+  CallWatcher,
+  CheckMode,
+  KnownFunction,
+  Limits,
+  Mounts,
+  Namespace,
+  Outcome,
+} from "./contract.ts";
 import { compiledEngine } from "./engine/wasm.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
 import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
@@ -21,6 +30,7 @@ export interface ExecuteOptions {
   mounts: Mounts;
   check: CheckMode;
   signal?: AbortSignal | undefined;
+  watch?: CallWatcher | undefined;
 }
 
 interface ReadyWorker {
@@ -50,7 +60,7 @@ export class Sandbox implements Disposable {
 
   /** Never rejects: whatever the code does is an outcome. */
   async execute(source: string, options: ExecuteOptions): Promise<Outcome> {
-    const recorder = new Recorder(options.limits);
+    const recorder = new Recorder(options.limits, options.watch);
     try {
       // Loaded while the worker starts.
       const { transpile } = await import("./code/transpile.ts");

@@ -39,6 +39,7 @@ describe("accepted", () => {
       hooks: true,
       logs: true,
       executeTask: false,
+      record: "sizes",
       limits: defaultLimits,
     });
   });
@@ -97,6 +98,7 @@ describe("accepted", () => {
         logs: false,
         llm,
         executeTask: true,
+        record: false,
         limits,
       }),
     ).toEqual({
@@ -114,6 +116,7 @@ describe("accepted", () => {
       logs: false,
       llm,
       executeTask: true,
+      record: false,
       limits,
     } as never);
   });

@@ -1,6 +1,14 @@
 /** Runs code in a real sandbox with small bindings of its own; no MCP anywhere near. */
 import { join } from "node:path";
-import type { BindingCall, Bindings, BindingValue, CheckMode, Limits, Outcome } from "../../src/sandbox/contract.ts";
+import type {
+  BindingCall,
+  Bindings,
+  BindingValue,
+  CallWatcher,
+  CheckMode,
+  Limits,
+  Outcome,
+} from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { someLimits } from "./some-limits.ts";
@@ -10,6 +18,7 @@ export const megabyte = 1_048_576;
 export interface HarnessOptions extends Partial<Limits> {
   signal?: AbortSignal;
   call?: Bindings["call"];
+  watch?: CallWatcher;
 }
 
 /** Tools of the server `test`: `echo` gives its arguments, `fail` throws, `slow` takes `ms`, `text` gives text. */
@@ -47,7 +56,7 @@ export class Harness implements Disposable {
   readonly mounts = { workspace: join(this.#folder.path, "workspace"), registry: join(this.#folder.path, "registry") };
 
   async run(source: string, options: HarnessOptions = {}): Promise<Outcome> {
-    const { signal, call = answer, ...limits } = options;
+    const { signal, call = answer, watch, ...limits } = options;
     const names = ["echo", "text", "slow", "fail", "with-dash", "constructor"];
     const functions = names.map((name) => ({ name, jsName: name.replace("-", "_") }));
     const bindings: Bindings = {
@@ -64,6 +73,7 @@ export class Harness implements Disposable {
       mounts: this.mounts,
       check: this.check,
       signal,
+      watch,
     });
   }
 

@@ -14,6 +14,7 @@ import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { doneShape, failedShape } from "../outcome-shape.ts";
 import { Activity } from "../progress.ts";
+import { recordArgs, recordTo } from "../record-flag.ts";
 import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
 import { countExecution } from "../shell-count.ts";
 import { besideTrace, traceArgs, traceOf } from "../trace-flags.ts";
@@ -37,6 +38,7 @@ export default command({
     },
     ...limitArgs,
     ...traceArgs,
+    ...recordArgs,
     ...daemonArgs,
     ...commonArgs,
   },
@@ -62,6 +64,7 @@ export default command({
     await using trace = await traceOf(args, io);
     await using toolbox = await openToolbox(io, args.config, { args, sandbox, sharing: "shell" });
     toolbox.pool.trace = trace?.trace;
+    await recordTo(toolbox, "exec", args, io);
     const activity = new Activity(besideTrace(args, io.stderr), "Running");
     const { onProgress } = activity;
     using asker = TerminalAsker.of(io, activity);

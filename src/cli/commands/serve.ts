@@ -8,6 +8,7 @@ import { parseChoice } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
 import type { Io } from "../io.ts";
 import { takeMoreSockets } from "../more-sockets.ts";
+import { recordArgs, recordTo } from "../record-flag.ts";
 import { openToolbox } from "../session.ts";
 import { record, text } from "../shapes.ts";
 
@@ -17,6 +18,7 @@ export default command({
     "Speak MCP on stdin and stdout, or over HTTP. Offers search_tools and execute_code over all configured servers.",
   args: {
     ...httpArgs,
+    ...recordArgs,
     ...daemonArgs,
     config: commonArgs.config,
     mode: {
@@ -50,6 +52,7 @@ export default command({
     const { config } = toolbox;
     config.mode = mode ?? config.mode;
     config.prefix = prefix ?? config.prefix;
+    await recordTo(toolbox, "serve", args, io);
     if (choice) await serveHttp(toolbox, choice, args.json === true, io);
     else {
       const { serveStdio } = await import("../../server/stdio.ts");

@@ -35,8 +35,9 @@ export function call(namespace: string, name: string, args: unknown, kind: CallK
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const json = argumentsJson(`${namespace}.${name}`, args, reject);
   if (json !== undefined) {
-    const refused = host.call(id, namespace, name, json, kind);
-    if (refused === undefined) pending.set(id, { resolve, reject, stack: String(new Error().stack) });
+    const stack = String(new Error().stack);
+    const refused = host.call(id, namespace, name, json, kind, stack);
+    if (refused === undefined) pending.set(id, { resolve, reject, stack });
     else reject(new ToolError(parse(refused)));
   }
   return noticed(promise, `${namespace}.${name}`);

@@ -5,8 +5,8 @@ export interface Host {
   log(level: string, text: string, open?: number): void;
   /** Gives JSON of the error when it is refused. */
   display(json: string): string | undefined;
-  /** `kind` is one of `callKind`. Gives JSON of the error when it is refused. */
-  call(id: number, namespace: string, name: string, argsJson: string, kind: number): string | undefined;
+  /** `kind` is one of `callKind`, `stack` says where the code is. Gives JSON of the error when it is refused. */
+  call(id: number, namespace: string, name: string, argsJson: string, kind: number, stack: string): string | undefined;
   /** Asks for a skill of the workspace by name. */
   load(id: number, skill: string): void;
   setTimer(id: number, delayMs: number): void;

@@ -1,0 +1,31 @@
+/** `--record`, of the commands that run code: what is kept of it for `claudikins trace`. */
+import { executionsFolder } from "../config/locations.ts";
+import type { Door } from "../executions/record.ts";
+import type { Toolbox } from "../flows/toolbox.ts";
+import { openLog } from "../log.ts";
+import { configOwner } from "../logs/place.ts";
+import type { Args } from "./command.ts";
+import type { Io } from "./io.ts";
+
+export const recordArgs = {
+  record: {
+    type: "boolean",
+    description: "Keep code, arguments, results and logs, too, for claudikins trace, without secrets",
+  },
+} as const satisfies Args;
+
+/** To be called before anything runs. Nothing is loaded where nothing is kept. */
+export async function recordTo(
+  toolbox: Toolbox,
+  door: Door,
+  args: { record?: boolean | undefined },
+  io: Io,
+): Promise<void> {
+  const { record, origin } = toolbox.config;
+  const mode = args.record ? "contents" : record;
+  if (mode === false) return;
+  const { ExecutionRecorder } = await import("../flows/recording.ts");
+  const log = await openLog(io.env["CLAUDIKINS_LOG"]);
+  const options = { folder: executionsFolder(io.env), mode, door, config: configOwner(origin), log };
+  toolbox.recorder = new ExecutionRecorder(options);
+}

@@ -1,0 +1,33 @@
+/** Names of executions: short, typed easily, and sorted by time. */
+
+/** Without letters that look like others. */
+const letters = "0123456789abcdefghjkmnpqrstvwxyz";
+
+const firstMoment = Date.UTC(2026, 0, 1);
+
+/** Milliseconds, enough for thirty years. */
+const timeLetters = 8;
+
+const randomLetters = 2;
+
+const form = new RegExp(`^[${letters}]{${timeLetters + randomLetters}}$`);
+
+export function newId(at: number): string {
+  let rest = Math.max(0, Math.floor(at - firstMoment));
+  let id = "";
+  for (let place = 0; place < timeLetters; place++) {
+    id = letters[rest % 32] + id;
+    rest = Math.floor(rest / 32);
+  }
+  for (const byte of crypto.getRandomValues(new Uint8Array(randomLetters))) id += letters[byte % 32];
+  return id;
+}
+
+export function isId(text: string): boolean {
+  return form.test(text);
+}
+
+/** When it was made. Milliseconds since 1970. */
+export function timeOf(id: string): number {
+  return [...id.slice(0, timeLetters)].reduce((sum, letter) => sum * 32 + letters.indexOf(letter), 0) + firstMoment;
+}

@@ -1,0 +1,103 @@
+/**
+ * Executions on disk: a file each, so that several processes are in nobody's way. The first line is what lists show, the
+ * second one all the rest. Only the youngest are kept.
+ */
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isAbandoned, namesIn, readIfThere, removeFile } from "../files.ts";
+import { isId, timeOf } from "./id.ts";
+import type { ExecutionRecord, Summary } from "./record.ts";
+
+/** What is kept at most; what is more is removed with the next execution that is written. */
+export interface Keeping {
+  count: number;
+  ageMs: number;
+  bytes: number;
+}
+
+export const defaultKeeping: Keeping = { count: 200, ageMs: 14 * 86_400_000, bytes: 50_000_000 };
+
+const suffix = ".json";
+
+const fileOf = (folder: string, id: string) => join(folder, `${id}${suffix}`);
+
+/** Throws what the system throws. */
+export async function writeRecord(folder: string, record: ExecutionRecord, keeping = defaultKeeping): Promise<void> {
+  const { code, timeline, moreCalls, logs, error, value, ...summary } = record;
+  const rest = { code, timeline, moreCalls, logs, error, value };
+  const file = fileOf(folder, record.id);
+  const temporary = `${file}.${process.pid}.0.tmp`;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(temporary, `${JSON.stringify(summary)}\n${JSON.stringify(rest)}\n`, { mode: 0o600 });
+    await rename(temporary, file);
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    throw cause;
+  }
+  prune(folder, Date.now(), keeping);
+}
+
+/** Throws FILE_NOT_FOUND, FILE_NOT_WRITABLE. */
+export function prune(folder: string, now: number, { count, ageMs, bytes }: Keeping): void {
+  const names = namesIn(folder);
+  for (const name of names) if (isAbandoned(name)) removeFile(join(folder, name));
+  let size = 0;
+  for (const [place, id] of idsIn(names).entries()) {
+    size += statSync(fileOf(folder, id), { throwIfNoEntry: false })?.size ?? 0;
+    if (place >= count || timeOf(id) < now - ageMs || (size > bytes && place > 0)) removeFile(fileOf(folder, id));
+  }
+}
+
+/** The youngest first. */
+function idsIn(names: string[]): string[] {
+  return names
+    .map((name) => (name.endsWith(suffix) ? name.slice(0, -suffix.length) : ""))
+    .filter(isId)
+    .sort()
+    .reverse();
+}
+
+/** All that can be read, the youngest first. Throws FILE_NOT_FOUND when the folder cannot be read. */
+export function readSummaries(folder: string): Summary[] {
+  return idsIn(namesIn(folder)).flatMap((id) => summaryIn(fileOf(folder, id)) ?? []);
+}
+
+const buffer = Buffer.alloc(16_384);
+
+/** Undefined for a file that is gone by now, or damaged, or of another version. */
+function summaryIn(file: string): Summary | undefined {
+  try {
+    const opened = openSync(file, "r");
+    try {
+      const text = buffer.toString("utf8", 0, readSync(opened, buffer, 0, buffer.length, 0));
+      return summaryOf(text.slice(0, text.indexOf("\n")));
+    } finally {
+      closeSync(opened);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function summaryOf(line: string): Summary {
+  const summary = JSON.parse(line);
+  if (summary.version !== 1) throw new Error("of another version");
+  return summary;
+}
+
+/** Undefined where there is none, or none that can be read. Throws FILE_NOT_FOUND. */
+export function readRecord(folder: string, id: string): ExecutionRecord | undefined {
+  const [first = "", second = ""] = (readIfThere(fileOf(folder, id)) ?? "").split("\n");
+  try {
+    return { ...summaryOf(first), ...JSON.parse(second) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws FILE_NOT_WRITABLE. */
+export function removeRecords(folder: string, ids: string[]): void {
+  for (const id of ids) removeFile(fileOf(folder, id));
+}

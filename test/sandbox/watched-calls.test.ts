@@ -1,0 +1,69 @@
+/** Who watches an execution is told of every call: by which line it was made, with what, and what became of it. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { CallWatcher } from "../../src/sandbox/contract.ts";
+import { Harness, type HarnessOptions } from "./harness.ts";
+
+setDefaultTimeout(30_000);
+
+let harness: Harness;
+beforeAll(() => {
+  harness = new Harness();
+});
+afterAll(() => harness[Symbol.dispose]());
+
+/** A line each, in the order in which it happened. */
+async function seen(source: string, options: HarnessOptions = {}): Promise<string[]> {
+  const lines: string[] = [];
+  const watch: CallWatcher = ({ namespace, group, name, line, args }) => {
+    const call = `${line}: ${namespace}.${group}.${name}`;
+    lines.push(`${call} ${args}`);
+    return (end) => {
+      lines.push(`${call} → ${end.outcome === "ok" ? end.text : end.outcome}`);
+    };
+  };
+  await harness.run(source, { ...options, watch });
+  return lines;
+}
+
+test("calls in a row, in functions, callbacks and after an await, of JavaScript and TypeScript", async () => {
+  const code = [
+    "const first = await test.echo({ a: 1 });",
+    "async function again(n: number): Promise<unknown> {",
+    "  return await test.echo(",
+    "    { n },",
+    "  );",
+    "}",
+    "await again(2);",
+    "for (const n of [3]) await servers['test'].with_dash({ n }).catch(() => {});",
+    "return [4].map((n) => callTool('test', 'text', { n }))[0];",
+  ].join("\n");
+  expect(await seen(code)).toEqual([
+    '1: test.tools.echo {"a":1}',
+    '1: test.tools.echo → {"a":1}',
+    '3: test.tools.echo {"n":2}',
+    '3: test.tools.echo → {"n":2}',
+    '8: test.tools.with-dash {"n":3}',
+    "8: test.tools.with-dash → failed",
+    '9: test.tools.text {"n":4}',
+    "9: test.tools.text → plain text",
+  ]);
+});
+
+test("calls side by side, each with its own line", async () => {
+  const code = "await Promise.all([\n  test.slow({ ms: 20 }),\n  test.echo({}),\n  test.echo.raw({ raw: true }),\n]);";
+  expect((await seen(code)).sort()).toEqual([
+    '2: test.tools.slow {"ms":20}',
+    '2: test.tools.slow → {"ms":20}',
+    "3: test.tools.echo {}",
+    "3: test.tools.echo → {}",
+    '4: test.tools.echo {"raw":true}',
+    '4: test.tools.echo → {"raw":true}',
+  ]);
+});
+
+test("calls that are broken off with the execution", async () => {
+  expect(await seen("test.slow({ ms: 60_000 }); throw new Error('x')")).toEqual([
+    '1: test.tools.slow {"ms":60000}',
+    "1: test.tools.slow → cancelled",
+  ]);
+});
