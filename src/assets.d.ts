@@ -1,4 +1,4 @@
-/** Files that the bundler embeds; importing one gives its path, and of a shell's script its text. */
+/** Files that the bundler embeds; importing one gives its path, and of a script or a style its text. */
 declare module "*/wasm" {
   const path: string;
   export default path;
@@ -20,6 +20,14 @@ declare module "*.zsh" {
   export default text;
 }
 declare module "*.fish" {
+  const text: string;
+  export default text;
+}
+declare module "*.css" {
+  const text: string;
+  export default text;
+}
+declare module "*/script.js" {
   const text: string;
   export default text;
 }

@@ -96,6 +96,7 @@ export const commands: Record<string, Entry | Group> = {
     summary: "Show what was called, and what it kept out of contexts",
     load: () => import("./commands/stats.ts"),
   },
+  trace: { summary: "Show what was executed, its calls over the time", load: () => import("./commands/trace.ts") },
   logs: { summary: "Show what a server wrote on stderr, and how it ended", load: () => import("./commands/logs.ts") },
   hooks: {
     summary: "Texts that tell agents of us: print",
@@ -125,7 +126,7 @@ export const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "auth", "gen"],
   Use: ["search", "list", "call", "run", "exec"],
   "For agents": ["serve", "skill", "hooks"],
-  "Look after it": ["doctor", "logs", "stats", "daemon", "completions", "demo"],
+  "Look after it": ["doctor", "trace", "logs", "stats", "daemon", "completions", "demo"],
 };
 
 /** Those that people may start, with what each of them is for. */

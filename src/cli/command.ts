@@ -17,6 +17,8 @@ export type Completion =
   | "catalog"
   /** Of the environment. */
   | "variable"
+  /** One that was recorded. */
+  | "execution"
   | "file"
   | "folder";
 

@@ -12,8 +12,14 @@ const randomLetters = 2;
 
 const form = new RegExp(`^[${letters}]{${timeLetters + randomLetters}}$`);
 
+/** The time of the last one: of those that begin together each gets a moment of its own. */
+let lastAt = 0;
+
+const together = 1_000;
+
 export function newId(at: number): string {
-  let rest = Math.max(0, Math.floor(at - firstMoment));
+  lastAt = at <= lastAt && at > lastAt - together ? lastAt + 1 : at;
+  let rest = Math.max(0, Math.floor(lastAt - firstMoment));
   let id = "";
   for (let place = 0; place < timeLetters; place++) {
     id = letters[rest % 32] + id;

@@ -161,7 +161,7 @@ export class Recording {
       receipt: receipt.id,
       code: {
         chars: source.length,
-        lines: source.split("\n").length,
+        lines: source.replace(/\n$/, "").split("\n").length,
         ...(contents ? { text: contents.text(source, maxCode).text } : {}),
       },
       timeline: noted.map((each) => this.#call(each, durationMs, contents)),

@@ -253,6 +253,27 @@ export const table: Record<string, Cases> = {
       { argv: ["odd", "--follow"], files: working, before: [["call", "odd.structured"]], options: { interrupted } },
     ],
   },
+  trace: {
+    success: { argv: [], files: working, before: [["exec", "-e", "odd.structured()"]] },
+    usage: { argv: ["--html", "trace.html"] },
+    failure: { argv: ["last"], files: working },
+    json: [
+      { argv: ["last"], files: working, before: [["exec", "-e", "odd.structured()"]] },
+      {
+        argv: ["last"],
+        before: [
+          [
+            "exec",
+            "--record",
+            "-e",
+            'console.log(1); await demo.get_order({ order_id: "0" }).catch(() => {}); return 1',
+          ],
+        ],
+      },
+      { argv: ["last", "--html", "trace.html"], files: working, before: [["exec", "-e", "1"]] },
+      { argv: ["--clear"], files: working, before: [["exec", "-e", "1"]] },
+    ],
+  },
   stats: {
     success: { argv: [], files: working },
     usage: { argv: ["--days", "0"] },

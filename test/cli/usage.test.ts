@@ -49,6 +49,7 @@ describe("help", () => {
 
       Look after it:
         doctor       Look at everything, and say what repairs what is wrong
+        trace        Show what was executed, its calls over the time
         logs         Show what a server wrote on stderr, and how it ended
         stats        Show what was called, and what it kept out of contexts
         daemon       The process that keeps servers running between calls: status, logs, stop

@@ -1,11 +1,15 @@
 /** The names that a shell can offer: of the config, the registry, the catalog, the environment. Nothing is started or asked. */
 import { loadConfig } from "../../config/load.ts";
+import { executionsFolder } from "../../config/locations.ts";
+import { readSummaries } from "../../executions/store.ts";
+import { durationText, outcomeWord } from "../../executions/words.ts";
 import { openConfigFile } from "../../flows/config-file.ts";
 import { ShownServers } from "../../flows/shown-servers.ts";
 import { isSchema } from "../../registry/json-schema.ts";
 import { type RegistryServer, toolId } from "../../registry/model.ts";
 import { firstSentence } from "../../registry/signature.ts";
 import { readIndex } from "../../registry/store.ts";
+import { ageText } from "../age-text.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
 
@@ -59,6 +63,14 @@ export async function namesOf(
       const { catalogServers } = await import("../../registry/catalog.ts");
       return catalogServers().map(({ name, description }) => ({ value: name, about: description }));
     }
+    case "execution":
+      return [
+        { value: "last", about: "The last one of this config" },
+        ...readSummaries(executionsFolder(surroundings.env)).map((each) => ({
+          value: each.id,
+          about: `${ageText(Date.now() - each.at)}, ${each.door}, ${outcomeWord(each)}, ${durationText(each.durationMs)}`,
+        })),
+      ];
     case "variable":
       return Object.keys(surroundings.env).map((value) => ({ value }));
   }

@@ -1,0 +1,194 @@
+/** `claudikins trace`: what executions did, as a list, as a waterfall in the terminal, or as a page. */
+import { resolve } from "node:path";
+import { discoverConfig } from "../../config/discover.ts";
+import { executionsFolder } from "../../config/locations.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import type { ExecutionRecord, Summary } from "../../executions/record.ts";
+import { readRecord, readSummaries, removeRecords } from "../../executions/store.ts";
+import { configText, durationText, keptOut, outcomeWord } from "../../executions/words.ts";
+import { writeWhenChanged } from "../../files.ts";
+import { configOwner } from "../../logs/place.ts";
+import { grouped } from "../../outcome-text.ts";
+import { ageText } from "../age-text.ts";
+import { hasColours } from "../colours.ts";
+import { command, commonArgs } from "../command.ts";
+import { traceShape } from "../execution-shape.ts";
+import { parseCount } from "../flags.ts";
+import type { Io } from "../io.ts";
+import { table } from "../table.ts";
+import { waterfallText } from "../waterfall-text.ts";
+
+const defaultListed = 20;
+const defaultCalls = 40;
+
+export default command({
+  name: "trace",
+  description:
+    "Show what was executed: the last executions, or the calls of one over its time. They are recorded by themselves, in sizes " +
+    'alone; exec --record and serve --record keep what was said, too ("record" in the config: "sizes", "contents" or false). ' +
+    "What goes to servers and comes from them is another thing: exec --trace shows that, while it runs.",
+  args: {
+    execution: {
+      type: "positional",
+      required: false,
+      description: "Its id, or as much of its end as is needed; or last",
+      complete: "execution",
+    },
+    limit: {
+      type: "string",
+      alias: "n",
+      valueHint: "n",
+      description: `So many executions (${defaultListed}); of one, so many calls (${defaultCalls}): the longest`,
+    },
+    html: {
+      type: "string",
+      valueHint: "file",
+      description: "Write it as a page by itself, for any browser",
+      complete: "file",
+    },
+    all: { type: "boolean", description: "Those of all configs" },
+    clear: { type: "boolean", description: "Forget it; without an id, all of the config" },
+    ...commonArgs,
+  },
+  examples: [
+    "claudikins trace",
+    "claudikins trace last",
+    "claudikins trace last --html trace.html",
+    "claudikins trace --json",
+  ],
+  json: traceShape,
+  async run(args, io) {
+    checkTogether(args);
+    const executions = new Executions(args, io);
+    const { execution: wanted, json } = args;
+    const limit = args.limit === undefined ? undefined : parseCount(args.limit, "--limit", 100_000);
+    if (args.clear) return executions.clear(wanted);
+    if (wanted === undefined) return executions.list(limit ?? defaultListed);
+    const record = executions.read(wanted);
+    if (args.html !== undefined) return writePage(record, args.html, json === true, io);
+    if (json) return print(io, `${JSON.stringify(record)}\n`);
+    const { isTerminal, columns: width } = io.stdout;
+    const canvas = { width, isTerminal, colours: hasColours(io.stdout, io) };
+    return print(io, waterfallText(record, canvas, limit ?? defaultCalls));
+  },
+});
+
+type Args = Partial<Record<"execution" | "limit" | "html" | "config", string | undefined>> &
+  Partial<Record<"all" | "clear" | "json", boolean | undefined>>;
+
+function checkTogether({ execution, limit, html, all, clear }: Args): void {
+  if (execution !== undefined && execution !== "last" && all)
+    throw new ClaudikinsError("USAGE", "Give an execution or --all, not both");
+  if (clear && (limit !== undefined || html !== undefined)) {
+    throw new ClaudikinsError("USAGE", `--clear shows nothing: not with --${html === undefined ? "limit" : "html"}`);
+  }
+  if (html === undefined) return;
+  if (html === "") throw new ClaudikinsError("USAGE", "--html needs the name of a file");
+  if (limit !== undefined) throw new ClaudikinsError("USAGE", "--limit is for the terminal: not with --html");
+  if (execution !== undefined) return;
+  throw new ClaudikinsError("USAGE", "--html needs an execution", { hint: "claudikins trace last --html trace.html" });
+}
+
+/** Of one config, or of all. */
+class Executions {
+  readonly #io: Io;
+  readonly #args: Args;
+  readonly #folder: string;
+  /** Undefined where it is all the same. */
+  readonly #owner: string | null | undefined;
+
+  /** Throws CONFIG_NOT_FOUND. */
+  constructor(args: Args, io: Io) {
+    this.#io = io;
+    this.#args = args;
+    this.#folder = executionsFolder(io.env);
+    this.#owner = args.all ? undefined : configOwner(discoverConfig({ flag: args.config, cwd: io.cwd, env: io.env }));
+  }
+
+  #found(): Summary[] {
+    const all = readSummaries(this.#folder);
+    return this.#owner === undefined ? all : all.filter(({ config }) => config === this.#owner);
+  }
+
+  /** By whatever config it ran. Throws FILE_NOT_FOUND, USAGE. */
+  #id(wanted: string): string {
+    if (wanted === "last") {
+      const [last] = this.#found();
+      if (last) return last.id;
+      throw new ClaudikinsError("FILE_NOT_FOUND", this.#nothingYet(), {
+        hint: "Those of all configs: claudikins trace --all",
+      });
+    }
+    const all = readSummaries(this.#folder);
+    const named = all.filter(({ id, receipt }) => id === wanted || receipt === wanted);
+    const fitting = named.length > 0 ? named : all.filter(({ id }) => wanted !== "" && id.endsWith(wanted));
+    const [only, second] = fitting;
+    if (only && !second) return only.id;
+    if (second) {
+      const ids = fitting.slice(0, 5).map(({ id }) => id);
+      throw new ClaudikinsError("USAGE", `Several executions end with "${wanted}"`, {
+        hint: `One of: ${ids.join(", ")}`,
+      });
+    }
+    throw new ClaudikinsError("FILE_NOT_FOUND", `There is no record of an execution "${wanted}"`, {
+      hint: "Which ones there are: claudikins trace --all",
+    });
+  }
+
+  read(wanted: string): ExecutionRecord {
+    const record = readRecord(this.#folder, this.#id(wanted));
+    if (record) return record;
+    throw new ClaudikinsError("FILE_NOT_FOUND", `The record of the execution "${wanted}" cannot be read`);
+  }
+
+  async list(most: number): Promise<number> {
+    const found = this.#found().slice(0, most);
+    const { json, all } = this.#args;
+    if (json) return print(this.#io, `${JSON.stringify({ executions: found })}\n`);
+    if (found.length === 0) {
+      await this.#io.stderr.write(`${this.#nothingYet()}: exec and serve record what they execute.\n`);
+      return 0;
+    }
+    const head = ["id", "when", "by", "outcome", "calls", "time", "kept out", ...(all ? ["config"] : [])];
+    const rows = found.map((each) => [
+      each.id,
+      ageText(Date.now() - each.at),
+      each.door,
+      outcomeWord(each),
+      `${grouped(each.calls)}${each.failures > 0 ? ` (${grouped(each.failures)} failed)` : ""}`,
+      durationText(each.durationMs),
+      grouped(keptOut(each)),
+      ...(all ? [configText(each.config)] : []),
+    ]);
+    return print(this.#io, table(head, rows, this.#io.stdout.columns, [5, 6]));
+  }
+
+  /** Throws FILE_NOT_WRITABLE. */
+  async clear(wanted: string | undefined): Promise<number> {
+    const cleared = wanted === undefined ? this.#found().map(({ id }) => id) : [this.#id(wanted)];
+    removeRecords(this.#folder, cleared);
+    if (this.#args.json) return print(this.#io, `${JSON.stringify({ cleared })}\n`);
+    const count = cleared.length === 1 ? "1 execution" : `${grouped(cleared.length)} executions`;
+    await this.#io.stderr.write(`${cleared.length === 0 ? "There was nothing to forget" : `Forgotten: ${count}`}.\n`);
+    return 0;
+  }
+
+  #nothingYet(): string {
+    return this.#owner === undefined ? "Nothing was recorded yet" : "Nothing was recorded yet with this config";
+  }
+}
+
+/** Throws FILE_NOT_WRITABLE. */
+async function writePage(record: ExecutionRecord, file: string, json: boolean, io: Io): Promise<number> {
+  const { pageOf } = await import("../../executions/page/page.ts");
+  const path = resolve(io.cwd, file);
+  writeWhenChanged(path, pageOf(record));
+  if (json) return print(io, `${JSON.stringify({ written: path })}\n`);
+  await io.stderr.write(`Written: ${path}\n`);
+  return 0;
+}
+
+async function print(io: Io, text: string): Promise<number> {
+  await io.stdout.write(text);
+  return 0;
+}

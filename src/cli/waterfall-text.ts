@@ -1,0 +1,150 @@
+/** An execution in the terminal: what it was, and its calls as bars over the time, one a line. */
+import { mostTelling, ticks } from "../executions/overlap.ts";
+import type { ExecutionRecord, RecordedCall } from "../executions/record.ts";
+import {
+  callsText,
+  configText,
+  durationText,
+  keptOut,
+  leftText,
+  outcomeWord,
+  timeText,
+  toolOf,
+} from "../executions/words.ts";
+import { grouped } from "../outcome-text.ts";
+import type { Canvas } from "./chart.ts";
+import { bold, cyan, dim, paint, red } from "./colours.ts";
+
+const leastBar = 10;
+const mostBar = 100;
+
+/** Names are cut before bars are. */
+const leastName = 12;
+
+export function waterfallText(record: ExecutionRecord, canvas: Canvas, most: number): string {
+  const { shown, left } = mostTelling(record.timeline, most);
+  const rows = shown.map(([, call]) => call);
+  const lines = [
+    ...head(record, canvas),
+    ...(rows.length > 0 ? ["", ...waterfall(rows, record.durationMs, canvas)] : []),
+    ...leftText(left, record.moreCalls).map((text) => paint(`… ${text}`, dim, canvas.colours)),
+    ...failure(record, canvas),
+  ];
+  return lines.map((line) => `${line.trimEnd()}\n`).join("");
+}
+
+function head(record: ExecutionRecord, { colours }: Canvas): string[] {
+  const { id, door, ok, durationMs, beforeMs, config, at, code, logs } = record;
+  const outcome = paint(outcomeWord(record), ok ? bold : red, colours);
+  const kept = keptOut(record);
+  const before = beforeMs >= 100 ? ` (and ${durationText(beforeMs)} before, of asking servers)` : "";
+  return [
+    `${paint(id, bold, colours)}  ${door} · ${outcome} · ${durationText(durationMs)}${before} · ${callsText(record)}`,
+    paint(
+      [
+        configText(config),
+        timeText(at),
+        `${grouped(code.lines)} ${code.lines === 1 ? "line" : "lines"} of code`,
+        ...(logs.lines > 0 ? [`${grouped(logs.lines)} of logs`] : []),
+        ...(kept > 0 ? [`${grouped(kept)} characters kept out of the context`] : []),
+      ].join(" · "),
+      dim,
+      colours,
+    ),
+  ];
+}
+
+function failure({ error }: ExecutionRecord, { colours }: Canvas): string[] {
+  if (!error) return [];
+  const { name, message, code, line } = error;
+  const what = message === undefined ? (code ?? "It failed") : `${name}: ${message}`;
+  return ["", paint(`${oneLine(what)}${line === undefined ? "" : ` (line ${line})`}`, red, colours)];
+}
+
+function waterfall(calls: RecordedCall[], durationMs: number, canvas: Canvas): string[] {
+  const { width = 80, colours, isTerminal } = canvas;
+  const total = Math.max(durationMs, ...calls.map(({ endMs }) => endMs), 0.1);
+  const rows = calls.map((call) => ({ call, name: oneLine(toolOf(call)), line: lineOf(call), text: textOf(call) }));
+  const widest = (pick: (row: (typeof rows)[number]) => string) =>
+    Math.max(...rows.map((row) => Bun.stringWidth(pick(row))));
+  const [lines, texts] = [widest(({ line }) => line), widest(({ text }) => text)];
+  const left = width - lines - texts - 6;
+  const names = Math.max(
+    leastName,
+    Math.min(
+      widest(({ name }) => name),
+      left - leastBar,
+      Math.floor(left / 2),
+    ),
+  );
+  const room = Math.max(leastBar, Math.min(mostBar, left - names));
+  const shown = rows.map(({ call, name, line, text }) => {
+    const bar = barOf(call, total, room, isTerminal);
+    const colour = call.outcome === "ok" ? cyan : red;
+    const space = " ".repeat(Math.max(0, room - Bun.stringWidth(bar)));
+    const end = call.outcome === "ok" ? paint(text, dim, colours) : paint(text, red, colours);
+    return `${fitted(name, names)}  ${paint(line.padStart(lines), dim, colours)}  ${paint(bar, colour, colours)}${space}  ${end}`;
+  });
+  return [paint(`${" ".repeat(names + lines + 4)}${axis(total, room)}`, dim, colours), ...shown];
+}
+
+const lineOf = ({ line }: RecordedCall) => (line === undefined ? "" : `:${line}`);
+
+function textOf({ startMs, endMs, outcome, code, resultChars }: RecordedCall): string {
+  const time = durationText(endMs - startMs);
+  if (outcome === "ok") return `${time}, ${grouped(resultChars)} chars`;
+  return `${time}, ${outcome === "failed" ? (code ?? "failed") : "cancelled"}`;
+}
+
+const parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+/** With the space before it. What took no time is still there. */
+export function barOf(
+  { startMs, endMs, outcome }: Pick<RecordedCall, "startMs" | "endMs" | "outcome">,
+  totalMs: number,
+  room: number,
+  isTerminal: boolean,
+): string {
+  const eighths = (ms: number) => Math.round((ms / totalMs) * room * 8);
+  const from = Math.min(eighths(startMs), room * 8 - 1);
+  const to = Math.min(Math.max(eighths(endMs), from + 1), room * 8);
+  const first = Math.floor(from / 8);
+  if (!isTerminal || outcome === "cancelled") {
+    const letter = outcome === "ok" ? "#" : outcome === "failed" ? "x" : isTerminal ? "░" : "-";
+    return " ".repeat(first) + letter.repeat(Math.max(1, Math.ceil(to / 8) - first));
+  }
+  // Blocks begin at the left: a bar that begins within a character has its first half or none of it.
+  const startsLate = from % 8 >= 4;
+  const last = Math.floor(to / 8);
+  if (last === first) return " ".repeat(first) + (startsLate ? "▐" : (parts[Math.max(1, to % 8)] ?? ""));
+  return " ".repeat(first) + (startsLate ? "▐" : "█") + "█".repeat(last - first - 1) + (parts[to % 8] ?? "");
+}
+
+/** Numbers where their times are, and the unit behind the last one. */
+function axis(totalMs: number, room: number): string {
+  const inSeconds = totalMs >= 10_000;
+  let line = "";
+  const all = ticks(totalMs, Math.floor(room / 14));
+  for (const [place, ms] of all.entries()) {
+    const isLast = place === all.length - 1;
+    const text = `${grouped(inSeconds ? ms / 1_000 : ms)}${isLast ? (inSeconds ? " s" : " ms") : ""}`;
+    const at = Math.round((ms / totalMs) * room);
+    const from = isLast ? Math.min(at, room - text.length) : at;
+    if (from >= line.length + (place > 0 ? 1 : 0)) line = line.padEnd(from) + text;
+  }
+  return line;
+}
+
+function fitted(text: string, width: number): string {
+  if (Bun.stringWidth(text) <= width) return text + " ".repeat(width - Bun.stringWidth(text));
+  const letters = [...text];
+  while (Bun.stringWidth(letters.join("")) > width - 1) letters.shift();
+  return `…${letters.join("")}`.padEnd(width);
+}
+
+function oneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, " ")
+    .trim()
+    .slice(0, 500);
+}

@@ -1,0 +1,57 @@
+/** An execution as one page that needs nothing else: no request leaves it, and no text of a tool or of the code can do anything in it. */
+import { createHash } from "node:crypto";
+import type { ExecutionRecord } from "../record.ts";
+import { Html, html, jsonIn } from "./html.ts";
+import script from "./script.js" with { type: "text" };
+import { codeOf, failureOf, figuresOf, headerOf, logsOf, receiptOf, returnedOf, section, titleOf } from "./sections.ts";
+import style from "./style.css" with { type: "text" };
+import { waterfallOf } from "./waterfall.ts";
+
+export function pageOf(record: ExecutionRecord): string {
+  const { rows, rules, data, byLine } = waterfallOf(record);
+  const styles = `${style}${rules}`;
+  const policy = [
+    "default-src 'none'",
+    `style-src '${hashOf(styles)}'`,
+    `script-src '${hashOf(script)}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const calls =
+    data.length > 0
+      ? html`<div class="with-details">${rows}
+<aside id="details" class="details" aria-label="The chosen call" aria-live="polite"><p class="note">Choose a call: by pointing at it, or with the arrow keys.</p></aside></div>`
+      : html`<p class="note">It called no tool.</p>`;
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<title>${titleOf(record)} · claudikins trace</title>
+<style>${new Html(styles)}</style>
+</head>
+<body>
+<main>
+${headerOf(record)}
+${failureOf(record)}
+${figuresOf(record)}
+${section("Calls", calls)}
+${codeOf(record, byLine)}
+${returnedOf(record)}
+${logsOf(record)}
+${receiptOf(record)}
+</main>
+<script type="application/json" id="data">${jsonIn(data)}</script>
+<script>${new Html(script)}</script>
+</body>
+</html>
+`.text;
+}
+
+/** Only these very texts count as style and script. */
+function hashOf(text: string): string {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+}

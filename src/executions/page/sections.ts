@@ -1,0 +1,124 @@
+/** What stands around the waterfall: figures, code, logs, what was returned, the receipt. */
+import { grouped } from "../../outcome-text.ts";
+import { mostAtOnce } from "../overlap.ts";
+import type { ExecutionRecord } from "../record.ts";
+import { configText, durationText, keptOut, outcomeWord, timeText, toolOf } from "../words.ts";
+import { highlighted } from "./highlight.ts";
+import { type Html, html } from "./html.ts";
+import { indented } from "./waterfall.ts";
+
+export function titleOf({ calls, durationMs }: ExecutionRecord): string {
+  return `${calls === 1 ? "1 call" : `${grouped(calls)} calls`} in ${durationText(durationMs)}`;
+}
+
+export function headerOf(record: ExecutionRecord): Html {
+  const { id, door, config, at, ok } = record;
+  return html`<header>
+<div><p class="brand">claudikins trace</p>
+<h1>${titleOf(record)} <span class="badge ${ok ? "good" : "bad"}">${outcomeWord(record)}</span></h1>
+<p class="about">${door} · <bdi>${configText(config)}</bdi> · ${timeText(at)} · ${id}</p></div>
+<button type="button" id="theme" class="theme" hidden>Dark</button>
+</header>`;
+}
+
+export function figuresOf(record: ExecutionRecord): Html {
+  const { calls, failures, durationMs, beforeMs, charsIn, charsOut, code, timeline } = record;
+  const most = mostAtOnce(timeline);
+  const kept = keptOut(record);
+  const figure = (name: string, value: string, more: string) =>
+    html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${more}</span></dd></div>`;
+  const callsMore = [
+    ...(most > 1 ? [`${grouped(most)} at once`] : []),
+    ...(failures > 0 ? [`${grouped(failures)} failed`] : []),
+  ];
+  return html`<dl class="figures">
+${figure("Calls", grouped(calls), callsMore.join(", ") || "none failed")}
+${figure("Time", durationText(durationMs), beforeMs >= 1 ? `${durationText(beforeMs)} before it` : "of the code")}
+${figure("Kept out of the context", grouped(kept), `of ${grouped(charsIn)} characters; ${grouped(charsOut)} came back`)}
+${figure("Code", `${grouped(code.lines)} ${code.lines === 1 ? "line" : "lines"}`, `${grouped(code.chars)} characters`)}
+</dl>`;
+}
+
+export function failureOf({ error }: ExecutionRecord): Html {
+  if (!error) return html``;
+  const { name, message, code, line, hint } = error;
+  const what = message === undefined ? (code ?? "The code failed") : `${name}: ${message}`;
+  const where = line === undefined ? html`` : html` <a href="#L${line}">line ${line}</a>`;
+  return html`<section class="failure" aria-label="Failure"><p><strong>${what}</strong>${where}</p>${hint === undefined ? undefined : html`<p class="hint">${hint}</p>`}</section>`;
+}
+
+const notRecorded = "Only sizes were recorded. With --record, exec and serve keep what was said, too.";
+
+/** `byLine` are the rows of a line's calls. */
+export function codeOf(record: ExecutionRecord, byLine: ReadonlyMap<number, number[]>): Html {
+  const { code, error } = record;
+  const marks = [...byLine].sort(([a], [b]) => a - b);
+  if (code.text === undefined) {
+    const lines = marks.map(
+      ([line, rows]) =>
+        html`<li id="L${line}"><a class="mark" href="#c${rows[0]}" data-line="${line}">line ${line}: ${countText(rows.length)}</a></li>`,
+    );
+    return section(
+      "Code",
+      html`<p class="note">${notRecorded}</p>${lines.length > 0 ? html`<ul class="lines">${lines}</ul>` : undefined}`,
+    );
+  }
+  const lines = highlighted(code.text.replace(/\n$/, "")).map((text, index) => {
+    const line = index + 1;
+    const rows = byLine.get(line);
+    const mark =
+      rows &&
+      html`<a class="mark" href="#c${rows[0]}" data-line="${line}" aria-label="Line ${line}: ${countText(rows.length)}">${countText(rows.length)}</a>`;
+    const kind = error?.line === line ? "failing" : rows ? "calling" : "";
+    return html`<li id="L${line}" class="${kind}"><code>${text}</code>${mark}</li>
+`;
+  });
+  return section("Code", html`<ol class="code" tabindex="0" aria-label="Code">${lines}</ol>`);
+}
+
+const countText = (count: number) => (count === 1 ? "1 call" : `${grouped(count)} calls`);
+
+export function logsOf({ logs }: ExecutionRecord): Html {
+  if (logs.lines === 0) return html``;
+  const size = `${grouped(logs.lines)} ${logs.lines === 1 ? "line" : "lines"}, ${grouped(logs.chars)} characters`;
+  if (!logs.entries) return section("Logs", html`<p class="note">${size}</p>`);
+  const entries = logs.entries.map(
+    ({
+      level,
+      text,
+    }) => html`<li><span class="level level-${level}">${level}</span><span class="text">${text}</span></li>
+`,
+  );
+  return section("Logs", html`<ol class="logs">${entries}</ol>`);
+}
+
+export function returnedOf({ value }: ExecutionRecord): Html {
+  if (!value) return html``;
+  const { text, isWhole } = indented(value);
+  return section(
+    "Returned",
+    html`<pre tabindex="0">${text}</pre>${isWhole ? undefined : html`<p class="note">The beginning of it.</p>`}`,
+  );
+}
+
+export function receiptOf({ timeline, receipt, moreCalls }: ExecutionRecord): Html {
+  if (timeline.length === 0) return html``;
+  const tools = Map.groupBy(timeline, toolOf);
+  const rows = [...tools].map(([name, calls]) => {
+    const sum = (pick: (call: (typeof calls)[number]) => number) =>
+      calls.reduce((total, call) => total + pick(call), 0);
+    const failed = calls.filter(({ outcome }) => outcome === "failed").length;
+    return html`<tr><th scope="row"><bdi>${name}</bdi></th><td>${grouped(calls.length)}</td><td>${failed > 0 ? grouped(failed) : ""}</td><td>${durationText(sum(({ startMs, endMs }) => endMs - startMs))}</td><td>${grouped(sum(({ resultChars }) => resultChars))}</td></tr>
+`;
+  });
+  const of = moreCalls > 0 ? html`<p class="note">Of the first ${grouped(timeline.length)} calls.</p>` : undefined;
+  return section(
+    "Receipt",
+    html`<div class="scroll" tabindex="0" role="region" aria-label="Receipt"><table><thead><tr><th scope="col">Tool</th><th scope="col">Calls</th><th scope="col">Failed</th><th scope="col">Time, summed</th><th scope="col">Characters of results</th></tr></thead><tbody>${rows}</tbody></table></div>${of}<p class="note">Its id: ${receipt}</p>`,
+  );
+}
+
+export function section(title: string, content: Html): Html {
+  const id = `s-${title.toLowerCase()}`;
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`;
+}

@@ -1,0 +1,115 @@
+/** The calls as rows of the page: a button each, with its bar over the time. */
+import { grouped } from "../../outcome-text.ts";
+import { mostAtOnce, mostTelling, ticks } from "../overlap.ts";
+import type { ExecutionRecord, RecordedCall } from "../record.ts";
+import { durationText, leftText, toolOf } from "../words.ts";
+import { inFlightChart } from "./chart.ts";
+import { type Html, html } from "./html.ts";
+
+/** Rows that a page has at most. */
+export const maxRows = 500;
+
+const colours = 6;
+
+export interface Waterfall {
+  rows: Html;
+  /** Where the bars are, as rules of the style. */
+  rules: string;
+  /** What the script shows of the calls, by their places among the rows. */
+  data: object[];
+  /** Places of the rows of a line. */
+  byLine: Map<number, number[]>;
+}
+
+export function waterfallOf(record: ExecutionRecord): Waterfall {
+  const { timeline, durationMs, moreCalls } = record;
+  const total = Math.max(
+    durationMs,
+    timeline.reduce((last, { endMs }) => Math.max(last, endMs), 0),
+    0.1,
+  );
+  const { shown, left } = mostTelling(timeline, maxRows);
+  const servers = [...new Set(timeline.map(({ server }) => server))];
+  const colourOf = ({ server }: RecordedCall) => servers.indexOf(server) % colours;
+  const byLine = new Map<number, number[]>();
+  for (const [row, [, { line }]] of shown.entries()) {
+    if (line !== undefined) byLine.set(line, [...(byLine.get(line) ?? []), row]);
+  }
+  const marks = ticks(total, 6);
+  const most = mostAtOnce(timeline);
+  const percent = (ms: number) => Math.round((ms / total) * 1e5) / 1e3;
+  const rules = [
+    ...shown.map(
+      ([, { startMs, endMs }], row) => `#b${row}{left:${percent(startMs)}%;width:${percent(endMs - startMs)}%}`,
+    ),
+    ...marks.map((ms, place) => `#t${place}{left:${percent(ms)}%}`),
+    `.track{background-size:${percent(marks[1] ?? total)}% 100%}`,
+  ];
+  const rows = html`<div class="waterfall">
+${legend(servers)}
+<div class="head" aria-hidden="true"><p class="most">${most > 1 ? `up to ${grouped(most)} at once` : undefined}</p><div class="ruler">${inFlightChart(timeline, total, Math.max(1, most))}
+${marks.map((ms, place) => html`<span class="tick" id="t${place}">${durationText(ms)}</span>`)}</div></div>
+<ol class="calls" id="calls" aria-label="Calls, in the order in which they were made">
+${shown.map(([, call], row) => rowOf(call, row, shown.length, colourOf(call)))}</ol>
+${leftText(left, moreCalls).map((text) => html`<p class="left">… ${text}</p>`)}
+</div>`;
+  return { rows, rules: rules.join(""), data: shown.map(([place, call]) => dataOf(call, place)), byLine };
+}
+
+function rowOf(call: RecordedCall, row: number, count: number, colour: number): Html {
+  const { line, startMs, endMs, outcome, code, resultChars } = call;
+  const name = toolOf(call);
+  const took = durationText(endMs - startMs);
+  const result =
+    outcome === "ok"
+      ? `${grouped(resultChars)} characters`
+      : outcome === "failed"
+        ? `failed${code === undefined ? "" : ` (${code})`}`
+        : "cancelled";
+  const words = [
+    `${row + 1} of ${count}: ${name}`,
+    ...(line === undefined ? [] : [`line ${line}`]),
+    result,
+    `took ${took}`,
+    `from ${durationText(startMs)} to ${durationText(endMs)}`,
+  ];
+  return html`<li><button type="button" class="call ${outcome}" id="c${row}" data-row="${row}" data-line="${line ?? ""}" aria-label="${words.join(", ")}"><span class="name"><bdi>${name}</bdi></span><span class="at">${line === undefined ? "" : `:${line}`}</span><span class="track"><span class="bar colour${colour}" id="b${row}"></span></span><span class="took">${took}</span></button></li>
+`;
+}
+
+function legend(servers: string[]): Html {
+  if (servers.length < 2) return html``;
+  return html`<ul class="legend" aria-label="Servers">${servers.slice(0, 12).map((server, place) => html`<li><span class="dot colour${place % colours}"></span><bdi>${server}</bdi></li>`)}</ul>`;
+}
+
+function dataOf(call: RecordedCall, place: number): object {
+  const { line, startMs, endMs, outcome, argumentChars, resultChars, code, message } = call;
+  return {
+    name: toolOf(call),
+    outcome,
+    facts: [
+      ["Call", `${grouped(place + 1)}`],
+      ...(line === undefined ? [] : [["Line", String(line)]]),
+      ["Took", durationText(endMs - startMs)],
+      ["From", durationText(startMs)],
+      ["To", durationText(endMs)],
+      ["Arguments", `${grouped(argumentChars)} characters`],
+      ...(outcome === "ok" ? [["Result", `${grouped(resultChars)} characters`]] : []),
+      ...(code === undefined ? [] : [["Error", code]]),
+    ],
+    texts: [
+      ...(message === undefined ? [] : [{ title: "Error", text: message, isWhole: true }]),
+      ...(call.arguments ? [{ title: "Arguments", ...indented(call.arguments) }] : []),
+      ...(call.result ? [{ title: "Result", ...indented(call.result) }] : []),
+    ],
+  };
+}
+
+/** JSON is easier to read over several lines. */
+export function indented<T extends { text: string; isWhole: boolean }>(excerpt: T): T {
+  try {
+    return excerpt.isWhole ? { ...excerpt, text: JSON.stringify(JSON.parse(excerpt.text), null, 2) } : excerpt;
+  } catch {
+    return excerpt;
+  }
+}

@@ -1,0 +1,63 @@
+/** Records in words, the same in the terminal and on the page. */
+import { grouped } from "../outcome-text.ts";
+import { mostAtOnce } from "./overlap.ts";
+import type { ExecutionRecord, RecordedCall, Summary } from "./record.ts";
+
+export function durationText(ms: number): string {
+  if (ms < 10) return `${Math.round(ms * 10) / 10} ms`;
+  if (ms < 10_000) return `${grouped(Math.round(ms))} ms`;
+  return `${grouped(Math.round(ms / 100) / 10)} s`;
+}
+
+const reasonTexts: Record<string, string> = {
+  threw: "failed",
+  check: "refused",
+  timeout: "out of time",
+  cpu: "out of computing time",
+  memory: "out of memory",
+  stack: "out of stack",
+};
+
+/** `ok`, or in a word or two why not. */
+export function outcomeWord({ ok, reason = "failed" }: Pick<Summary, "ok" | "reason">): string {
+  return ok ? "ok" : (reasonTexts[reason] ?? reason);
+}
+
+export function keptOut({ charsIn, charsOut }: Pick<Summary, "charsIn" | "charsOut">): number {
+  return Math.max(0, charsIn - charsOut);
+}
+
+/** `7 calls, 1 failed, 5 at once`. */
+export function callsText({ calls, failures, timeline }: ExecutionRecord): string {
+  const most = mostAtOnce(timeline);
+  return [
+    calls === 1 ? "1 call" : `${grouped(calls)} calls`,
+    ...(failures > 0 ? [`${grouped(failures)} failed`] : []),
+    ...(most > 1 ? [`${grouped(most)} at once`] : []),
+  ].join(", ");
+}
+
+/** Of calls that are not shown each. */
+export function leftText(left: readonly RecordedCall[], moreCalls: number): string[] {
+  const sum = left.reduce((total, { startMs, endMs }) => total + endMs - startMs, 0);
+  const calls = (count: number) => (count === 1 ? "1 call" : `${grouped(count)} calls`);
+  return [
+    ...(left.length > 0 ? [`${calls(left.length)} more that took less time: ${durationText(sum)} in all`] : []),
+    ...(moreCalls > 0 ? [`${calls(moreCalls)} after these were not recorded each`] : []),
+  ];
+}
+
+/** `demo.list_orders`. */
+export function toolOf({ server, tool }: Pick<RecordedCall, "server" | "tool">): string {
+  return `${server}.${tool}`;
+}
+
+/** What a person who shows it to others need not show: the folders above the config's own. */
+export function configText(config: string | null): string {
+  return config === null ? "the demo" : config.split(/[\\/]/).slice(-2).join("/");
+}
+
+/** `2026-11-21 12:17:33 UTC`. */
+export function timeText(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}

@@ -1,0 +1,178 @@
+/** `claudikins trace` on records made by hand: the list, the waterfall at every width, what is found by which name, and what is refused. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { barOf } from "../../src/cli/waterfall-text.ts";
+import type { ExecutionRecord } from "../../src/executions/record.ts";
+import { readSummaries, writeRecord } from "../../src/executions/store.ts";
+import { callOf, recordOf } from "../executions/records.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliOptions, cli, page } from "./in-memory.ts";
+
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+  folder.write("claudikins.json", { mcpServers: {} });
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const path = () => join(folder.path, ".local", "share", "claudikins", "executions");
+const run = (argv: string[], options: CliOptions = {}) => cli(["trace", ...argv], { cwd: folder.path, ...options });
+
+async function write(given: Partial<ExecutionRecord>): Promise<ExecutionRecord> {
+  const record = recordOf({ config: join(folder.path, "claudikins.json"), ...given });
+  await writeRecord(path(), record);
+  return record;
+}
+
+const at = Date.UTC(2026, 10, 21, 12, 30);
+
+/** Two side by side, one after them that failed, one that was broken off. */
+const known: Partial<ExecutionRecord> = {
+  id: "0t3kqftw74",
+  durationMs: 1_000,
+  calls: 4,
+  failures: 1,
+  timeline: [
+    callOf({ startMs: 0, endMs: 500, line: 2 }),
+    callOf({ server: "files", tool: "read", startMs: 250, endMs: 500, line: 3, resultChars: 1_234_567 }),
+    callOf({ startMs: 500, endMs: 750, line: 12, outcome: "failed", code: "TOOL_FAILED", resultChars: 0 }),
+    callOf({ startMs: 750, endMs: 1_000, outcome: "cancelled", resultChars: 0 }),
+  ],
+  at,
+};
+
+/** Neither ages nor the folder. */
+async function shown(argv: string[], options: CliOptions = {}): Promise<string> {
+  const text = page(["trace", ...argv], await run(argv, options), folder.path);
+  return text
+    .replace(/[^/\s]+\/claudikins\.json/g, "FOLDER/claudikins.json")
+    .replace(/just now|\d+ (?:min|h|days) ago/g, "AGE");
+}
+
+describe("the waterfall", () => {
+  beforeEach(() => write(known));
+
+  test("of a pipe: plain characters", async () => {
+    expect(await shown(["last"])).toMatchSnapshot();
+  });
+
+  test("of a terminal: blocks and colours, as wide as it is", async () => {
+    expect(await shown(["last"], { terminal: true, columns: 100 })).toMatchSnapshot();
+    expect(await shown(["last"], { terminal: true, columns: 100, env: { NO_COLOR: "1" } })).toMatchSnapshot();
+  });
+
+  test.each([60, 80, 132, 200])("at a width of %d no line is longer", async (columns) => {
+    const { stdout } = await run(["last"], { terminal: true, columns });
+    const rows = Bun.stripANSI(stdout).split("\n").slice(3);
+    expect(rows.length).toBeGreaterThan(4);
+    for (const row of rows) expect([row, Bun.stringWidth(row) <= columns]).toEqual([row, true]);
+  });
+
+  test("of many calls the longest, those that failed first; and what is left of them", async () => {
+    const { stdout } = await run(["last", "--limit", "2"]);
+    expect(stdout).toContain("TOOL_FAILED");
+    expect(stdout).toContain("cancelled");
+    expect(stdout).toContain("… 2 calls more that took less time: 750 ms in all");
+  });
+
+  test("as JSON it is the record", async () => {
+    const { stdout } = await run(["last", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject(known);
+  });
+});
+
+test("a bar is where its time is, and is there when it took none", () => {
+  const bar = (startMs: number, endMs: number, outcome: "ok" | "failed" | "cancelled" = "ok") =>
+    barOf({ startMs, endMs, outcome }, 100, 10, true);
+  expect(bar(0, 100)).toBe("██████████");
+  expect(bar(50, 75)).toBe("     ██▌");
+  expect(bar(0, 0)).toBe("▏");
+  expect(bar(100, 100)).toBe("         ▐");
+  expect(bar(25, 60)).toBe("  ▐███");
+  expect(bar(20, 40, "cancelled")).toBe("  ░░");
+  expect(barOf({ startMs: 20, endMs: 40, outcome: "failed" }, 100, 10, false)).toBe("  xx");
+  expect(barOf({ startMs: 20, endMs: 21, outcome: "ok" }, 100, 10, false)).toBe("  #");
+});
+
+test("names of tools do nothing to the terminal", async () => {
+  await write({ timeline: [callOf({ tool: "a\u001b[2J\nb\u202e" })] });
+  const { stdout } = await run(["last"]);
+  expect(stdout).toContain("shop.a [2J b");
+  expect(stdout).not.toMatch(/[^\P{C}\n]/u);
+});
+
+describe("the list", () => {
+  test("those of this config, or of all; the youngest first", async () => {
+    expect(await shown([])).toMatchSnapshot();
+    await write({ at: at + 1, charsOut: 20_000 });
+    await write({ at: at + 2, ok: false, reason: "timeout", error: { code: "X" }, failures: 1, calls: 3 });
+    await write({ at: at + 3, config: null, door: "serve", durationMs: 61_000 });
+    const ids = readSummaries(path()).map(({ id }) => id);
+    const named = (text: string) => ids.reduce((known, id, place) => known.replaceAll(id, `id-${place}`), text);
+    expect(named(await shown([]))).toMatchSnapshot();
+    expect(named(await shown(["--all"]))).toMatchSnapshot();
+    expect(JSON.parse((await run(["--all", "--json", "--limit", "2"])).stdout).executions).toMatchObject([
+      { id: ids[0] },
+      { id: ids[1] },
+    ]);
+  });
+});
+
+test("an execution is found by its id, the end of it, the id of its receipt, or as the last one", async () => {
+  await write(known);
+  const other = await write({ id: "0t3kqftw84", at: at + 5, receipt: "feedfeedfeed", config: null });
+  const found = async (word: string) => JSON.parse((await run([word, "--json"])).stdout).id;
+  expect(await found("0t3kqftw74")).toBe("0t3kqftw74");
+  expect(await found("74")).toBe("0t3kqftw74");
+  expect(await found("feedfeedfeed")).toBe(other.id);
+  expect(await found("last")).toBe("0t3kqftw74");
+  expect(JSON.parse((await run(["last", "--all", "--json"])).stdout).id).toBe(other.id);
+  for (const word of ["4", "nope", "../../claudikins", ""]) {
+    expect([word, await shown([word])]).toMatchSnapshot();
+  }
+});
+
+test("what does not go together is refused", async () => {
+  for (const argv of [
+    ["--html", "x.html"],
+    ["last", "--html", ""],
+    ["last", "--html", "x.html", "--limit", "3"],
+    ["--clear", "--limit", "3"],
+    ["74", "--all"],
+    ["--limit", "0"],
+  ]) {
+    const { exitCode, stdout, stderr } = await run(argv);
+    expect([argv, exitCode, stdout]).toEqual([argv, 2, ""]);
+    expect(stderr).toStartWith("error: ");
+  }
+});
+
+test("--html writes the page, over an older one, and says where; or that it cannot", async () => {
+  await write(known);
+  folder.write("out.html", "old");
+  const { exitCode, stdout, stderr } = await run(["last", "--html", "out.html"]);
+  expect([exitCode, stdout, stderr]).toEqual([0, "", `Written: ${join(folder.path, "out.html")}\n`]);
+  expect(readFileSync(join(folder.path, "out.html"), "utf8")).toStartWith("<!doctype html>");
+  expect(await run(["last", "--html", "claudikins.json/x.html"])).toMatchObject({ exitCode: 2, stdout: "" });
+});
+
+test("--clear forgets those of this config, or one", async () => {
+  await write(known);
+  const [one, other] = [await write({ at }), await write({ config: null })];
+  expect(await run(["--clear", one.id, "--json"])).toMatchObject({ stdout: `{"cleared":["${one.id}"]}\n` });
+  expect(await run(["--clear"])).toMatchObject({ exitCode: 0, stderr: "Forgotten: 1 execution.\n" });
+  expect(readSummaries(path()).map(({ id }) => id)).toEqual([other.id]);
+  expect(await run(["--clear"])).toMatchObject({ exitCode: 0, stderr: "There was nothing to forget.\n" });
+  expect(statSync(path()).isDirectory()).toBe(true);
+  expect(existsSync(join(path(), `${other.id}.json`))).toBe(true);
+});
+
+test("a shell completes ids", async () => {
+  await write(known);
+  const { stdout } = await cli(["complete", "fish", "--", "trace", ""], { cwd: folder.path });
+  expect(stdout).toContain("last\t");
+  expect(stdout).toMatch(/0t3kqftw74\t.*exec, ok, 1,000 ms/);
+});
