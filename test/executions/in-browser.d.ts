@@ -1,0 +1,10 @@
+/** The types of in-browser.js, which alone knows those of a page. */
+export function bars(rows: object[]): { name: string; from: number; to: number }[];
+export function tops(elements: object[]): number[];
+export function focused(): string | undefined;
+export function isHacked(): boolean;
+export function ground(): string;
+export function animation(element: object): string;
+export function scrollWidth(): number;
+export function breakIn(address: string): Promise<string>;
+export function tooFaint(): string[];

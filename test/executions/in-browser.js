@@ -1,0 +1,78 @@
+// What the tests of the page ask of it, within the browser: each function is sent there as a text.
+
+/** In percent of the track. */
+export function bars(rows) {
+  return rows.map((row) => {
+    const track = row.querySelector(".track").getBoundingClientRect();
+    const bar = row.querySelector(".bar").getBoundingClientRect();
+    const percent = (x) => Math.round(((x - track.left) / track.width) * 1_000) / 10;
+    return { name: row.querySelector(".name").textContent, from: percent(bar.left), to: percent(bar.right) };
+  });
+}
+
+export function tops(elements) {
+  return elements.map((element) => element.getBoundingClientRect().top);
+}
+
+export function focused() {
+  return document.activeElement?.id;
+}
+
+export function isHacked() {
+  return "hacked" in window;
+}
+
+export function ground() {
+  return getComputedStyle(document.body).backgroundColor;
+}
+
+export function animation(element) {
+  return getComputedStyle(element).animationName;
+}
+
+export function scrollWidth() {
+  return document.documentElement.scrollWidth;
+}
+
+/** As if somebody had found a way in. */
+export function breakIn(address) {
+  const script = document.createElement("script");
+  script.textContent = "window.hacked = 1";
+  document.body.append(script);
+  document.body.insertAdjacentHTML("beforeend", `<img src="${address}image" onerror="window.hacked = 2">`);
+  return fetch(`${address}fetch`).then(
+    () => "sent",
+    (error) => error.message,
+  );
+}
+
+/** Texts that stand out of what is behind them by less than 4.5 to 1. */
+export function tooFaint() {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const channels = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const luminance = (colour) => {
+    const [red, green, blue] = colour.map((value) => {
+      const part = value / 255;
+      return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const behind = (element) => {
+    for (let each = element; each; each = each.parentElement) {
+      const colour = channels(getComputedStyle(each).backgroundColor);
+      if (colour[3] === 255) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const hasText = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+  return [...document.querySelectorAll("main *")].filter(hasText).flatMap((element) => {
+    const [one, other] = [luminance(channels(getComputedStyle(element).color)), luminance(behind(element))];
+    const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    return ratio < 4.5 ? [`${element.className || element.tagName}: ${ratio.toFixed(1)}`] : [];
+  });
+}
