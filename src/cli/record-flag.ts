@@ -4,6 +4,7 @@ import type { Door } from "../executions/record.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import { openLog } from "../log.ts";
 import { configOwner } from "../logs/place.ts";
+import { dim, paint } from "./colours.ts";
 import type { Args } from "./command.ts";
 import type { Io } from "./io.ts";
 
@@ -28,4 +29,9 @@ export async function recordTo(
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const options = { folder: executionsFolder(io.env), mode, door, config: configOwner(origin), log };
   toolbox.recorder = new ExecutionRecorder(options);
+}
+
+/** For who has asked for it: how it is looked at. */
+export function recordedLine({ recorder }: Toolbox, colours: boolean): string {
+  return `${paint(`[recorded: claudikins trace ${recorder?.lastId}]`, dim, colours)}\n`;
 }

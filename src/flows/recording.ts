@@ -24,6 +24,8 @@ const writeAfterMs = 20;
 
 export class ExecutionRecorder {
   readonly options: RecordingOptions;
+  /** Of the last execution that has begun. */
+  lastId: string | undefined;
   readonly #unwritten: (() => Promise<ExecutionRecord>)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -33,11 +35,13 @@ export class ExecutionRecorder {
   }
 
   begin(source: string, toolbox: Toolbox): Recording {
-    return new Recording(source, toolbox, this.options, (make) => {
+    const recording = new Recording(source, toolbox, this.options, (make) => {
       this.#unwritten.push(make);
       this.#timer ??= setTimeout(() => void this.end(), writeAfterMs);
       this.#timer.unref();
     });
+    this.lastId = recording.id;
+    return recording;
   }
 
   /** Writes what is left. Never rejects. */
@@ -179,7 +183,9 @@ export class Recording {
   }
 
   #call(noted: Noted, durationMs: number, contents: Contents | undefined): RecordedCall {
-    const { call, startMs, endMs = durationMs, end = { outcome: "cancelled" } } = noted;
+    const { call, startMs, end = { outcome: "cancelled" } } = noted;
+    // What was broken off with the execution may tell so a moment later.
+    const endMs = Math.min(noted.endMs ?? durationMs, durationMs);
     const { line } = call;
     return {
       ...usedNames(call, this.#toolbox),

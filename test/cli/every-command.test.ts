@@ -97,7 +97,7 @@ function shown({ argv, folder, ...result }: Ended): string {
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z \d+/g, "TIME PID")
       .replace(/port \d{4,}/g, "port PORT")
       .replace(/\d+ +\d+ MB/g, "PID  N MB")
-      .replace(/\b0[0-9a-hjkmnp-tv-z]{9}\b/g, "ID")
+      .replace(/^[\da-hjkmnp-tv-z]{10}(?= {2,}just now)/gm, "ID")
       // The columns of tables are as wide as what is in them.
       .replace(/(?<=\S) {2,}/g, "  ")
   );

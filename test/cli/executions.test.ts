@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { barOf } from "../../src/cli/waterfall-text.ts";
+import { newId } from "../../src/executions/id.ts";
 import type { ExecutionRecord } from "../../src/executions/record.ts";
 import { readSummaries, writeRecord } from "../../src/executions/store.ts";
 import { callOf, recordOf } from "../executions/records.ts";
@@ -27,11 +28,14 @@ async function write(given: Partial<ExecutionRecord>): Promise<ExecutionRecord> 
   return record;
 }
 
-const at = Date.UTC(2026, 10, 21, 12, 30);
+/** Old ones would not be kept. */
+const at = Date.now() - 2.5 * 3_600_000;
+const idAt = (moment: number, end: string) => `${newId(moment).slice(0, -end.length)}${end}`;
+const knownId = idAt(at, "74");
 
 /** Two side by side, one after them that failed, one that was broken off. */
 const known: Partial<ExecutionRecord> = {
-  id: "0t3kqftw74",
+  id: knownId,
   durationMs: 1_000,
   calls: 4,
   failures: 1,
@@ -44,12 +48,13 @@ const known: Partial<ExecutionRecord> = {
   at,
 };
 
-/** Neither ages nor the folder. */
+/** Neither times nor the folder; ids by their last letters where these are known. */
 async function shown(argv: string[], options: CliOptions = {}): Promise<string> {
-  const text = page(["trace", ...argv], await run(argv, options), folder.path);
-  return text
+  return page(["trace", ...argv], await run(argv, options), folder.path)
     .replace(/[^/\s]+\/claudikins\.json/g, "FOLDER/claudikins.json")
-    .replace(/just now|\d+ (?:min|h|days) ago/g, "AGE");
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, "TIME")
+    .replaceAll(knownId, "ID------74")
+    .replaceAll(idAt(at + 5_000, "84"), "ID------84");
 }
 
 describe("the waterfall", () => {
@@ -123,12 +128,12 @@ describe("the list", () => {
 
 test("an execution is found by its id, the end of it, the id of its receipt, or as the last one", async () => {
   await write(known);
-  const other = await write({ id: "0t3kqftw84", at: at + 5, receipt: "feedfeedfeed", config: null });
+  const other = await write({ id: idAt(at + 5_000, "84"), at: at + 5, receipt: "feedfeedfeed", config: null });
   const found = async (word: string) => JSON.parse((await run([word, "--json"])).stdout).id;
-  expect(await found("0t3kqftw74")).toBe("0t3kqftw74");
-  expect(await found("74")).toBe("0t3kqftw74");
+  expect(await found(knownId)).toBe(knownId);
+  expect(await found("74")).toBe(knownId);
   expect(await found("feedfeedfeed")).toBe(other.id);
-  expect(await found("last")).toBe("0t3kqftw74");
+  expect(await found("last")).toBe(knownId);
   expect(JSON.parse((await run(["last", "--all", "--json"])).stdout).id).toBe(other.id);
   for (const word of ["4", "nope", "../../claudikins", ""]) {
     expect([word, await shown([word])]).toMatchSnapshot();
@@ -174,5 +179,5 @@ test("a shell completes ids", async () => {
   await write(known);
   const { stdout } = await cli(["complete", "fish", "--", "trace", ""], { cwd: folder.path });
   expect(stdout).toContain("last\t");
-  expect(stdout).toMatch(/0t3kqftw74\t.*exec, ok, 1,000 ms/);
+  expect(stdout).toContain(`${knownId}\t2 h ago, exec, ok, 1,000 ms`);
 });

@@ -32,11 +32,14 @@ const both = await Promise.all([shop.write({ text: "horse", password: "battery" 
 await shop.odd({ text: "wagon" }).catch(() => {});
 return { both, horse: "staple", apiKey: "correct" };`;
 
+let lastStderr = "";
+
 async function exec(flags: string[] = [], options: CliOptions = {}): Promise<ExecutionRecord[]> {
   const { exitCode, stderr } = await cli(["exec", "--check", "off", "-e", code, ...flags], {
     cwd: folder.path,
     ...options,
   });
+  lastStderr = stderr;
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining("3 calls (1 failed")]);
   return records();
 }
@@ -70,6 +73,7 @@ test("sizes: which calls, when, how large; and no word of what was said", async 
 test("contents with --record, without secrets and what is called like one", async () => {
   config();
   const [record] = await exec(["--record"]);
+  expect(lastStderr).toEndWith(`[recorded: claudikins trace ${record!.id}]\n`);
   expect(record!.hasContents).toBe(true);
   expect(record!.code.text).toContain("shop.write");
   expect(record!.logs.entries![0]).toEqual({ level: "log", text: "horse in a log" });

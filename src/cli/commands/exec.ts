@@ -14,7 +14,7 @@ import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { doneShape, failedShape } from "../outcome-shape.ts";
 import { Activity } from "../progress.ts";
-import { recordArgs, recordTo } from "../record-flag.ts";
+import { recordArgs, recordedLine, recordTo } from "../record-flag.ts";
 import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
 import { countExecution } from "../shell-count.ts";
 import { besideTrace, traceArgs, traceOf } from "../trace-flags.ts";
@@ -82,6 +82,7 @@ export default command({
       if (outcome.ok) await io.stdout.write(valueText(outcome.value));
       else await io.stderr.write(errorText(outcomeError(outcome), colours));
       await io.stderr.write(receiptLine(outcome.receipt, colours));
+      if (args.record) await io.stderr.write(recordedLine(toolbox, colours));
     }
     return outcome.ok ? 0 : outcomeError(outcome).exitCode;
   },

@@ -1,15 +1,18 @@
 /** An execution as one page that needs nothing else: no request leaves it, and no text of a tool or of the code can do anything in it. */
 import { createHash } from "node:crypto";
 import type { ExecutionRecord } from "../record.ts";
+import callsStyle from "./calls.css" with { type: "text" };
+import frame from "./frame.css" with { type: "text" };
 import { Html, html, jsonIn } from "./html.ts";
+import media from "./media.css" with { type: "text" };
 import script from "./script.js" with { type: "text" };
 import { codeOf, failureOf, figuresOf, headerOf, logsOf, receiptOf, returnedOf, section, titleOf } from "./sections.ts";
-import style from "./style.css" with { type: "text" };
+import texts from "./texts.css" with { type: "text" };
 import { waterfallOf } from "./waterfall.ts";
 
 export function pageOf(record: ExecutionRecord): string {
   const { rows, rules, data, byLine } = waterfallOf(record);
-  const styles = `${style}${rules}`;
+  const styles = [frame, callsStyle, texts, media, rules].join("\n");
   const policy = [
     "default-src 'none'",
     `style-src '${hashOf(styles)}'`,
