@@ -40,6 +40,7 @@ describe("help", () => {
         search       Find tools by what they do; starts no server
         list         Show the servers and what is known of them; --check starts them
         call         Call one tool: server.tool name=value; the second call is warm
+        run          Do a task said in words: a small model picks the tool and calls it
         exec         Run TypeScript that calls tools; only what it returns comes out
 
       For agents:
