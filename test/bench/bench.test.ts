@@ -128,7 +128,7 @@ test("a part of the figures is not published", async () => {
 test("a section that there is not is refused", async () => {
   const { exitCode, stdout, stderr } = await bench("--only", "warm,cold");
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toContain('--only has "cold"; there are startup, surface, warm,');
+  expect(stderr).toContain('--only has "cold"; there are startup, surface, tasks, warm,');
 });
 
 test("people get a table", () => {

@@ -14,11 +14,13 @@ import { measureSearch } from "./search.ts";
 import type { Measure } from "./section.ts";
 import { measureStartup } from "./startup.ts";
 import { measureSurface } from "./surface.ts";
+import { measureTasks } from "./tasks.ts";
 import { measureWarm } from "./warm.ts";
 
 export const measures: Record<string, Measure> = {
   startup: measureStartup,
   surface: measureSurface,
+  tasks: measureTasks,
   warm: measureWarm,
   call: measureCall,
   calls: measureCalls,
