@@ -15,7 +15,7 @@ const bare = "bun -e 0";
 export const measureCall: Measure = async (bench) => {
   const { mcporter, mcpc } = bench.found;
   const npx = await npxEntry(bench);
-  const rounds = bench.rounds(10);
+  const rounds = bench.rounds(10, 3);
   const rows = await measured("started by node", everything(), rounds, bench, { mcporter, mcpc });
   if ("command" in npx) rows.push(...(await measured("started by npx", npx, rounds, bench, { mcporter, mcpc })));
   return {

@@ -85,10 +85,14 @@ export async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
+/** No process of the bench takes so long: one that has not ended then never will. */
+const processWithinMs = 60_000;
+
 /** Wall time from start to exit. */
 export async function processMs(command: string[], cwd: string): Promise<number> {
   const startedAt = performance.now();
-  const child = Bun.spawn(command, { cwd, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+  const quiet = { stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const;
+  const child = Bun.spawn(command, { cwd, ...quiet, timeout: processWithinMs, killSignal: "SIGKILL" });
   const exitCode = await child.exited;
   const ms = performance.now() - startedAt;
   if (exitCode !== 0) throw new Error(`${command.join(" ")} ended with ${exitCode}`);

@@ -9,7 +9,7 @@ export interface Options {
   without: string[];
   quick: boolean;
   runs: number;
-  rounds(most?: number): Rounds;
+  rounds(most?: number, atLeast?: number): Rounds;
   /** Another executable than the one that is built from this source. */
   binary?: string | undefined;
   corpus?: string | undefined;
@@ -51,8 +51,8 @@ export function optionsOf(args: string[]): Options {
   return {
     ...{ names, without, quick, binary, corpus, json, write, out },
     runs: runs ?? least * 2,
-    rounds: (most = more) =>
-      runs === undefined ? { least: Math.min(least, most), most, withinMs } : exactly(Math.min(runs, most)),
+    rounds: (most = more, atLeast = least) =>
+      runs === undefined ? { least: Math.min(atLeast, most), most, withinMs } : exactly(Math.min(runs, most)),
     words: [...(quick ? ["--quick"] : []), ...(corpus === undefined ? [] : ["--corpus …"])],
   };
 }

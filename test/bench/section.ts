@@ -11,8 +11,8 @@ import type { Other, Row } from "./report.ts";
 export interface Bench {
   /** The executable. */
   binary: string;
-  /** How many rounds there are in each section; those with dear ones say how many are the most. */
-  rounds(most?: number): Rounds;
+  /** How many rounds there are in each section; those with dear ones say how many are the most, and enough. */
+  rounds(most?: number, atLeast?: number): Rounds;
   /** How many times, where something is repeated that is no round. */
   runs: number;
   /** Who stands beside us, and who does not. */

@@ -18,9 +18,9 @@ interface Round {
 
 export const measureTasks: Measure = async (bench) => {
   const rounds: Round[] = [];
-  const { most } = bench.rounds(maxRounds);
+  const { least: count } = bench.rounds(maxRounds, 3);
   // The first one warms the machine's caches: its tokens are the same, its times do not count.
-  for (let round = 0; round <= most; round++) {
+  for (let round = 0; round <= count; round++) {
     const direct = await playDirect(bench);
     rounds.push({ code: await playCode(bench), direct });
   }
@@ -64,7 +64,7 @@ export const measureTasks: Measure = async (bench) => {
       ...tasks.map(({ name }, index) => {
         const msOf = (way: keyof Round) => median(rounds.slice(1).map((round) => round[way].costs[index]!.ms));
         const what = `${name}: what the tools take`;
-        const counted = `${most} rounds`;
+        const counted = `${count} rounds`;
         return {
           what,
           unit: "ms" as const,

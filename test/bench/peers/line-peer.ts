@@ -2,6 +2,12 @@
 import { linesOf } from "./lines.ts";
 import type { Peer } from "./peer.ts";
 
+/** No program of the bench takes so long: who has not answered then never will. */
+const answerWithinMs = 60_000;
+
+/** isolated-vm can wait for itself for ever when its process exits. */
+const exitWithinMs = 2_000;
+
 export function startLines(name: string, command: string[]): Peer {
   const child = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
@@ -22,15 +28,19 @@ export function startLines(name: string, command: string[]): Peer {
   return {
     execute(code) {
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      const late = new Error(`${name} has not answered within ${answerWithinMs / 1_000} seconds`);
+      const timer = setTimeout(() => reject(late), answerWithinMs);
       waiting.set(++last, { resolve, reject });
       send(last, code);
-      return promise;
+      return promise.finally(() => clearTimeout(timer));
     },
     leave: (code) => send(++last, code),
     pids: () => [child.pid],
     async [Symbol.asyncDispose]() {
       await child.stdin.end();
+      const timer = setTimeout(() => child.kill("SIGKILL"), exitWithinMs);
       await child.exited;
+      clearTimeout(timer);
     },
   };
 }
