@@ -1,57 +1,138 @@
-/** The bench itself: two of its cheap sections end to end, and what it prints. */
-import { expect, test } from "bun:test";
+/** The bench itself: cheap sections end to end, and that it misses neither a slow-down nor a failure. */
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../support/claudikins.ts";
+import { executable, root } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
-import { ratioOf, slope } from "./measure.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import type { Results } from "./figures.ts";
+import { inTurn, ratioOf, slope, spreadOf } from "./measure.ts";
 import { atMostAbove, rowOf, rowOfAll, table, under, within } from "./report.ts";
 
-const bench = (...args: string[]) => runProgram([process.execPath, join(root, "test", "bench", "run.ts"), ...args]);
+setDefaultTimeout(120_000);
 
-const figure = { value: expect.any(Number), ratio: expect.any(Number) };
-const notHere = { none: "not here" };
+let folder: TemporaryFolder;
+beforeAll(() => {
+  folder = temporaryFolder();
+  return () => folder[Symbol.dispose]();
+});
+
+const alone = ["--without", "deno,mcporter,mcpc,executor,@utcp/code-mode"];
+const outFile = () => join(folder.path, "bench.json");
+const bench = (...args: string[]) =>
+  runProgram([process.execPath, join(root, "test", "bench", "run.ts"), "--out", outFile(), ...args]);
+
+/** A program in the place of the executable. */
+function wrapper(name: string, ...lines: string[]): string {
+  const file = folder.write(name, ["#!/bin/sh", ...lines, ""].join("\n"));
+  chmodSync(file, 0o755);
+  return file;
+}
 
 test("sections are measured, and come as one JSON document", async () => {
-  const { exitCode, stdout, stderr } = await bench("--only", "warm,compute", "--runs", "1", "--json", "--no-deno");
+  const args = ["--only", "warm,compute", "--runs", "1", "--json", "--binary", executable(), ...alone];
+  const { exitCode, stdout, stderr } = await bench(...args);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-  const row = (what: string, counted: string) => ({
-    what,
-    unit: "ms",
-    ours: expect.any(Number),
-    others: { "node:vm": figure, deno: notHere },
-    counted,
+  const number = expect.any(Number);
+  const notHere = { none: "not here" };
+  const beside = { value: number, ratio: number, spread: number, version: expect.any(String) };
+  // One round says nothing of the spread.
+  const once = { value: number, ratio: number, version: expect.any(String) };
+  const figure = (id: string, what: string, runs: string) => ({
+    ...{ id, what, value: number, unit: "ms", how: "measured", runs, spread: null },
+    peers: { "node:vm": once, deno: notHere, "@utcp/code-mode": notHere },
   });
-  expect(JSON.parse(stdout)).toEqual({
+  const warm = { "node:vm": beside, deno: notHere, "@utcp/code-mode": notHere, executor: notHere };
+  const p99 = { value: number, version: expect.any(String) };
+  const results: object = JSON.parse(stdout);
+  expect(results).toEqual({
+    run: expect.stringMatching(/^[0-9a-f]{8}$/),
+    date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+    command: "bun run bench",
     machine: {
       platform: `${process.platform} ${process.arch}`,
-      cpus: expect.any(Number),
-      cpu: expect.any(String),
-      load: expect.any(Number),
+      cpus: number,
+      bun: Bun.version,
+      load: number,
     },
-    runs: 1,
-    deno: { missing: "--no-deno" },
+    peers: expect.objectContaining({ deno: { missing: "--without deno" }, "raw client": { version: "1.32.2" } }),
     sections: [
       {
         name: "warm",
-        rows: [
-          { ...row("return 1, p50", "20 times"), target: { text: "under 2 ms", met: expect.any(Boolean) } },
-          row("return 1, p99", "20 times"),
+        figures: [
+          {
+            ...figure("warm.return-1-p50", "return 1, p50", "20 rounds"),
+            spread: number,
+            peers: warm,
+            target: { text: "under 2 ms", met: expect.any(Boolean) },
+          },
+          {
+            ...figure("warm.return-1-p99", "return 1, p99", "20 times"),
+            spread: null,
+            peers: { ...warm, "node:vm": p99 },
+          },
         ],
-        notes: [expect.stringContaining("node:vm is no isolation"), expect.stringContaining("deno")],
+        notes: expect.any(Array),
       },
-      { name: "compute", rows: [row("fib(27), inside", "1 rounds")], notes: [] },
+      { name: "compute", figures: [figure("compute.fib-27-inside", "fib(27), inside", "1 rounds")], notes: [] },
     ],
   });
-}, 30_000);
+  expect(await Bun.file(outFile()).json()).toEqual(results);
+  // Nothing of the machine but what kind it is: no name, no folder.
+  expect(stdout).not.toContain(root);
+  expect(stdout).not.toContain(folder.path);
+});
+
+test("a slow-down of the executable moves its figure", async () => {
+  const slow = wrapper("slow", "sleep 1", `exec '${executable()}' "$@"`);
+  const startOf = async (binary: string) => {
+    const { exitCode, stderr } = await bench("--only", "startup", "--runs", "1", "--binary", binary, ...alone);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    const { sections }: Results = await Bun.file(outFile()).json();
+    const found = sections[0]?.figures.find(({ id }) => id === "startup.exec-e-return-1-start-to-exit");
+    return { ms: found?.value ?? 0, peers: Object.values(found?.peers ?? {}) as { ratio: number }[] };
+  };
+  const [before, after] = [await startOf(executable()), await startOf(slow)];
+  expect(after.ms).toBeGreaterThan(1_000);
+  expect(after.ms).toBeGreaterThan(before.ms);
+  expect(after.peers[0]?.ratio).toBeGreaterThan(before.peers[0]?.ratio ?? Number.POSITIVE_INFINITY);
+});
+
+test("what cannot be measured is said, and nothing is written; what another run had left is gone", async () => {
+  await Bun.write(outFile(), "{}");
+  const broken = wrapper("broken", "exit 3");
+  const { exitCode, stdout, stderr } = await bench(
+    "--only",
+    "surface,cancel,startup",
+    "--runs",
+    "1",
+    "--binary",
+    broken,
+    ...alone,
+  );
+  expect(exitCode).toBe(1);
+  expect(stderr).toStartWith("Nothing was written, since not all could be measured:\n");
+  expect(stderr).toContain(`startup: ${broken} exec -e return 1 ended with 3\n`);
+  expect(stderr).toMatch(/^surface: ./m);
+  expect(stdout).toContain("abort of a busy loop");
+  expect(stdout).not.toContain("start to exit");
+  expect(existsSync(outFile())).toBe(false);
+});
+
+test("a part of the figures is not published", async () => {
+  const { exitCode, stderr } = await bench("--write", "--only", "compute");
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("--write publishes all figures of this source");
+});
 
 test("a section that there is not is refused", async () => {
   const { exitCode, stdout, stderr } = await bench("--only", "warm,cold");
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toContain('--only has "cold"; there are startup, surface, warm,');
+  expect(stderr).toContain('--only has "cold"; there are startup, surface, tasks, warm,');
 });
 
 test("people get a table", () => {
-  const machine = { platform: "linux x64", cpus: 2, cpu: "any", load: 3.14 };
+  const machine = { platform: "linux x64", cpus: 2, bun: "1.4.5", load: 3.14 };
   const times = { ours: [1, 2, 30], deno: [10, 10, 10], "raw client": [1, 1, 15] };
   const rows = [
     within(rowOf("a call", times, { "node:vm": { none: "not here" } }), "raw client", 1.5),
@@ -63,11 +144,11 @@ test("people get a table", () => {
   expect(table([{ name: "calls", rows, notes: ["A note."] }], machine)).toMatchInlineSnapshot(`
     "linux x64, 2 CPUs: few, so that servers, host and workers take turns and parallel figures suffer
     Load average before: 3.1: others were at work, which costs most where processes take turns
-    Medians where nothing else is said; all of a row measured in turn; (1.20x): ours divided by that one, the median of the rounds' ratios.
+    Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability. Measured, where nothing else is said.
 
-    calls          claudikins       raw client   node:vm             deno  target                              counted
-      a call          2.00 ms  1.00 ms (2.00x)  not here  10.0 ms (0.20x)  within 1.5x of raw client: NOT met  3 rounds
-      the longest     30.0 ms                                              under 100 ms: met                   3 times
+    calls          claudikins             raw client   node:vm                    deno  target                              counted
+      a call          2.00 ms  1.00 ms (2.00x ±25 %)  not here  10.0 ms (0.20x ±725 %)  within 1.5x of raw client: NOT met  3 rounds
+      the longest     30.0 ms                                                           under 100 ms: met                   3 times
       * A note.
     "
   `);
@@ -83,4 +164,14 @@ test("a target may be a difference", () => {
 test("a ratio is the median of the pairs' ratios, and a slope the one of the nearest line", () => {
   expect(ratioOf([1, 2, 30], [1, 1, 10])).toBe(2);
   expect(slope([1, 2, 4].map((x) => ({ x, y: 5 + 3 * x })))).toBeCloseTo(3);
+});
+
+test("a median is known by the ranks of the values, and rounds end when the ratios are known", async () => {
+  expect(spreadOf([5, 6])).toBeUndefined();
+  expect(spreadOf([8, 10, 12])).toBeCloseTo(0.2);
+  const steady = await inTurn({ least: 3, most: 50 }, { ours: async () => 2, other: async () => 1 });
+  expect(steady.ours.length).toBe(3);
+  let next = 0;
+  const unsteady = await inTurn({ least: 3, most: 50 }, { ours: async () => (next += 1), other: async () => 1 });
+  expect(unsteady.ours.length).toBe(50);
 });

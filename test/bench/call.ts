@@ -2,9 +2,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Entry, everything } from "../support/servers.ts";
-import { type Contestants, inTurn, processMs, type Times } from "./measure.ts";
-import { findMcporter, type Mcporter } from "./peers/mcporter.ts";
+import { type Contestant, type Contestants, inTurn, processMs, type Rounds, type Times } from "./measure.ts";
 import { outputOf } from "./peers/npm.ts";
+import type { Program } from "./peers/peer.ts";
 import { atMostAbove, type Other, type Row, rowOf, within } from "./report.ts";
 import type { Bench, Measure } from "./section.ts";
 
@@ -13,18 +13,16 @@ const script = join(import.meta.dir, "peers", "sdk-call.mjs");
 const bare = "bun -e 0";
 
 export const measureCall: Measure = async (bench) => {
-  const mcporter = await findMcporter(bench.user);
-  const missing = "missing" in mcporter ? mcporter.missing : undefined;
+  const { mcporter, mcpc } = bench.found;
   const npx = await npxEntry(bench);
-  const rounds = Math.min(bench.runs, 10);
-  const rows = await measured("started by node", everything(), rounds, bench, mcporter);
-  if ("command" in npx) rows.push(...(await measured("started by npx", npx, rounds, bench, mcporter)));
+  const rounds = bench.rounds(10, 3);
+  const rows = await measured("started by node", everything(), rounds, bench, { mcporter, mcpc });
+  if ("command" in npx) rows.push(...(await measured("started by npx", npx, rounds, bench, { mcporter, mcpc })));
   return {
     rows,
     notes: [
       "Whole processes, start to exit. First: nothing runs, and the registry knows the tools. Again: the daemon of the first one is there.",
-      `mcporter ${"version" in mcporter ? mcporter.version : ""} with its own daemon (keep-alive); the SDK's scripts start the server each time.`,
-      ...(missing === undefined ? [] : [`No mcporter here: ${missing}`]),
+      "mcporter with its own daemon (keep-alive); mcpc with a session: first is connect and the call, again the call; the SDK's scripts start the server each time.",
       ...("missing" in npx ? [`No npx here: ${npx.missing}`] : []),
     ],
   };
@@ -42,7 +40,13 @@ async function npxEntry({ user }: Bench): Promise<Entry | { missing: string }> {
   }
 }
 
-async function measured(how: string, entry: Entry, rounds: number, bench: Bench, mcporter: Mcporter): Promise<Row[]> {
+async function measured(
+  how: string,
+  entry: Entry,
+  rounds: Rounds,
+  bench: Bench,
+  { mcporter, mcpc }: Record<"mcporter" | "mcpc", Program>,
+): Promise<Row[]> {
   const cwd = bench.folder({ everything: entry });
   const sdk = [script, JSON.stringify(entry), JSON.stringify({ name: "echo", arguments: { message: "hi" } })];
   const ours = [bench.binary, ...words];
@@ -59,6 +63,7 @@ async function measured(how: string, entry: Entry, rounds: number, bench: Bench,
     ours: stopThen(ours),
     again: () => processMs(ours, cwd),
     ...(theirs ? { mcporter: stopThen(theirs), "mcporter again": () => processMs(theirs, cwd) } : {}),
+    ...("missing" in mcpc ? {} : mcpcContestants(mcpc.executable, entry, cwd)),
     "SDK, bun": () => processMs(["bun", ...sdk], cwd),
     "SDK, node": () => processMs(["node", ...sdk], cwd),
     [bare]: () => processMs(["bun", "-e", "0"], cwd),
@@ -68,22 +73,57 @@ async function measured(how: string, entry: Entry, rounds: number, bench: Bench,
   } finally {
     await stop(bench.binary);
     await stop(theirs?.[0]);
+    if (!("missing" in mcpc)) await processMs([mcpc.executable, "clean", "all"], cwd).catch(() => {});
   }
 }
 
+/** It keeps a connection under a name, which has to be made first: that counts to the first call. */
+function mcpcContestants(mcpc: string, entry: Entry, cwd: string): Record<string, Contestant> {
+  const config = join(cwd, "mcpc.json");
+  writeFileSync(config, JSON.stringify({ mcpServers: { everything: entry } }));
+  const call = () => processMs([mcpc, "@bench", "tools-call", "echo", "message:=hi"], cwd);
+  return {
+    mcpc: async () => {
+      await processMs([mcpc, "close", "@bench"], cwd).catch(() => {});
+      return (await processMs([mcpc, "connect", `${config}:everything`, "@bench"], cwd)) + (await call());
+    },
+    "mcpc again": call,
+  };
+}
+
 function rowsOf(how: string, times: Times): Row[] {
-  const { ours, again = [], mcporter, "mcporter again": mcporterAgain, ...others } = times;
-  const notHere: Record<string, Other> = mcporter ? {} : { mcporter: { none: "not here" } };
+  const {
+    ours,
+    again = [],
+    mcporter,
+    "mcporter again": mcporterAgain,
+    mcpc,
+    "mcpc again": mcpcAgain,
+    ...others
+  } = times;
+  const notHere: Record<string, Other> = {
+    ...(mcporter ? {} : { mcporter: { none: "not here" } }),
+    ...(mcpc ? {} : { mcpc: { none: "not here" } }),
+  };
   const first = rowOf(
     `call everything.echo, ${how}: first`,
-    { ours, ...(mcporter ? { mcporter } : {}), ...others },
+    { ours, ...(mcporter ? { mcporter } : {}), ...(mcpc ? { mcpc } : {}), ...others },
     notHere,
   );
-  const beside = { "first call": ours, ...(mcporterAgain ? { mcporter: mcporterAgain } : {}), ...others };
+  const beside = {
+    "first call": ours,
+    ...(mcporterAgain ? { mcporter: mcporterAgain } : {}),
+    ...(mcpcAgain ? { mcpc: mcpcAgain } : {}),
+    ...others,
+  };
   const second = (what: string) => rowOf(what, { ours: again, ...beside }, notHere);
   return [
     first,
-    within(second("again, from a new process"), "first call", 0.1),
-    atMostAbove(rowOf("the same", { ours: again, [bare]: times[bare] ?? [] }), bare, 40),
+    within(second(`again, from a new process, ${how}`), "first call", 0.1),
+    atMostAbove(
+      rowOf(`again, beside what a process takes, ${how}`, { ours: again, [bare]: times[bare] ?? [] }),
+      bare,
+      40,
+    ),
   ];
 }

@@ -20,7 +20,7 @@ export const measureCalls: Measure = async (bench) => {
   await using peers = await Peers.start(bench, servers);
   const echo = () => raw.call("echo", { message: "x" });
   const beside = (code: string, rawCalls: () => Promise<unknown>) =>
-    inTurn(bench.runs, {
+    inTurn(bench.rounds(), {
       ours: async () => milliseconds(await host.execute(code)),
       "raw client": () => timeOf(rawCalls),
       ...peers.each((peer) => async () => milliseconds(await peer.execute(code))),

@@ -13,7 +13,7 @@ const times = 10;
 const headStartMs = 50;
 
 export const measureCancel: Measure = async (bench) => {
-  const { deno } = bench;
+  const { deno } = bench.found;
   const here = "missing" in deno ? undefined : deno;
   const taken = await inTurn(times, {
     ours: () => cancelledMs(bench.folder()),

@@ -12,7 +12,7 @@ const fibonacci = stopwatch(`
 export const measureCompute: Measure = async (bench) => {
   await using host = await startHost(bench.binary, bench.folder());
   await using peers = await Peers.start(bench);
-  const times = await inTurn(bench.runs, {
+  const times = await inTurn(bench.rounds(), {
     ours: async () => milliseconds(await host.execute(fibonacci)),
     ...peers.each((peer) => async () => milliseconds(await peer.execute(fibonacci))),
   });

@@ -18,7 +18,7 @@ const everything = {
   category: "bench",
 };
 
-export const measureFiles: Measure = async ({ binary, runs, folder }) => {
+export const measureFiles: Measure = async ({ binary, rounds, folder }) => {
   const cwd = folder({ everything });
   await processMs([binary, "gen"], cwd);
   const file = join(cwd, ".claudikins", "registry", "bench", "everything", "echo.ts");
@@ -26,7 +26,7 @@ export const measureFiles: Measure = async ({ binary, runs, folder }) => {
   const stop = () => processMs([binary, "daemon", "stop", "--now"], cwd);
   const rowUnder = async (name: string, runtime: string): Promise<Row> => {
     const call = () => processMs([runtime, file, '{"message":"x"}'], cwd);
-    const times = await inTurn(Math.min(runs, maxRounds), {
+    const times = await inTurn(rounds(maxRounds), {
       ours: call,
       "runtime alone": () => processMs([runtime, "-e", "0"], cwd),
       // The last of a round, so that the next round's call finds what it started.

@@ -36,6 +36,7 @@ export const measureLargeResult: Measure = async (bench) => {
   await using host = await startHost(bench.binary, bench.folder(servers));
   await using raw = await startRawClient(servers.files);
   await using peers = await Peers.start(bench, servers);
+  const failed = await withoutFailing(peers, code(path));
   const timed = async (count: () => Promise<number>) => {
     const startedAt = performance.now();
     const counted = await count();
@@ -45,7 +46,7 @@ export const measureLargeResult: Measure = async (bench) => {
   };
   const inside: Inside[] = [];
   const peaksMb: number[] = [];
-  const times = await inTurn(Math.min(bench.runs, maxRounds), {
+  const times = await inTurn(bench.rounds(maxRounds), {
     ours: () =>
       timed(async () => {
         const seen = JSON.parse(await host.execute(code(path))) as Inside;
@@ -69,10 +70,28 @@ export const measureLargeResult: Measure = async (bench) => {
     ],
     notes: [
       "From the host's request to its answer. Twice the size is on the wire: the server sends text and structured content.",
+      ...failed,
       ...(hasProc ? [] : ["The resident size is not measurable here: there is no /proc."]),
     ],
   };
 };
+
+/** Peers that cannot do it are not measured, and the notes say how they failed. */
+async function withoutFailing(peers: Peers, code: string): Promise<string[]> {
+  const notes: string[] = [];
+  for (const [name, peer] of Object.entries(peers.running)) {
+    try {
+      await peer.execute(code);
+    } catch (error) {
+      delete peers.running[name];
+      await peer[Symbol.asyncDispose]();
+      peers.missing[name] = { none: "fails" };
+      const why = /(?:Error|failed)[^\n]*/.exec(String(error))?.[0] ?? "no reason given";
+      notes.push(`${name} fails at this size: ${why.slice(0, 160)}`);
+    }
+  }
+  return notes;
+}
 
 function peakRows(peaksMb: number[]): Row[] {
   const [first, last] = [peaksMb[0], peaksMb.at(-1)];

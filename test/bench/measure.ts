@@ -8,14 +8,32 @@ export type Contestant = () => Promise<number>;
 export type Contestants = { ours: Contestant } & Record<string, Contestant>;
 export type Times = { ours: number[] } & Record<string, number[]>;
 
+/** How many rounds there are: more than the least only while a ratio is not known well. */
+export interface Rounds {
+  least: number;
+  most: number;
+  /** No further round is begun after this time, when there are the least. */
+  withinMs?: number;
+}
+
+/** A ratio is known when its median lies within this share of itself, see `spreadOf`. */
+const knownWithin = 0.04;
+
 /**
  * What each contestant took, in the order of the rounds. One round more goes before, and does not count. `repeat` says how
  * often a contestant goes in each.
  */
-export async function inTurn(rounds: number, contestants: Contestants, repeat = (_: string) => 1): Promise<Times> {
+export async function inTurn(
+  rounds: Rounds | number,
+  contestants: Contestants,
+  repeat = (_: string) => 1,
+): Promise<Times> {
+  const { least, most, withinMs = Number.POSITIVE_INFINITY } = typeof rounds === "number" ? exactly(rounds) : rounds;
   const entries = Object.entries(contestants);
   const times = Object.fromEntries(entries.map(([name]): [string, number[]] => [name, []])) as Times;
-  for (let round = 0; round <= rounds; round++) {
+  const startedAt = performance.now();
+  const isEnough = () => isKnown(times) || performance.now() - startedAt > withinMs;
+  for (let round = 0; round <= most && !(round > least && isEnough()); round++) {
     for (const [name, measure] of entries) {
       for (let run = 0; run < repeat(name); run++) {
         const ms = await measure();
@@ -26,9 +44,39 @@ export async function inTurn(rounds: number, contestants: Contestants, repeat = 
   return times;
 }
 
+export const exactly = (rounds: number): Rounds => ({ least: rounds, most: rounds });
+
+function isKnown({ ours, ...others }: Times): boolean {
+  const lists = Object.values(others).map((values) => ratiosOf(ours, values));
+  return (lists.length === 0 ? [ours] : lists).every((values) => (spreadOf(values) ?? 1) <= knownWithin);
+}
+
 /** The median of the ratios of neighbours; below 1 the first ones are smaller. */
 export function ratioOf(ours: number[], others: number[]): number {
-  return median(ours.slice(0, others.length).map((value, round) => value / others[round]!));
+  return median(ratiosOf(ours, others));
+}
+
+/** The ratios of what was measured beside each other. Where one goes more often in a round, by the medians of its rounds. */
+export function ratiosOf(ours: number[], others: number[]): number[] {
+  const rounds = Math.min(ours.length, others.length);
+  const [first, second] = [inRounds(ours, rounds), inRounds(others, rounds)];
+  return first.map((value, round) => value / second[round]!);
+}
+
+function inRounds(values: number[], rounds: number): number[] {
+  const each = Math.floor(values.length / rounds);
+  return Array.from({ length: rounds }, (_, round) => median(values.slice(round * each, (round + 1) * each)));
+}
+
+/**
+ * How well the median of these values is known: half of the interval in which it lies with a probability of 95 per cent,
+ * by the ranks of the values, as a share of the median. Fewer than three say nothing of it.
+ */
+export function spreadOf(values: number[]): number | undefined {
+  if (values.length < 3) return undefined;
+  const sorted = sortedNumbers(values);
+  const rank = Math.max(0, Math.floor(sorted.length / 2 - 0.98 * Math.sqrt(sorted.length)));
+  return (sorted[sorted.length - 1 - rank]! - sorted[rank]!) / 2 / median(values);
 }
 
 export async function timeOf(work: () => Promise<unknown>): Promise<number> {
@@ -37,10 +85,14 @@ export async function timeOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
+/** No process of the bench takes so long: one that has not ended then never will. */
+const processWithinMs = 60_000;
+
 /** Wall time from start to exit. */
 export async function processMs(command: string[], cwd: string): Promise<number> {
   const startedAt = performance.now();
-  const child = Bun.spawn(command, { cwd, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+  const quiet = { stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const;
+  const child = Bun.spawn(command, { cwd, ...quiet, timeout: processWithinMs, killSignal: "SIGKILL" });
   const exitCode = await child.exited;
   const ms = performance.now() - startedAt;
   if (exitCode !== 0) throw new Error(`${command.join(" ")} ended with ${exitCode}`);

@@ -8,6 +8,9 @@ import { type Measure, Peers } from "./section.ts";
 /** How many wait at each reading. */
 const counts = [1, 2, 4, 8];
 
+/** What is less cannot be told from the noise of a process. */
+const leastMb = 1;
+
 export const measureMemory: Measure = async (bench) => {
   if (!hasProc) return { rows: [], notes: ["The resident size is not measurable here: there is no /proc."] };
   await using host = await startHost(bench.binary, bench.folder());
@@ -21,14 +24,20 @@ export const measureMemory: Measure = async (bench) => {
   executions.abort();
   const others: Record<string, Other> = { ...peers.missing };
   for (const [name, peer] of Object.entries(peers.running)) {
+    if (name === "@utcp/code-mode") {
+      others[name] = { none: "cannot" };
+      continue;
+    }
     const value = await perExecutionMb(peer.pids, () => peer.leave(waiting));
-    others[name] = { value, ratio: ours / value };
+    // A ratio to nearly nothing is another one each time.
+    others[name] = { value, ...(value < leastMb ? {} : { ratio: ours / value }) };
   }
   const counted = `${counts.join(", ")} at once`;
   return {
     rows: [{ what: "resident size per live execution", unit: "MB", ours, others, counted }],
     notes: [
       "How steeply the resident size rises with executions that wait for a timer. deno: summed over its processes, with what they share.",
+      "@utcp/code-mode cannot: it has no timers to wait for.",
     ],
   };
 };

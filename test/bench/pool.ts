@@ -40,8 +40,8 @@ export const measurePool: Measure = async (bench) => {
     await Promise.all(names.map((name) => pool.listTools(name, { repeatable: true })));
     return answeredMs(ask);
   };
-  const inPool = await inTurn(bench.runs, { ours: ofPool, "raw client": ofRaw });
-  const inCode = await inTurn(Math.min(bench.runs, 10), {
+  const inPool = await inTurn(bench.rounds(), { ours: ofPool, "raw client": ofRaw });
+  const inCode = await inTurn(bench.rounds(10), {
     ours: async () => milliseconds(await host.execute(code)),
     "raw client": ofRaw,
   });

@@ -1,14 +1,25 @@
 /** What was measured, as rows, and the rows as a table for people. */
 import { cpus, loadavg } from "node:os";
-import { median, ratioOf, type Times } from "./measure.ts";
+import { median, ratiosOf, spreadOf, type Times } from "./measure.ts";
 
-/** What stands beside ours: a figure with ours divided by it, or why there is none. */
-export type Other = { value: number; ratio: number } | { none: string };
+/**
+ * What stands beside ours: a figure with ours divided by it, or why there is none. Extremes have no ratio: it would be
+ * another one each time. `spread` says how well the ratio is known, as a share of it.
+ */
+export type Other = { value: number; ratio?: number; spread?: number } | { none: string };
+
+export type Unit = "ms" | "MB" | "tokens" | "round trips" | "share";
 
 export interface Row {
   what: string;
-  unit: "ms" | "MB" | "tokens";
+  /** What it is called in bench.json, where `what` is not steady or long. */
+  id?: string;
+  unit: Unit;
   ours: number;
+  /** How well ours is known, as a share of it: see `spreadOf`. */
+  spread?: number;
+  /** Measured, where nothing is said. */
+  how?: "computed" | "estimated";
   /** By name: the raw client of the SDK, another program, a peer. */
   others: Record<string, Other>;
   target?: { text: string; met: boolean };
@@ -26,34 +37,42 @@ export interface Section {
 export interface Machine {
   platform: string;
   cpus: number;
-  cpu: string;
+  bun: string;
   /** The load average of the last minute before. */
   load: number;
 }
 
 export function thisMachine(): Machine {
-  const all = cpus();
   const platform = `${process.platform} ${process.arch}`;
-  return { platform, cpus: all.length, cpu: all[0]?.model ?? "unknown", load: loadavg()[0]! };
+  return { platform, cpus: cpus().length, bun: Bun.version, load: loadavg()[0]! };
 }
 
 type Beside = Record<string, Other>;
 
 /** Ours and the others of the same rounds, as medians; the ratios are medians of the rounds' ratios. */
 export function rowOf(what: string, { ours, ...others }: Times, missing: Beside = {}): Row {
-  const ratios = besideOf(others, (values) => ({ value: median(values), ratio: ratioOf(ours, values) }));
-  return { what, unit: "ms", ours: median(ours), others: { ...ratios, ...missing }, counted: `${ours.length} rounds` };
+  const beside = besideOf(others, (values) => {
+    const ratios = ratiosOf(ours, values);
+    return { value: median(values), ratio: median(ratios), ...spread(ratios) };
+  });
+  const counted = `${ours.length} rounds`;
+  return { what, unit: "ms", ours: median(ours), ...spread(ours), others: { ...beside, ...missing }, counted };
 }
 
-/** One figure of all the times, such as the highest; the ratios are of these figures. */
+function spread(values: number[]): { spread?: number } {
+  const share = spreadOf(values);
+  return share === undefined ? {} : { spread: share };
+}
+
+/** One figure of all the times, such as the highest. */
 export function rowOfAll(
   what: string,
   { ours, ...others }: Times,
   pick: (values: number[]) => number,
   missing: Beside = {},
 ): Row {
-  const ratios = besideOf(others, (values) => ({ value: pick(values), ratio: pick(ours) / pick(values) }));
-  return { what, unit: "ms", ours: pick(ours), others: { ...ratios, ...missing }, counted: `${ours.length} times` };
+  const beside = besideOf(others, (values) => ({ value: pick(values) }));
+  return { what, unit: "ms", ours: pick(ours), others: { ...beside, ...missing }, counted: `${ours.length} times` };
 }
 
 function besideOf(others: Record<string, number[]>, other: (values: number[]) => Other): Beside {
@@ -68,7 +87,7 @@ export function under(row: Row, limit: number): Row {
 /** A target that is a ratio to one of the others of the row. */
 export function within(row: Row, name: string, limit: number): Row {
   const other = row.others[name];
-  if (!other || "none" in other) throw new Error(`${row.what} has no ${name}`);
+  if (!other || "none" in other || other.ratio === undefined) throw new Error(`${row.what} has no ${name}`);
   return { ...row, target: { text: `within ${limit}x of ${name}`, met: other.ratio <= limit } };
 }
 
@@ -97,10 +116,13 @@ const order = [
   "direct",
   "raw client",
   "mcporter",
+  "mcpc",
   "SDK, bun",
   "SDK, node",
   "node:vm",
   "deno",
+  "@utcp/code-mode",
+  "executor",
   "flexsearch",
   "minisearch",
 ];
@@ -114,7 +136,7 @@ export function table(sections: Section[], machine: Machine): string {
   const head = [
     `${machine.platform}, ${machine.cpus} CPUs${few}`,
     `Load average before: ${machine.load.toFixed(1)}${busy}`,
-    "Medians where nothing else is said; all of a row measured in turn; (1.20x): ours divided by that one, the median of the rounds' ratios.",
+    "Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability. Measured, where nothing else is said.",
   ];
   return `${[...head, ...sections.flatMap(blockOf)].join("\n")}\n`;
 }
@@ -129,7 +151,7 @@ function blockOf({ name, rows, notes }: Section): string[] {
       figure(row.ours, row.unit),
       ...columns.map((column) => otherText(row.others[column], row.unit)),
       row.target ? `${row.target.text}: ${row.target.met ? "met" : "NOT met"}` : "",
-      row.counted,
+      `${row.how ? `${row.how}, ` : ""}${row.counted}`,
     ]),
   ];
   const widths = cells[0]!.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)));
@@ -147,12 +169,19 @@ function blockOf({ name, rows, notes }: Section): string[] {
 
 function otherText(other: Other | undefined, unit: Row["unit"]): string {
   if (!other) return "";
-  return "none" in other
-    ? other.none
-    : `${figure(other.value, unit)} (${other.ratio.toFixed(other.ratio < 0.01 ? 4 : 2)}x)`;
+  if ("none" in other) return other.none;
+  const { value, ratio, spread } = other;
+  if (ratio === undefined) return figure(value, unit);
+  return `${figure(value, unit)} (${ratioText(ratio)}${spread === undefined ? "" : ` ±${percent(spread)}`})`;
 }
 
-function figure(value: number, unit: Row["unit"]): string {
-  if (unit === "tokens") return `${value.toLocaleString("en")} tokens`;
+export const ratioText = (ratio: number) => `${ratio.toFixed(ratio < 0.01 ? 4 : 2)}x`;
+
+/** Of a spread. */
+export const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
+
+export function figure(value: number, unit: Unit): string {
+  if (unit === "share") return `${(value * 100).toFixed(1)} %`;
+  if (unit === "tokens" || unit === "round trips") return `${Math.round(value).toLocaleString("en")} ${unit}`;
   return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
 }

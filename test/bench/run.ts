@@ -1,82 +1,98 @@
 /**
- * `bun run bench [--runs n] [--only name,…] [--no-deno] [--json]`: measures the executable beside the SDK's own client,
- * `node:vm`, Deno and mcporter, in turn on this machine.
+ * `bun run bench`: measures the executable beside its peers, in turn on this machine: a table in the terminal, and all
+ * figures in bench.json. With --write the README gets them, and test/bench/results.json, by which tests check it.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { executable } from "../support/claudikins.ts";
-import { measureCall } from "./call.ts";
-import { measureCalls } from "./calls.ts";
-import { measureCancel } from "./cancel.ts";
-import { measureCompute } from "./compute.ts";
-import { measureFiles } from "./files.ts";
-import { measureGen } from "./gen.ts";
-import { measureGrowthAlone } from "./growth.ts";
-import { measureLargeResult } from "./large-result.ts";
-import { measureMemory } from "./memory.ts";
-import { type Deno, findDeno } from "./peers/deno.ts";
-import { measurePool } from "./pool.ts";
+import { join, resolve } from "node:path";
+import { executable, root } from "../support/claudikins.ts";
+import { figuresOf, type Results } from "./figures.ts";
+import { type Options, optionsOf } from "./options.ts";
+import { type Found, findPeers } from "./peers/found.ts";
+import { withFigures } from "./readme.ts";
 import { type Section, table, thisMachine } from "./report.ts";
-import { measureSearch } from "./search.ts";
-import type { Bench, Measure } from "./section.ts";
-import { measureStartup } from "./startup.ts";
-import { measureSurface } from "./surface.ts";
-import { measureWarm } from "./warm.ts";
+import type { Bench } from "./section.ts";
+import { measures } from "./sections.ts";
 
-const measures: Record<string, Measure> = {
-  startup: measureStartup,
-  surface: measureSurface,
-  warm: measureWarm,
-  call: measureCall,
-  calls: measureCalls,
-  pool: measurePool,
-  "large-result": measureLargeResult,
-  compute: measureCompute,
-  memory: measureMemory,
-  growth: measureGrowthAlone,
-  cancel: measureCancel,
-  files: measureFiles,
-  search: measureSearch,
-  gen: measureGen,
-};
-
-const { values } = parseArgs({
-  options: {
-    runs: { type: "string", default: "20" },
-    only: { type: "string", default: Object.keys(measures).join(",") },
-    "no-deno": { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-  },
-});
-const runs = Number(values.runs);
-if (!Number.isInteger(runs) || runs < 1) throw new Error(`--runs takes a whole number, got ${values.runs}`);
-const names = values.only.split(",");
-const unknown = names.find((name) => !(name in measures));
-if (unknown !== undefined) throw new Error(`--only has "${unknown}"; there are ${Object.keys(measures).join(", ")}`);
-
+const options = optionsOf(process.argv.slice(2));
+const results = join(root, "test", "bench", "results.json");
+const out = resolve(options.out);
+// What another run left is not to be taken for what this one measured.
+rmSync(out, { force: true });
 const home = mkdtempSync(join(tmpdir(), "claudikins-bench-"));
 try {
-  // Looked for in the user's own cache, before the home is another.
-  const deno: Deno = values["no-deno"] ? { missing: "--no-deno" } : await findDeno(join(home, "deno"));
   const user = { ...process.env };
+  // Looked for in the user's own cache, before the home is another.
+  const found = await findPeers(user, options.without, () => newFolder());
   // Everything else of the environment stays as it is, for all: it is the user's, and some of it costs one of them time.
   process.env["HOME"] = home;
   for (const name of Object.keys(process.env)) if (name.startsWith("XDG_")) delete process.env[name];
-  const bench: Bench = { binary: executable(), runs, deno, user, folder: newFolder };
   const machine = thisMachine();
-  const sections: Section[] = [];
-  for (const name of names) {
-    const { rows, notes = [] } = await measures[name]!(bench);
-    sections.push({ name, rows, notes });
+  const { sections, failures } = await measureAll(options, { found, user });
+  const document: Results = {
+    run: crypto.randomUUID().slice(0, 8),
+    date: new Date().toISOString().slice(0, 10),
+    command: ["bun run bench", ...options.words].join(" "),
+    machine,
+    peers: found.versions,
+    sections: failures.length > 0 ? [] : figuresOf(sections, found.versions),
+  };
+  if (!options.json) process.stdout.write(`${table(sections, machine)}${absent(found)}`);
+  if (failures.length > 0) {
+    process.stderr.write(`Nothing was written, since not all could be measured:\n${failures.join("\n")}\n`);
+    process.exitCode = 1;
+  } else {
+    publish(document);
   }
-  const text = values.json
-    ? `${JSON.stringify({ machine, runs, deno: "missing" in deno ? deno : { version: deno.version }, sections })}\n`
-    : `${table(sections, machine)}${"missing" in deno ? `\nNo deno here: ${deno.missing}\n` : ""}`;
-  process.stdout.write(text);
 } finally {
   rmSync(home, { recursive: true, force: true });
+}
+
+/** One after the other, each to its end: one that fails is told at the end, with all others that do. */
+async function measureAll(
+  { names, runs, rounds, binary, corpus }: Options,
+  { found, user }: Pick<Bench, "found" | "user">,
+): Promise<{ sections: Section[]; failures: string[] }> {
+  const bench: Bench = {
+    binary: binary === undefined ? executable() : resolve(binary),
+    rounds,
+    runs,
+    found,
+    user,
+    corpus,
+    folder: newFolder,
+  };
+  const sections: Section[] = [];
+  const failures: string[] = [];
+  for (const name of names) {
+    const startedAt = performance.now();
+    try {
+      const { rows, notes = [] } = await measures[name]!(bench);
+      figuresOf([{ name, rows, notes }], found.versions);
+      sections.push({ name, rows, notes });
+    } catch (error) {
+      failures.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    if (process.stderr.isTTY)
+      process.stderr.write(`${name}: ${Math.round((performance.now() - startedAt) / 1_000)} s\n`);
+  }
+  return { sections, failures };
+}
+
+function publish(document: Results): void {
+  const text = `${JSON.stringify(document, null, 2)}\n`;
+  if (options.json) process.stdout.write(text);
+  const readme = join(root, "README.md");
+  const changed = options.write ? withFigures(readFileSync(readme, "utf8"), document) : undefined;
+  writeFileSync(out, text);
+  if (changed === undefined) return;
+  writeFileSync(results, text);
+  writeFileSync(readme, changed);
+}
+
+function absent({ versions }: Found): string {
+  const missing = Object.entries(versions).filter(([, peer]) => "missing" in peer) as [string, { missing: string }][];
+  return missing.map(([name, peer]) => `\n${name} is not measurable here: ${peer.missing}\n`).join("");
 }
 
 function newFolder(...[servers, more]: Parameters<Bench["folder"]>): string {

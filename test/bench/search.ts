@@ -10,42 +10,53 @@ import { rowOf, rowOfAll, under } from "./report.ts";
 import { syntheticIndex, syntheticQueries } from "./search-corpus.ts";
 import type { Measure } from "./section.ts";
 
-/** Reads the index, and gives what answers a query. */
-type Open = (folder: string) => (query: string) => unknown;
+/** Takes the index, and a folder to keep something in; gives what answers a query with the best tools. */
+type Open = (index: RegistryIndex, folder: string) => (query: string) => string[];
 
 const limit = 5;
 
+export const idOf = (server: string, tool: string) => `${server} ${tool}`;
+
 const opens: { ours: Open } & Record<string, Open> = {
-  ours: (folder) => {
-    const search = new ToolSearch(readIndex(folder)!, folder);
-    return (query) => search.search(query, limit);
+  ours: (index, folder) => {
+    const search = new ToolSearch(index, folder);
+    return (query) => search.search(query, limit).map(({ server, tool }) => idOf(server.name, tool.name));
   },
-  flexsearch: (folder) => {
+  flexsearch: (index) => {
     const documents = new Document({ document: { id: "id", index: ["name", "text"] } });
-    for (const each of documentsOf(readIndex(folder)!)) documents.add(each);
-    return (query) => documents.search(query, { limit, suggest: true });
+    const all = documentsOf(index);
+    for (const each of all) documents.add(each);
+    return (query) => {
+      const found = documents.search(query, { limit, suggest: true }).flatMap(({ result }) => result);
+      return [...new Set(found)].slice(0, limit).map((id) => all[Number(id)]!.of);
+    };
   },
-  minisearch: (folder) => {
+  minisearch: (index) => {
     const documents = new MiniSearch({ fields: ["name", "text"], searchOptions: { boost: { name: 3 } } });
-    documents.addAll(documentsOf(readIndex(folder)!));
-    return (query) => documents.search(query).slice(0, limit);
+    const all = documentsOf(index);
+    documents.addAll(all);
+    return (query) => {
+      const found = documents.search(query).slice(0, limit);
+      return found.map(({ id }) => all[id]!.of);
+    };
   },
 };
 
-export const measureSearch: Measure = async ({ runs, folder: newFolder }) => {
+export const measureSearch: Measure = async ({ runs, rounds, folder: newFolder }) => {
   const folder = newFolder();
   writeIndex(folder, syntheticIndex().servers);
-  const first = msOf(() => opens.ours(folder));
+  const openRead = (open: Open) => open(readIndex(folder)!, folder);
+  const first = msOf(() => openRead(opens.ours));
   const load = await inTurn(
-    Math.min(runs, 5),
-    eachOf((open) => async () => msOf(() => open(folder))),
+    rounds(5),
+    eachOf((open) => async () => msOf(() => openRead(open))),
   );
-  const memory = eachOf((open) => heapMb(() => open(folder)));
-  const queries = syntheticQueries(10 * runs + 1);
+  const memory = eachOf((open) => heapMb(() => openRead(open)));
+  const queries = syntheticQueries(500);
   const times = await inTurn(
     10 * runs,
     eachOf((open) => {
-      const ask = open(folder);
+      const ask = openRead(open);
       for (const query of queries.slice(0, 30)) ask(query);
       let next = 0;
       return async () => msOf(() => ask(queries[next++ % queries.length]!));
@@ -74,17 +85,22 @@ export const measureSearch: Measure = async ({ runs, folder: newFolder }) => {
   };
 };
 
-function eachOf<T>(make: (open: Open) => T): { ours: T } & Record<string, T> {
+export function eachOf<T>(make: (open: Open) => T): { ours: T } & Record<string, T> {
   const { ours, ...others } = opens;
   return { ours: make(ours), ...Object.fromEntries(Object.entries(others).map(([name, open]) => [name, make(open)])) };
 }
 
-function documentsOf({ servers }: RegistryIndex): { id: number; name: string; text: string }[] {
+function documentsOf({ servers }: RegistryIndex): { id: number; of: string; name: string; text: string }[] {
   return servers
     .flatMap((server) => server.tools.map((tool) => ({ server, tool })))
     .map(({ server, tool }, id) => {
       const parameters = Object.keys(Object(tool.inputSchema["properties"])).join(" ");
-      return { id, name: `${server.name} ${tool.name}`, text: `${tool.description} ${parameters}` };
+      return {
+        id,
+        of: idOf(server.name, tool.name),
+        name: `${server.name} ${tool.name}`,
+        text: `${tool.description} ${parameters}`,
+      };
     });
 }
 

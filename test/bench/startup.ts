@@ -2,12 +2,14 @@
 import { join } from "node:path";
 import { fixture } from "../support/servers.ts";
 import { inTurn, processMs } from "./measure.ts";
+import { startCodeMode } from "./peers/code-mode.ts";
 import { startDeno } from "./peers/deno.ts";
+import { startExecutor } from "./peers/executor.ts";
 import { linesOf } from "./peers/lines.ts";
 import { startNodeVm } from "./peers/node-vm.ts";
 import type { Peer } from "./peers/peer.ts";
 import { rowOf, within } from "./report.ts";
-import type { Measure } from "./section.ts";
+import { absent, type Measure } from "./section.ts";
 
 const initialize = {
   method: "initialize",
@@ -16,24 +18,26 @@ const initialize = {
 const listTools = { method: "tools/list" };
 const execute = { method: "tools/call", params: { name: "execute_code", arguments: { code: "return 1" } } };
 
-export const measureStartup: Measure = async ({ binary, runs, deno, folder }) => {
+export const measureStartup: Measure = async ({ binary, rounds, found: { deno, executor, codeMode }, folder }) => {
   const cwd = folder();
   const node = () => processMs(["node", "-e", "0"], cwd);
-  const exec = await inTurn(runs, {
+  const exec = await inTurn(rounds(), {
     ours: () => processMs([binary, "exec", "-e", "return 1"], cwd),
     "node -e 0": node,
   });
-  const serve = await inTurn(runs, { ours: () => answeredMs(binary, cwd, [initialize]), "node -e 0": node });
-  const cold = await inTurn(runs, {
+  const serve = await inTurn(rounds(), { ours: () => answeredMs(binary, cwd, [initialize]), "node -e 0": node });
+  const cold = await inTurn(rounds(), {
     ours: () => answeredMs(binary, cwd, [initialize, execute]),
     "node:vm": () => firstOf(() => startNodeVm()),
     ...("missing" in deno ? {} : { deno: () => firstOf(() => startDeno(deno)) }),
+    ...("missing" in codeMode ? {} : { "@utcp/code-mode": () => firstOf(() => startCodeMode(codeMode)) }),
+    ...("missing" in executor ? {} : { executor: () => firstOf(() => startExecutor(executor, cwd)) }),
   });
   const [withMany, withNone] = [folder(twentyServers()), folder({})];
   const bare = join(folder(), "bare");
   await compileBare(bare);
   const toList = (program: string, cwd: string) => () => answeredMs(program, cwd, [initialize, listTools]);
-  const many = await inTurn(runs, {
+  const many = await inTurn(rounds(), {
     ours: toList(binary, withMany),
     "no servers": toList(binary, withNone),
     "bare SDK server": toList(bare, withNone),
@@ -43,12 +47,12 @@ export const measureStartup: Measure = async ({ binary, runs, deno, folder }) =>
     rows: [
       rowOf("exec -e 'return 1', start to exit", exec),
       rowOf("serve, start to initialize answered", serve),
-      rowOf("serve, start to first 'return 1' answered", cold, "missing" in deno ? { deno: { none: "not here" } } : {}),
+      rowOf("serve, start to first 'return 1' answered", cold, absent({ deno, "@utcp/code-mode": codeMode, executor })),
       within(list, "bare SDK server", 1.2),
     ],
     notes: [
       "The bare SDK server has two tools, and is compiled as we are.",
-      "The first 'return 1' is the first execution in a cold process; node:vm and deno: a process of theirs, start to value.",
+      "The first 'return 1' is the first execution in a cold process; node:vm, deno and @utcp/code-mode: a process of theirs, start to value; executor: its MCP server.",
     ],
   };
 };

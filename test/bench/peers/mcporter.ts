@@ -1,12 +1,9 @@
 /** mcporter: a command line for MCP servers, which keeps them in a daemon of its own where their entry says so. */
-
-import type { Environment } from "./npm.ts";
-import { installedProgram, outputOf } from "./npm.ts";
-
-export type Mcporter = { executable: string; version: string } | { missing: string };
+import { type Environment, installedProgram, outputOf } from "./npm.ts";
+import type { Program } from "./peer.ts";
 
 /** The newest version that the Node here runs, unless there is one on PATH. */
-export async function findMcporter(env: Environment): Promise<Mcporter> {
+export async function findMcporter(env: Environment): Promise<Program> {
   try {
     const node = Number.parseInt((await outputOf(["node", "--version"])).slice(1), 10);
     const executable =

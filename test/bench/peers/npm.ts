@@ -5,15 +5,25 @@ import { join } from "node:path";
 
 export type Environment = Record<string, string | undefined>;
 
-/** The path of the package's program, which has its name. */
-export async function installedProgram(name: string, version: string, env: Environment): Promise<string> {
+/** The path of the package's program, which has its name where nothing else is said. */
+export async function installedProgram(
+  name: string,
+  version: string,
+  env: Environment,
+  program = name,
+): Promise<string> {
+  const folder = await installed([`${name}@${version}`], env);
+  return join(folder, "node_modules", ".bin", program);
+}
+
+/** The folder in which these packages are, the first of which gives it its name. */
+export async function installed([main = "", ...more]: string[], env: Environment): Promise<string> {
   const cache = env["XDG_CACHE_HOME"] ?? (env["HOME"] ? join(env["HOME"], ".cache") : tmpdir());
-  const folder = join(cache, "claudikins-bench", `${name}-${version}`);
-  const executable = join(folder, "node_modules", ".bin", name);
-  if (existsSync(executable)) return executable;
+  const folder = join(cache, "claudikins-bench", main.replace(/^@/, "").replace(/[/@]/g, "-"));
+  if (existsSync(join(folder, "node_modules"))) return folder;
   mkdirSync(folder, { recursive: true });
-  await outputOf(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", `${name}@${version}`], env);
-  return executable;
+  await outputOf(["npm", "install", "--prefix", folder, "--no-audit", "--no-fund", main, ...more], env);
+  return folder;
 }
 
 /** What it says on stdout. Throws with its last words. */

@@ -1,0 +1,72 @@
+/** What `bun run bench` takes on its command line. */
+import { parseArgs } from "node:util";
+import { exactly, type Rounds } from "./measure.ts";
+import { peerNames } from "./peers/found.ts";
+import { measures } from "./sections.ts";
+
+export interface Options {
+  names: string[];
+  without: string[];
+  quick: boolean;
+  runs: number;
+  rounds(most?: number, atLeast?: number): Rounds;
+  /** Another executable than the one that is built from this source. */
+  binary?: string | undefined;
+  corpus?: string | undefined;
+  json: boolean;
+  write: boolean;
+  out: string;
+  /** As they were given, but for paths, which are nobody's business. */
+  words: string[];
+}
+
+/** Throws with what is wrong with them. */
+export function optionsOf(args: string[]): Options {
+  const { values, tokens } = parseArgs({
+    args,
+    tokens: true,
+    options: {
+      quick: { type: "boolean", default: false },
+      runs: { type: "string" },
+      only: { type: "string" },
+      without: { type: "string", default: "" },
+      binary: { type: "string" },
+      corpus: { type: "string" },
+      json: { type: "boolean", default: false },
+      write: { type: "boolean", default: false },
+      out: { type: "string", default: "bench.json" },
+    },
+  });
+  const runs = values.runs === undefined ? undefined : Number(values.runs);
+  if (runs !== undefined && (!Number.isInteger(runs) || runs < 1))
+    throw new Error(`--runs takes a whole number, got ${values.runs}`);
+  const names = values.only === undefined ? namesFor(values.quick) : known("only", values.only, Object.keys(measures));
+  const without = values.without === "" ? [] : known("without", values.without, peerNames);
+  if (values.write && tokens.some((each) => each.kind === "option" && ["only", "runs", "binary"].includes(each.name)))
+    throw new Error(
+      "--write publishes all figures of this source, so that it goes without --only, --runs and --binary",
+    );
+  const { quick, binary, corpus, json, write, out } = values;
+  const [least, more, withinMs] = quick ? [5, 40, 6_000] : [10, 100, 20_000];
+  return {
+    ...{ names, without, quick, binary, corpus, json, write, out },
+    runs: runs ?? least * 2,
+    rounds: (most = more, atLeast = least) =>
+      runs === undefined ? { least: Math.min(atLeast, most), most, withinMs } : exactly(Math.min(runs, most)),
+    words: [...(quick ? ["--quick"] : []), ...(corpus === undefined ? [] : ["--corpus …"])],
+  };
+}
+
+/** Sections that take minutes each, and more of them the smaller the machine is. */
+const long = ["growth", "gen"];
+
+function namesFor(quick: boolean): string[] {
+  return Object.keys(measures).filter((name) => !quick || !long.includes(name));
+}
+
+function known(flag: string, text: string, all: readonly string[]): string[] {
+  const names = text.split(",");
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown !== undefined) throw new Error(`--${flag} has "${unknown}"; there are ${all.join(", ")}`);
+  return names;
+}

@@ -1,0 +1,43 @@
+/**
+ * Runs under Node: each program of a line of stdin by @utcp/code-mode, its value to stdout. Arguments: the folder where it is
+ * installed, and the servers, as JSON. What it logs itself goes to nobody.
+ */
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const [folder, serversJson] = process.argv.slice(2);
+for (const name of ["log", "info", "warn", "error"]) console[name] = () => {};
+const { resolve } = createRequire(join(folder, "x.js"));
+const load = (name) => import(pathToFileURL(resolve(name)));
+await load("@utcp/mcp");
+const { CodeModeUtcpClient } = await load("@utcp/code-mode");
+const client = await CodeModeUtcpClient.create();
+const servers = JSON.parse(serversJson);
+const names = Object.keys(servers);
+if (names.length > 0) {
+  const mcpServers = Object.fromEntries(names.map((name) => [name, { ...servers[name], transport: "stdio" }]));
+  const manual = { name: "bench", call_template_type: "mcp", config: { mcpServers } };
+  const { success, errors } = await client.registerManual(manual);
+  if (!success) throw new Error(errors.join("\n"));
+}
+
+/** Its names of tools have the server's name before them; programs are to be the same ones for all. */
+const namespaces = names
+  .map((name) => `const ${name} = new Proxy({}, { get: (_, tool) => (args) => bench["${name}_" + tool](args) });`)
+  .join(" ");
+const clock = "const performance = { now: () => Date.now() };";
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, code } = JSON.parse(line);
+  client.callToolChain(`${clock} ${namespaces}\n${code}`, 60_000, 512).then(
+    ({ result, logs }) => {
+      // A program that failed gives null, and says why in its logs.
+      const failed = result === null && logs.some((text) => text.startsWith("[ERROR]"));
+      process.stdout.write(`${JSON.stringify({ id, ok: !failed, value: result, error: logs.join("\n") })}\n`);
+    },
+    (error) => process.stdout.write(`${JSON.stringify({ id, ok: false, error: String(error) })}\n`),
+  );
+}
+process.exit(0);

@@ -1,0 +1,14 @@
+/** @apify/mcpc: a command line for MCP servers, which keeps each connection in a process of its own. */
+import { type Environment, installedProgram, outputOf } from "./npm.ts";
+import type { Program } from "./peer.ts";
+
+const version = "0.2.6";
+
+export async function findMcpc(env: Environment): Promise<Program> {
+  try {
+    const executable = await installedProgram("@apify/mcpc", version, env, "mcpc");
+    return { executable, version: (await outputOf([executable, "--version"])).trim() };
+  } catch (error) {
+    return { missing: error instanceof Error ? error.message : String(error) };
+  }
+}

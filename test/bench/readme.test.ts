@@ -1,0 +1,137 @@
+/** The README's figures: written from one run, and known again when they are not those of it. */
+import { expect, test } from "bun:test";
+import { figuresOf, type Results } from "./figures.ts";
+import { problemsOf, textOf, withFigures } from "./readme.ts";
+import { rowOf, rowOfAll } from "./report.ts";
+
+const versions = {
+  mcporter: { version: "0.9.0" },
+  deno: { missing: "no network" },
+  "SDK, node": { version: "1.32.2" },
+};
+
+const resultsOf = (ms: number): Results => ({
+  run: "0a1b2c3d",
+  date: "2026-01-02",
+  command: "bun run bench --quick",
+  machine: { platform: "linux x64", cpus: 2, bun: "1.4.5", load: 0.1 },
+  peers: versions,
+  sections: figuresOf(
+    [
+      {
+        name: "call",
+        rows: [
+          {
+            ...rowOf("again", { ours: [ms], mcporter: [10 * ms], "SDK, node": [ms] }, { deno: { none: "not here" } }),
+            target: { text: "under 50 ms", met: true },
+          },
+          rowOfAll("p99", { ours: [2 * ms] }, (values) => Math.max(...values)),
+        ],
+        notes: ["A note."],
+      },
+      {
+        name: "tasks",
+        rows: [
+          {
+            what: "all tasks: tokens",
+            id: "all",
+            unit: "tokens",
+            ours: 1_200,
+            others: { direct: { value: 24_000, ratio: 0.05 } },
+            how: "computed",
+            counted: "once",
+          },
+        ],
+        notes: [],
+      },
+    ],
+    versions,
+  ),
+});
+
+const readme = [
+  "A call takes 0 ms<!-- figure: call.again -->, which is 1.00x<!-- figure: call.again/mcporter/ratio -->.",
+  "",
+  "<!-- bench:begin -->",
+  "<!-- bench:end -->",
+  "",
+  "And 1 %<!-- figure: tasks.all/direct/saved --> fewer tokens than 2 tokens<!-- figure: tasks.all/direct -->.",
+  "",
+].join("\n");
+
+test("a run is written between the marks, and to the figures in prose; each has its origin", () => {
+  expect(withFigures(readme, resultsOf(26))).toMatchInlineSnapshot(`
+    "A call takes 26.0 ms<!-- figure: call.again -->, which is 0.10x<!-- figure: call.again/mcporter/ratio -->.
+
+    <!-- bench:begin -->
+    Run 0a1b2c3d, 2026-01-02: \`bun run bench --quick\` on linux x64, 2 CPUs, Bun 1.4.5. Beside us: mcporter 0.9.0, SDK, node 1.32.2.
+    deno is not measurable here: no network.
+    Medians; in brackets ours divided by theirs, and how near that median is known to be (95 % probability).
+
+    <details>
+    <summary>call</summary>
+
+    | | claudikins | beside it | origin |
+    | --- | --- | --- | --- |
+    | again | 26.0 ms | mcporter 260 ms (0.10x) · SDK, node 26.0 ms (1.00x) · deno (not here) | measured, 1 rounds |
+    | p99 | 52.0 ms |  | measured, 1 times |
+
+    - A note.
+
+    </details>
+
+    <details>
+    <summary>tasks</summary>
+
+    | | claudikins | beside it | origin |
+    | --- | --- | --- | --- |
+    | all tasks: tokens | 1,200 tokens | direct 24,000 tokens (0.05x) | computed, once |
+
+    </details>
+    <!-- bench:end -->
+
+    And 95 %<!-- figure: tasks.all/direct/saved --> fewer tokens than 24,000 tokens<!-- figure: tasks.all/direct -->.
+    "
+  `);
+  const lines = withFigures(readme, resultsOf(26))
+    .split("\n")
+    .filter((line) => line.startsWith("| "));
+  const rows = lines.filter((line) => !/^\| (?:\||---)/.test(line));
+  expect(rows.length).toBe(3);
+  for (const row of rows) expect(row).toMatch(/ (?:measured|computed|estimated), (?:once|\d+ (?:rounds|times)) \|$/);
+});
+
+test("what is written is written again in the same way, and replaced by the next run", () => {
+  const first = withFigures(readme, resultsOf(26));
+  expect(withFigures(first, resultsOf(26))).toBe(first);
+  expect(withFigures(first, resultsOf(31))).toBe(withFigures(readme, resultsOf(31)));
+});
+
+test("a figure that is not of the results is a problem", () => {
+  const right = withFigures(readme, resultsOf(26));
+  expect(problemsOf(right, resultsOf(26))).toEqual([]);
+  const stale = ["the figures are not those of the results: bun run bench --write"];
+  expect(problemsOf(right, { ...resultsOf(26), run: "ffffffff" })).toEqual(stale);
+  expect(problemsOf(right.replace("26.0 ms<!--", "16.0 ms<!--"), resultsOf(26))).toEqual(stale);
+  expect(problemsOf(right, undefined)).toEqual(["there are figures, and no results that they could be from"]);
+});
+
+test("a number in prose that no figure has is a problem, unless it is known to be a limit", () => {
+  const text = "It starts in 12 ms and takes 5.5 MB, 3x less; see `40 ms` and at most 30 seconds, in 2025.\n| 7 ms |\n";
+  const problem = (number: string) => `"${number}" is a number of nothing that the bench has printed`;
+  expect(problemsOf(text, undefined, ["30 seconds"])).toEqual(["12 ms", "5.5 MB", "3x"].map(problem));
+});
+
+test("names that there are not, and figures that are none, are refused", () => {
+  const results = resultsOf(26);
+  expect(textOf(results, "call.again/SDK,_node")).toBe("26.0 ms");
+  expect(() => textOf(results, "call.first")).toThrow("the bench has printed no figure call.first");
+  expect(() => textOf(results, "call.again/deno")).toThrow("call.again has no deno beside it");
+  expect(() => withFigures("# No marks", results)).toThrow("README.md has no <!-- bench:begin -->");
+  const row = rowOf("again", { ours: [Number.NaN] });
+  expect(() => figuresOf([{ name: "call", rows: [row], notes: [] }], {})).toThrow(
+    "call.again was not measured: the value is NaN",
+  );
+  const twice = [rowOf("again", { ours: [1] }), rowOf("Again!", { ours: [1] })];
+  expect(() => figuresOf([{ name: "call", rows: twice, notes: [] }], {})).toThrow("two figures are called call.again");
+});

@@ -1,0 +1,37 @@
+/** What is measured, by the names that --only takes, in the order of the report. */
+import { measureCall } from "./call.ts";
+import { measureCalls } from "./calls.ts";
+import { measureCancel } from "./cancel.ts";
+import { measureCompute } from "./compute.ts";
+import { measureFiles } from "./files.ts";
+import { measureGen } from "./gen.ts";
+import { measureGrowthAlone } from "./growth.ts";
+import { measureLargeResult } from "./large-result.ts";
+import { measureMemory } from "./memory.ts";
+import { measurePool } from "./pool.ts";
+import { measureQuality } from "./quality.ts";
+import { measureSearch } from "./search.ts";
+import type { Measure } from "./section.ts";
+import { measureStartup } from "./startup.ts";
+import { measureSurface } from "./surface.ts";
+import { measureTasks } from "./tasks.ts";
+import { measureWarm } from "./warm.ts";
+
+export const measures: Record<string, Measure> = {
+  startup: measureStartup,
+  surface: measureSurface,
+  tasks: measureTasks,
+  warm: measureWarm,
+  call: measureCall,
+  calls: measureCalls,
+  pool: measurePool,
+  "large-result": measureLargeResult,
+  compute: measureCompute,
+  memory: measureMemory,
+  growth: measureGrowthAlone,
+  cancel: measureCancel,
+  files: measureFiles,
+  search: measureSearch,
+  quality: measureQuality,
+  gen: measureGen,
+};
