@@ -49,7 +49,7 @@ test("is never over once it has ended, whoever lets go", async () => {
 test("each of many is over in its turn, and what one throws or ends is not the others' business", async () => {
   const order: number[] = [];
   const all = Promise.withResolvers<void>();
-  const limits = [30, 10, 20, 10, 40].map(
+  const limits = [300, 100, 200, 100, 400].map(
     (ms, at) =>
       new TimeLimit(ms, () => {
         order.push(at);
