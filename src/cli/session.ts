@@ -5,7 +5,7 @@ import type { LineMaker } from "../clients/transport.ts";
 import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
 import { type Config, loadConfig } from "../config/load.ts";
 import { credentialsFile, logsFolder } from "../config/locations.ts";
-import { shellSession } from "../daemon/protocol.ts";
+import { shellSessionOf } from "../daemon/protocol.ts";
 import { Toolbox } from "../flows/toolbox.ts";
 import { type Log, openLog } from "../log.ts";
 import { LogFiles } from "../logs/log-files.ts";
@@ -65,7 +65,7 @@ export function logsOf({ logs, origin }: Config, { env }: Io, log: Log): LogFile
 /** The daemon is looked for when the first server is needed. */
 function sharedLines(origin: ConfigOrigin, sharing: Exclude<Sharing, "own">, { env }: Io): LineMaker {
   const isHost = sharing === "host";
-  const session = isHost ? `host ${crypto.randomUUID()}` : env["CLAUDIKINS_SESSION"] || shellSession;
+  const session = isHost ? `host ${crypto.randomUUID()}` : shellSessionOf(env);
   let made: Promise<LineMaker> | undefined;
   const make = async () => {
     const [{ remoteLines }, { DaemonClient }] = await Promise.all([

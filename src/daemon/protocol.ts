@@ -19,6 +19,7 @@
  * (the header `claudikins-version` names a newer version than its own; it is ending now). Two more are answers to an
  * opening: UNLIKE (the daemon has another entry of this name), and UNHELD (it does not run, and is not to be started).
  */
+import type { Environment } from "../config/environment.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { ToolCall } from "../flows/call.ts";
 import type { HeldFacts } from "./held/held-servers.ts";
@@ -43,6 +44,11 @@ export interface WrittenCall extends ToolCall {
 
 /** Of calls that name none: those of all shells. */
 export const shellSession = "shell";
+
+/** Of a command of a shell: the one that its environment names, or that of all shells. */
+export function shellSessionOf(env: Environment): string {
+  return env["CLAUDIKINS_SESSION"] || shellSession;
+}
 
 export interface Opening {
   /** Of whoever asks; an older daemon makes room for a newer one. */

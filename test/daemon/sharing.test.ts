@@ -128,6 +128,9 @@ describe("a server that is not shared", () => {
     ];
     expect(one.pid).toBe(same.pid);
     expect(new Set([one.pid, a.pid, b.pid]).size).toBe(3);
+    const file = join(folder(), ".claudikins", "registry", "other", "own", "seen.ts");
+    const ran = await runProgram([process.execPath, file], { cwd: folder(), env: { ...env, CLAUDIKINS_SESSION: "a" } });
+    expect(JSON.parse(ran.stdout).pid).toBe(a.pid);
   });
 });
 

@@ -3,7 +3,7 @@
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { discoverConfig, serverFolder } from "../../config/discover.ts";
 import { DaemonClient } from "../../daemon/client.ts";
-import { shellSession, type WrittenCall } from "../../daemon/protocol.ts";
+import { shellSessionOf, type WrittenCall } from "../../daemon/protocol.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import type { Called, ToolCall } from "../../flows/call.ts";
 import { type ResultForm, writeResult } from "../call-report.ts";
@@ -92,7 +92,7 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
   const { onProgress } = activity;
   const onLine = onProgress && ((line: object) => "progress" in line && onProgress(String(line.progress)));
   try {
-    const session = env["CLAUDIKINS_SESSION"] || shellSession;
+    const session = shellSessionOf(env);
     const body: WrittenCall = {
       ...wanted,
       cwd: serverFolder(origin, cwd),

@@ -60,7 +60,7 @@ function bodyOf(server: string, tool: string, args: unknown): string {
     throw new ToolError(`${server}.${tool} takes one object with named arguments`, "INVALID_ARGUMENTS");
   }
   try {
-    return JSON.stringify({ server, tool, args: given, via });
+    return JSON.stringify({ server, tool, args: given, via, session: process.env["CLAUDIKINS_SESSION"] });
   } catch (cause) {
     throw new ToolError(`${server}.${tool}: the arguments are not JSON: ${messageOf(cause)}`, "INVALID_ARGUMENTS");
   }
