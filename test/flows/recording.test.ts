@@ -28,7 +28,7 @@ function config(more: object = {}): void {
 }
 
 const code = `console.log("horse in a log");
-const both = await Promise.all([shop.write({ text: "horse", password: "battery" }), shop.env({ name: "API_TOKEN" })]);
+const both = await Promise.all([shop.hold({ text: "horse", password: "battery" }), shop.env({ name: "API_TOKEN" })]);
 await shop.odd({ text: "wagon" }).catch(() => {});
 return { both, horse: "staple", apiKey: "correct" };`;
 
@@ -54,7 +54,7 @@ test("sizes: which calls, when, how large; and no word of what was said", async 
   expect(record!.code).toEqual({ chars: code.length, lines: 4 });
   expect(record!.logs).toEqual({ lines: 2, chars: expect.any(Number) });
   expect(record!.timeline.map(({ server, tool, line, outcome, code }) => [server, tool, line, outcome, code])).toEqual([
-    ["shop", "write", 2, "ok", undefined],
+    ["shop", "hold", 2, "ok", undefined],
     ["shop", "env", 2, "ok", undefined],
     ["shop", "odd", 3, "failed", "POLICY_DENIED"],
   ]);
@@ -75,7 +75,7 @@ test("contents with --record, without secrets and what is called like one", asyn
   const [record] = await exec(["--record"]);
   expect(lastStderr).toEndWith(`[recorded: claudikins trace ${record!.id}]\n`);
   expect(record!.hasContents).toBe(true);
-  expect(record!.code.text).toContain("shop.write");
+  expect(record!.code.text).toContain("shop.hold");
   expect(record!.logs.entries![0]).toEqual({ level: "log", text: "horse in a log" });
   expect(record!.timeline[0]!.arguments).toEqual({ text: '{"text":"horse","password":"***"}', isWhole: true });
   expect(JSON.parse(record!.value!.text)).toMatchObject({ horse: "staple", apiKey: "***" });
