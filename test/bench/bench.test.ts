@@ -74,7 +74,11 @@ test("sections are measured, and come as one JSON document", async () => {
         ],
         notes: expect.any(Array),
       },
-      { name: "compute", figures: [figure("compute.fib-27-inside", "fib(27), inside", "1 rounds")], notes: [] },
+      {
+        name: "compute",
+        figures: [figure("compute.fib-27-ten-times-inside", "fib(27) ten times, inside", "1 rounds")],
+        notes: [],
+      },
     ],
   });
   expect(await Bun.file(outFile()).json()).toEqual(results);
@@ -174,4 +178,18 @@ test("a median is known by the ranks of the values, and rounds end when the rati
   let next = 0;
   const unsteady = await inTurn({ least: 3, most: 50 }, { ours: async () => (next += 1), other: async () => 1 });
   expect(unsteady.ours.length).toBe(50);
+});
+
+test("who is quick beside the others goes more often in a round, where rounds are not counted out", async () => {
+  const contestants = {
+    ours: async () => 1,
+    other: async () => {
+      await Bun.sleep(100);
+      return 2;
+    },
+  };
+  const times = await inTurn({ least: 2, most: 2, withinMs: 60_000 }, contestants);
+  expect([times.ours.length, times["other"]?.length]).toEqual([18, 2]);
+  expect(rowOf("a call", times)).toMatchObject({ counted: "18 times in 2 rounds", others: { other: { ratio: 0.5 } } });
+  expect((await inTurn(2, contestants)).ours.length).toBe(2);
 });

@@ -49,21 +49,22 @@ async function measured(
 ): Promise<Row[]> {
   const cwd = bench.folder({ everything: entry });
   const sdk = [script, JSON.stringify(entry), JSON.stringify({ name: "echo", arguments: { message: "hi" } })];
-  const ours = [bench.binary, ...words];
-  const theirs = "missing" in mcporter ? undefined : [mcporter.executable, ...words];
-  const stop = (program: string | undefined) => program && processMs([program, "daemon", "stop"], cwd);
-  const stopThen = (command: string[]) => async () => {
-    await stop(command[0]);
-    return processMs(command, cwd);
+  const ours = [bench.binary];
+  const theirs = "missing" in mcporter ? undefined : mcporter.command;
+  const stop = (program: string[]) => processMs([...program, "daemon", "stop"], cwd);
+  const call = (program: string[]) => processMs([...program, ...words], cwd);
+  const stopThenCall = (program: string[]) => async () => {
+    await stop(program);
+    return call(program);
   };
   mkdirSync(join(cwd, "config"));
   const keptAlive = { mcpServers: { everything: { ...entry, lifecycle: "keep-alive" } } };
   writeFileSync(join(cwd, "config", "mcporter.json"), JSON.stringify(keptAlive));
   const contestants: Contestants = {
-    ours: stopThen(ours),
-    again: () => processMs(ours, cwd),
-    ...(theirs ? { mcporter: stopThen(theirs), "mcporter again": () => processMs(theirs, cwd) } : {}),
-    ...("missing" in mcpc ? {} : mcpcContestants(mcpc.executable, entry, cwd)),
+    ours: stopThenCall(ours),
+    again: () => call(ours),
+    ...(theirs ? { mcporter: stopThenCall(theirs), "mcporter again": () => call(theirs) } : {}),
+    ...("missing" in mcpc ? {} : mcpcContestants(mcpc.command, entry, cwd)),
     "SDK, bun": () => processMs(["bun", ...sdk], cwd),
     "SDK, node": () => processMs(["node", ...sdk], cwd),
     [bare]: () => processMs(["bun", "-e", "0"], cwd),
@@ -71,21 +72,21 @@ async function measured(
   try {
     return rowsOf(how, await inTurn(rounds, contestants));
   } finally {
-    await stop(bench.binary);
-    await stop(theirs?.[0]);
-    if (!("missing" in mcpc)) await processMs([mcpc.executable, "clean", "all"], cwd).catch(() => {});
+    await stop(ours);
+    if (theirs) await stop(theirs);
+    if (!("missing" in mcpc)) await processMs([...mcpc.command, "clean", "all"], cwd).catch(() => {});
   }
 }
 
 /** It keeps a connection under a name, which has to be made first: that counts to the first call. */
-function mcpcContestants(mcpc: string, entry: Entry, cwd: string): Record<string, Contestant> {
+function mcpcContestants(mcpc: string[], entry: Entry, cwd: string): Record<string, Contestant> {
   const config = join(cwd, "mcpc.json");
   writeFileSync(config, JSON.stringify({ mcpServers: { everything: entry } }));
-  const call = () => processMs([mcpc, "@bench", "tools-call", "echo", "message:=hi"], cwd);
+  const call = () => processMs([...mcpc, "@bench", "tools-call", "echo", "message:=hi"], cwd);
   return {
     mcpc: async () => {
-      await processMs([mcpc, "close", "@bench"], cwd).catch(() => {});
-      return (await processMs([mcpc, "connect", `${config}:everything`, "@bench"], cwd)) + (await call());
+      await processMs([...mcpc, "close", "@bench"], cwd).catch(() => {});
+      return (await processMs([...mcpc, "connect", `${config}:everything`, "@bench"], cwd)) + (await call());
     },
     "mcpc again": call,
   };

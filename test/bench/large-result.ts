@@ -10,7 +10,10 @@ import { type Measure, Peers } from "./section.ts";
 const customers = 68_000;
 
 /** Rounds at most: each moves 100 MB. */
-const maxRounds = 8;
+const maxRounds = 16;
+
+/** Fewer say little: what is read through a pipe takes one of two times, by who is awake when. */
+const leastRounds = 9;
 
 /** In text, since the code has it, too. */
 const wanted = 'row.status === "paid" && row.total_cents > 50_000';
@@ -46,7 +49,7 @@ export const measureLargeResult: Measure = async (bench) => {
   };
   const inside: Inside[] = [];
   const peaksMb: number[] = [];
-  const times = await inTurn(bench.rounds(maxRounds), {
+  const times = await inTurn(bench.rounds(maxRounds, leastRounds), {
     ours: () =>
       timed(async () => {
         const seen = JSON.parse(await host.execute(code(path))) as Inside;
@@ -54,11 +57,14 @@ export const measureLargeResult: Measure = async (bench) => {
         if (hasProc) peaksMb.push(residentMb(host.pid, "VmHWM"));
         return seen[0];
       }),
-    "raw client": () =>
-      timed(async () => {
+    "raw client": () => {
+      // What others have left behind is not its time.
+      Bun.gc(true);
+      return timed(async () => {
         const { structuredContent } = await raw.call("read_text_file", { path });
         return countWanted(JSON.parse((structuredContent as { content: string }).content));
-      }),
+      });
+    },
     ...peers.each((peer) => () => timed(async () => ((await peer.execute(code(path))) as Inside)[0])),
   });
   return {

@@ -19,29 +19,50 @@ export interface Rounds {
 /** A ratio is known when its median lies within this share of itself, see `spreadOf`. */
 const knownWithin = 0.04;
 
+/** A quick one goes more often in a round of slow ones: not beyond this share of the round's time, and so often at most. */
+const shareOfRound = 0.1;
+const maxRepeats = 9;
+
+/** Two rounds go before instead of one where they take no longer: the first one starts what the others find. */
+const shortMs = 3_000;
+
 /**
  * What each contestant took, in the order of the rounds. One round more goes before, and does not count. `repeat` says how
- * often a contestant goes in each.
+ * often a contestant goes in each; where it does not, and the rounds have an end in time, those that are quick beside the
+ * others go more often, since one of them says less.
  */
 export async function inTurn(
   rounds: Rounds | number,
   contestants: Contestants,
-  repeat = (_: string) => 1,
+  repeat?: (name: string) => number,
 ): Promise<Times> {
   const { least, most, withinMs = Number.POSITIVE_INFINITY } = typeof rounds === "number" ? exactly(rounds) : rounds;
+  const hasEnd = withinMs !== Number.POSITIVE_INFINITY;
   const entries = Object.entries(contestants);
   const times = Object.fromEntries(entries.map(([name]): [string, number[]] => [name, []])) as Times;
   const startedAt = performance.now();
+  let wholeMs = await eachOnce(entries);
+  if (!repeat && hasEnd && performance.now() - startedAt < shortMs) wholeMs = await eachOnce(entries);
+  const repeats = repeat ?? (hasEnd ? repeatsIn(wholeMs) : () => 1);
   const isEnough = () => isKnown(times) || performance.now() - startedAt > withinMs;
-  for (let round = 0; round <= most && !(round > least && isEnough()); round++) {
+  for (let round = 0; round < most && !(round >= least && isEnough()); round++) {
     for (const [name, measure] of entries) {
-      for (let run = 0; run < repeat(name); run++) {
-        const ms = await measure();
-        if (round > 0) times[name]!.push(ms);
-      }
+      for (let run = repeats(name); run > 0; run--) times[name]!.push(await measure());
     }
   }
   return times;
+}
+
+async function eachOnce(entries: [name: string, measure: Contestant][]): Promise<Record<string, number>> {
+  const wholeMs: Record<string, number> = {};
+  for (const [name, measure] of entries) wholeMs[name] = await timeOf(measure);
+  return wholeMs;
+}
+
+/** By what each took in all, with what it does before and after what it times. */
+function repeatsIn(wholeMs: Record<string, number>): (name: string) => number {
+  const roundMs = Object.values(wholeMs).reduce((sum, ms) => sum + ms, 0);
+  return (name) => Math.min(maxRepeats, Math.max(1, Math.floor((roundMs * shareOfRound) / wholeMs[name]!)));
 }
 
 export const exactly = (rounds: number): Rounds => ({ least: rounds, most: rounds });

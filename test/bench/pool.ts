@@ -41,7 +41,7 @@ export const measurePool: Measure = async (bench) => {
     return answeredMs(ask);
   };
   const inPool = await inTurn(bench.rounds(), { ours: ofPool, "raw client": ofRaw });
-  const inCode = await inTurn(bench.rounds(10), {
+  const inCode = await inTurn(bench.rounds(20, 9), {
     ours: async () => milliseconds(await host.execute(code)),
     "raw client": ofRaw,
   });

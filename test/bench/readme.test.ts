@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { figuresOf, type Results } from "./figures.ts";
 import { problemsOf, textOf, withFigures } from "./readme.ts";
-import { rowOf, rowOfAll } from "./report.ts";
+import { type Row, rowOf, rowOfAll } from "./report.ts";
 
 const versions = {
   mcporter: { version: "0.9.0" },
@@ -98,7 +98,37 @@ test("a run is written between the marks, and to the figures in prose; each has 
     .filter((line) => line.startsWith("| "));
   const rows = lines.filter((line) => !/^\| (?:\||---)/.test(line));
   expect(rows.length).toBe(3);
-  for (const row of rows) expect(row).toMatch(/ (?:measured|computed|estimated), (?:once|\d+ (?:rounds|times)) \|$/);
+  for (const row of rows)
+    expect(row).toMatch(/ (?:measured|computed|estimated), (?:once|\d+ (?:rounds|times)(?: in \d+ rounds)?) \|$/);
+});
+
+test("what was counted of several things is a column", () => {
+  const counted = (what: string, ours: number, others: Row["others"] = {}): Row => ({
+    ...{ what, unit: "tokens", ours, others, counted: "once" },
+  });
+  const rows = ["one", "two: a", "three"].flatMap((task, index) => [
+    counted(`${task}: tokens`, index + 1, { direct: { value: 10, ratio: (index + 1) / 10 } }),
+    ...(index < 2 ? [counted(`${task}: trips`, 7)] : []),
+  ]);
+  const results = { ...resultsOf(26), sections: figuresOf([{ name: "tasks", rows, notes: [] }], versions) };
+  const written = withFigures("<!-- bench:begin -->\n<!-- bench:end -->", results);
+  expect(written.slice(written.indexOf("</summary>"))).toMatchInlineSnapshot(`
+    "</summary>
+
+    | | claudikins | beside it | origin |
+    | --- | --- | --- | --- |
+    | one: trips | 7 tokens |  | measured, once |
+    | two: a: trips | 7 tokens |  | measured, once |
+
+    | | tokens (measured, once) |
+    | --- | --- |
+    | one | **1 tokens** · direct 10 tokens (0.10x) |
+    | two: a | **2 tokens** · direct 10 tokens (0.20x) |
+    | three | **3 tokens** · direct 10 tokens (0.30x) |
+
+    </details>
+    <!-- bench:end -->"
+  `);
 });
 
 test("what is written is written again in the same way, and replaced by the next run", () => {
@@ -119,7 +149,7 @@ test("a figure that is not of the results is a problem", () => {
 test("a number in prose that no figure has is a problem, unless it is known to be a limit", () => {
   const text = "It starts in 12 ms and takes 5.5 MB, 3x less; see `40 ms` and at most 30 seconds, in 2025.\n| 7 ms |\n";
   const problem = (number: string) => `"${number}" is a number of nothing that the bench has printed`;
-  expect(problemsOf(text, undefined, ["30 seconds"])).toEqual(["12 ms", "5.5 MB", "3x"].map(problem));
+  expect(problemsOf(text, undefined, ["30 seconds"])).toEqual(["12 ms", "5.5 MB", "3x", "7 ms"].map(problem));
 });
 
 test("names that there are not, and figures that are none, are refused", () => {

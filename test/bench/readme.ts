@@ -6,7 +6,7 @@ const begin = "<!-- bench:begin -->";
 const end = "<!-- bench:end -->";
 
 /** `26 ms<!-- figure: call.again -->`; what stands before the mark is what this writes. */
-const inProse = /(\S+(?: (?:ms|MB|tokens|%|round trips))?)<!-- figure: ([^ ]+) -->/g;
+const inProse = /(\S+(?: (?:ms|MB|tokens|%|round trips|tasks))?)<!-- figure: ([^ ]+) -->/g;
 
 /** The README with the figures of these results. Throws where it has no place for them, or names one that there is not. */
 export function withFigures(readme: string, results: Results): string {
@@ -49,14 +49,13 @@ export function problemsOf(readme: string, results: Results | undefined, fixed: 
   return problems;
 }
 
-/** Numbers with a unit of measurement outside of code, tables and the block, that name no figure. */
+/** Numbers with a unit of measurement outside of code and the block, that name no figure. */
 function bareMeasurements(readme: string): string[] {
   const prose = readme
     .replace(/<!-- bench:begin -->[\s\S]*?<!-- bench:end -->/, "")
     .replace(/^```[\s\S]*?^```$/gm, "")
     .replace(inProse, "")
-    .replace(/`[^`\n]*`/g, "")
-    .replace(/^\|.*$/gm, "");
+    .replace(/`[^`\n]*`/g, "");
   const measured =
     /(?<![\w.])[\d,.]*\d(?: ?(?:ms|s|MB|GB|%|x)(?!\w)| (?:tokens|milliseconds|seconds|times|per cent|round trips)\b)/g;
   return [...prose.matchAll(measured)].map(([text]) => text);
@@ -85,12 +84,37 @@ function block({ run, date, command, machine, peers, sections }: Results): strin
   ].join("\n");
 }
 
+/** From so many on, rows that are called "this: tokens" and "that: tokens" are one column. */
+const fewestOfColumn = 3;
+
 function tableOf({ figures, notes }: Results["sections"][number]): string[] {
+  const columns = [...Map.groupBy(figures, columnOf)].filter(
+    ([column, each]) => column !== undefined && each.length >= fewestOfColumn,
+  );
+  const inMatrix = new Set(columns.flatMap(([, each]) => each));
+  const rows = figures.filter((each) => !inMatrix.has(each));
   return [
-    "| | claudikins | beside it | origin |",
-    "| --- | --- | --- | --- |",
-    ...figures.map((each) => `| ${each.what} | ${oursText(each)} | ${besideText(each)} | ${each.how}, ${each.runs} |`),
+    ...(rows.length > 0 ? ["| | claudikins | beside it | origin |", "| --- | --- | --- | --- |"] : []),
+    ...rows.map((each) => `| ${each.what} | ${oursText(each)} | ${besideText(each)} | ${each.how}, ${each.runs} |`),
+    ...(columns.length > 0 ? ["", ...matrixOf(columns.map(([, each]) => each))] : []),
     ...(notes.length > 0 ? ["", ...notes.map((note) => `- ${note}`)] : []),
+  ];
+}
+
+const columnOf = ({ what }: Figure): string | undefined => /^.+: (.+)$/.exec(what)?.[1];
+const rowOf = ({ what }: Figure): string => what.slice(0, what.lastIndexOf(": "));
+
+/** A line for each thing that was done, and a column for each that was counted of it. */
+function matrixOf(columns: Figure[][]): string[] {
+  const rows = new Set(columns.flatMap((each) => each.map(rowOf)));
+  const head = columns.map(([first]) => `${columnOf(first!)} (${first!.how}, ${first!.runs})`);
+  return [
+    `| | ${head.join(" | ")} |`,
+    `| --- |${" --- |".repeat(columns.length)}`,
+    ...[...rows].map((row) => {
+      const cells = columns.map((each) => each.find((figure) => rowOf(figure) === row));
+      return `| ${row} | ${cells.map((cell) => (cell ? `**${oursText(cell)}** · ${besideText(cell)}` : "")).join(" | ")} |`;
+    }),
   ];
 }
 

@@ -8,7 +8,7 @@ import { median, ratiosOf, spreadOf, type Times } from "./measure.ts";
  */
 export type Other = { value: number; ratio?: number; spread?: number } | { none: string };
 
-export type Unit = "ms" | "MB" | "tokens" | "round trips" | "share";
+export type Unit = "ms" | "MB" | "tokens" | "round trips" | "tasks" | "share";
 
 export interface Row {
   what: string;
@@ -55,7 +55,8 @@ export function rowOf(what: string, { ours, ...others }: Times, missing: Beside 
     const ratios = ratiosOf(ours, values);
     return { value: median(values), ratio: median(ratios), ...spread(ratios) };
   });
-  const counted = `${ours.length} rounds`;
+  const rounds = Math.min(...[ours, ...Object.values(others)].map(({ length }) => length));
+  const counted = ours.length === rounds ? `${rounds} rounds` : `${ours.length} times in ${rounds} rounds`;
   return { what, unit: "ms", ours: median(ours), ...spread(ours), others: { ...beside, ...missing }, counted };
 }
 
@@ -114,6 +115,7 @@ const order = [
   "no servers",
   "bare SDK server",
   "direct",
+  "tool search",
   "raw client",
   "mcporter",
   "mcpc",
@@ -182,6 +184,6 @@ export const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
 
 export function figure(value: number, unit: Unit): string {
   if (unit === "share") return `${(value * 100).toFixed(1)} %`;
-  if (unit === "tokens" || unit === "round trips") return `${Math.round(value).toLocaleString("en")} ${unit}`;
+  if (unit !== "ms" && unit !== "MB") return `${Math.round(value).toLocaleString("en")} ${unit}`;
   return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
 }

@@ -31,6 +31,7 @@ export const measureSurface: Measure = async (bench) => {
     rows: rows.map((row) => under(row, maxTokens)),
     notes: [
       "Tokens of o200k: tools/list as JSON, and the instructions, as a host gets them; direct: those of each server, together.",
+      "Tool search: the names of all tools, as hosts show them that load definitions when they are searched for, and the servers' instructions; without the host's own search tool. Each definition comes on top when it is found.",
     ],
   };
 };
@@ -45,18 +46,27 @@ function recordedServers(): Record<string, Entry> {
 async function rowOf(what: string, servers: Record<string, Entry>, { binary, folder }: Bench): Promise<Row> {
   const cwd = folder(servers);
   await Bun.spawn([binary, "gen"], { cwd, stdout: "ignore", stderr: "ignore" }).exited;
-  const ours = await surfaceOf({ command: binary, args: ["serve"] }, cwd);
-  let [tokens, tools] = [0, 0];
-  for (const entry of Object.values(servers)) {
-    const direct = await surfaceOf(entry, cwd);
+  const { tokens: ours } = await surfaceOf("claudikins", { command: binary, args: ["serve"] }, cwd);
+  let [tokens, nameTokens, tools] = [0, 0, 0];
+  for (const [name, entry] of Object.entries(servers)) {
+    const direct = await surfaceOf(name, entry, cwd);
     tokens += direct.tokens;
+    nameTokens += direct.nameTokens;
     tools += direct.tools;
   }
-  const direct = { value: tokens, ratio: ours.tokens / tokens };
-  return { what: `${what}, ${tools} tools`, unit: "tokens", ours: ours.tokens, others: { direct }, counted: "once" };
+  const beside = (value: number) => ({ value, ratio: ours / value });
+  const others = { direct: beside(tokens), "tool search": beside(nameTokens) };
+  return { what: `${what}, ${tools} tools`, unit: "tokens", ours, others, counted: "once" };
 }
 
-async function surfaceOf(entry: Entry, cwd: string): Promise<{ tokens: number; tools: number }> {
+interface Surface {
+  tokens: number;
+  /** Of the names and the instructions alone. */
+  nameTokens: number;
+  tools: number;
+}
+
+async function surfaceOf(server: string, entry: Entry, cwd: string): Promise<Surface> {
   const client = new Client({ name: "bench", version: "1" });
   await client.connect(new StdioClientTransport({ ...entry, cwd, stderr: "ignore" }));
   try {
@@ -67,8 +77,13 @@ async function surfaceOf(entry: Entry, cwd: string): Promise<{ tokens: number; t
       tools.push(...page.tools);
       cursor = page.nextCursor;
     } while (cursor !== undefined);
-    const text = `${JSON.stringify({ tools })}\n${client.getInstructions() ?? ""}`;
-    return { tokens: countTokens(text), tools: tools.length };
+    const instructions = client.getInstructions() ?? "";
+    const names = tools.map(({ name }) => `mcp__${server}__${name}`);
+    return {
+      tokens: countTokens(`${JSON.stringify({ tools })}\n${instructions}`),
+      nameTokens: countTokens([...names, instructions].join("\n")),
+      tools: tools.length,
+    };
   } finally {
     await client.close();
   }

@@ -2,11 +2,13 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { executable } from "../support/claudikins.ts";
 import { temporaryFolder } from "../support/temporary.ts";
-import { Agent } from "./tasks/agent.ts";
+import { Agent, writtenCall } from "./tasks/agent.ts";
 import { playCode, playDirect, tasks } from "./tasks/play.ts";
 import { ask } from "./tasks/task.ts";
+import { withToolSearch } from "./tasks/tool-search.ts";
 import { makeWorld } from "./tasks/world.ts";
 
 setDefaultTimeout(120_000);
@@ -40,4 +42,23 @@ test("calls of one turn are one round trip, and each round trip sends the whole 
   expect(workTokens).toBeGreaterThan(before.workTokens);
   const definitions = agent.definitionTokens;
   expect(processedTokens).toBe(before.processedTokens + definitions + workTokens);
+});
+
+test("a host's tool search: names at first, and a search with the definitions of the tools that were called", async () => {
+  using home = temporaryFolder();
+  await using agent = await Agent.start(makeWorld(home.path, executable()), home.path);
+  agent.begin("Echo a, b and c.");
+  await ask(agent, "everything", "echo", { message: "a" });
+  await ask(agent, "everything", "echo", { message: "b" });
+  const cost = agent.end();
+  const { shown, definitionTokens } = agent;
+  expect([...cost.used]).toEqual(["mcp__everything__echo"]);
+  const { definitionTokens: atFirst, costs } = withToolSearch({ shown, definitionTokens, costs: [cost] });
+  expect(atFirst).toBeLessThan(definitionTokens / 5);
+  const found =
+    countTokens(writtenCall("tool_search", { query: "mcp__everything__echo" })) +
+    countTokens(shown.definitions.get("mcp__everything__echo")!);
+  // The search, two calls and the answer: all of them carry the names, the three after it what it found.
+  const processedTokens = cost.processedTokens - 3 * definitionTokens + 4 * atFirst + 3 * found + cost.requestTokens;
+  expect(costs).toEqual([{ workTokens: cost.workTokens + found, roundTrips: 4, processedTokens }]);
 });

@@ -2,8 +2,8 @@
 import { median } from "./measure.ts";
 import { type Other, type Row, rowOf } from "./report.ts";
 import type { Measure } from "./section.ts";
-import type { Cost } from "./tasks/agent.ts";
 import { type Played, playCode, playDirect, tasks } from "./tasks/play.ts";
+import { type Searched, withToolSearch } from "./tasks/tool-search.ts";
 
 /** Rounds at most: each starts the servers twice, and plays everything. */
 const maxRounds = 5;
@@ -25,42 +25,54 @@ export const measureTasks: Measure = async (bench) => {
     rounds.push({ code: await playCode(bench), direct });
   }
   const [{ code, direct }] = rounds as [Round];
+  const searched = withToolSearch(direct);
   const counted = "once";
-  const pair = (what: string, unit: Row["unit"], ours: number, theirs: number): Row => ({
+  const row = (what: string, unit: Row["unit"], ours: number, theirs: number, found: number): Row => ({
     what,
     unit,
     ours,
-    others: { direct: beside(ours, theirs) },
+    others: { direct: beside(ours, theirs), [toolSearch]: beside(ours, found) },
     counted,
   });
-  const ofEach = (what: string, unit: Row["unit"], pick: (cost: Cost, played: Played) => number): Row[] => {
-    const values = tasks.map(
-      (_, index) => [pick(code.costs[index]!, code), pick(direct.costs[index]!, direct)] as const,
-    );
-    const [ours, theirs] = [values.map(([first]) => first), values.map(([, second]) => second)];
+  const ofEach = (what: string, unit: Row["unit"], pick: Pick): Row[] => {
+    const values = [code, direct, searched].map((way) => way.costs.map((cost) => pick(cost, way)));
+    const [ours = [], theirs = [], found = []] = values;
+    const middle = (others: number[]): Other => ({
+      value: median(others),
+      ratio: median(ours.map((value, index) => value / others[index]!)),
+    });
     return [
-      ...tasks.map(({ name }, index) => pair(`${name}: ${what}`, unit, ours[index]!, theirs[index]!)),
-      { ...pair(`all ${tasks.length} tasks: ${what}`, unit, sum(ours), sum(theirs)), id: `all ${what}` },
+      ...tasks.map(({ name }, index) => row(`${name}: ${what}`, unit, ours[index]!, theirs[index]!, found[index]!)),
       {
-        ...pair(`the median task: ${what}`, unit, median(ours), median(theirs)),
-        others: { direct: { value: median(theirs), ratio: median(values.map(([first, second]) => first / second)) } },
+        ...row(`all ${tasks.length} tasks: ${what}`, unit, sum(ours), sum(theirs), sum(found)),
+        id: `all ${what}`,
+      },
+      {
+        ...row(`the median task: ${what}`, unit, median(ours), median(theirs), median(found)),
+        others: { direct: middle(theirs), [toolSearch]: middle(found) },
         id: `median ${what}`,
       },
     ];
   };
   const computed = (rows: Row[]) => rows.map((row): Row => ({ ...row, how: "computed" }));
-  const wins = (pick: (cost: Cost, played: Played) => number) =>
-    tasks.filter((_, index) => pick(code.costs[index]!, code) < pick(direct.costs[index]!, direct)).length;
-  const work = (cost: Cost) => cost.workTokens;
-  const turns = (cost: Cost) => cost.roundTrips;
+  const wins = (pick: Pick, over: Way) =>
+    tasks.filter((_, index) => pick(code.costs[index]!, code) < pick(over.costs[index]!, over)).length;
+  const work: Pick = (cost) => cost.workTokens;
+  const turns: Pick = (cost) => cost.roundTrips;
   const tooLarge = tasks.filter((_, index) => inContext(direct.costs[index]!, direct) > window);
   return {
     rows: [
-      pair("definitions, before any work", "tokens", code.definitionTokens, direct.definitionTokens),
+      row("definitions, before any work", "tokens", ...definitionsOf(code, direct, searched)),
       ...ofEach("tokens in the context", "tokens", inContext),
       ...ofEach("tokens without the definitions", "tokens", work),
       ...ofEach("round trips", "round trips", turns),
       ...computed(ofEach("tokens processed", "tokens", (cost) => cost.processedTokens)),
+      ...computed([
+        winsIn("fewer tokens in the context than by tool search", wins(inContext, searched)),
+        winsIn("fewer tokens than by direct calls, definitions not counted", wins(work, direct)),
+        winsIn("fewer round trips than by direct calls", wins(turns, direct)),
+        winsIn("fewer round trips than by tool search", wins(turns, searched)),
+      ]),
       ...tasks.map(({ name }, index) => {
         const msOf = (way: keyof Round) => median(rounds.slice(1).map((round) => round[way].costs[index]!.ms));
         const what = `${name}: what the tools take`;
@@ -81,7 +93,8 @@ export const measureTasks: Measure = async (bench) => {
     notes: [
       "Scripted transcripts over real connections to the demo, filesystem, memory and everything servers; no model is asked. Both ways have to give the same answer.",
       "Counted with o200k: names, descriptions and argument schemas of the tools, instructions, the request, each call as it is written, each result's text. Calls that need not wait for each other are one round trip; the answer is one, too.",
-      `Without the definitions, code takes fewer tokens in ${wins(work)} of ${tasks.length} tasks: where results are small, searching and writing code cost more than a direct call. It takes fewer round trips in ${wins(turns)}.`,
+      "Tool search: what a host that shows the names of all tools at first, and loads definitions by a search, makes of the direct transcripts. Computed, at its best: one search a task, which finds the tools that it uses and no other; the host's own search tool is not counted.",
+      "Where results are small, searching and writing code cost more than a direct call whose definition is there.",
       "What the tools take is without the model, whose round trips take seconds each. Direct servers have been started before; behind claudikins each starts with the first task that needs it.",
       "Tokens processed are computed: each round trip sends the whole context again. Caches of model providers make that cheaper, not smaller.",
       `Counted as if it fitted, which it does not with ${window.toLocaleString("en")} tokens: ${tooLarge.map(({ name }) => name).join("; ")}, direct. demo.list_orders indents its JSON generously, as some servers do.`,
@@ -89,8 +102,26 @@ export const measureTasks: Measure = async (bench) => {
   };
 };
 
+type Way = Played | Searched;
+type Pick = (cost: Searched["costs"][number], way: Way) => number;
+
+/** Hosts that load definitions when they are searched for. */
+const toolSearch = "tool search";
+
+const winsIn = (what: string, count: number): Row => ({
+  what: `tasks in which code takes ${what}, of ${tasks.length}`,
+  id: what,
+  unit: "tasks",
+  ours: count,
+  others: {},
+  counted: "once",
+});
+
 /** The definitions, and all of the work. */
-const inContext = (cost: Cost, played: Played) => played.definitionTokens + cost.workTokens;
+const inContext: Pick = (cost, way) => way.definitionTokens + cost.workTokens;
+
+const definitionsOf = (...ways: [Way, Way, Way]) =>
+  ways.map(({ definitionTokens }) => definitionTokens) as [number, number, number];
 
 const beside = (ours: number, theirs: number): Other => ({ value: theirs, ratio: ours / theirs });
 

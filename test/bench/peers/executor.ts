@@ -13,7 +13,7 @@ export async function findExecutor(env: Environment, folder: string): Promise<Pr
   try {
     const executable = await installedProgram("executor", version, env);
     const said = (await outputOf([executable, "--version"])).trim();
-    const here = { executable, version: said.replace(/^\D*/, "") };
+    const here = { command: [executable], version: said.replace(/^\D*/, "") };
     await using peer = await startExecutor(here, folder);
     if ((await peer.execute("return 1 + 1")) !== 2) throw new Error("executor: 1 + 1 is not 2");
     return here;
@@ -23,11 +23,11 @@ export async function findExecutor(env: Environment, folder: string): Promise<Pr
 }
 
 /** As a host has it; the folder is its workspace and its home. */
-export async function startExecutor({ executable }: ExecutorHere, folder: string): Promise<Peer> {
+export async function startExecutor({ command: [command = ""] }: ExecutorHere, folder: string): Promise<Peer> {
   const client = new Client({ name: "bench", version: "1" });
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder };
   const args = ["mcp", "--scope", folder];
-  await client.connect(new StdioClientTransport({ command: executable, args, env, cwd: folder, stderr: "ignore" }));
+  await client.connect(new StdioClientTransport({ command, args, env, cwd: folder, stderr: "ignore" }));
   return {
     async execute(code) {
       const { structuredContent, isError } = await client.callTool({ name: "execute", arguments: { code } });

@@ -7,7 +7,7 @@ const version = "0.2.6";
 export async function findMcpc(env: Environment): Promise<Program> {
   try {
     const executable = await installedProgram("@apify/mcpc", version, env, "mcpc");
-    return { executable, version: (await outputOf([executable, "--version"])).trim() };
+    return { command: [executable], version: (await outputOf([executable, "--version"])).trim() };
   } catch (error) {
     return { missing: error instanceof Error ? error.message : String(error) };
   }

@@ -1,8 +1,8 @@
 /** What the others offer who run code for an agent: one way to call them all. */
 import type { Entry } from "../../support/servers.ts";
 
-/** A program that is here, or why it is not. */
-export type Program = { executable: string; version: string } | { missing: string };
+/** A program that is here, with the words that start it, or why it is not. */
+export type Program = { command: string[]; version: string } | { missing: string };
 
 /** The servers whose tools the code can call, by the name of the global. */
 export type Servers = Record<string, Entry>;

@@ -19,10 +19,14 @@ export interface Reply {
 export interface Cost {
   /** What the model wrote and what it was shown: the request, its calls, their results. */
   workTokens: number;
+  /** Of it, what the user asked for. */
+  requestTokens: number;
   /** Requests to the model: a turn of calls each, and the last one for the answer. */
   roundTrips: number;
   /** All that was sent to the model over these requests, since each carries the whole context. */
   processedTokens: number;
+  /** The tools that were called, as the host shows their names. */
+  used: Set<string>;
   /** What the tools took, without the model. */
   ms: number;
 }
@@ -31,27 +35,40 @@ export class Agent implements AsyncDisposable {
   readonly #clients: Map<string, Client>;
   /** What stands in the context before any work: definitions and instructions. */
   readonly definitionTokens: number;
+  /** The same, each tool by itself under the name that is shown, and the instructions. */
+  readonly shown: Shown;
+  #request = 0;
   #work = 0;
   #processed = 0;
   #turns = 0;
   #ms = 0;
+  #used = new Set<string>();
 
-  private constructor(clients: Map<string, Client>, definitions: string) {
+  private constructor(clients: Map<string, Client>, ofServers: Shown[]) {
     this.#clients = clients;
-    this.definitionTokens = countTokens(definitions);
+    this.shown = {
+      definitions: new Map(ofServers.flatMap(({ definitions }) => [...definitions])),
+      instructions: ofServers.map(({ instructions }) => instructions).join("\n"),
+    };
+    const texts = ofServers.map(
+      ({ definitions, instructions }) => `[${[...definitions.values()].join(",")}]\n${instructions}`,
+    );
+    this.definitionTokens = countTokens(texts.join("\n"));
   }
 
   /** A host with these servers, all of them started before any work. */
   static async start(servers: Record<string, Entry>, cwd: string): Promise<Agent> {
     const names = Object.keys(servers).sort();
     const connected = await Promise.all(names.map((name) => connect(servers[name]!, cwd)));
-    const texts = await Promise.all(connected.map((client, index) => definitionsOf(names[index]!, client)));
-    return new Agent(new Map(names.map((name, index) => [name, connected[index]!])), texts.join("\n"));
+    const shown = await Promise.all(connected.map((client, index) => shownOf(names[index]!, client)));
+    return new Agent(new Map(names.map((name, index) => [name, connected[index]!])), shown);
   }
 
   /** A task begins: what was counted before is forgotten, and the context is a new one. */
   begin(request: string): void {
-    [this.#work, this.#processed, this.#turns, this.#ms] = [countTokens(request), 0, 0, 0];
+    this.#request = countTokens(request);
+    [this.#work, this.#processed, this.#turns, this.#ms] = [this.#request, 0, 0, 0];
+    this.#used = new Set();
   }
 
   /** One turn of the model, with all of its calls at once. */
@@ -61,8 +78,9 @@ export class Agent implements AsyncDisposable {
     const replies = await Promise.all(calls.map((call) => this.#call(call)));
     this.#ms += performance.now() - startedAt;
     for (const [index, [server, tool, args]] of calls.entries()) {
-      const written = JSON.stringify({ name: shownName(server, tool), arguments: args });
-      this.#work += countTokens(written) + countTokens(replies[index]!.text);
+      const name = shownName(server, tool);
+      this.#used.add(name);
+      this.#work += countTokens(writtenCall(name, args)) + countTokens(replies[index]!.text);
     }
     return replies;
   }
@@ -70,7 +88,14 @@ export class Agent implements AsyncDisposable {
   /** The last request to the model, which gives the answer; both ways give the same one, so that it is not counted. */
   end(): Cost {
     this.#send();
-    return { workTokens: this.#work, roundTrips: this.#turns, processedTokens: this.#processed, ms: this.#ms };
+    return {
+      workTokens: this.#work,
+      requestTokens: this.#request,
+      roundTrips: this.#turns,
+      processedTokens: this.#processed,
+      used: this.#used,
+      ms: this.#ms,
+    };
   }
 
   #send(): void {
@@ -100,8 +125,16 @@ async function connect(entry: Entry, cwd: string): Promise<Client> {
   return client;
 }
 
+/** A call as a model writes it. */
+export const writtenCall = (name: string, args: object) => JSON.stringify({ name, arguments: args });
+
 /** What a host hands to the model: names, descriptions and schemas of the arguments, and the instructions. */
-async function definitionsOf(server: string, client: Client): Promise<string> {
+export interface Shown {
+  definitions: Map<string, string>;
+  instructions: string;
+}
+
+async function shownOf(server: string, client: Client): Promise<Shown> {
   const tools: Tool[] = [];
   let cursor: string | undefined;
   do {
@@ -109,10 +142,9 @@ async function definitionsOf(server: string, client: Client): Promise<string> {
     tools.push(...page.tools);
     cursor = page.nextCursor;
   } while (cursor !== undefined);
-  const shown = tools.map(({ name, description, inputSchema }) => ({
-    name: shownName(server, name),
-    description,
-    input_schema: inputSchema,
-  }));
-  return `${JSON.stringify(shown)}\n${client.getInstructions() ?? ""}`;
+  const definitions = tools.map(({ name, description, inputSchema }): [string, string] => {
+    const shown = shownName(server, name);
+    return [shown, JSON.stringify({ name: shown, description, input_schema: inputSchema })];
+  });
+  return { definitions: new Map(definitions), instructions: client.getInstructions() ?? "" };
 }

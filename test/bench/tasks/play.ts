@@ -2,7 +2,7 @@
 import { deepStrictEqual } from "node:assert";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Agent, type Cost } from "./agent.ts";
+import { Agent, type Cost, type Shown } from "./agent.ts";
 import { fileTasks } from "./file-tasks.ts";
 import { shopTasks } from "./shop-tasks.ts";
 import { smallTasks } from "./small-tasks.ts";
@@ -13,6 +13,7 @@ export const tasks: Task[] = [...shopTasks, ...fileTasks, ...smallTasks];
 
 export interface Played {
   definitionTokens: number;
+  shown: Shown;
   /** In the order of the tasks. */
   costs: Cost[];
 }
@@ -50,5 +51,5 @@ async function play(agent: Agent, run: (task: Task) => Promise<unknown>): Promis
     deepStrictEqual(answer, task.answer, `the task "${task.name}" was answered with ${JSON.stringify(answer)}`);
     costs.push(agent.end());
   }
-  return { definitionTokens: agent.definitionTokens, costs };
+  return { definitionTokens: agent.definitionTokens, shown: agent.shown, costs };
 }
