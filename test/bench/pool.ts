@@ -28,7 +28,7 @@ export const measurePool: Measure = async (bench) => {
   const more = { maxCallsInFlight: calls };
   const servers = Object.fromEntries(names.map((name) => [name, { ...entries[name]!, ...more }]));
   // An execution ends when its calls have: who hangs is waited for so long, outside of what is timed.
-  Object.assign(servers["hangs"]!, { callTimeoutMs: 1_000 });
+  Object.assign(servers["hangs"]!, { callTimeoutMs: 500 });
   await using host = await startHost(bench.binary, bench.folder(servers, { limits }));
   const ofRaw = async () => {
     await raw.start();
@@ -41,7 +41,7 @@ export const measurePool: Measure = async (bench) => {
     return answeredMs(ask);
   };
   const inPool = await inTurn(bench.rounds(), { ours: ofPool, "raw client": ofRaw });
-  const inCode = await inTurn(bench.rounds(20, 9), {
+  const inCode = await inTurn(bench.rounds(20, 10), {
     ours: async () => milliseconds(await host.execute(code)),
     "raw client": ofRaw,
   });

@@ -1,6 +1,6 @@
 /** The README's figures: a block of tables between two marks, and numbers in prose, each followed by the name of its figure. */
 import type { Figure, Results } from "./figures.ts";
-import { figure as figureText, type Other, percent, ratioText } from "./report.ts";
+import { figure as figureText, otherText, percent, ratioText } from "./report.ts";
 
 const begin = "<!-- bench:begin -->";
 const end = "<!-- bench:end -->";
@@ -71,7 +71,7 @@ function block({ run, date, command, machine, peers, sections }: Results): strin
   return [
     `Run ${run}, ${date}: \`${command}\` on ${machine.platform}, ${machine.cpus} CPUs, Bun ${machine.bun}. Beside us: ${versions.join(", ")}.`,
     ...missing,
-    "Medians; in brackets ours divided by theirs, and how near that median is known to be (95 % probability).",
+    "Medians; in brackets ours divided by theirs, and how near that is known to be (95 % probability); scattered: no ratio is printed that is not known within 10 %.",
     ...sections.flatMap((section) => [
       "",
       "<details>",
@@ -124,13 +124,6 @@ function oursText({ value, unit, spread }: Figure): string {
 
 function besideText({ peers, unit }: Figure): string {
   return Object.entries(peers)
-    .map(([name, other]) => `${name} ${otherText(other, unit)}`)
+    .map(([name, other]) => `${name} ${"none" in other ? `(${other.none})` : otherText(other, unit)}`)
     .join(" · ");
-}
-
-function otherText(other: Other, unit: Figure["unit"]): string {
-  if ("none" in other) return `(${other.none})`;
-  if (other.ratio === undefined) return figureText(other.value, unit);
-  const near = other.spread === undefined ? "" : ` ±${percent(other.spread)}`;
-  return `${figureText(other.value, unit)} (${ratioText(other.ratio)}${near})`;
 }

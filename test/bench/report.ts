@@ -3,10 +3,14 @@ import { cpus, loadavg } from "node:os";
 import { median, ratiosOf, spreadOf, type Times } from "./measure.ts";
 
 /**
- * What stands beside ours: a figure with ours divided by it, or why there is none. Extremes have no ratio: it would be
- * another one each time. `spread` says how well the ratio is known, as a share of it.
+ * What stands beside ours: a figure with ours divided by it, or why there is none. Extremes have no ratio, nor have times
+ * that are too scattered for one: it would be another one each time. `spread` says how well the ratio is known, or would be,
+ * as a share of it.
  */
 export type Other = { value: number; ratio?: number; spread?: number } | { none: string };
+
+/** A ratio is printed when it is known within this share of itself. */
+const ratioWithin = 0.1;
 
 export type Unit = "ms" | "MB" | "tokens" | "round trips" | "tasks" | "share";
 
@@ -53,7 +57,9 @@ type Beside = Record<string, Other>;
 export function rowOf(what: string, { ours, ...others }: Times, missing: Beside = {}): Row {
   const beside = besideOf(others, (values) => {
     const ratios = ratiosOf(ours, values);
-    return { value: median(values), ratio: median(ratios), ...spread(ratios) };
+    const known = spread(ratios);
+    const isScattered = known.spread !== undefined && known.spread > ratioWithin;
+    return { value: median(values), ...(isScattered ? {} : { ratio: median(ratios) }), ...known };
   });
   const rounds = Math.min(...[ours, ...Object.values(others)].map(({ length }) => length));
   const counted = ours.length === rounds ? `${rounds} rounds` : `${ours.length} times in ${rounds} rounds`;
@@ -88,8 +94,9 @@ export function under(row: Row, limit: number): Row {
 /** A target that is a ratio to one of the others of the row. */
 export function within(row: Row, name: string, limit: number): Row {
   const other = row.others[name];
-  if (!other || "none" in other || other.ratio === undefined) throw new Error(`${row.what} has no ${name}`);
-  return { ...row, target: { text: `within ${limit}x of ${name}`, met: other.ratio <= limit } };
+  if (!other || "none" in other) throw new Error(`${row.what} has no ${name}`);
+  const ratio = other.ratio ?? row.ours / other.value;
+  return { ...row, target: { text: `within ${limit}x of ${name}`, met: ratio <= limit } };
 }
 
 /** A target that is a difference to one of the others of the row. */
@@ -138,7 +145,7 @@ export function table(sections: Section[], machine: Machine): string {
   const head = [
     `${machine.platform}, ${machine.cpus} CPUs${few}`,
     `Load average before: ${machine.load.toFixed(1)}${busy}`,
-    "Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability. Measured, where nothing else is said.",
+    "Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability; scattered: no ratio is printed that is not known within 10 %. Measured, where nothing else is said.",
   ];
   return `${[...head, ...sections.flatMap(blockOf)].join("\n")}\n`;
 }
@@ -169,12 +176,14 @@ function blockOf({ name, rows, notes }: Section): string[] {
   return ["", ...lines, ...notes.map((note) => `  * ${note}`)];
 }
 
-function otherText(other: Other | undefined, unit: Row["unit"]): string {
+/** A figure beside ours, with the ratio where it is known. */
+export function otherText(other: Other | undefined, unit: Unit): string {
   if (!other) return "";
   if ("none" in other) return other.none;
   const { value, ratio, spread } = other;
-  if (ratio === undefined) return figure(value, unit);
-  return `${figure(value, unit)} (${ratioText(ratio)}${spread === undefined ? "" : ` ±${percent(spread)}`})`;
+  const near = spread === undefined ? "" : ` ±${percent(spread)}`;
+  if (ratio !== undefined) return `${figure(value, unit)} (${ratioText(ratio)}${near})`;
+  return `${figure(value, unit)}${spread === undefined ? "" : ` (scattered,${near})`}`;
 }
 
 export const ratioText = (ratio: number) => `${ratio.toFixed(ratio < 0.01 ? 4 : 2)}x`;

@@ -5,7 +5,7 @@ import MiniSearch from "minisearch";
 import type { RegistryIndex } from "../../src/registry/model.ts";
 import { ToolSearch } from "../../src/registry/search.ts";
 import { readIndex, writeIndex } from "../../src/registry/store.ts";
-import { inTurn, percentile } from "./measure.ts";
+import { type Contestant, type Contestants, inTurn, percentile, warmUp } from "./measure.ts";
 import { rowOf, rowOfAll, under } from "./report.ts";
 import { syntheticIndex, syntheticQueries } from "./search-corpus.ts";
 import type { Measure } from "./section.ts";
@@ -57,15 +57,9 @@ export const measureSearch: Measure = async ({ runs, rounds, folder: newFolder }
   );
   const memory = eachOf((open) => heapMb(() => openRead(open)));
   const queries = syntheticQueries(500);
-  const times = await inTurn(
-    30 * runs,
-    eachOf((open) => {
-      const ask = openRead(open);
-      for (const query of queries.slice(0, 30)) ask(query);
-      let next = 0;
-      return async () => msOf(() => ask(queries[next++ % queries.length]!));
-    }),
-  );
+  const asks = eachOf(openRead);
+  await warmUp(askedInOrder(asks, queries), 1_500);
+  const times = await inTurn(30 * runs, askedInOrder(asks, queries));
   const { ours, ...others } = memory;
   return {
     rows: [
@@ -88,6 +82,15 @@ export const measureSearch: Measure = async ({ runs, rounds, folder: newFolder }
     ],
   };
 };
+
+/** All of them the same query in the same round. */
+function askedInOrder(asks: Record<string, (query: string) => unknown>, queries: string[]): Contestants {
+  const contestants = Object.entries(asks).map(([name, ask]): [string, Contestant] => {
+    let next = 0;
+    return [name, async () => msOf(() => ask(queries[next++ % queries.length]!))];
+  });
+  return Object.fromEntries(contestants) as Contestants;
+}
 
 export function eachOf<T>(make: (open: Open) => T): { ours: T } & Record<string, T> {
   const { ours, ...others } = opens;
