@@ -1,0 +1,73 @@
+/** The session: what a new user has, types, and sees. */
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+export const columns = 104;
+export const rows = 28;
+
+export interface Step {
+  /** As it is typed: of several lines where it has some. */
+  command: string;
+  letterMs: number;
+  /** How long its output is looked at. */
+  readMs: number;
+  /** What the output has to have, or it is not what the session tells of. */
+  shows: RegExp[];
+}
+
+export const steps: readonly Step[] = [
+  {
+    command: "claudikins init --apply",
+    letterMs: 45,
+    readMs: 3_500,
+    shows: [/\d+ tools of 5 servers: about [\d,]+ tokens of definitions/, /Rewired claude-code: ~\/\.claude\.json/],
+  },
+  {
+    command: 'claudikins search --limit 1 "which tickets are urgent?"',
+    letterMs: 30,
+    readMs: 2_500,
+    shows: [/shop\.list_tickets\(args\?: \{/],
+  },
+  {
+    command: `claudikins exec -e '  // Who waits for an answer to an urgent ticket, and how often did they order?
+const urgent = { priority: "urgent", status: "open" };
+const [{ orders }, { tickets }] = await Promise.all([shop.list_orders(), shop.list_tickets(urgent)]);
+const ids = [...new Set(tickets.map((ticket) => ticket.customer_id))];
+const customers = await Promise.all(ids.map((customer_id) => shop.get_customer({ customer_id })));
+const count = (id) => orders.filter((order) => order.customer_id === id).length;
+const report = customers.map(({ id, name }) => \`\${name}: \${count(id)} orders\`).join("\\n");
+await files.write_file({ path: "waiting.txt", content: report });
+return report'`,
+    letterMs: 6,
+    readMs: 3_000,
+    shows: [/: \d+ orders/, /\[7 calls · [\d,]+ ms · [\d,]{7,} characters kept out of the context\]/],
+  },
+  {
+    command: "claudikins trace last",
+    letterMs: 45,
+    readMs: 6_000,
+    shows: [/exec · ok · .* · 7 calls, \d at once/, /files\.write_file/],
+  },
+];
+
+/** Program that is the server `shop`: the demo server by a name of its own, since nobody imports claudikins into claudikins. */
+export const shopProgram = "#!/bin/sh\nexec claudikins demo\n";
+
+/** The settings of somebody's Claude Code: four servers as they are on npm, and the shop. */
+export function settings(project: string, memoryFile: string): object {
+  const mcpServers = {
+    files: published("server-filesystem", project),
+    memory: { ...published("server-memory"), env: { MEMORY_FILE_PATH: memoryFile } },
+    everything: published("server-everything", "stdio"),
+    thinking: published("server-sequential-thinking"),
+    shop: { command: "shop", args: [] },
+  };
+  return { mcpServers };
+}
+
+function published(name: string, ...args: string[]): { command: string; args: string[] } {
+  const require = createRequire(import.meta.url);
+  const manifest = require.resolve(`@modelcontextprotocol/${name}/package.json`);
+  const { bin } = require(manifest) as { bin: Record<string, string> };
+  return { command: "node", args: [join(dirname(manifest), Object.values(bin)[0] ?? ""), ...args] };
+}
