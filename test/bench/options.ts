@@ -47,7 +47,7 @@ export function optionsOf(args: string[]): Options {
       "--write publishes all figures of this source, so that it goes without --only, --runs and --binary",
     );
   const { quick, binary, corpus, json, write, out } = values;
-  const [least, more, withinMs] = quick ? [5, 400, 6_000] : [10, 1_000, 20_000];
+  const [least, more, withinMs] = quick ? [5, 400, 5_000] : [10, 1_000, 20_000];
   return {
     ...{ names, without, quick, binary, corpus, json, write, out },
     runs: runs ?? least * 2,

@@ -10,7 +10,7 @@ import { median, ratiosOf, spreadOf, type Times } from "./measure.ts";
 export type Other = { value: number; ratio?: number; spread?: number } | { none: string };
 
 /** A ratio is printed when it is known within this share of itself. */
-const ratioWithin = 0.1;
+const ratioWithin = 0.12;
 
 export type Unit = "ms" | "MB" | "tokens" | "round trips" | "tasks" | "share";
 
@@ -145,7 +145,7 @@ export function table(sections: Section[], machine: Machine): string {
   const head = [
     `${machine.platform}, ${machine.cpus} CPUs${few}`,
     `Load average before: ${machine.load.toFixed(1)}${busy}`,
-    "Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability; scattered: no ratio is printed that is not known within 10 %. Measured, where nothing else is said.",
+    "Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability; scattered: no ratio is printed that is not known within 12 %. Measured, where nothing else is said.",
   ];
   return `${[...head, ...sections.flatMap(blockOf)].join("\n")}\n`;
 }
