@@ -153,7 +153,7 @@ test("people get a table", () => {
   expect(table([{ name: "calls", rows, notes: ["A note."] }], machine)).toMatchInlineSnapshot(`
     "linux x64, 2 CPUs: few, so that servers, host and workers take turns and parallel figures suffer
     Load average before: 3.1: others were at work, which costs most where processes take turns
-    Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability; scattered: no ratio is printed that is not known within 12 %. Measured, where nothing else is said.
+    Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability (less of fewer than five rounds); scattered: no ratio is printed that is not known within 12 %. Measured, where nothing else is said.
 
     calls          claudikins                  raw client   node:vm                         deno  target                              counted
       a call          2.00 ms  1.00 ms (scattered, ±25 %)  not here  10.0 ms (scattered, ±725 %)  within 1.5x of raw client: NOT met  3 rounds

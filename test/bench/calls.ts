@@ -1,7 +1,7 @@
 /** 100 tool calls of one execution, one after the other and together, against the SDK's own client on the same server. */
 import { everything } from "../support/servers.ts";
 import { startHost, startRawClient } from "./host.ts";
-import { type Contestant, type Contestants, inTurn, timeOf, warmUp } from "./measure.ts";
+import { type Contestant, type Contestants, inTurn, meanOf, timeOf, warmUp } from "./measure.ts";
 import { milliseconds, stopwatch } from "./programs.ts";
 import { type Row, rowOf, within } from "./report.ts";
 import { type Measure, Peers } from "./section.ts";
@@ -30,7 +30,7 @@ export const measureCalls: Measure = async (bench) => {
     const { deno, ...inProcess } = peers.each((peer) => async () => milliseconds(await peer.execute(code)));
     const warmed: Contestants = { ours, "raw client": () => timeOf(rawCalls), ...inProcess };
     await warmUp(warmed, warmUpMs);
-    const inRows = Object.entries(warmed).map(([name, measure]) => [name, () => meanOf(measure)]);
+    const inRows = Object.entries(warmed).map(([name, measure]) => [name, () => warmMeanOf(measure)]);
     const row = rowOf(what, await inTurn(bench.rounds(), Object.fromEntries(inRows), () => 1), peers.missing);
     if (!deno) return row;
     // By itself: its processes, one for each execution, would leave nothing warm for the others.
@@ -52,9 +52,7 @@ export const measureCalls: Measure = async (bench) => {
   };
 };
 
-async function meanOf(measure: Contestant): Promise<number> {
-  let ms = 0;
+async function warmMeanOf(measure: Contestant): Promise<number> {
   await measure();
-  for (let time = 0; time < inARow; time++) ms += await measure();
-  return ms / inARow;
+  return meanOf(inARow, measure);
 }

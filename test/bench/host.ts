@@ -1,6 +1,7 @@
 /** `claudikins serve` as an agent's host has it, and the SDK's own client on a server. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { Entry } from "../support/servers.ts";
 
 /** The SDK's client drops a connection when it has this much unread; its own default is 10 MiB. */
@@ -46,6 +47,21 @@ export async function startRawClient(entry: Entry): Promise<RawClient> {
     },
     [Symbol.asyncDispose]: () => client.close(),
   };
+}
+
+/** As hosts show the tools of several servers. */
+export const shownName = (server: string, tool: string) => `mcp__${server}__${tool}`;
+
+/** All pages of them. */
+export async function toolsOf(client: Client): Promise<Tool[]> {
+  const tools: Tool[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor });
+    tools.push(...page.tools);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return tools;
 }
 
 async function connected(entry: Entry, cwd?: string): Promise<{ client: Client; pid: number }> {

@@ -53,6 +53,13 @@ export async function inTurn(
   return times;
 }
 
+/** The mean of so many in a row. */
+export async function meanOf(times: number, measure: Contestant): Promise<number> {
+  let ms = 0;
+  for (let time = 0; time < times; time++) ms += await measure();
+  return ms / times;
+}
+
 /** Runs each of them for a while: engines compile what runs often, and are quicker by half when they have. */
 export async function warmUp(contestants: Contestants, eachMs: number): Promise<void> {
   for (const measure of Object.values(contestants)) {
@@ -99,7 +106,7 @@ function inRounds(values: number[], rounds: number): number[] {
 
 /**
  * How well the median of these values is known: half of the interval in which it lies with a probability of 95 per cent,
- * by the ranks of the values, as a share of the median. Fewer than three say nothing of it.
+ * by the ranks of the values, as a share of the median. Fewer than five say less (of three, it is 75), fewer than three nothing.
  */
 export function spreadOf(values: number[]): number | undefined {
   if (values.length < 3) return undefined;

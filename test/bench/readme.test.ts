@@ -66,7 +66,7 @@ test("a run is written between the marks, and to the figures in prose; each has 
     <!-- bench:begin -->
     Run 0a1b2c3d, 2026-01-02: \`bun run bench --quick\` on linux x64, 2 CPUs, Bun 1.4.5. Beside us: mcporter 0.9.0, SDK, node 1.32.2.
     deno is not measurable here: no network.
-    Medians; in brackets ours divided by theirs, and how near that is known to be (95 % probability); scattered: no ratio is printed that is not known within 12 %.
+    Medians; in brackets ours divided by theirs, and how near that is known to be (95 % probability, less of fewer than five rounds); scattered: no ratio is printed that is not known within 12 %.
 
     <details>
     <summary>call</summary>

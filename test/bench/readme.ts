@@ -71,7 +71,7 @@ function block({ run, date, command, machine, peers, sections }: Results): strin
   return [
     `Run ${run}, ${date}: \`${command}\` on ${machine.platform}, ${machine.cpus} CPUs, Bun ${machine.bun}. Beside us: ${versions.join(", ")}.`,
     ...missing,
-    "Medians; in brackets ours divided by theirs, and how near that is known to be (95 % probability); scattered: no ratio is printed that is not known within 12 %.",
+    "Medians; in brackets ours divided by theirs, and how near that is known to be (95 % probability, less of fewer than five rounds); scattered: no ratio is printed that is not known within 12 %.",
     ...sections.flatMap((section) => [
       "",
       "<details>",

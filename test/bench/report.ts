@@ -5,9 +5,9 @@ import { median, ratiosOf, spreadOf, type Times } from "./measure.ts";
 /**
  * What stands beside ours: a figure with ours divided by it, or why there is none. Extremes have no ratio, nor have times
  * that are too scattered for one: it would be another one each time. `spread` says how well the ratio is known, or would be,
- * as a share of it.
+ * as a share of it. `how` where it is not measured and ours is.
  */
-export type Other = { value: number; ratio?: number; spread?: number } | { none: string };
+export type Other = { value: number; ratio?: number; spread?: number; how?: Row["how"] } | { none: string };
 
 /** A ratio is printed when it is known within this share of itself. */
 const ratioWithin = 0.12;
@@ -145,7 +145,7 @@ export function table(sections: Section[], machine: Machine): string {
   const head = [
     `${machine.platform}, ${machine.cpus} CPUs${few}`,
     `Load average before: ${machine.load.toFixed(1)}${busy}`,
-    "Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability; scattered: no ratio is printed that is not known within 12 %. Measured, where nothing else is said.",
+    "Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability (less of fewer than five rounds); scattered: no ratio is printed that is not known within 12 %. Measured, where nothing else is said.",
   ];
   return `${[...head, ...sections.flatMap(blockOf)].join("\n")}\n`;
 }
@@ -180,10 +180,11 @@ function blockOf({ name, rows, notes }: Section): string[] {
 export function otherText(other: Other | undefined, unit: Unit): string {
   if (!other) return "";
   if ("none" in other) return other.none;
-  const { value, ratio, spread } = other;
+  const { value, ratio, spread, how } = other;
   const near = spread === undefined ? "" : ` ±${percent(spread)}`;
-  if (ratio !== undefined) return `${figure(value, unit)} (${ratioText(ratio)}${near})`;
-  return `${figure(value, unit)}${spread === undefined ? "" : ` (scattered,${near})`}`;
+  const origin = how === undefined ? "" : ` ${how}`;
+  if (ratio !== undefined) return `${figure(value, unit)}${origin} (${ratioText(ratio)}${near})`;
+  return `${figure(value, unit)}${origin}${spread === undefined ? "" : ` (scattered,${near})`}`;
 }
 
 export const ratioText = (ratio: number) => `${ratio.toFixed(ratio < 0.01 ? 4 : 2)}x`;

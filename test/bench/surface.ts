@@ -6,6 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { root } from "../support/claudikins.ts";
 import { type Entry, everything, filesystem, fixture, memory, sequentialThinking } from "../support/servers.ts";
+import { shownName, toolsOf } from "./host.ts";
 import { type Row, under } from "./report.ts";
 import type { Bench, Measure } from "./section.ts";
 
@@ -70,15 +71,9 @@ async function surfaceOf(server: string, entry: Entry, cwd: string): Promise<Sur
   const client = new Client({ name: "bench", version: "1" });
   await client.connect(new StdioClientTransport({ ...entry, cwd, stderr: "ignore" }));
   try {
-    const tools = [];
-    let cursor: string | undefined;
-    do {
-      const page = await client.listTools(cursor === undefined ? {} : { cursor });
-      tools.push(...page.tools);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
+    const tools = await toolsOf(client);
     const instructions = client.getInstructions() ?? "";
-    const names = tools.map(({ name }) => `mcp__${server}__${name}`);
+    const names = tools.map(({ name }) => shownName(server, name));
     return {
       tokens: countTokens(`${JSON.stringify({ tools })}\n${instructions}`),
       nameTokens: countTokens([...names, instructions].join("\n")),

@@ -44,7 +44,7 @@ const paths: [string, string, string][] = [
   ["another mount", "./outputs/x", "ENOENT"],
   ["a mount in capitals", "./Workspace/a", "ENOENT"],
   ["a longer name than a mount's", "./workspace2/a", "ENOENT"],
-  ["a shorter one", "./work/a", "ENOENT"],
+  ["a shorter one", "./works/a", "ENOENT"],
   ["a mount with a space before", " workspace/a", "ENOENT"],
   ["a mount with a space after", "workspace /a", "EINVAL"],
   ["NUL at the end", "./workspace/a\0", "EINVAL"],

@@ -27,11 +27,14 @@ export const peerNames = ["deno", "mcporter", "mcpc", "executor", "@utcp/code-mo
 export async function findPeers(env: Environment, without: string[], folder: () => string): Promise<Found> {
   const unless = async <T>(name: (typeof peerNames)[number], find: () => Promise<T | { missing: string }>) =>
     without.includes(name) ? { missing: `--without ${name}` } : await find();
-  const deno = await unless("deno", () => findDeno(join(folder(), "deno")));
-  const mcporter = await unless("mcporter", () => findMcporter(env));
-  const mcpc = await unless("mcpc", () => findMcpc(env));
-  const executor = await unless("executor", () => findExecutor(env, folder()));
-  const codeMode = await unless("@utcp/code-mode", () => findCodeMode(env));
+  // Together: the first time, each is installed.
+  const [deno, mcporter, mcpc, executor, codeMode] = await Promise.all([
+    unless("deno", () => findDeno(join(folder(), "deno"))),
+    unless("mcporter", () => findMcporter(env)),
+    unless("mcpc", () => findMcpc(env)),
+    unless("executor", () => findExecutor(env, folder())),
+    unless("@utcp/code-mode", () => findCodeMode(env)),
+  ]);
   const node = { version: (await outputOf(["node", "--version"])).trim().slice(1) };
   const sdk = { version: versionOf("@modelcontextprotocol/sdk") };
   const flexsearch = { version: versionOf("flexsearch") };

@@ -1,9 +1,9 @@
 /** A model at work, played from a script: its turns go over real MCP connections, and what enters its context is counted. */
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Entry } from "../../support/servers.ts";
+import { shownName, toolsOf } from "../host.ts";
 
 const maxBufferSize = 256 * 1_048_576;
 
@@ -116,9 +116,6 @@ export class Agent implements AsyncDisposable {
   }
 }
 
-/** As hosts show the tools of several servers. */
-const shownName = (server: string, tool: string) => `mcp__${server}__${tool}`;
-
 async function connect(entry: Entry, cwd: string): Promise<Client> {
   const client = new Client({ name: "bench", version: "1" });
   await client.connect(new StdioClientTransport({ ...entry, cwd, stderr: "ignore", maxBufferSize }));
@@ -135,14 +132,7 @@ export interface Shown {
 }
 
 async function shownOf(server: string, client: Client): Promise<Shown> {
-  const tools: Tool[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.listTools(cursor === undefined ? {} : { cursor });
-    tools.push(...page.tools);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  const definitions = tools.map(({ name, description, inputSchema }): [string, string] => {
+  const definitions = (await toolsOf(client)).map(({ name, description, inputSchema }): [string, string] => {
     const shown = shownName(server, name);
     return [shown, JSON.stringify({ name: shown, description, input_schema: inputSchema })];
   });
