@@ -1,5 +1,7 @@
-/** What a response of a server is, and when its stream ends. */
+/** What a server's response is: its media type, how long to wait, and the answer in a failure. */
 import type { RequestId } from "@modelcontextprotocol/sdk/types.js";
+import { boundedText } from "./response-body.ts";
+import { maxErrorBytes } from "./size-limits.ts";
 
 export function mediaTypeOf(response: Response): string | undefined {
   return response.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
@@ -19,41 +21,12 @@ export function retryAfterOf({ headers }: Response, now = Date.now()): number | 
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), longestRetryAfterMs);
 }
 
-/** Longer ones are not read to know what a failure is. */
-const longestError = 65_536;
-
-/** The JSON-RPC message that answers this request, where a failure has one; its body is read or given up. */
+/** The JSON-RPC message that answers this request, if a failed response carries one. Undefined for a body that is too long. */
 export async function answerIn(response: Response, id: RequestId): Promise<string | undefined> {
-  let text = "";
-  const decoder = new TextDecoder();
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > longestError) return undefined;
-  }
   try {
+    const text = await boundedText(response, maxErrorBytes, () => new Error("too long for an error"));
     return (JSON.parse(text) as { id?: unknown } | null)?.id === id ? text : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** The same response; `ended` is called when all of its body has been read, or no more of it will come. */
-export function watched(response: Response, ended: () => void): Response {
-  if (!response.body) return response;
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (!done) return controller.enqueue(value);
-        controller.close();
-      } catch (error) {
-        controller.error(error);
-      }
-      ended();
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-  const { status, headers } = response;
-  return new Response(body, { status, headers });
 }

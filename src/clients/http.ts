@@ -13,7 +13,7 @@ import {
 import { systemCodeOf } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { allReceived, type Exchange, newExchange } from "./exchange.ts";
-import { answerIn, isEventStream, mediaTypeOf, retryAfterOf, watched } from "./http-response.ts";
+import { answerIn, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
 import {
   broken,
   brokeOff,
@@ -22,8 +22,11 @@ import {
   notMcp,
   refusal,
   sessionEnded,
+  tooLarge,
   unreadable,
 } from "./network-failure.ts";
+import { bodyLimit, eventLimit, watched } from "./response-body.ts";
+import { maxEventLines, maxMessageBytes, megabytes } from "./size-limits.ts";
 
 /** How long the server may take to be told that the session is over. */
 const goodbyeMs = 1_000;
@@ -39,6 +42,8 @@ const drainGraceMs = 100;
 
 /** As many as the SDK makes by default; it tells nobody when it gives up. */
 const maxResumptions = 2;
+
+const eventLimits = { bytes: maxMessageBytes, lines: maxEventLines };
 
 /** The SDK counts its own. */
 const pingId = "claudikins-ping";
@@ -223,8 +228,9 @@ export class HttpTransport implements Transport {
     const exchange = exchanges.getStore();
     try {
       const response = await this.#ask(url, init, exchange);
-      const isAnswer = init.method === "POST" && exchange && isEventStream(response);
-      return isAnswer ? watched(response, () => setTimeout(() => this.#brokeOff(exchange), drainGraceMs)) : response;
+      return isEventStream(response)
+        ? this.#boundedStream(response, init.method, exchange)
+        : watched(response, { seen: bodyLimit(maxMessageBytes, () => tooLarge(megabytes(maxMessageBytes))) });
     } catch (error) {
       if (init.method === "GET" && exchange && ++exchange.failedResumptions === maxResumptions)
         this.#brokeOff(exchange);
@@ -233,6 +239,25 @@ export class HttpTransport implements Transport {
       exchange?.received.resolve();
     }
   };
+
+  #boundedStream(response: Response, method: string | undefined, exchange: Exchange | undefined): Response {
+    const isAnswer = method === "POST" && exchange;
+    return watched(response, {
+      seen: eventLimit(eventLimits, (limit) => this.#eventTooLarge(limit, exchange)),
+      ended: isAnswer ? () => setTimeout(() => this.#brokeOff(exchange), drainGraceMs) : undefined,
+    });
+  }
+
+  /** Ends the request that the stream answers, or the connection if the stream belongs to none: both would be resumed. */
+  #eventTooLarge(limit: string, exchange: Exchange | undefined): NetworkFailure {
+    const failure = tooLarge(limit, { isGone: !exchange });
+    if (exchange) this.#fail(exchange, ErrorCode.ConnectionClosed, failure.message, failure);
+    else {
+      this.#lastFailure = failure;
+      this.#lose(failure);
+    }
+    return failure;
+  }
 
   async #ask(url: string | URL, init: RequestInit, exchange: Exchange | undefined): Promise<Response> {
     const limit = exchange?.abort.signal ?? (init.method === "POST" ? AbortSignal.timeout(noticeMs) : undefined);
@@ -303,9 +328,12 @@ export class HttpTransport implements Transport {
   /** The SDK would let the caller wait for an answer whose stream has ended. */
   #brokeOff(exchange: Exchange): void {
     const isResumed = exchange.isResumable && exchange.failedResumptions < maxResumptions;
-    if (isResumed || this.#open.get(exchange.id) !== exchange) return;
-    this.#open.delete(exchange.id);
-    const error = { code: ErrorCode.ConnectionClosed, message: "its answer broke off", data: brokeOff };
-    this.onmessage?.({ jsonrpc: "2.0", id: exchange.id, error });
+    if (!isResumed) this.#fail(exchange, ErrorCode.ConnectionClosed, "its answer broke off", brokeOff);
+  }
+
+  #fail(exchange: Exchange, code: number, message: string, data: unknown): void {
+    if (this.#open.get(exchange.id) !== exchange) return;
+    this.#end(exchange.id);
+    this.onmessage?.({ jsonrpc: "2.0", id: exchange.id, error: { code, message, data } });
   }
 }

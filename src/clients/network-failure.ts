@@ -167,6 +167,15 @@ export function unreadable(): NetworkFailure {
   });
 }
 
+/** One message was larger than any may be: `limit` is "256 MB". `isGone` where the connection could not be kept. */
+export function tooLarge(limit: string, { isGone = false } = {}): NetworkFailure {
+  return new NetworkFailure(`it sent more than ${limit} in one message`, {
+    code: "PROTOCOL_ERROR",
+    hint: "claudikins reads no message that is larger. Ask for less in one call.",
+    isGone,
+  });
+}
+
 /** Marks the failure of an answer of which only a part came, among those that servers answer. */
 export const brokeOff = Symbol("its answer broke off");
 

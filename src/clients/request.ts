@@ -125,7 +125,7 @@ function requestError(
   sent: boolean,
 ): ClaudikinsError {
   if (cause instanceof ClaudikinsError) return cause;
-  const failure = cause instanceof NetworkFailure ? cause : line.failure();
+  const failure = failureIn(cause) ?? line.failure();
   if (failure) {
     const { code, message, hint, isGone } = failure;
     // Who may not do this one thing is not signed out.
@@ -153,6 +153,12 @@ function requestError(
     });
   }
   return answeredError(method, what, cause);
+}
+
+/** The transport's own failure, which it may have put into an answer that it made itself. */
+function failureIn(cause: unknown): NetworkFailure | undefined {
+  const inner = cause instanceof McpError ? cause.data : cause;
+  return inner instanceof NetworkFailure ? inner : undefined;
 }
 
 function answeredError(method: string, what: string, cause: McpError): ClaudikinsError {

@@ -2,8 +2,10 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../errors.ts";
+import { collectSoon } from "./collect-soon.ts";
 import { readMessage } from "./json-rpc.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
+import { maxMessageBytes, megabytes } from "./size-limits.ts";
 
 const newline = 0x0a;
 const space = 0x20;
@@ -25,9 +27,6 @@ const turnMs = 10;
  * sandbox are several times its size. The collector sees no reason to hurry; hence it is asked.
  */
 const largeMessage = 2_097_152;
-
-/** Bytes of one message: who sends more of it is broken, and would take our memory. */
-const maxMessageBytes = 256 * 1_048_576;
 
 /** How long to read on after the process has ended. */
 const drainGraceMs = 100;
@@ -170,7 +169,7 @@ export class StdioTransport implements Transport {
       if (start < chunk.length) pending.push(chunk.subarray(start));
       pendingBytes += chunk.length - start;
       if (pendingBytes > maxBytes) {
-        this.#ended = `sent more than ${maxBytes / 1_048_576} MB without the end of a message`;
+        this.#ended = `sent more than ${megabytes(maxBytes)} without the end of a message`;
         isTooMuch = true;
         pending = [];
         // It does not wait for the end of its stdin, and what it writes until then is memory as well.
@@ -270,18 +269,6 @@ async function writeTogether(stdin: ProcessGroup["stdin"], messages: Outgoing[],
     return false;
   }
 }
-
-/** When what came has been handed on, once for all messages until then. */
-function collectSoon(): void {
-  if (collects) return;
-  collects = true;
-  setTimeout(() => {
-    collects = false;
-    Bun.gc(true);
-  });
-}
-
-let collects = false;
 
 /** Resolves with the promise, or when the time is over. */
 async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {

@@ -1,10 +1,12 @@
 /** MCP over a WebSocket. The SDK's own transport can send no headers, and knows nothing of why there is no connection. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { systemCodeOf } from "../errors.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { retryAfterOf } from "./http-response.ts";
 import { readMessage } from "./json-rpc.ts";
-import { broken, NetworkFailure, noAnswer, refusal } from "./network-failure.ts";
+import { broken, NetworkFailure, noAnswer, refusal, tooLarge } from "./network-failure.ts";
+import { maxSocketMessageBytes, megabytes } from "./size-limits.ts";
 
 /** How long the other side may take to say goodbye, and how long to find out why there is no connection. */
 const goodbyeMs = 1_000;
@@ -44,7 +46,9 @@ export class WebSocketTransport implements Transport {
   /** Whether it is open. */
   async #open(access: Record<string, string>): Promise<boolean> {
     const { url, headers } = this.#endpoint;
-    const socket = new WebSocket(url, { headers: { ...headers, ...access }, protocols: ["mcp"] });
+    // Without compression: a message would be inflated whole before its size is known.
+    const options = { headers: { ...headers, ...access }, protocols: ["mcp"], perMessageDeflate: false };
+    const socket = new WebSocket(url, options);
     const closed = Promise.withResolvers<void>();
     this.#socket = socket;
     this.#closed = closed;
@@ -55,6 +59,10 @@ export class WebSocketTransport implements Transport {
       opened.resolve(true);
     };
     socket.onmessage = ({ data }: { data: unknown }) => this.#receive(data);
+    socket.onerror = (event) => {
+      const isTooLarge = systemCodeOf((event as ErrorEvent).error) === "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
+      if (isTooLarge) this.failure ??= tooLarge(megabytes(maxSocketMessageBytes), { isGone: true });
+    };
     socket.onclose = ({ code }) => {
       opened.resolve(false);
       closed.resolve();

@@ -1,9 +1,11 @@
 /** The library's client for one endpoint: what it sends is what the config says, and nothing else. */
 import OpenAI from "openai";
+import { boundedText } from "../clients/response-body.ts";
+import { maxCompletionBytes, megabytes } from "../clients/size-limits.ts";
 import type { Llm } from "../config/llm.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { version } from "../version.ts";
-import { place } from "./endpoint-failure.ts";
+import { place, unavailable } from "./endpoint-failure.ts";
 
 /** Throws NEEDS_VARIABLE, and CONFIG_INVALID where the address has turned out to be none. */
 export function checkLlm(llm: Llm): void {
@@ -25,7 +27,8 @@ export function clientOf(llm: Llm): OpenAI {
   const headers = headersOf(llm);
   const send = async (url: string | URL | Request, init?: RequestInit) => {
     const response = await fetch(url, { ...init, headers, redirect: "manual" });
-    return response.ok ? response : unwrapped(response);
+    const text = await boundedText(response, maxCompletionBytes, () => tooLarge(llm));
+    return readAgain(response, text);
   };
   return new OpenAI({
     baseURL: llm.baseUrl,
@@ -40,14 +43,17 @@ export function clientOf(llm: Llm): OpenAI {
   });
 }
 
-/** Gemini puts its errors into a list, in which the library finds none. */
-async function unwrapped(response: Response): Promise<Response> {
-  const text = await response.text();
-  const { status } = response;
-  const headers = new Headers(response.headers);
+/** A response with a body that was read already. Gemini puts its errors into a list, where the library does not find them. */
+function readAgain({ ok, status, headers: sent }: Response, text: string): Response {
+  const headers = new Headers(sent);
   for (const name of ["content-encoding", "content-length"]) headers.delete(name);
-  const plain = /^\s*\[/.test(text) ? firstOf(text) : text;
+  const plain = !ok && /^\s*\[/.test(text) ? firstOf(text) : text;
   return new Response(plain || null, { status, headers });
+}
+
+function tooLarge(llm: Llm): ClaudikinsError {
+  const what = `it answered with more than ${megabytes(maxCompletionBytes)}`;
+  return unavailable(llm, what, 'See whether "llm.baseUrl" is the address of a chat completions endpoint.');
 }
 
 function firstOf(list: string): string {

@@ -131,6 +131,7 @@ export class OpenAiModel implements Model {
       const error = unavailable(this.#llm, "its answer is not JSON", 'Correct "llm.baseUrl": most likely its path.');
       return { error, isPassing: false };
     }
+    if (thrown.cause instanceof ClaudikinsError) return { error: thrown.cause, isPassing: false };
     if (thrown.status !== undefined) return statusFailure(thrown, this.#llm, this.#redact);
     return connectionFailure(thrown.cause, this.#llm);
   }

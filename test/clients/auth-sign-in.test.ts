@@ -1,5 +1,6 @@
 /** Signing in and out: every kind of authorization server, and what is said of those with which it cannot be done. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { gzipSync } from "node:zlib";
 import { beginSignIn, lastRedirect, signInStatus, signOut } from "../../src/clients/auth/sign-in.ts";
 import type { Options } from "../fixtures/servers/oauth/options.ts";
 import { type OAuthFixture, oauthFixture } from "../support/oauth.ts";
@@ -291,6 +292,16 @@ describe("says what is wrong", () => {
       hint: That is its own fault: tell those who run it, or give it a token in the config, in its "headers"."
     `);
   });
+
+  test.each(["/.well-known/oauth-authorization-server", "/register", "/token"])(
+    "no more than 1 MB is unpacked (%s)",
+    async (path) => {
+      const packed = gzipSync(Buffer.alloc(200 * 1_048_576, "[1,"));
+      const bomb = () => new Response(packed, { headers: { "content-encoding": "gzip" } });
+      hostile({ "/register": register, [path]: bomb });
+      expect(await desk.failure(finish())).toContain("its authorization server answered with more than 1 MB");
+    },
+  );
 
   test("a secret is sent to no other origin, and a token either", async () => {
     const seen: string[] = [];

@@ -1,10 +1,12 @@
 /** A model behind an endpoint: what it is asked, and what becomes of every way in which it may not answer. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { gzipSync } from "node:zlib";
 import { type Llm, type LlmEntry, llmOf } from "../../src/config/llm.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 import type { ModelAnswer, ModelRequest } from "../../src/navigator/model.ts";
 import { OpenAiModel } from "../../src/navigator/openai-model.ts";
 import { type LlmRequest, type Reply, type Script, startLlm } from "../support/llm.ts";
+import { failureOf } from "../support/pool.ts";
 
 setDefaultTimeout(30_000);
 
@@ -317,6 +319,28 @@ describe("what an endpoint refuses is left out, and not asked for again", () => 
     const { given, requests } = await asked([{ status: 400, body: { error: { message: "the prompt is too long" } } }]);
     expect(failure(given).message).toEndWith("it refused the request (400): the prompt is too long");
     expect(requests.length).toBeLessThan(6);
+  });
+});
+
+describe("an answer that is far larger than it seems", () => {
+  test.each([200, 400, 503])("is read up to 16 MB, whatever its status (%d)", async (status) => {
+    const asked: string[] = [];
+    const packed = gzipSync(Buffer.alloc(200 * 1_048_576, "[1,"));
+    await using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        asked.push(request.url);
+        return new Response(packed, { status, headers: { "content-encoding": "gzip" } });
+      },
+    });
+    const error = await failureOf(modelOf(llm(`${server.url}v1`)).ask(request, never()));
+    expect(failure(error)).toEqual({
+      code: "MODEL_UNAVAILABLE",
+      message: "The model HOST/M cannot be used: it answered with more than 16 MB",
+      hint: 'See whether "llm.baseUrl" is the address of a chat completions endpoint.',
+    });
+    expect(asked.length).toBe(1);
   });
 });
 

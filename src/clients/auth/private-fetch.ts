@@ -1,10 +1,11 @@
 /** Requests to authorization servers: bounded in time and size, and with secrets only where nobody else can read them. */
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { NetworkFailure, noAnswer } from "../network-failure.ts";
+import { boundedText } from "../response-body.ts";
+import { maxMetadataBytes, megabytes } from "../size-limits.ts";
 import { cancelled, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
 
 const requestMs = 10_000;
-const maxBytes = 1_048_576;
 
 /** `server` is the address of the MCP server. The SDK follows redirects within an origin, and no others. */
 export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
@@ -42,7 +43,11 @@ async function answer(url: URL, init: RequestInit, signal: AbortSignal) {
   const both = AbortSignal.any([limit, signal]);
   try {
     const response = await fetch(url, { ...init, redirect: "manual", signal: both });
-    return { status: response.status, headers: plainHeaders(response), text: await boundedText(response) };
+    return {
+      status: response.status,
+      headers: plainHeaders(response),
+      text: await boundedText(response, maxMetadataBytes, tooLarge),
+    };
   } catch (error) {
     if (error instanceof NetworkFailure) throw error;
     if (signal.aborted) throw cancelled();
@@ -62,15 +67,8 @@ function plainHeaders({ headers }: Response): Record<string, string> {
   return Object.fromEntries(kept);
 }
 
-async function boundedText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > maxBytes) throw notOAuth("its authorization server answered with more than 1 MB");
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+function tooLarge(): NetworkFailure {
+  return notOAuth(`its authorization server answered with more than ${megabytes(maxMetadataBytes)}`);
 }
 
 function errorOf(text: string): { error?: string | undefined; description?: string | undefined } {

@@ -1,0 +1,110 @@
+/** Servers that send far more than they seem to: each way to do so ends with an error, and memory stays near the limit. */
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { eventLimit } from "../../src/clients/response-body.ts";
+import { root } from "../support/claudikins.ts";
+import { type NetworkFixture, networkFixture } from "../support/network.ts";
+
+setDefaultTimeout(60_000);
+
+/** Far below what the decoded bodies take, and above what a message within the limit does. */
+const mostMegabytes = 700;
+
+let server: NetworkFixture | undefined;
+afterEach(() => server?.kill());
+
+interface Result {
+  error?: { code: string; message: string };
+  before: number;
+  after: number;
+}
+
+/** One call to a server that sends `size` MB, from a process of its own. */
+async function called(mode: string, encoding: string, transport: string, size = 900): Promise<Result> {
+  server = await networkFixture(mode, { program: "bomb", args: [encoding, String(size)] });
+  const url = `${transport === "websocket" ? "ws" : "http"}://127.0.0.1:${server.port}/mcp`;
+  const caller = join(root, "test/clients/large-caller.ts");
+  const child = Bun.spawn([process.execPath, caller, url, transport], { stdout: "pipe", stderr: "inherit" });
+  return JSON.parse(await child.stdout.text()) as Result;
+}
+
+function expectLimit({ error, after }: Result, limit: string): void {
+  expect(error?.code).toBe("PROTOCOL_ERROR");
+  expect(error?.message).toStartWith('far.bomb: server "far"');
+  expect(error?.message).toEndWith(limit);
+  expect(after).toBeLessThan(mostMegabytes);
+}
+
+describe("a message of a server over HTTP has at most 256 MB, counted after decompression", () => {
+  test.each(["gzip", "br", "zstd", "deflate"])("a JSON body, packed with %s", async (encoding) => {
+    expectLimit(await called("json", encoding, "http"), "it sent more than 256 MB in one message");
+  });
+
+  test("a JSON body in chunks without end", async () => {
+    expectLimit(await called("json", "none", "auto"), "it sent more than 256 MB in one message");
+  });
+
+  test.each(["gzip", "br", "zstd"])("one event of the answer's stream, packed with %s", async (encoding) => {
+    expectLimit(await called("events", encoding, "http"), "it sent more than 256 MB in one message");
+  });
+
+  test("one line without end in the answer's stream", async () => {
+    expectLimit(await called("events", "none", "auto"), "it sent more than 256 MB in one message");
+  });
+
+  test("one event of short lines without end, which a parser needs far more memory for", async () => {
+    expectLimit(await called("lines", "none", "http"), "it sent more than 1,000,000 lines in one message");
+  });
+
+  test("one event of the stream that belongs to no request", async () => {
+    expectLimit(await called("listen", "gzip", "http"), "it sent more than 256 MB in one message");
+  });
+
+  test("one event of the older transport", async () => {
+    expectLimit(await called("sse", "none", "sse"), "it sent more than 256 MB in one message");
+  });
+
+  test("the body of an error is read up to 64 KB", async () => {
+    const { error, before, after } = await called("error", "gzip", "http");
+    expect(error?.message).toBe('far.bomb: server "far": it refused the request (400)');
+    expect(after - before).toBeLessThan(150);
+  });
+});
+
+describe("a message over a WebSocket has at most 128 MB", () => {
+  test("in frames without end", async () => {
+    expectLimit(await called("websocket", "none", "websocket"), "it sent more than 128 MB in one message");
+  });
+
+  test("and no frame is decompressed: compression is never agreed to", async () => {
+    const { error, before, after } = await called("websocket", "deflate", "websocket");
+    expect(error?.message).toMatch(/^far\.bomb: server "far" is gone/);
+    expect(after - before).toBeLessThan(100);
+  });
+});
+
+describe("the limit of an event", () => {
+  const limits = { bytes: 100, lines: 10 };
+  const feed = (chunks: string[]) => {
+    const see = eventLimit(limits, (limit) => new Error(limit));
+    for (const chunk of chunks) see(Buffer.from(chunk));
+  };
+
+  test.each(["\n\n", "\r\n\r\n", "\r\r"])("begins anew after a blank line (%j), wherever the chunks end", (blank) => {
+    const text = `data: ${"x".repeat(60)}${blank}`.repeat(20);
+    for (const size of [1, 2, 3, 7, 65, 1_000]) {
+      const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+        text.slice(at * size, (at + 1) * size),
+      );
+      expect(() => feed(chunks)).not.toThrow();
+    }
+  });
+
+  test("counts what comes after the last blank line of a chunk", () => {
+    expect(() => feed([`data: 1\n\ndata: ${"x".repeat(60)}`, "x".repeat(60)])).toThrow("MB");
+  });
+
+  test("counts lines as well as bytes", () => {
+    expect(() => feed(["a\n".repeat(6), "a\n".repeat(6)])).toThrow("10 lines");
+  });
+});
