@@ -40,6 +40,8 @@ export interface Connection {
   rootsChanged(): void;
   /** Resolves when the server's process has ended, or its session. The log is told why. */
   close(why?: string): Promise<void>;
+  /** What the server calls itself, with its version. */
+  serverInfo(): object | undefined;
   /** Of a server that is a program of this machine. */
   pid: number | undefined;
 }
@@ -120,6 +122,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
         line.closing?.(why);
         return client.close();
       },
+      serverInfo: () => client.getServerVersion(),
       pid: line.pid(),
     };
   } catch (cause) {

@@ -4,13 +4,14 @@ import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
-import { type AnnotationsOf, type Asker, Gate } from "../policy/gate.ts";
+import { type Asker, Gate } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
 import type { BackoffTimes } from "./backoff.ts";
 import type { Connection, Listed, Offer } from "./connect.ts";
 import { askerOf } from "./consent.ts";
 import type { Host } from "./host.ts";
 import { Lifecycle, type Open } from "./lifecycle.ts";
+import { type Listing, LiveDefinitions } from "./live-definitions.ts";
 import type { Notice } from "./notices.ts";
 import type { Request } from "./request.ts";
 import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
@@ -52,8 +53,6 @@ export interface PoolOptions {
   /** Where sign-ins to servers on the network are kept; without it none is used. */
   credentialsFile?: string | undefined;
   backoff?: BackoffTimes | undefined;
-  /** What a server says of its tools, where the config asks about destructive ones. */
-  annotations?: AnnotationsOf | undefined;
   /** Makes the ways to servers, where they are not ours alone. */
   lines?: LineMaker | undefined;
   /** Where is kept what servers write on stderr and what becomes of them. */
@@ -69,6 +68,7 @@ export class Pool implements AsyncDisposable {
   /** Sees all messages to and from servers that are connected from now on. */
   trace: Trace | undefined;
   readonly #gate: Gate;
+  readonly #definitions: LiveDefinitions;
   readonly #options: PoolOptions;
   readonly #lives = new Map<string, Lifecycle>();
   readonly #redactors = new Map<string, Redact>();
@@ -88,7 +88,12 @@ export class Pool implements AsyncDisposable {
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
       asker: () => this.asker ?? askerOf(this.host),
-      annotations: options.annotations,
+      definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
+    });
+    this.#definitions = new LiveDefinitions({
+      entries: servers,
+      list: (server) => this.#listForGate(server),
+      connection: (server) => this.#connections.get(server),
     });
     for (const [name, server] of servers) {
       this.#lives.set(name, new Lifecycle(server, (onClose) => this.#open(server, onClose), options.backoff));
@@ -143,7 +148,12 @@ export class Pool implements AsyncDisposable {
 
   /** Any request to the server; its result as it came. Throws as `listTools` does, and POLICY_DENIED. */
   async request(server: string, request: Request, options: CallOptions = {}): Promise<JsonObject> {
-    await this.#gate.permitRequest(server, request, options);
+    const { method, params } = request;
+    if (method === "tools/call") {
+      const name = String(params["name"]);
+      return this.#callPermitted(server, name, { ...params, name, arguments: Object(params["arguments"]) }, options);
+    }
+    if (!method.startsWith("tools/")) this.#gate.permitOther(server, method.split("/")[0] ?? method);
     return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
   }
 
@@ -161,23 +171,32 @@ export class Pool implements AsyncDisposable {
    * One tool call, if the config allows it, and the person where they are to be asked: whoever calls a tool calls it here.
    * The result is as the server sent it, `isError` included; throws when there is no result at all, and POLICY_DENIED.
    */
-  async callTool(
+  callTool(server: string, tool: string, args: object | undefined, options: CallOptions = {}): Promise<ToolResult> {
+    const params = { name: tool, arguments: args, ...(options.meta ? { _meta: options.meta } : {}) };
+    return this.#callPermitted(server, tool, params, options);
+  }
+
+  /** A permission counts over the connection that it was given for: a server that was started anew may be another program. */
+  async #callPermitted(
     server: string,
     tool: string,
-    args: object | undefined,
-    options: CallOptions = {},
-  ): Promise<ToolResult> {
-    const permission = this.#gate.permit({ server, tool, args: args ?? {} }, options);
-    if (permission) await permission;
-    const params = { name: tool, arguments: args, ...(options.meta ? { _meta: options.meta } : {}) };
-    const what = `${server}.${tool}`;
-    const result = await this.#use(server, what, options, (send, connection) => {
+    params: { [key: string]: unknown; arguments?: object | undefined },
+    options: CallOptions,
+    attempts = 3,
+  ): Promise<JsonObject> {
+    const permission = this.#gate.permit({ server, tool, args: params.arguments ?? {} }, options);
+    const permitted = permission && (await permission);
+    const result = await this.#use<JsonObject | undefined>(server, `${server}.${tool}`, options, (send, connection) => {
+      if (permitted && permitted.connection !== connection) return Promise.resolve(undefined);
       const answer = send({ method: "tools/call", params });
-      return this.#listed.has(connection)
-        ? answer
-        : answer.then((result) => this.#unlisted(server, connection, result));
+      return this.#listed.has(connection) ? answer : answer.then((each) => this.#unlisted(server, connection, each));
     });
-    return result as ToolResult;
+    if (result) return result;
+    if (attempts > 1) return this.#callPermitted(server, tool, params, options, attempts - 1);
+    throw new ClaudikinsError(
+      "SERVER_UNAVAILABLE",
+      `${server}.${tool} was not called: its server is started anew each time`,
+    );
   }
 
   #unlisted<T>(server: string, connection: Connection, result: T): T {
@@ -252,8 +271,23 @@ export class Pool implements AsyncDisposable {
     await this.close();
   }
 
+  /** The tools as the gate compares them. It is no listing for the registry, which is told of changes as before. */
+  async #listForGate(server: string): Promise<Listing> {
+    const connections = new Set<Connection>();
+    const read = (page: JsonObject) => readTools(page, server);
+    const tools = await this.#list(server, "tools/list", read, {}, (connection) => connections.add(connection));
+    const [connection] = connections;
+    return { tools, connection: connections.size === 1 ? connection : undefined };
+  }
+
   /** Every page of a list; nothing where the server says that it has no such things. */
-  async #list<T>(server: string, method: string, read: (page: JsonObject) => T[], options: CallOptions): Promise<T[]> {
+  async #list<T>(
+    server: string,
+    method: string,
+    read: (page: JsonObject) => T[],
+    options: CallOptions,
+    onConnection?: (connection: Connection) => void,
+  ): Promise<T[]> {
     const what = `${method} of ${server}`;
     const offer = method.split("/")[0] as Offer;
     // What tools there are is for us to know: they are not shown.
@@ -264,7 +298,8 @@ export class Pool implements AsyncDisposable {
     do {
       const params = cursor === undefined ? {} : { cursor };
       const page = await this.#use(server, what, options, async (send, connection) => {
-        if (offer === "tools") this.#listed.add(connection);
+        if (onConnection) onConnection(connection);
+        else if (offer === "tools") this.#listed.add(connection);
         return connection.offers(offer) ? send({ method, params }) : undefined;
       });
       if (!page) return [];
@@ -356,7 +391,10 @@ export class Pool implements AsyncDisposable {
     if ("uri" in notice) this.#subscriptions.get(server)?.updated(notice.uri);
     else if ("message" in notice) {
       if (this.#logs.isHeard) this.#logs.tell(server, redactTexts(notice.message, this.#redactorOf(server)));
-    } else for (const listener of this.#listListeners) listener(server, notice.what);
+    } else {
+      if (notice.what === "tools") this.#definitions.changed(server);
+      for (const listener of this.#listListeners) listener(server, notice.what);
+    }
   }
 
   #unknown(name: string): ClaudikinsError {

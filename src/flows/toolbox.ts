@@ -69,10 +69,7 @@ export class Toolbox implements AsyncDisposable {
     this.#stopListening = this.#registry.onRemembered((server) => {
       for (const listener of this.#toolListeners) listener(server);
     });
-    this.pool = new Pool(config.servers, {
-      ...options,
-      annotations: (server, tool, signal) => this.#annotations(server, tool, signal),
-    });
+    this.pool = new Pool(config.servers, options);
     this.#syncs = new Syncs({
       config,
       env: options.env,
@@ -224,14 +221,6 @@ export class Toolbox implements AsyncDisposable {
     // Of many, the last ones write it for all.
     if (this.#asking.size <= askedAtOnce) this.#writeWhatIsLeft();
     if (areMany && wasIdle && !this.config.servers.get(name)?.keepAlive) await this.pool.release(name);
-  }
-
-  /** As the server says now: what the registry has may be older than the server that runs. */
-  async #annotations(name: string, tool: string, signal: AbortSignal | undefined) {
-    if (this.isChanging(name)) await unlessAborted(this.#refresher.settled(name), signal, `tools/list of ${name}`);
-    const known = this.asked(name) ? this.knownWhole(name) : undefined;
-    const { tools } = known ?? (await this.learn(name, signal));
-    return tools.find((each) => each.name === tool)?.annotations;
   }
 
   /** When its tools have changed, or may have. */

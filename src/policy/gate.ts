@@ -4,7 +4,9 @@ import { ClaudikinsError, messageOf } from "../errors.ts";
 import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
 import { Turns } from "../turns.ts";
 import { allowingLine, type Confirmation, closingLine, confirmationOf, denialOf, isDestructive } from "./decision.ts";
+import { changedParts, type ToolDefinition } from "./definition.ts";
 import { type Question, questionText } from "./question.ts";
+import { Refusals } from "./refusals.ts";
 
 /** Yes, this time; yes, and this tool again while we run; no, this time; no, and nothing more of this. */
 export type Answer = "once" | "session" | "no" | "dismissed";
@@ -33,37 +35,46 @@ export interface GateOptions {
   policyOf: (server: string) => ServerPolicy | undefined;
   /** Who can be asked now. */
   asker: () => Asker | undefined;
-  /** What a server says now of what a tool does; where there is none, every tool counts as destructive. */
-  annotations?: AnnotationsOf | undefined;
+  definition: DefinitionOf;
 }
 
-export type AnnotationsOf = (
+/**
+ * What the server says of the tool. With `isFresh` the server is asked for it now, since a server may change a tool and tell
+ * nobody; without it, what it has said over its present connection counts until it says that its tools have changed.
+ */
+export type DefinitionOf = (
   server: string,
   tool: string,
-  signal: AbortSignal | undefined,
-) => Promise<Record<string, unknown> | undefined>;
+  options: { signal: AbortSignal | undefined; isFresh: boolean },
+) => Promise<ToolDefinition>;
 
-/** Longer questions are not asked: nobody reads them, and who shows them may cut them. */
-const maxQuestionChars = 32_000;
+interface Grant {
+  /** Of the definition that the person said yes to. */
+  digests: ToolDefinition["digests"];
+  /** The tool was seen with another definition since: the grant counts no more, even if the old definition comes back. */
+  isVoid: boolean;
+}
+
+/** A tool that is another one after each question is not asked about for ever. */
+const maxRounds = 3;
 
 export class Gate {
   readonly #options: GateOptions;
   /** One question at a time. */
   readonly #turns = new Turns(1);
-  /** Tools that somebody has allowed for as long as we run. */
-  readonly #granted = new Set<string>();
-  /** Of code whose questions somebody does not want to hear any more. */
-  readonly #dismissed = new WeakSet<AbortSignal>();
+  /** Tools that the person has allowed until we end. */
+  readonly #granted = new Map<string, Grant>();
+  readonly #refusals = new Refusals();
 
   constructor(options: GateOptions) {
     this.#options = options;
   }
 
   /**
-   * Undefined where the call may be made at once, else a promise of it. Throws POLICY_DENIED, and CANCELLED when the signal is
-   * aborted meanwhile.
+   * Undefined where the call may be made at once. Else a promise of the definition under which it may be made: over another
+   * connection the call needs another permission. Throws POLICY_DENIED, and CANCELLED when the signal is aborted meanwhile.
    */
-  permit(call: ToolCall, context: CallContext): Promise<void> | undefined {
+  permit(call: ToolCall, context: CallContext): Promise<ToolDefinition> | undefined {
     const policy = this.#options.policyOf(call.server);
     if (!policy) return undefined;
     this.refuseDenied(call);
@@ -76,17 +87,6 @@ export class Gate {
     const policy = this.#options.policyOf(server);
     const denial = policy && denialOf(policy, tool);
     if (denial !== undefined) throw denied({ server, tool }, denial);
-  }
-
-  /** Of a request in the protocol's own words: what it asks for decides. */
-  async permitRequest(
-    server: string,
-    { method, params }: { method: string; params: Record<string, unknown> },
-    context: CallContext,
-  ): Promise<void> {
-    if (method === "tools/call") {
-      await this.permit({ server, tool: String(params["name"]), args: Object(params["arguments"]) }, context);
-    } else if (!method.startsWith("tools/")) this.permitOther(server, method.split("/")[0] ?? method);
   }
 
   /** What else a server has: only a server that is closed as a whole keeps it to itself. Throws POLICY_DENIED. */
@@ -103,62 +103,92 @@ export class Gate {
     confirmation: Confirmation,
     policy: ServerPolicy,
     context: CallContext,
-  ): Promise<void> {
-    if (this.#granted.has(keyOf(call))) return;
-    const why = await this.#whyAsked(call, confirmation, context);
-    if (why !== undefined) await this.#ask(call, why, policy, context);
-  }
-
-  /** Undefined where nobody has to be. */
-  async #whyAsked(
-    { server, tool }: ToolCall,
-    { mode, line }: Confirmation,
-    { signal }: CallContext,
-  ): Promise<string | undefined> {
-    if (mode === "always") return `${line} of the config says "always"`;
-    const annotations = await this.#options.annotations?.(server, tool, signal);
-    if (!isDestructive(annotations)) return undefined;
-    const says = annotations?.["destructiveHint"] === true ? "says that it may" : "does not say that it could not";
-    return `${line} of the config says "destructive", and its server ${says} destroy something`;
-  }
-
-  async #ask(call: ToolCall, why: string, policy: ServerPolicy, { signal, clock }: CallContext): Promise<void> {
-    const hint = allowingLine(call.server, policy, call.tool);
-    const question = { ...call, why };
-    const text = questionText(question);
-    if (text.length > maxQuestionChars) {
-      const length = `${text.length} characters, more than the ${maxQuestionChars} that somebody can be shown`;
-      throw denied(call, `has to be confirmed, and its arguments make a question of ${length}`, hint);
+  ): Promise<ToolDefinition> {
+    const key = keyOf(call);
+    let changed: string[] | undefined;
+    for (let questions = 0; questions < maxRounds; ) {
+      const grant = this.#granted.get(key);
+      // Only what the server calls harmless is believed until it says otherwise.
+      const definition = await this.#definition(call, context, confirmation.mode === "always" || grant !== undefined);
+      if (grant) {
+        const differences = changedParts(grant.digests, definition.digests);
+        if (differences.length === 0 && !grant.isVoid) return definition;
+        grant.isVoid = true;
+        changed = differences;
+      }
+      const why = whyAsked(confirmation, definition, changed !== undefined);
+      if (why === undefined) return definition;
+      const hint = allowingLine(call.server, policy, call.tool);
+      const answer = await this.#inTurn(call, context, async () => {
+        // Somebody else's answer may have settled this question, too.
+        if (this.#granted.get(key) !== grant) return undefined;
+        const said = await this.#ask({ ...call, why, changed }, context, hint);
+        // A person takes their time, and the answer counts for what they were asked about.
+        const after = await this.#definition(call, context, true);
+        const differences = changedParts(definition.digests, after.digests);
+        if (differences.length > 0) return differences;
+        if (said === "session") this.#granted.set(key, { digests: after.digests, isVoid: false });
+        return after;
+      });
+      if (answer === undefined) continue;
+      if (!Array.isArray(answer)) return answer;
+      changed = answer;
+      questions += 1;
     }
+    throw denied(call, "was not called: its server changed it each time while the person was asked");
+  }
+
+  #definition({ server, tool }: ToolCall, { signal }: CallContext, isFresh: boolean): Promise<ToolDefinition> {
+    return this.#options.definition(server, tool, { signal, isFresh });
+  }
+
+  /** Time stands still for the call until it is done. Throws CANCELLED. */
+  async #inTurn<T>(call: ToolCall, { signal, clock }: CallContext, work: () => Promise<T>): Promise<T> {
     clock?.hold();
     const turn = this.#turns.take(signal);
     let isMine = turn === undefined;
     try {
       isMine ||= (await turn) === true;
       if (!isMine) throw cancelled(call);
-      // By now somebody may have answered for this one as well.
-      if (this.#granted.has(keyOf(call))) return;
-      if (signal && this.#dismissed.has(signal)) {
-        throw denied(call, "has to be confirmed, and the person said no to the questions of this code");
-      }
-      const asker = this.#options.asker();
-      if (!asker) throw denied(call, "has to be confirmed by a person, and nobody can be asked here", hint);
-      this.#obey(await answerOf(asker, text, question, hint, signal), call, signal);
+      return await work();
     } finally {
       if (isMine) this.#turns.giveBack();
       clock?.release();
     }
   }
 
-  #obey(answer: Answer, call: ToolCall, signal: AbortSignal | undefined): void {
-    if (answer === "once") return;
-    if (answer === "session") {
-      this.#granted.add(keyOf(call));
-      return;
-    }
-    if (answer === "dismissed" && signal) this.#dismissed.add(signal);
-    throw denied(call, "was not called: the person said no");
+  /** Throws POLICY_DENIED where the person says no, cannot be asked, or has refused often enough. */
+  async #ask(question: Question, { signal }: CallContext, hint: string): Promise<"once" | "session"> {
+    const key = keyOf(question);
+    const refusal = this.#refusals.standing(key, signal);
+    if (refusal !== undefined) throw denied(question, refusal);
+    const asker = this.#options.asker();
+    if (!asker) throw denied(question, "has to be confirmed by a person, and nobody can be asked here", hint);
+    this.#refusals.asked(signal);
+    const answer = await answerOf(asker, questionText(question), question, hint, signal);
+    if (answer === "once" || answer === "session") return answer;
+    this.#refusals.refused(key, signal, { isDismissed: answer !== "no" });
+    if (answer === "late") throw denied(question, "was not called: nobody has answered the question", hint);
+    throw denied(question, "was not called: the person said no");
   }
+}
+
+/** Undefined where the person need not be asked. */
+function whyAsked(
+  { mode, line }: Confirmation,
+  { annotations }: ToolDefinition,
+  isChanged: boolean,
+): string | undefined {
+  if (mode === "always") return `${line} of the config says "always"`;
+  const isDangerous = isDestructive(annotations);
+  if (!isDangerous && !isChanged) return undefined;
+  const says =
+    annotations?.["destructiveHint"] === true
+      ? "says that it may destroy something"
+      : isDangerous
+        ? "does not say that it could not destroy something"
+        : "now says that it destroys nothing";
+  return `${line} of the config says "destructive", and its server ${says}`;
 }
 
 async function answerOf(
@@ -167,14 +197,14 @@ async function answerOf(
   question: Question,
   hint: string,
   signal: AbortSignal | undefined,
-): Promise<Answer> {
+): Promise<Answer | "late"> {
   const late = new AbortController();
   const limit = new TimeLimit(personMs, () => late.abort());
   try {
     return await asker.ask(text, question, signal ? AbortSignal.any([signal, late.signal]) : late.signal);
   } catch (error) {
     if (signal?.aborted) throw cancelled(question);
-    if (late.signal.aborted) throw denied(question, "was not called: nobody has answered the question", hint);
+    if (late.signal.aborted) return "late";
     throw denied(question, `has to be confirmed, and nobody could be asked: ${messageOf(error)}`, hint);
   } finally {
     limit.end();

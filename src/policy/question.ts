@@ -1,4 +1,4 @@
-/** The question whether a tool may be called, as a person reads it: nothing of a call is hidden, and no argument can look like ours. */
+/** The question whether a tool may be called, as a person reads it: short enough to be read, and no argument can look like ours. */
 
 export interface Question {
   server: string;
@@ -6,24 +6,110 @@ export interface Question {
   args: object;
   /** Why somebody is asked. */
   why: string;
+  /** What of the tool is another thing than when the person last allowed it; undefined where it is the same. */
+  changed?: readonly string[] | undefined;
 }
 
-export function questionText({ server, tool, args, why }: Question): string {
+/** Lengths of what is shown, in characters. The whole fits into a window of a terminal. */
+const maxName = 120;
+const maxWhy = 300;
+const maxLine = 200;
+const first = { lines: 10, characters: 800 };
+const last = { lines: 5, characters: 400 };
+
+export function questionText({ server, tool, args, why, changed }: Question): string {
+  const name = `${nameText(server)}.${nameText(tool)}`;
+  const { lines, leftOut } = argumentLines(args);
+  return [
+    `May ${name} be called?`,
+    `You are asked because ${shortened(why, maxWhy)}.`,
+    ...(changed ? [changeText(changed)] : []),
+    ...(lines.length === 0 ? ["It gets no arguments."] : ["It gets these arguments:", "", ...lines, ""]),
+    // Once more, where the first line may have left the screen.
+    ...(leftOut > 0 ? [`May ${name} be called? ${countText(leftOut)} of its arguments are not shown above.`] : []),
+  ].join("\n");
+}
+
+function changeText(changed: readonly string[]): string {
+  const parts = changed.length > 0 ? `: ${changed.join(", ")}` : "";
+  return `The tool has changed since you allowed it${parts}. Your earlier yes does not count for it.`;
+}
+
+/** The arguments as indented JSON. What is left out is said in lines of its own, which no argument can have. */
+function argumentLines(args: object): { lines: string[]; leftOut: number } {
   const json = JSON.stringify(args, null, 2);
+  if (json === "{}") return { lines: [], leftOut: 0 };
   // Of JSON each line break and each indent is ours.
-  const lines = json.split("\n").map((line) => {
+  const all = json.split("\n").map((line) => {
     const indent = /^ */.exec(line)?.[0] ?? "";
-    return `    ${indent}${visible(line.slice(indent.length))}`;
+    return lineOf(`    ${indent.slice(0, 40)}`, visible(line.slice(indent.length)));
   });
-  const withArgs = json === "{}" ? ["It gets no arguments."] : ["It gets these arguments:", "", ...lines, ""];
-  return [`May ${nameText(server)}.${nameText(tool)} be called?`, `You are asked because ${why}.`, ...withArgs].join(
-    "\n",
-  );
+  const begin = fitting(all, first);
+  const end = fitting(all.slice(begin).toReversed(), last);
+  const between = all.slice(begin, all.length - end);
+  const betweenChars = between.reduce((sum, line) => sum + line.characters, 0);
+  const mark =
+    between.length > 0 ? [`    … ${countText(betweenChars)} in ${between.length} lines are not shown …`] : [];
+  const shown = [...all.slice(0, begin), ...all.slice(all.length - end)];
+  return {
+    lines: [
+      ...all.slice(0, begin).flatMap(({ texts }) => texts),
+      ...mark,
+      ...all.slice(all.length - end).flatMap(({ texts }) => texts),
+    ],
+    leftOut: betweenChars + shown.reduce((sum, line) => sum + line.leftOut, 0),
+  };
+}
+
+interface Line {
+  /** One, or three where the middle is left out. */
+  texts: string[];
+  characters: number;
+  leftOut: number;
+}
+
+function lineOf(indent: string, text: string): Line {
+  if (text.length <= maxLine) return { texts: [indent + text], characters: text.length, leftOut: 0 };
+  const { head, tail, leftOut } = halves(text, maxLine);
+  const texts = [indent + head, `${indent}… ${countText(leftOut)} are not shown …`, indent + tail];
+  return { texts, characters: text.length, leftOut };
+}
+
+/** How many of the lines there is room for, at least one. */
+function fitting(lines: readonly Line[], room: { lines: number; characters: number }): number {
+  let count = 0;
+  let characters = 0;
+  for (const { texts } of lines.slice(0, room.lines)) {
+    characters += texts.join("").length;
+    if (count > 0 && characters > room.characters) break;
+    count += 1;
+  }
+  return count;
 }
 
 /** As it is, where it is a plain word. */
 function nameText(name: string): string {
-  return /^[\w.-]+$/.test(name) ? name : visible(JSON.stringify(name));
+  return shortened(/^[\w.-]+$/.test(name) ? name : visible(JSON.stringify(name)), maxName);
+}
+
+/** Both ends of the text, with what is left out between them. */
+function shortened(text: string, most: number): string {
+  const shown = visible(text);
+  if (shown.length <= most) return shown;
+  const { head, tail, leftOut } = halves(shown, most);
+  return `${head} (${countText(leftOut)} are not shown) ${tail}`;
+}
+
+/** A character that takes two code units is not cut in two. */
+function halves(text: string, most: number): { head: string; tail: string; leftOut: number } {
+  const half = Math.floor(most / 2);
+  const head = text.slice(0, half).replace(/[\ud800-\udbff]$/, "");
+  const tail = text.slice(-half).replace(/^[\udc00-\udfff]/, "");
+  return { head, tail, leftOut: text.length - head.length - tail.length };
+}
+
+function countText(characters: number): string {
+  return characters === 1 ? "1 character" : `${characters.toLocaleString("en")} characters`;
 }
 
 /**

@@ -16,15 +16,73 @@ async function asking(keys: object, ...answers: (string | object)[]): Promise<Pe
 const hundred =
   "return (await Promise.allSettled(Array.from({ length: 100 }, (_, id) => rec.remove_it({ id })))).filter((each) => each.status === 'fulfilled').length";
 
+const settled = (count: number) =>
+  `return (await Promise.allSettled(Array.from({ length: ${count} }, (_, id) => rec.remove_it({ id })))).map(({ status, reason }) => reason?.message ?? status)`;
+
 test("calls beside each other: one question at a time, in their order, each with its own arguments", async () => {
-  const person = await asking({ confirm: "always" }, "once", "no", "once");
-  const { value } = (await recorded.run(
-    "return (await Promise.allSettled([1, 2, 3].map((id) => rec.remove_it({ id })))).map(({ status }) => status)",
-  )) as { value: unknown };
-  expect(value).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  const person = await asking({ confirm: "always" }, "once", "once", "no");
+  const { value } = (await recorded.run(settled(3))) as { value: unknown };
+  expect(value).toEqual(["fulfilled", "fulfilled", "rec.remove-it was not called: the person said no"]);
   expect(person.mostAtOnce).toBe(1);
-  expect(person.asked.map((question) => /"id": (\d)/.exec(question)?.[1])).toEqual(["1", "2", "3"]);
-  expect(recorded.got().map(({ args }) => args)).toEqual([{ id: 1 }, { id: 3 }]);
+  expect(person.asked.map((question) => /"id": (\d)/.exec(question)?.[1])).toEqual(["0", "1", "2"]);
+  expect(recorded.got().map(({ args }) => args)).toEqual([{ id: 0 }, { id: 1 }]);
+});
+
+describe("a refusal is not asked for again and again", () => {
+  const stands =
+    "rec.remove-it was not called: the person said no to this tool, which counts until this code has ended";
+
+  test("calls of the same tool at once: one question", async () => {
+    const person = await asking({ confirm: "always" }, "no");
+    const { value } = (await recorded.run(settled(60))) as { value: string[] };
+    expect(person.asked).toHaveLength(1);
+    expect(new Set(value)).toEqual(new Set(["rec.remove-it was not called: the person said no", stands]));
+    expect(recorded.got()).toEqual([]);
+  });
+
+  test("calls of the same tool one after the other: one question, and another tool is still asked about", async () => {
+    const person = await asking({ confirm: "always" }, "no", "once");
+    const source = `const said = []; for (let id = 0; id < 60; id++) await rec.remove_it({ id }).catch(({ code, message }) => said.push([code, message]));
+      return [said.length, said[59], await rec.plain_it({})]`;
+    expect(await recorded.run(source)).toMatchObject({ value: [60, ["POLICY_DENIED", stands], "did plain-it"] });
+    expect(person.asked).toHaveLength(2);
+  });
+
+  test("different tools: a bounded number of questions", async () => {
+    const person = new Person("no");
+    const tools = Array.from({ length: 60 }, (_, place) => ({ name: `tool${place}` }));
+    (await recorded.open({ confirm: "always" }, undefined, tools)).pool.host = person.host;
+    const source = `return (await Promise.allSettled(Object.values(rec).map((tool) => tool({})))).length`;
+    expect(await recorded.run(source)).toMatchObject({ ok: true, value: 60 });
+    expect(person.asked).toHaveLength(5);
+    expect(recorded.got()).toEqual([]);
+  });
+
+  test("calls with no code around them, as in direct mode, and code that is run again: a bounded number of questions", async () => {
+    const person = await asking({ confirm: "always" }, "no");
+    const call = (id: number) =>
+      recorded.toolbox.pool.callTool("rec", "remove-it", { id }, { signal: new AbortController().signal });
+    const many = await Promise.allSettled(Array.from({ length: 60 }, (_, id) => call(id)));
+    expect(many.every(({ status }) => status === "rejected")).toBe(true);
+    for (let id = 0; id < 10; id++) {
+      await recorded.run(`return rec.remove_it({ id: ${id} })`);
+      await call(id).catch(() => {});
+    }
+    expect(person.asked).toHaveLength(3);
+    expect(await recorded.run("return rec.remove_it({})")).toMatchObject({
+      error: {
+        message: "rec.remove-it was not called: the person said no to it 3 times, and is not asked again for a minute",
+      },
+    });
+    expect(recorded.got()).toEqual([]);
+  });
+
+  test("yes to each call: the questions of one execution have an end as well", async () => {
+    const person = await asking({ confirm: "always" }, "once");
+    await recorded.run(settled(80));
+    expect(person.asked).toHaveLength(50);
+    expect(recorded.got()).toHaveLength(50);
+  });
 });
 
 test("a hundred calls: yes for the session counts for the rest, and for the code that follows", async () => {
@@ -129,22 +187,17 @@ describe("a host that fails", () => {
   });
 });
 
-test("arguments are shown whole; where they are too many, nothing is asked and nothing called", async () => {
+test("arguments that are too many to be read are shown in part, and said to be", async () => {
   const person = await asking({ confirm: "always" }, "once");
-  expect(await recorded.run('return rec.remove_it({ text: "x".repeat(30_000) + "END" })')).toMatchObject({ ok: true });
-  expect(person.asked[0]).toContain(`${"x".repeat(30_000)}END`);
-  expect(await recorded.run('return rec.remove_it({ text: "x".repeat(40_000) })')).toMatchObject({
-    ok: false,
-    error: {
-      code: "POLICY_DENIED",
-      message: expect.stringMatching(
-        /^rec\.remove-it has to be confirmed, and its arguments make a question of \d+ characters, more than the 32000 that somebody can be shown$/,
-      ),
-      hint: expect.stringContaining('"remove-it": "never"'),
-    },
-  });
-  expect(person.asked).toHaveLength(1);
-  expect(recorded.got()).toHaveLength(1);
+  for (const length of [30_000, 2_000_000]) {
+    const source = `return rec.remove_it({ first: 1, text: "x".repeat(${length}) + "END", last: 2 })`;
+    expect(await recorded.run(source)).toMatchObject({ ok: true });
+    const question = person.asked.at(-1)!;
+    expect(question.length).toBeLessThan(2_500);
+    for (const part of ['"first": 1', 'xEND"', '"last": 2', "characters are not shown"])
+      expect(question).toContain(part);
+  }
+  expect(recorded.got()).toHaveLength(2);
 });
 
 test("the form: a choice of three, in words that every host knows", async () => {

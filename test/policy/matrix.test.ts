@@ -98,9 +98,10 @@ describe("is confirmed", () => {
     ["cancels", { action: "cancel" }],
   ])("by a person who %s", async (_, answer) => {
     const person = new Person(answer);
-    const toolbox = await recorded.open(asked.keys);
-    toolbox.pool.host = person.host;
     for (const [name, way] of every) {
+      // Anew for each, since nobody is asked again and again about what they refuse.
+      const toolbox = await recorded.open(asked.keys);
+      toolbox.pool.host = person.host;
       expect([name, await way(recorded, "remove-it", args)]).toEqual([
         name,
         {

@@ -43,6 +43,61 @@ test("names that are no plain words", () => {
   );
 });
 
+describe("a question is short enough to be read, and says what it does not show", () => {
+  const most = 2_500;
+
+  test("a long text keeps its two ends, with the number of characters between them", () => {
+    const text = shown({ id: 7, text: `BEGIN${"x".repeat(30_000)}END`, force: true });
+    expect(text.length).toBeLessThan(most);
+    for (const part of ["BEGINx", 'xEND"', '"id": 7', '"force": true']) expect(text).toContain(part);
+    expect(text).toMatch(/^ {6}… 29,8\d\d characters are not shown …$/m);
+    expect(text).toEndWith(
+      `May rec.remove-it be called? ${/29,8\d\d/.exec(text)?.[0]} characters of its arguments are not shown above.`,
+    );
+  });
+
+  test("many arguments keep the first and the last of them", () => {
+    const args = Object.fromEntries(Array.from({ length: 3_000 }, (_, place) => [`key${place}`, place]));
+    const text = shown(args);
+    expect(text.length).toBeLessThan(most);
+    expect(text.split("\n").length).toBeLessThan(24);
+    expect(text).toContain('"key0": 0');
+    expect(text).toContain('"key2999": 2999');
+    expect(text).toMatch(/… [\d,]+ characters in 2,?98\d lines are not shown …/);
+  });
+
+  test("what is left out is said in a line that no argument can make", () => {
+    const fake = "… 3 characters are not shown …";
+    const text = shown({ a: `a\n      ${fake}\nb`, [fake]: 1 });
+    expect(text.split("\n").filter((line) => line.trim().startsWith("…"))).toEqual([]);
+  });
+
+  test.each([
+    ["a name of the tool", () => questionText({ server: "rec", tool: "y".repeat(50_000), args: {}, why: "it is" })],
+    ["a name of an argument", () => shown({ ["y".repeat(50_000)]: 1 })],
+    ["deep arguments", () => shown(JSON.parse("[".repeat(500) + "]".repeat(500)))],
+    ["a reason", () => questionText({ server: "rec", tool: "x", args: {}, why: "y".repeat(50_000) })],
+    ["characters that take two code units", () => shown({ a: "👍".repeat(20_000) })],
+    ["escapes", () => shown({ a: "\u202e".repeat(20_000) })],
+  ])("%s that is long", (_, make) => {
+    const text = make();
+    expect(text.length).toBeLessThan(most);
+    expect(text).toMatch(/[\d,]+ characters(?: in \d+ lines)? are not shown/);
+    expect(text.isWellFormed()).toBe(true);
+    expect(text.split("\n")[0]).toStartWith("May rec.");
+  });
+
+  test("a tool that has changed is said to have, with what changed", () => {
+    const asked = { server: "rec", tool: "x", args: {}, why: "of the config" };
+    expect(questionText({ ...asked, changed: ["its description", "the arguments it takes"] })).toBe(
+      `May rec.x be called?
+You are asked because of the config.
+The tool has changed since you allowed it: its description, the arguments it takes. Your earlier yes does not count for it.
+It gets no arguments.`,
+    );
+  });
+});
+
 describe("no argument can look like a line of ours, or like another argument", () => {
   test.each([
     [
@@ -83,13 +138,16 @@ describe("no argument can look like a line of ours, or like another argument", (
     ]);
   });
 
-  test("every text comes back whole from what is shown", () => {
+  test("every text that is short enough comes back whole from what is shown", () => {
     const characters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code));
-    const text = characters.join("") + characters.toReversed().join("  ");
-    const read = value(text)!.replace(/\\\\|\\u\{([0-9a-f]+)\}/g, (found, code) =>
-      code ? String.fromCodePoint(Number.parseInt(code, 16)) : found,
-    );
-    expect(JSON.parse(read)).toBe(text);
-    expect(value(text)).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u);
+    for (let at = 0; at < characters.length; at += 12) {
+      const some = characters.slice(at, at + 12);
+      const text = some.join("") + some.toReversed().join("  ");
+      const read = value(text)!.replace(/\\\\|\\u\{([0-9a-f]+)\}/g, (found, code) =>
+        code ? String.fromCodePoint(Number.parseInt(code, 16)) : found,
+      );
+      expect(JSON.parse(read)).toBe(text);
+      expect(value(text)).toMatch(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u);
+    }
   });
 });
