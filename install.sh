@@ -99,7 +99,8 @@ build() {
     "If the network is fine: git checkout bun.lock package.json, remove node_modules, and run this again."
   # Where install scripts are switched off, the package holds a placeholder; npm test needs the program.
   is_pinned node_modules/.bin/bun || "$bun" node_modules/bun/install.js </dev/null || :
-  "$bun" run build </dev/null || fail "the build failed" "Does git status show changes? A clean checkout builds."
+  # In an environment and a home of its own: neither a variable nor a bunfig.toml of the user's changes what is built.
+  env -i HOME="$tmp" PATH="$PATH" TMPDIR="${TMPDIR:-/tmp}" "$bun" run build </dev/null || fail "the build failed" "Does git status show changes? A clean checkout builds."
   stage
   cp dist/claudikins "$new" || fail "cannot write to $folder" "Is the disk full?"
   swap
@@ -197,10 +198,39 @@ fetch() {
     curl --fail --location --show-error "$2" --proto "$protocols" --connect-timeout 20 --speed-limit 1 \
       --speed-time 30 --output "$tmp/$1" "$base/$1" </dev/null && return
   else
-    wget -q -T 30 -O "$tmp/$1" "$base/$1" </dev/null && return
+    case $base in
+      https:*) fetch_by_https "$base/$1" "$tmp/$1" && return ;;
+      *) wget -q -T 30 -O "$tmp/$1" "$base/$1" </dev/null && return ;;
+    esac
   fi
   fail "cannot download $base/$1" \
     "Nothing was changed. Check the network, and that this release exists: $repository/releases"
+}
+
+# fetch_by_https ADDRESS FILE: wget follows a redirect to http without a word, so redirects are followed here.
+fetch_by_https() {
+  case $(wget --help 2>&1 || :) in
+    *--max-redirect*) ;;
+    *) fail "this wget cannot be kept from leaving https" "Install curl, or the wget of GNU, then run this again." ;;
+  esac
+  address=$1
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    wget -q -S --max-redirect=0 -T 30 -O "$2" "$address" </dev/null 2>"$tmp/answer" && return
+    next=$(sed -n 's/^ *[Ll][Oo][Cc][Aa][Tt][Ii][Oo][Nn]: *\([^[:space:]]*\).*/\1/p' "$tmp/answer" | sed -n '$p')
+    rest=${address#https://}
+    case $next in
+      '') break ;;
+      https://*) address=$next ;;
+      //*) address=https:$next ;;
+      /*) address=https://${rest%%/*}$next ;;
+      *)
+        fail "$address leads away from https, to $next" \
+          "Nothing was changed. Something between here and there may be changing the answers: try another network."
+        ;;
+    esac
+  done
+  cat -- "$tmp/answer" >&2
+  return 1
 }
 
 # listed_sum NAME <SHA256SUMS: prints the sum of that file, nothing when it is not listed.

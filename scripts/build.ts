@@ -27,7 +27,18 @@ try {
   await Bun.build({
     // The worker is an entry of its own: the executable starts it by its path.
     entrypoints: [join(root, "src", "main.ts"), join(root, "src", "sandbox", "worker.ts")],
-    compile: { outfile, ...(values.target ? { target: values.target as Bun.Build.CompileTarget } : {}) },
+    compile: {
+      outfile,
+      // Nothing in the folder somebody stands in may run or change the program: see src/config/environment.ts.
+      autoloadBunfig: false,
+      autoloadDotenv: false,
+      autoloadTsconfig: false,
+      autoloadPackageJson: false,
+      ...(values.target ? { target: values.target as Bun.Build.CompileTarget } : {}),
+    },
+    // The program is the same whatever the environment of whoever builds it.
+    env: "disable",
+    define: { "process.env.NODE_ENV": '"production"' },
     minify: true,
     bytecode: true,
     format: "esm",

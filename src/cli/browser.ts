@@ -39,8 +39,14 @@ export async function openBrowser(url: URL, env: Environment): Promise<boolean> 
 async function starts([program = "", ...args]: string[], env: Environment): Promise<boolean> {
   const timer = Promise.withResolvers<number>();
   try {
-    // In a session of its own, so that Ctrl-C here does not end the browser there.
-    const child = Bun.spawn([program, ...args], { env, stdio: ["ignore", "ignore", "ignore"], detached: true });
+    const child = Bun.spawn([program, ...args], {
+      // A browser may be a script of a language that loads modules from the working directory, which may be anybody's.
+      cwd: "/",
+      env,
+      stdio: ["ignore", "ignore", "ignore"],
+      // In a session of its own, so that Ctrl-C here does not end the browser there.
+      detached: true,
+    });
     child.unref();
     const timeout = setTimeout(timer.resolve, startedAfterMs, 0);
     timeout.unref();

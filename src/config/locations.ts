@@ -70,6 +70,7 @@ export function xdgFolder(env: Environment, variable: string, ...standard: strin
   return chosen && isAbsolute(chosen) ? chosen : join(homeOf(env), ...standard);
 }
 
+/** A relative path does not count: the user's own files would be looked for in whatever folder somebody stands in. */
 export function homeOf(env: Environment): string {
-  return env["HOME"] || env["USERPROFILE"] || "/";
+  return [env["HOME"], env["USERPROFILE"]].find((path) => path && isAbsolute(path)) ?? "/";
 }

@@ -51,6 +51,13 @@ test("the commands", () => {
 });
 
 describe("opening", () => {
+  test("the program is not started in the folder that somebody stands in", async () => {
+    const said = join(folder.path, "where");
+    const BROWSER = program("where-am-i", `pwd > ${said}`);
+    expect(await openBrowser(url, { PATH: process.env["PATH"], BROWSER })).toBe(true);
+    expect(readFileSync(said, "utf8")).toBe("/\n");
+  });
+
   test("the address arrives as one word, and no shell reads it", async () => {
     const said = join(folder.path, "said");
     const BROWSER = program("says", `printf '%s\\n' "$#" "$1" > ${said}`);

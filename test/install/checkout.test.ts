@@ -47,7 +47,22 @@ class Checkout extends Machine {
     writeFileSync(join(this.folder, "scripts", "build.ts"), "");
     this.package({ name: "claudikins", devDependencies: { "bun-types": "1.0.0", bun: pinned } });
     this.write(join(this.folder, "program"), fakeProgram("1.2.3"));
-    this.restrictTo("sh", "uname", "mktemp", "mkdir", "dirname", "grep", "sed", "cp", "chmod", "mv", "rm", "cat", "ls");
+    this.restrictTo(
+      "sh",
+      "env",
+      "uname",
+      "mktemp",
+      "mkdir",
+      "dirname",
+      "grep",
+      "sed",
+      "cp",
+      "chmod",
+      "mv",
+      "rm",
+      "cat",
+      "ls",
+    );
   }
 
   package(content: object): void {
@@ -148,4 +163,27 @@ test("piped it downloads, even in a checkout; so does a copy beside another pack
   checkout.package({ name: "another", dependencies: { claudikins: "*" } });
   const copied = await checkout.run({ env: release.env, file: checkout.file });
   expect(copied.stdout).toStartWith("Downloading ");
+});
+
+test("builds the same whatever the user's variables and the bunfig.toml of their home say", async () => {
+  using checkout = new Checkout();
+  const bun = fakeBun(pinned).replace('echo "built by $0"', `echo "$HOME $(env)" >'${checkout.root}/seen'`);
+  checkout.write(join(checkout.folder, "node_modules", ".bin", "bun"), bun);
+  writeFileSync(join(checkout.home, ".bunfig.toml"), 'preload = ["./evil.ts"]\n');
+  const env = {
+    BUN_OPTIONS: "--preload=./evil.ts",
+    BUN_CONFIG_VERBOSE_FETCH: "curl",
+    BUN_RUNTIME_TRANSPILER_CACHE_PATH: "evil",
+    NODE_ENV: "development",
+    NODE_OPTIONS: "--require=./evil.cjs",
+    NODE_PATH: "evil",
+    XDG_CONFIG_HOME: "evil",
+  };
+  expect(await checkout.run({ file: checkout.file, env })).toMatchObject({ code: 0, stderr: "" });
+  const seen = readFileSync(join(checkout.root, "seen"), "utf8");
+  expect(seen).not.toContain(checkout.home);
+  const names = [...seen.matchAll(/^(?:.* )?([A-Z_]+)=/gm)].map(([, name]) => name);
+  expect(
+    names.filter((name) => name !== "PWD" && name !== "_" && name !== "SHLVL" && name !== "OLDPWD").sort(),
+  ).toEqual(["HOME", "PATH", "TMPDIR"]);
 });

@@ -143,8 +143,11 @@ type Answer = Uint8Array | string | number | ((path: string) => Response | Promi
 export class Release implements AsyncDisposable {
   readonly requests: string[] = [];
   readonly #server: Bun.Server<undefined>;
+  readonly #scheme: string;
 
-  constructor(program: string, files: Record<string, Answer> = {}) {
+  /** With `tls`, by https. */
+  constructor(program: string, files: Record<string, Answer> = {}, tls?: { key: string; cert: string }) {
+    this.#scheme = tls ? "https" : "http";
     const packed = Bun.gzipSync(program);
     const sum = new Bun.CryptoHasher("sha256").update(packed).digest("hex");
     const sums = artefacts.map((name) => `${sum}  ${name}`).join("\n");
@@ -152,6 +155,7 @@ export class Release implements AsyncDisposable {
     Object.assign(known, { SHA256SUMS: sums }, files);
     this.#server = Bun.serve({
       port: 0,
+      ...(tls ? { tls } : {}),
       fetch: (request) => {
         const name = new URL(request.url).pathname.slice(1);
         this.requests.push(name);
@@ -165,7 +169,7 @@ export class Release implements AsyncDisposable {
   }
 
   get base(): string {
-    return `http://127.0.0.1:${this.#server.port}`;
+    return `${this.#scheme}://127.0.0.1:${this.#server.port}`;
   }
 
   get env(): Record<string, string> {

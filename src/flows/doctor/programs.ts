@@ -40,6 +40,8 @@ export async function versionOf(program: string, env: Environment, signal: Abort
   if (patience.aborted) return undefined;
   try {
     const child = Bun.spawn([program, "--version"], {
+      // Some read settings from the working directory before they answer.
+      cwd: "/",
       env: { ...env },
       stdin: "ignore",
       stdout: "pipe",

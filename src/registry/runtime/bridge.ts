@@ -54,13 +54,46 @@ export async function call<Result>(server: string, tool: string, args: unknown):
   return value as Result;
 }
 
+/** Variables that Bun has taken from an `.env` file of the working directory. Whoever wrote that file is not the user. */
+const fromEnvFiles = namesFromEnvFiles();
+
+/** What the user has set, and this program itself. */
+function environment(): NodeJS.ProcessEnv {
+  if (fromEnvFiles.size === 0) return process.env;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !fromEnvFiles.has(name)));
+}
+
+/** Bun does not say which they are. It adds only variables that are not set. */
+function namesFromEnvFiles(): Set<string> {
+  if (!("bun" in process.versions) || process.execArgv.some((flag) => /^--(?:no-)?env-file/.test(flag)))
+    return new Set();
+  const modes = ["", ".development", ".production", ".test"];
+  const files = modes.flatMap((mode) => [`.env${mode}`, `.env${mode}.local`]);
+  const texts = files.map((file) => textOf(file) ?? "");
+  const names = texts.flatMap((text) => [...text.matchAll(/([A-Za-z_][\w.-]*)\s*[=:]/g)].map(([, name]) => name ?? ""));
+  // Where the system does not tell, these are set for everybody.
+  const before = textOf("/proc/self/environ")
+    ?.split("\0")
+    .map((entry) => entry.split("=", 1)[0] ?? "");
+  const isSet = new Set(before ?? ["HOME", "PATH", "USERPROFILE"]);
+  return new Set(names.filter((name) => !isSet.has(name)));
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
 function bodyOf(server: string, tool: string, args: unknown): string {
   const given = args ?? {};
   if (typeof given !== "object" || Array.isArray(given)) {
     throw new ToolError(`${server}.${tool} takes one object with named arguments`, "INVALID_ARGUMENTS");
   }
   try {
-    return JSON.stringify({ server, tool, args: given, via, session: process.env["CLAUDIKINS_SESSION"] });
+    return JSON.stringify({ server, tool, args: given, via, session: environment()["CLAUDIKINS_SESSION"] });
   } catch (cause) {
     throw new ToolError(`${server}.${tool}: the arguments are not JSON: ${messageOf(cause)}`, "INVALID_ARGUMENTS");
   }
@@ -215,7 +248,7 @@ function findPlace(): Place {
   const socket = process.platform === "win32" ? `\\\\.\\pipe\\claudikins-${name}` : join(folder, `${name}.sock`);
   const command = local.command && existsSync(local.command[0] ?? "") ? local.command : undefined;
   // Whoever asks for that version must be able to start it.
-  const version = command && process.env["CLAUDIKINS_EXECUTABLE"] === undefined ? local.version : undefined;
+  const version = command && environment()["CLAUDIKINS_EXECUTABLE"] === undefined ? local.version : undefined;
   return { socket, log: join(folder, `${name}.log`), config, command, version };
 }
 
@@ -244,8 +277,9 @@ function readNote(file: string): Note | undefined {
 }
 
 function dataFolder(): string {
-  const { XDG_DATA_HOME: data, HOME, USERPROFILE } = process.env;
-  return join(data && isAbsolute(data) ? data : join(HOME || USERPROFILE || "/", ".local", "share"), "claudikins");
+  const { XDG_DATA_HOME: data, HOME, USERPROFILE } = environment();
+  const home = [HOME, USERPROFILE].find((path) => path && isAbsolute(path)) ?? "/";
+  return join(data && isAbsolute(data) ? data : join(home, ".local", "share"), "claudikins");
 }
 
 function hashOf(text: string): string {
@@ -270,9 +304,10 @@ function findConfig(recorded: string | undefined): string {
 function keyOf(config: string | undefined): string {
   const text = config === undefined ? "" : readFileSync(config, "utf8");
   const names = [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? "");
+  const env = environment();
   const values = [...new Set([...names, "HOME", "USERPROFILE", "XDG_DATA_HOME"])]
     .sort()
-    .map((name) => [name, process.env[name] ?? null]);
+    .map((name) => [name, env[name] ?? null]);
   return hashOf(JSON.stringify([config ?? null, values]));
 }
 
@@ -280,7 +315,7 @@ function keyOf(config: string | undefined): string {
 const maxFolderLength = 70;
 
 function runFolder(): string {
-  const runtime = process.env["XDG_RUNTIME_DIR"];
+  const runtime = environment()["XDG_RUNTIME_DIR"];
   const folder = runtime && isAbsolute(runtime) && isOurs(runtime) ? runtime : undefined;
   const chosen = folder === undefined ? join(dataFolder(), "run") : join(folder, "claudikins");
   if (process.platform === "win32" || Buffer.byteLength(chosen) <= maxFolderLength) return chosen;
@@ -367,7 +402,7 @@ function launch(command: string[], place: Place): Launched {
   const log = openSync(place.log, "a", 0o600);
   const from = fstatSync(log).size;
   // With the second one, which is how claudikins itself runs these files, it would not be claudikins.
-  const { CLAUDIKINS_START: _, BUN_BE_BUN: __, ...env } = process.env;
+  const { CLAUDIKINS_START: _, BUN_BE_BUN: __, ...env } = environment();
   let failure: ToolError | undefined;
   let ended = false;
   const config = place.config === undefined ? ["--demo"] : ["--config", place.config];
@@ -410,8 +445,15 @@ function lastWords(log: string, from: number): ToolError | undefined {
 }
 
 function findCommand({ command }: Place): string[] {
-  const { CLAUDIKINS_EXECUTABLE: named, PATH = "" } = process.env;
-  if (named) return [named];
+  const { CLAUDIKINS_EXECUTABLE: named, PATH = "" } = environment();
+  if (named && isAbsolute(named)) return [named];
+  if (named) {
+    throw new ToolError(
+      `CLAUDIKINS_EXECUTABLE is a relative path: ${named}`,
+      "FILE_NOT_FOUND",
+      "Set it to the absolute path of claudikins, so that no folder you stand in can put another program there.",
+    );
+  }
   const name = process.platform === "win32" ? "claudikins.exe" : "claudikins";
   const onPath = PATH.split(delimiter)
     .filter(isAbsolute)
