@@ -1,5 +1,6 @@
 /** The log of claudikins itself, on stderr: silent unless `CLAUDIKINS_LOG` or `--verbose` asks for it. Never secrets, never contents. */
 import { ClaudikinsError } from "./errors.ts";
+import { visibleText } from "./visible-text.ts";
 
 export interface Log {
   debug(message: string): void;
@@ -26,11 +27,17 @@ export async function openLog(level: string | undefined): Promise<Log> {
   const { createConsola, LogLevels } = await import("consola");
   // Both streams are stderr: stdout belongs to data and to the protocol.
   const streams = { stdout: process.stderr, stderr: process.stderr };
-  return createConsola({
+  const log = createConsola({
     ...streams,
     level: LogLevels[level as "warn" | "info" | "debug"],
     formatOptions: { date: true },
   }).withTag("claudikins");
+  // Servers' words are in it, and people read it at a terminal.
+  return {
+    debug: (message) => log.debug(visibleText(message)),
+    info: (message) => log.info(visibleText(message)),
+    warn: (message) => log.warn(visibleText(message)),
+  };
 }
 
 /** With the time before each line, for a log that somebody reads later. */

@@ -1,11 +1,13 @@
 /** Colours of a terminal, for those who watch one and did not ask for none. */
 import type { Io, Output } from "./io.ts";
+import { style } from "./terminal-output.ts";
 
-export const red = "\u001b[31m";
-export const cyan = "\u001b[36m";
-export const bold = "\u001b[1m";
-export const dim = "\u001b[2m";
-const plain = "\u001b[0m";
+export const red = style(31);
+export const green = style(32);
+export const cyan = style(36);
+export const bold = style(1);
+export const dim = style(2);
+const plain = style(0);
 
 export function paint(text: string, colour: string, colours: boolean): string {
   return colours ? `${colour}${text}${plain}` : text;

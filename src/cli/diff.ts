@@ -1,10 +1,8 @@
 /** Two texts as `diff -u` shows them. */
-import { cyan, dim, paint, red } from "./colours.ts";
+import { cyan, dim, green, paint, red } from "./colours.ts";
 
 /** Lines around a change. */
 const context = 3;
-
-const green = "\u001b[32m";
 
 /** Empty when there is no difference. Line breaks that differ are shown as such. */
 export function unifiedDiff(name: string, from: string, to: string, colours = false): string {

@@ -1,6 +1,7 @@
 /** What a search found, as a person reads it: a name a block, indented lines below it. */
 import type { FoundTool } from "../flows/search.ts";
 import { alsoText, type Detail, type Overview, tellingExample } from "../flows/search-answer.ts";
+import { escaped } from "../visible-text.ts";
 import { bold, cyan, dim, paint } from "./colours.ts";
 import { about, anything, either, list, named, number, oneOf, problem, record, text, texts } from "./shapes.ts";
 import { wrapped } from "./word-wrap.ts";
@@ -83,7 +84,12 @@ function entryText(found: FoundTool, detail: Detail, { colours, width }: Page): 
       const broken = wrapped(text, width && width - 2, width && width - 4).join("\n    ");
       return `  ${colour ? paint(broken, colour, colours) : broken}\n`;
     });
-  return `${paint(id, bold, colours)}\n${below.join("")}`;
+  return `${paint(oneLine(id), bold, colours)}\n${below.join("")}`;
+}
+
+/** A name with a line break in it is no line of ours. */
+function oneLine(name: string): string {
+  return name.replace(/[\n\r\t]/g, escaped);
 }
 
 /** For who found nothing. */

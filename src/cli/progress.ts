@@ -1,11 +1,20 @@
 /** A line on a terminal that says how far something is, or what it is at; nothing where nobody watches. */
+import { visibleText } from "../visible-text.ts";
 import type { Output } from "./io.ts";
+import { eraseLine } from "./terminal-output.ts";
 
 const width = 24;
 
 /** Whether somebody watches, and a line can be taken away again. */
 function hasLines({ isTerminal, isDumb }: Output): boolean {
   return isTerminal && !isDumb;
+}
+
+/** As much as fits into one line: more than one could not be taken away. */
+function fitting(text: string, { columns = 80 }: Output): string {
+  return visibleText(text)
+    .replace(/[\n\t]/g, " ")
+    .slice(0, columns - 1);
 }
 
 export class Progress {
@@ -30,7 +39,7 @@ export class Progress {
 
   /** Takes the line away, for good. */
   end(): void {
-    if (!this.#ended) void this.#output?.write("\r\u001b[2K");
+    if (!this.#ended) void this.#output?.write(eraseLine);
     this.#ended = true;
   }
 
@@ -39,8 +48,7 @@ export class Progress {
     const filled = this.#total === 0 ? width : Math.round((this.#done / this.#total) * width);
     const bar = `${"█".repeat(filled)}${"░".repeat(width - filled)}`;
     const line = `${bar} ${this.#done}/${this.#total} ${this.#noun} ${name}`;
-    // What does not fit would make a line that cannot be taken away.
-    void this.#output?.write(`\r\u001b[2K${line.slice(0, (this.#output.columns ?? 80) - 1)}`);
+    void this.#output?.write(eraseLine + fitting(line, this.#output));
   }
 }
 
@@ -95,14 +103,13 @@ export class Activity {
   }
 
   #erase(): void {
-    if (this.#drawn !== "") void this.#output?.write("\r\u001b[2K");
+    if (this.#drawn !== "") void this.#output?.write(eraseLine);
     this.#drawn = "";
   }
 
   #draw(): void {
     if (this.#pauses > 0 || this.#text === this.#drawn || performance.now() - this.#startedAt < quietMs) return;
     this.#drawn = this.#text;
-    const width = (this.#output?.columns ?? 80) - 1;
-    void this.#output?.write(`\r\u001b[2K${this.#text.slice(0, width)}`);
+    if (this.#output) void this.#output.write(eraseLine + fitting(this.#text, this.#output));
   }
 }

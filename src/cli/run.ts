@@ -12,6 +12,7 @@ import { checkFlags } from "./flags.ts";
 import { commandText, groupText, overviewText, type Page } from "./help.ts";
 import type { Io, Output } from "./io.ts";
 import { errorJson, errorText, stackText } from "./report.ts";
+import { SafeOutput } from "./terminal-output.ts";
 
 /** Never rejects. Data is on stdout, everything else on stderr. */
 export async function run(argv: string[], processIo: Io): Promise<number> {
@@ -31,10 +32,11 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
 
 const verboseFlag = `--${"verbose" satisfies keyof typeof everywhereArgs}`;
 
-/** What `--verbose` does. */
+/** Everything that a command writes passes here on its way to a terminal. `--verbose` sets a variable. */
 function ioFor(argv: string[], io: Io): Io {
-  if (!beforeTerminator(argv).includes(verboseFlag)) return io;
-  return { ...io, env: { ...io.env, CLAUDIKINS_LOG: "debug" } };
+  const safe = { ...io, stdout: new SafeOutput(io.stdout), stderr: new SafeOutput(io.stderr) };
+  if (!beforeTerminator(argv).includes(verboseFlag)) return safe;
+  return { ...safe, env: { ...io.env, CLAUDIKINS_LOG: "debug" } };
 }
 
 const logLevel = ({ env }: Io) => env["CLAUDIKINS_LOG"];

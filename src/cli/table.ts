@@ -1,4 +1,5 @@
 /** Rows of text in columns, as wide as what stands in them, and no wider than the terminal. */
+import { visibleText } from "../visible-text.ts";
 
 /** Narrower than this no column gets, however narrow the terminal is. */
 const leastWidth = 8;
@@ -11,7 +12,7 @@ export function table(
   numbers: number[] = [],
 ): string {
   const lines = [head, ...rows].map((row) => row.map((cell) => cell.replace(/[\p{Cc}\s]+/gu, " ").trim()));
-  const widths = head.map((_, column) => Math.max(...lines.map((row) => Bun.stringWidth(row[column] ?? ""))));
+  const widths = head.map((_, column) => Math.max(...lines.map((row) => widthOf(row[column] ?? ""))));
   const whole = () => widths.reduce((sum, each) => sum + each, 2 * (widths.length - 1));
   while (whole() > width) {
     const widest = widths.lastIndexOf(Math.max(...widths));
@@ -28,11 +29,16 @@ export function table(
 
 function padded(cell: string, width: number, right: boolean): string {
   let shown = cell;
-  if (Bun.stringWidth(shown) > width) {
-    const letters = [...cell];
+  if (widthOf(shown) > width) {
+    const letters = [...visibleText(cell)];
     while (Bun.stringWidth(letters.join("")) > width - 1) letters.pop();
     shown = `${letters.join("")}…`;
   }
-  const space = " ".repeat(width - Bun.stringWidth(shown));
+  const space = " ".repeat(width - widthOf(shown));
   return right ? space + shown : shown + space;
+}
+
+/** In columns of a terminal. */
+function widthOf(text: string): number {
+  return Bun.stringWidth(visibleText(text));
 }

@@ -1,6 +1,7 @@
 /** What a person sees while `exec` takes long. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { Activity, saying } from "../../src/cli/progress.ts";
+import { SafeOutput } from "../../src/cli/terminal-output.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
 
@@ -37,7 +38,7 @@ test("something, where nothing is said by what takes long", async () => {
   const { stderr } = await cli(["exec", "-e", computing], { cwd: folder.path, terminal: true });
   expect(stderr).toStartWith("\r\u001b[2KRunning\r\u001b[2K");
   const written: string[] = [];
-  const output = { isTerminal: true, write: async (text: string) => void written.push(text) };
+  const output = new SafeOutput({ isTerminal: true, write: async (text) => void written.push(text) });
   expect(
     await saying(
       output,

@@ -50,11 +50,12 @@ const leaves: Record<string, string[]> = {
   "near-names.ts": [],
   "files.ts": ["errors.ts"],
   "lock.ts": ["errors.ts"],
-  "log.ts": ["errors.ts"],
+  "log.ts": ["errors.ts", "visible-text.ts"],
   "time-limit.ts": [],
   "token-estimate.ts": [],
   "turns.ts": [],
   "version.ts": [],
+  "visible-text.ts": [],
   "outcome-text.ts": ["sandbox"],
 };
 

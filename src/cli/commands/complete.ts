@@ -1,4 +1,5 @@
 /** `claudikins complete`: what the scripts of `completions` ask while somebody types. Never fails: then there is nothing to offer. */
+import { isVisible } from "../../visible-text.ts";
 import { command } from "../command.ts";
 import { commands } from "../command-table.ts";
 import { readBashLine, repliesTo } from "../completions/bash-line.ts";
@@ -53,9 +54,9 @@ async function forBash([breaks = "", text = ""]: string[], io: Io): Promise<stri
   ];
 }
 
-/** A name that has line breaks or worse in it cannot be typed. */
+/** The shell writes names to the terminal as they are: one with invisible characters or escape sequences is not offered. */
 function isPlain({ value }: Candidate): boolean {
-  return !/\p{Cc}/u.test(value);
+  return isVisible(value);
 }
 
 function instructions({ paths }: Offer, candidates: Candidate[]): string[] {

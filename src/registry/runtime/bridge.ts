@@ -501,7 +501,7 @@ export function program<Args>(meta: ImportMeta, tool: Tool, run: (args: Args) =>
   process.stdout.on("error", () => {});
   void runProgram(meta, tool, run as (args: unknown) => Promise<unknown>).catch((error: unknown) => {
     const { code = "UNEXPECTED", suggestion } = error as Partial<ToolError>;
-    process.stderr.write(`${JSON.stringify({ error: messageOf(error), code, suggestion })}\n`);
+    print(process.stderr, JSON.stringify({ error: messageOf(error), code, suggestion }));
     process.exitCode = exitCodes[code] ?? 1;
   });
 }
@@ -546,11 +546,21 @@ async function runProgram(meta: ImportMeta, tool: Tool, run: (args: unknown) => 
   via = given.find(isMark);
   const words = given.filter((word) => !isMark(word));
   if (words.includes("--help") || words.includes("-h")) {
-    process.stdout.write(await helpText(meta, tool));
+    print(process.stdout, await helpText(meta, tool));
     return;
   }
   const value = await run(await argumentsOf(words, meta));
-  process.stdout.write(`${JSON.stringify(value ?? null, null, process.stdout.isTTY ? 2 : undefined)}\n`);
+  print(process.stdout, JSON.stringify(value ?? null, null, process.stdout.isTTY ? 2 : undefined));
+}
+
+/** On a terminal, what it would obey and what nobody would see are escapes, as JSON writes them. Elsewhere nothing is changed. */
+function print(stream: NodeJS.WriteStream, text: string): void {
+  const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+  const escaped = (found: string) =>
+    Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, "0")}`).join(
+      "",
+    );
+  stream.write(`${stream.isTTY ? text.replace(unseen, escaped) : text}\n`);
 }
 
 function isMark(word: string): boolean {
@@ -593,5 +603,5 @@ async function helpText(meta: ImportMeta, { server, name, description, inputSche
     ...(example === undefined ? [] : [`Example in code: ${example}`]),
     `Arguments, as JSON Schema:\n${JSON.stringify(inputSchema, null, 2)}`,
   ];
-  return `${parts.join("\n\n")}\n`;
+  return parts.join("\n\n");
 }
