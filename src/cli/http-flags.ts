@@ -17,16 +17,19 @@ export const httpArgs = {
   "token-env": {
     type: "string",
     valueHint: "name",
-    description: "Who calls has to send the token that is in this environment variable",
+    description: "Callers must send the token in this environment variable",
     complete: "variable",
   },
   "token-file": {
     type: "string",
     valueHint: "file",
-    description: "The same, with the token in a file",
+    description: "Callers must send the token in this file (default: one that claudikins makes and keeps)",
     complete: "file",
   },
-  "without-token": { type: "boolean", description: "Listen for other machines without asking them for a token" },
+  "without-token": {
+    type: "boolean",
+    description: "Ask for no token: everybody who can reach the address can call all your servers",
+  },
   "allow-host": {
     type: "string",
     valueHint: "name",
@@ -39,7 +42,7 @@ export const httpArgs = {
     description: "Web pages that may call, like https://app.example.com (repeatable)",
     ...repeatable,
   },
-  "max-sessions": { type: "string", valueHint: "n", description: "Sessions at once (100)" },
+  "max-sessions": { type: "string", valueHint: "n", description: "Sessions at once; more end idle ones (100)" },
   "reconnect-after": {
     type: "string",
     valueHint: "time",
@@ -53,6 +56,8 @@ type Flags = { [Name in keyof typeof httpArgs]?: string | boolean | undefined };
 
 export interface HttpChoice extends Omit<FrontDoorOptions, "log"> {
   graceMs: number;
+  /** Nobody is asked for a token. Otherwise, without `token`, claudikins has one of its own. */
+  isOpen: boolean;
 }
 
 /** No agent waits longer for nothing, and no process shall. */
@@ -95,6 +100,7 @@ export function httpChoice(
     ...usual,
     ...address,
     token,
+    isOpen: flags["without-token"] === true,
     allowedHosts: all("allow-host").map(hostName),
     allowedOrigins: all("allow-origin").map(originOf),
     ...(typeof sessions === "string" ? { maxSessions: parseCount(sessions, "--max-sessions", 10_000) } : {}),
@@ -108,6 +114,10 @@ export function httpChoice(
 
 /** Guessing a shorter one is work for an afternoon. */
 const minTokenLength = 16;
+
+export function isUsableToken(token: string): boolean {
+  return token.length >= minTokenLength && /^[\x21-\x7e]+$/.test(token);
+}
 
 function tokenOf(flags: Flags, { env, cwd }: Pick<Io, "env" | "cwd">): string | undefined {
   const { "token-env": variable, "token-file": file, "without-token": without } = flags;
@@ -129,7 +139,7 @@ function readToken(file: string): string {
 function usable(token: string | undefined, where: string, code: "NEEDS_VARIABLE" | "USAGE"): string {
   const hint = "openssl rand -hex 32 makes one.";
   if (token === undefined || token === "") throw new ClaudikinsError(code, `${where} has no token`, { hint });
-  if (token.length < minTokenLength || !/^[\x21-\x7e]+$/.test(token)) {
+  if (!isUsableToken(token)) {
     const message = `${where} has no usable token: it has to be ${minTokenLength} or more plain characters without spaces`;
     throw new ClaudikinsError("USAGE", message, { hint });
   }

@@ -19,6 +19,11 @@ export function credentialsFile(env: Environment): string {
   return join(userDataFolder(env), "credentials.json");
 }
 
+/** The token that `serve --http` asks for if it is given none. */
+export function httpTokenFile(env: Environment): string {
+  return join(userDataFolder(env), "http-token");
+}
+
 /** What is counted of all calls, for all projects of the user. */
 export function ledgerFolder(env: Environment): string {
   return join(userDataFolder(env), "ledger");

@@ -1,5 +1,6 @@
 /** What `serve --http` answers to requests that are not as they should be, and who may come in at all. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { fromSource } from "../support/claudikins.ts";
@@ -18,6 +19,7 @@ import {
 } from "../support/http-serve.ts";
 import { runProgram } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { atTerminal } from "../support/terminal.ts";
 
 setDefaultTimeout(30_000);
 
@@ -173,9 +175,130 @@ test("a stream is primed for clients that know what that is, whatever version th
   expect(await eventsIn(await rawSession(door.url, "2025-06-18"))).toEqual([expect.anything()]);
 });
 
-test("whether it is well can be asked by anybody", async () => {
-  const response = await fetch(new URL("/health", door.url), { headers: { host: "balancer.example.com" } });
-  expect([response.status, await response.json()]).toEqual([200, { status: "ok" }]);
+test("whether it is well can be asked without a token, and under no name but its own", async () => {
+  await using guarded = await httpServe(folder, ["--allow-host", "mcp.example.com"], { token: "kept" });
+  const health = async (host?: string) => {
+    const response = await fetch(new URL("/health", guarded.url), host === undefined ? {} : { headers: { host } });
+    return [response.status, response.ok ? await response.json() : undefined];
+  };
+  expect(await health()).toEqual([200, { status: "ok" }]);
+  expect(await health("mcp.example.com")).toEqual([200, { status: "ok" }]);
+  for (const host of [
+    "balancer.example.com",
+    "rebound.evil:80",
+    "127.0.0.1.evil.example",
+    "localhost.evil",
+    "a@b",
+    "a@localhost",
+  ]) {
+    expect([host, ...(await health(host))]).toEqual([host, 403, undefined]);
+  }
+});
+
+describe("the token that claudikins keeps", () => {
+  const begin = (url: string, authorization?: string) =>
+    fetch(url, {
+      method: "POST",
+      headers: { ...json, ...(authorization === undefined ? {} : { authorization }) },
+      body: text(initialize()),
+    });
+  const kept = () => httpServe(folder, [], { token: "kept" });
+
+  test("is asked of everybody where none was given, and is in a file that nobody else can read", async () => {
+    await using guarded = await kept();
+    const file = guarded.tokenFile ?? "";
+    const token = readFileSync(file, "utf8").trim();
+    expect(token).toMatch(/^[0-9a-f]{64}$/);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    for (const wrong of [undefined, "Bearer x", `Basic ${token}`, `Bearer ${token}0`, `Bearer ${token.slice(1)}`]) {
+      expect([wrong, (await begin(guarded.url, wrong)).status]).toEqual([wrong, 401]);
+    }
+    const right = await begin(guarded.url, `Bearer ${token}`);
+    expect(right.status).toBe(200);
+    // A session is no key.
+    const headers = { ...json, "mcp-session-id": right.headers.get("mcp-session-id") ?? "" };
+    expect((await fetch(guarded.url, { method: "POST", headers, body: text(ping) })).status).toBe(401);
+    await using host = await sdkHost(guarded.url, {}, { headers: { authorization: `Bearer ${token}` } });
+    expect(await host.execute("return 1")).toBe("1");
+    // Nor is it anywhere that others can read.
+    const { stdout: processes } = await runProgram(["ps", "-eo", "args"]);
+    expect(processes).not.toContain(token);
+    expect(guarded.stderr()).not.toContain(token);
+  });
+
+  test("stays the same, and processes that start together make one", async () => {
+    using fresh = temporaryFolder();
+    fresh.write("claudikins.json", { mcpServers: {} });
+    const doors = await Promise.all([1, 2, 3].map(() => httpServe(fresh, [], { token: "kept" })));
+    const token = readFileSync(doors[0]?.tokenFile ?? "", "utf8").trim();
+    for (const each of doors) expect((await begin(each.url, `Bearer ${token}`)).status).toBe(200);
+    for (const each of doors) await each[Symbol.asyncDispose]();
+    await using again = await httpServe(fresh, [], { token: "kept" });
+    expect((await begin(again.url, `Bearer ${token}`)).status).toBe(200);
+  });
+
+  test("is shown to a person at a terminal once, and to nothing that could be a log", async () => {
+    using fresh = temporaryFolder();
+    fresh.write("claudikins.json", { mcpServers: {} });
+    const env = { XDG_DATA_HOME: `${fresh.path}/data`, CLAUDIKINS_LOG: "debug" };
+    const options = { cwd: fresh.path, env };
+    const command = [...fromSource, "serve", "--http", "0"];
+    const file = `${fresh.path}/data/claudikins/http-token`;
+    {
+      await using first = atTerminal(command, options);
+      await first.see("http-token");
+      expect(first.text).toContain(`The token, which is shown this once: ${readFileSync(file, "utf8").trim()}`);
+    }
+    {
+      await using second = atTerminal(command, options);
+      await second.see("http-token");
+      expect(second.text).not.toContain(readFileSync(file, "utf8").trim());
+    }
+    rmSync(file);
+    await using third = await httpServe(fresh, ["--verbose"], { token: "kept", env });
+    await begin(third.url, `Bearer ${readFileSync(file, "utf8").trim()}`);
+    expect(third.stderr()).not.toContain(readFileSync(file, "utf8").trim());
+  });
+
+  test.each([
+    ["can be read by others", (file: string) => chmodSync(file, 0o644), "Others can read or change"],
+    ["can be changed by others", (file: string) => chmodSync(file, 0o620), "Others can read or change"],
+    ["is empty", (file: string) => writeFileSync(file, "\n"), "has no usable token"],
+    ["has a short one", (file: string) => writeFileSync(file, "short"), "has no usable token"],
+    [
+      "is a link",
+      (file: string) => {
+        renameSync(file, `${file}.real`);
+        symlinkSync(`${file}.real`, file);
+      },
+      "Cannot read the token",
+    ],
+  ])("is not taken from a file that %s", async (_, spoil, message) => {
+    using fresh = temporaryFolder();
+    fresh.write("claudikins.json", { mcpServers: {} });
+    const file = fresh.write("data/claudikins/http-token", "0123456789abcdef-token\n");
+    chmodSync(file, 0o600);
+    spoil(file);
+    const env = { XDG_DATA_HOME: `${fresh.path}/data` };
+    const ended = await runProgram([...fromSource, "serve", "--http", "0"], { cwd: fresh.path, env });
+    expect([ended.exitCode, ended.stdout]).toEqual([2, ""]);
+    expect(ended.stderr).toContain(message);
+    expect(ended.stderr).not.toContain("0123456789abcdef");
+  });
+
+  test("is not asked for with --without-token, which says what that means", async () => {
+    const child = Bun.spawn([...fromSource, "serve", "--http", "0", "--without-token"], {
+      cwd: folder.path,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const { value } = await child.stdout.getReader().read();
+    expect((await begin(new TextDecoder().decode(value).trim())).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await child.stderr.text()).toContain("warning: there is no token: everybody");
+    expect(await child.exited).toBe(0);
+  });
 });
 
 describe("a token", () => {

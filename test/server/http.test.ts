@@ -1,6 +1,7 @@
 /** `serve --http` as hosts see it: sessions that do not meet, calls that outlive a connection, and an orderly end. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { lean } from "../../src/server/http/initialize.ts";
 import { fromSource } from "../support/claudikins.ts";
 import {
   eventsOf,
@@ -143,22 +144,101 @@ describe("sessions", () => {
     expect(door.stderr()).toBe("");
   });
 
-  test("are not more than so many, and idle ones end", async () => {
-    await using door = await httpServe(folder, ["--max-sessions", "2", "--session-idle", "300ms"]);
-    const [one] = await Promise.all([rawSession(door.url), rawSession(door.url)]);
-    const third = await fetch(door.url, { method: "POST", headers: json, body: JSON.stringify(initialize()) });
-    expect([third.status, third.headers.get("retry-after")]).toEqual([503, "30"]);
-    expect(await third.json()).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32000 } });
-    // Whoever listens is not idle.
+  const begin = (url: string, name = "raw") => {
+    const { params, ...rest } = initialize() as { params: object };
+    const body = JSON.stringify({ ...rest, params: { ...params, clientInfo: { name, version: "1" } } });
+    return fetch(url, { method: "POST", headers: json, body });
+  };
+  const ping = { jsonrpc: "2.0", id: 9, method: "ping" };
+
+  test("are limited: at the limit the longest idle one of the same client makes room", async () => {
+    await using door = await httpServe(folder, ["--max-sessions", "2"]);
+    const one = await rawSession(door.url);
+    const two = await rawSession(door.url);
+    await (await one.post(ping)).text();
+    const third = await begin(door.url);
+    expect(third.status).toBe(200);
+    expect([(await one.post(ping)).status, (await two.post(ping)).status]).toEqual([200, 404]);
+  });
+
+  test("a hundred idle ones of one client, all of which listen, keep nobody out", async () => {
+    await using door = await httpServe(folder);
+    const hoard = await Promise.all(Array.from({ length: 100 }, () => rawSession(door.url)));
+    const streams = await Promise.all(hoard.map((each) => each.get()));
+    const other = await begin(door.url, "another");
+    expect(other.status).toBe(200);
+    const id = other.headers.get("mcp-session-id") ?? "";
+    // However many more come, it is those of the same client that end.
+    await Promise.all(Array.from({ length: 20 }, () => rawSession(door.url)));
+    const headers = { ...json, "mcp-session-id": id };
+    expect((await fetch(door.url, { method: "POST", headers, body: JSON.stringify(ping) })).status).toBe(200);
+    await Promise.all(streams.map((each) => each.body?.cancel()));
+  });
+
+  test("one that runs a call never makes room", async () => {
+    await using door = await httpServe(folder, ["--max-sessions", "1"]);
+    const session = await rawSession(door.url);
+    const wait = "await new Promise((resolve) => setTimeout(resolve, 3000)); return 'whole'";
+    const answer = await session.post(executeRequest(3, wait));
+    const refused = await begin(door.url);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
+    expect(await refused.json()).toMatchObject({ jsonrpc: "2.0", id: null, error: { code: -32000 } });
+    expect(await resultText(answer)).toBe("whole");
+  });
+
+  test("end when nobody uses them; whoever listens does", async () => {
+    await using door = await httpServe(folder, ["--session-idle", "300ms"]);
+    const [one, two] = await Promise.all([rawSession(door.url), rawSession(door.url)]);
     const listening = await one.get();
-    for (let free = false; !free; ) {
-      await Bun.sleep(50);
-      const next = await fetch(door.url, { method: "POST", headers: json, body: JSON.stringify(initialize()) });
-      free = next.ok;
-      await next.text();
-    }
-    expect((await one.post({ jsonrpc: "2.0", id: 9, method: "ping" })).status).toBe(200);
+    // Asking would be a use of it.
+    await Bun.sleep(1_500);
+    expect([(await one.post(ping)).status, (await two.post(ping)).status]).toEqual([200, 404]);
     await listening.body?.cancel();
+  });
+
+  test("keep nothing of an initialize but what claudikins uses of it, and refuse one that is large", async () => {
+    await using door = await httpServe(folder);
+    const large = async (bytes: number) => {
+      const params = {
+        protocolVersion: "2025-11-25",
+        clientInfo: { name: "x", version: "1", junk: "x".repeat(bytes) },
+      };
+      const body = JSON.stringify({
+        jsonrpc: "2.0",
+        id: 0,
+        method: "initialize",
+        params: { ...params, capabilities: {} },
+      });
+      const response = await fetch(door.url, { method: "POST", headers: json, body });
+      await response.text();
+      return response.status;
+    };
+    expect([await large(60_000), await large(70_000), await large(15_000_000)]).toEqual([200, 413, 413]);
+    const kept = lean({
+      jsonrpc: "2.0",
+      id: 0,
+      method: "initialize",
+      params: {
+        protocolVersion: "2025-11-25",
+        clientInfo: { name: "n".repeat(1_000), version: "1", websiteUrl: "https://x.example/" },
+        capabilities: {
+          sampling: { tools: { junk: {} }, context: {} },
+          elicitation: { form: { applyDefaults: true }, url: { junk: {} } },
+          roots: { listChanged: true },
+          experimental: { junk: {} },
+        },
+        _meta: { junk: {} },
+      },
+    });
+    expect(kept.params).toEqual({
+      protocolVersion: "2025-11-25",
+      clientInfo: { name: "n".repeat(256), version: "1" },
+      capabilities: {
+        sampling: { tools: {}, context: {} },
+        elicitation: { form: { applyDefaults: true }, url: {} },
+        roots: { listChanged: true },
+      },
+    });
   });
 });
 

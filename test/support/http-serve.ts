@@ -8,6 +8,8 @@ import type { TemporaryFolder } from "./temporary.ts";
 
 export interface HttpServe extends AsyncDisposable {
   url: string;
+  /** Where claudikins keeps its own token. */
+  tokenFile?: string | undefined;
   pid: number;
   /** All of it until now. */
   stderr(): string;
@@ -20,18 +22,24 @@ export interface ServeOptions {
   env?: Record<string, string>;
   command?: string[];
   port?: string;
+  /** "kept": the one that claudikins makes. */
+  token?: "none" | "kept";
 }
 
-/** With the config of the folder, at any free port. */
+/** With the config of the folder, at any free port; open to all of this machine unless a token is spoken of. */
 export async function httpServe(folder: TemporaryFolder, flags: string[] = [], options: ServeOptions = {}) {
-  const { command = fromSource, env = {}, port = "0" } = options;
-  const child = Bun.spawn([...command, "serve", "--http", port, "--json", ...flags], {
-    cwd: folder.path,
-    env: testEnvironment({ XDG_DATA_HOME: `${folder.path}/data`, ...env }),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  const { command = fromSource, env = {}, port = "0", token = "none" } = options;
+  const hasChosen = token === "kept" || flags.some((flag) => /token/.test(flag));
+  const child = Bun.spawn(
+    [...command, "serve", "--http", port, "--json", ...(hasChosen ? [] : ["--without-token"]), ...flags],
+    {
+      cwd: folder.path,
+      env: testEnvironment({ XDG_DATA_HOME: `${folder.path}/data`, ...env }),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
   let stderr = "";
   const reading = (async () => {
     for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) stderr += chunk;
@@ -41,9 +49,10 @@ export async function httpServe(folder: TemporaryFolder, flags: string[] = [], o
     await reading;
     throw new Error(`it did not start: ${stderr}`);
   }
-  const { url } = JSON.parse(new TextDecoder().decode(value)) as { url: string };
+  const { url, tokenFile } = JSON.parse(new TextDecoder().decode(value)) as { url: string; tokenFile?: string };
   const started: HttpServe = {
     url,
+    tokenFile,
     pid: child.pid,
     stderr: () => stderr,
     signal: (name) => child.kill(name),

@@ -1,11 +1,13 @@
 /** `claudikins serve`: what stands in an agent's MCP config, and with `--http` an address for many of them. */
 import { modes, prefixes } from "../../config/defaults.ts";
+import { httpTokenFile } from "../../config/locations.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { openLog } from "../../log.ts";
 import { command, commonArgs } from "../command.ts";
 import { daemonArgs } from "../daemon-flag.ts";
 import { parseChoice } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
+import type { KeptToken } from "../http-token.ts";
 import type { Io } from "../io.ts";
 import { takeMoreSockets } from "../more-sockets.ts";
 import { recordArgs, recordTo } from "../record-flag.ts";
@@ -33,7 +35,10 @@ export default command({
       description: "Names with their server's before them, in direct mode: never, on-collision or always",
       choices: prefixes,
     },
-    json: { type: "boolean", description: "With --http: say the address as one JSON document" },
+    json: {
+      type: "boolean",
+      description: "With --http: print the address, and where its token is, as one JSON document",
+    },
   },
   examples: [
     "claudikins serve",
@@ -42,7 +47,7 @@ export default command({
     "claudikins serve --mode direct --prefix always",
     "claudikins serve --http 0.0.0.0:4600 --token-env CLAUDIKINS_TOKEN",
   ],
-  json: record({ url: text }),
+  json: record({ url: text, "tokenFile?": text }),
   async run(args, io, all) {
     const choice = httpChoice(args, all, io);
     const mode = args.mode === undefined ? undefined : parseChoice(args.mode, "--mode", modes);
@@ -64,10 +69,17 @@ export default command({
 
 /** Until it is interrupted; then what runs may end, and a second interruption ends it at once. */
 async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io: Io): Promise<void> {
-  const { FrontDoor } = await import("../../server/http/front-door.ts");
-  const door = new FrontDoor(toolbox, { ...choice, log: await openLog(io.env["CLAUDIKINS_LOG"]) });
+  const [{ FrontDoor }, { keptToken }] = await Promise.all([
+    import("../../server/http/front-door.ts"),
+    import("../http-token.ts"),
+  ]);
+  const kept = choice.token === undefined && !choice.isOpen ? await keptToken(httpTokenFile(io.env)) : undefined;
+  const token = choice.token ?? kept?.token;
+  const door = new FrontDoor(toolbox, { ...choice, token, log: await openLog(io.env["CLAUDIKINS_LOG"]) });
   const { url } = door;
-  await io.stdout.write(json ? `${JSON.stringify({ url })}\n` : `${url}\n`);
+  const tokenFile = kept ? { tokenFile: kept.file } : {};
+  await io.stdout.write(json ? `${JSON.stringify({ url, ...tokenFile })}\n` : `${url}\n`);
+  if (!json) await io.stderr.write(accessText(choice, kept, io.stderr.isTerminal));
   await interruption(io);
   const { running } = door;
   if (running > 0 && !json) {
@@ -75,6 +87,15 @@ async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io
     await io.stderr.write(`${calls}: waiting for ${choice.graceMs / 1_000} s at most (a second signal does not)\n`);
   }
   await door.close(choice.graceMs);
+}
+
+/** Who can call, and with what. A new token is shown to a person once, and never to what may be a log. */
+function accessText({ isOpen }: HttpChoice, kept: KeptToken | undefined, isTerminal: boolean): string {
+  if (isOpen) return "warning: there is no token: everybody who can reach this address can call all your servers\n";
+  if (!kept) return "";
+  const { token, file, isNew } = kept;
+  const shown = isNew && isTerminal ? `The token, which is shown this once: ${token}\n` : "";
+  return `${shown}Callers must send the header "Authorization: Bearer TOKEN"; the token is in ${file}\n`;
 }
 
 function interruption({ interrupted }: Io): Promise<void> {

@@ -6,6 +6,7 @@ import type { Log } from "../../log.ts";
 import { bodyOf } from "./body.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { Gate, type GateOptions } from "./gate.ts";
+import { lean, maxInitializeBytes } from "./initialize.ts";
 import { invalidMessage, Refusal } from "./refusal.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
 
@@ -81,22 +82,25 @@ export class FrontDoor {
   }
 
   async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
+    this.#gate.checkHost(request);
     const { pathname } = new URL(request.url);
+    // Needs no token, so that whatever watches over the process needs none.
     if (pathname === "/health") return this.#health();
     if (request.method === "OPTIONS") return this.#gate.preflight(request);
     this.#gate.check(request);
     if (pathname !== path) throw new Refusal(404, `There is nothing at this path: MCP is spoken at ${path}`);
-    return this.#answerMcp(request, () => server.timeout(request, idleSeconds));
+    const address = server.requestIP(request)?.address ?? "";
+    return this.#answerMcp(request, address, () => server.timeout(request, idleSeconds));
   }
 
   #health(): Response {
     return this.#isLeaving ? Response.json({ status: "leaving" }, { status: 503 }) : Response.json({ status: "ok" });
   }
 
-  async #answerMcp(request: Request, stayOpen: StayOpen): Promise<Response> {
+  async #answerMcp(request: Request, address: string, stayOpen: StayOpen): Promise<Response> {
     switch (request.method) {
       case "POST":
-        return this.#post(request, stayOpen);
+        return this.#post(request, address, stayOpen);
       case "GET":
         accepts(request, "text/event-stream");
         return this.#session(request).listen(request.headers.get("last-event-id"), stayOpen);
@@ -108,11 +112,12 @@ export class FrontDoor {
     }
   }
 
-  async #post(request: Request, stayOpen: StayOpen): Promise<Response> {
+  async #post(request: Request, address: string, stayOpen: StayOpen): Promise<Response> {
     accepts(request, "application/json", "text/event-stream");
     const id = request.headers.get("mcp-session-id");
     const session = id === null ? undefined : this.#session(request);
-    const body = await bodyOf(request, this.#options.maxBodyBytes);
+    const { maxBodyBytes } = this.#options;
+    const body = await bodyOf(request, session ? maxBodyBytes : Math.min(maxInitializeBytes, maxBodyBytes));
     const { messages } = body;
     if (this.#isLeaving && messages.some(isJSONRPCRequest)) throw leaving();
     const [first] = messages;
@@ -120,10 +125,12 @@ export class FrontDoor {
       if (isInitializeRequest(first)) throw invalidMessage("This session has begun already");
       return session.post(body, stayOpen);
     }
-    if (!isInitializeRequest(first)) {
+    if (!isInitializeRequest(first) || !isJSONRPCRequest(first)) {
       throw new Refusal(400, "The header Mcp-Session-Id is missing; a session begins with initialize");
     }
-    return (await this.#sessions.begin(first.params)).post(body, stayOpen);
+    const initialize = lean(first);
+    const begun = await this.#sessions.begin(initialize.params, address);
+    return begun.post({ messages: [initialize], isBatch: false }, stayOpen);
   }
 
   #session(request: Request) {

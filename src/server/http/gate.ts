@@ -32,14 +32,14 @@ export class Gate {
 
   /** Throws a Refusal: 403 for a Host or Origin, 401 for the token. */
   check(request: Request): void {
-    this.#checkHost(request);
+    this.checkHost(request);
     this.#checkOrigin(request);
     this.#checkToken(request);
   }
 
   /** What a browser asks before it lets a page call us. Throws a Refusal. */
   preflight(request: Request): Response {
-    this.#checkHost(request);
+    this.checkHost(request);
     this.#checkOrigin(request);
     return new Response(null, {
       status: 204,
@@ -63,10 +63,11 @@ export class Gate {
     };
   }
 
-  /** A name of somebody else that leads to our address may be a web page's trick (DNS rebinding). */
-  #checkHost(request: Request): void {
+  /** A name of somebody else that leads to our address may be a web page's trick (DNS rebinding). Throws a Refusal. */
+  checkHost(request: Request): void {
     const header = request.headers.get("host");
-    const name = hostnameOf(`http://${header ?? ""}`);
+    // Anything but a host and a port would be parsed as another part of the URL.
+    const name = /^[^\s@/?#\\]+$/.test(header ?? "") ? hostnameOf(`http://${header}`) : undefined;
     if (name !== undefined && this.#isOurs(name)) return;
     throw new Refusal(403, `The Host ${shown(header)} is not served here; to allow it: --allow-host ${name ?? "name"}`);
   }

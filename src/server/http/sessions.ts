@@ -1,4 +1,4 @@
-/** The sessions at one address: begun, found, ended when nobody uses them; not more than so many. */
+/** The sessions at one address: begun, found, ended when nobody uses them, and limited in number. */
 import {
   type InitializeRequest,
   LATEST_PROTOCOL_VERSION,
@@ -10,6 +10,7 @@ import type { Log } from "../../log.ts";
 import { hostOf } from "../host.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";
+import { type Candidate, sessionToEvict } from "./eviction.ts";
 import { noSession, Refusal } from "./refusal.ts";
 import { SessionTransport, type TransportOptions } from "./transport.ts";
 
@@ -19,9 +20,8 @@ export interface SessionLimits extends Omit<TransportOptions, "version"> {
   idleMs: number;
 }
 
-interface Session {
+interface Session extends Candidate {
   transport: SessionTransport;
-  usedAt: number;
 }
 
 /** Often enough for those between us and a client who take half a minute of silence for an end. */
@@ -62,17 +62,20 @@ export class Sessions {
     return session.transport;
   }
 
-  /** Throws a Refusal where there are too many already. */
-  async begin({ protocolVersion, capabilities }: InitializeRequest["params"]): Promise<SessionTransport> {
+  /**
+   * `address` is where the client connects from. At the limit an idle session makes room, one of the same client first. Throws a
+   * Refusal if none can.
+   */
+  async begin(
+    { protocolVersion, capabilities, clientInfo }: InitializeRequest["params"],
+    address: string,
+  ): Promise<SessionTransport> {
     const { maxSessions, ...options } = this.#limits;
-    if (this.#sessions.size >= maxSessions) {
-      throw new Refusal(503, `There are ${maxSessions} sessions already, and not more at once`, {
-        "retry-after": String(roomSeconds),
-      });
-    }
+    const client = `${address} ${clientInfo.name}`;
+    if (this.#sessions.size >= maxSessions) await this.#makeRoom(client);
     const version = SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion) ? protocolVersion : LATEST_PROTOCOL_VERSION;
     const transport = new SessionTransport({ ...options, version });
-    this.#sessions.set(transport.sessionId, { transport, usedAt: performance.now() });
+    this.#sessions.set(transport.sessionId, { transport, client, usedAt: performance.now() });
     const { sampling, elicitation, roots } = capabilities;
     try {
       await this.#connect(transport, Boolean(sampling ?? elicitation ?? roots));
@@ -81,6 +84,17 @@ export class Sessions {
       throw error;
     }
     return transport;
+  }
+
+  async #makeRoom(client: string): Promise<void> {
+    const evicted = sessionToEvict([...this.#sessions.values()], client);
+    if (!evicted) {
+      throw new Refusal(503, `All ${this.#limits.maxSessions} sessions are in use`, {
+        "retry-after": String(roomSeconds),
+      });
+    }
+    this.#log.info(`session ${shortOf(evicted.transport)} was idle and makes room for another`);
+    await evicted.transport.close();
   }
 
   /** Cancels what runs; the clients are still told so. */

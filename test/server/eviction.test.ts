@@ -1,0 +1,51 @@
+/** Which HTTP session ends at the limit, so that nobody is locked out by somebody else's idle sessions. */
+import { expect, test } from "bun:test";
+import { type Candidate, sessionToEvict } from "../../src/server/http/eviction.ts";
+
+interface Use {
+  running?: number;
+  isInUse?: boolean;
+}
+
+const session = (client: string, usedAt: number, { running = 0, isInUse = running > 0 }: Use = {}): Candidate => ({
+  client,
+  usedAt,
+  transport: { running, isInUse },
+});
+const listening = { isInUse: true };
+const busy = { running: 1 };
+
+test("the longest idle one of the same client goes first, although others are idle for longer", () => {
+  const sessions = [session("b", 1), session("a", 3), session("a", 2), session("b", 0)];
+  expect(sessionToEvict(sessions, "a")).toBe(sessions[2]);
+});
+
+test("one without a connection goes before one that listens", () => {
+  const sessions = [session("a", 1, listening), session("a", 2)];
+  expect(sessionToEvict(sessions, "a")).toBe(sessions[1]);
+});
+
+test("a newcomer takes the place of an idle one of the client that has the most", () => {
+  const sessions = [session("b", 1), session("c", 2), session("c", 3)];
+  expect(sessionToEvict(sessions, "a")).toBe(sessions[1]);
+});
+
+test("a client with many that listen gives one of them up, one with a single one does not", () => {
+  const hoard = [session("b", 1, listening), session("c", 2, listening), session("c", 3, listening)];
+  expect(sessionToEvict(hoard, "a")).toBe(hoard[1]);
+  expect(sessionToEvict([session("b", 1, listening), session("c", 2, listening)], "a")).toBeUndefined();
+});
+
+test("a client that has many itself takes none that listens from others", () => {
+  const sessions = [
+    session("a", 1, busy),
+    session("a", 2, busy),
+    session("b", 1, listening),
+    session("b", 2, listening),
+  ];
+  expect(sessionToEvict(sessions, "a")).toBeUndefined();
+});
+
+test("one that runs something is never ended", () => {
+  expect(sessionToEvict([session("a", 1, busy), session("b", 2, busy)], "a")).toBeUndefined();
+});
