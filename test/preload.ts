@@ -10,6 +10,8 @@ process.env["USERPROFILE"] = home;
 for (const name of ["CONFIG", "DATA", "CACHE", "STATE"]) {
   process.env[`XDG_${name}_HOME`] = join(home, name.toLowerCase());
 }
+// The configs that tests write are trusted, as in a continuous integration; tests of trust say so themselves.
+process.env["CI"] = "true";
 for (const name of Object.keys(process.env)) if (name.startsWith("CLAUDIKINS_")) delete process.env[name];
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -30,6 +30,10 @@ export const commands: Record<string, Entry | Group> = {
     summary: "Add a server: by its name, a command, an address, or an entry",
     load: () => import("./commands/add.ts"),
   },
+  trust: {
+    summary: "Trust this project's config, which is used only then",
+    load: () => import("./commands/trust.ts"),
+  },
   remove: { summary: "Take servers out, with their generated files", load: () => import("./commands/remove.ts") },
   exec: {
     summary: "Run TypeScript that calls tools; only what it returns comes out",
@@ -123,7 +127,7 @@ export const commands: Record<string, Entry | Group> = {
 
 /** Where the help text has them. */
 export const sections: Record<string, readonly string[]> = {
-  "Set up": ["setup", "init", "restore", "add", "remove", "auth", "gen"],
+  "Set up": ["setup", "init", "restore", "add", "remove", "trust", "auth", "gen"],
   Use: ["search", "list", "call", "run", "exec"],
   "For agents": ["serve", "skill", "hooks"],
   "Look after it": ["doctor", "trace", "logs", "stats", "daemon", "completions", "demo"],

@@ -8,16 +8,24 @@ import type { Toolbox } from "../flows/toolbox.ts";
 import { openLog } from "../log.ts";
 import type { Io } from "./io.ts";
 import { openToolbox } from "./session.ts";
+import type { ConfigFlags } from "./trust-prompt.ts";
 
 export interface OpenedScene extends AsyncDisposable {
   scene: Scene;
 }
 
-export async function openScene(io: Io, configFlag: string | undefined, withServers: boolean): Promise<OpenedScene> {
+export interface SceneOptions {
+  withServers: boolean;
+  /** Whether the person may be asked to trust the config. */
+  asks: boolean;
+}
+
+export async function openScene(io: Io, flags: ConfigFlags, { withServers, asks }: SceneOptions): Promise<OpenedScene> {
+  const { config: configFlag } = flags;
   let toolbox: Toolbox | undefined;
   let configError: ClaudikinsError | undefined;
   try {
-    toolbox = await openToolbox(io, configFlag);
+    toolbox = await openToolbox(io, flags, { asks });
   } catch (thrown) {
     configError = toClaudikinsError(thrown);
   }

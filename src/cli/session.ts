@@ -3,8 +3,10 @@ import { resolve } from "node:path";
 import type { PoolOptions } from "../clients/pool.ts";
 import type { LineMaker } from "../clients/transport.ts";
 import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
-import { type Config, loadConfig } from "../config/load.ts";
+import type { Config } from "../config/load.ts";
 import { credentialsFile, logsFolder } from "../config/locations.ts";
+import { isAnsweredFor } from "../config/trust/require.ts";
+import { rememberFolders } from "../config/trust/written-folders.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
 import { Toolbox } from "../flows/toolbox.ts";
 import { type Log, openLog } from "../log.ts";
@@ -13,6 +15,7 @@ import { configOwner } from "../logs/place.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import { usesDaemon } from "./daemon-flag.ts";
 import type { Io } from "./io.ts";
+import { type ConfigFlags, openConfig } from "./trust-prompt.ts";
 
 /**
  * Whose servers a command works with. `shell`: those of the daemon, which is started where none runs, as commands before it
@@ -28,21 +31,28 @@ export interface ToolboxOptions {
   registry?: string | undefined;
   /** `running` where it is not said; `own` where the daemon is not wanted. */
   sharing?: Sharing;
-  /** The command's flags, one of which may say that the daemon is not wanted. */
-  args?: object;
+  /** Whether the person at the terminal may be asked to trust the config: yes, where it is not said. */
+  asks?: boolean;
 }
 
-/** Starts nothing. */
-export async function openToolbox(
+/** The command's flags: which config counts, who answers for it, and whether the daemon is wanted. */
+export type ToolboxFlags = ConfigFlags & object;
+
+/** Starts nothing, but may ask the person at the terminal whether to trust the config. */
+export async function openToolbox(io: Io, flags: ToolboxFlags, options: ToolboxOptions = {}): Promise<Toolbox> {
+  return toolboxWith(await openConfig(flags, io, options.asks), io, flags, options);
+}
+
+/** The same for a config that is loaded. */
+export async function toolboxWith(
+  config: Config,
   io: Io,
-  configFile: string | undefined,
-  options: ToolboxOptions = {},
+  flags: ToolboxFlags,
+  { sandbox, registry, sharing = "running" }: ToolboxOptions,
 ): Promise<Toolbox> {
-  const { sandbox, registry, sharing = "running", args = {} } = options;
-  const isShared = usesDaemon(args, io.env);
-  const config = await loadConfig({ flag: configFile, cwd: io.cwd, env: io.env });
+  const isShared = usesDaemon(flags, io.env);
   if (registry !== undefined) config.folders.registry = resolve(io.cwd, registry);
-  const lines = isShared && sharing !== "own" ? sharedLines(config.origin, sharing, io) : undefined;
+  const lines = isShared && sharing !== "own" ? sharedLines(config.origin, sharing, flags, io) : undefined;
   return toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd), lines }, sandbox);
 }
 
@@ -52,6 +62,7 @@ interface Ways extends Pick<PoolOptions, "lines" | "logs"> {
 }
 
 export async function toolboxOf(config: Config, io: Io, ways: Ways, sandbox = new Sandbox()): Promise<Toolbox> {
+  rememberFolders(config.folders, io.env);
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const logs = logsOf(config, io, log);
   return new Toolbox(config, sandbox, { env: io.env, log, logs, credentialsFile: credentialsFile(io.env), ...ways });
@@ -63,16 +74,22 @@ export function logsOf({ logs, origin }: Config, { env }: Io, log: Log): LogFile
 }
 
 /** The daemon is looked for when the first server is needed. */
-function sharedLines(origin: ConfigOrigin, sharing: Exclude<Sharing, "own">, { env }: Io): LineMaker {
+function sharedLines(
+  origin: ConfigOrigin,
+  sharing: Exclude<Sharing, "own">,
+  { config: flag, trust }: ConfigFlags,
+  { env }: Io,
+): LineMaker {
   const isHost = sharing === "host";
   const session = isHost ? `host ${crypto.randomUUID()}` : shellSessionOf(env);
+  const isAnswered = isAnsweredFor({ flag, trust, env });
   let made: Promise<LineMaker> | undefined;
   const make = async () => {
     const [{ remoteLines }, { DaemonClient }] = await Promise.all([
       import("../daemon/held/remote-lines.ts"),
       import("../daemon/client.ts"),
     ]);
-    const client = () => new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env);
+    const client = () => new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnswered);
     return remoteLines({ client, session, isShort: isHost, startsNothing: sharing === "running" });
   };
   return async (server, options, wish) => {

@@ -24,7 +24,7 @@ export async function tokenizerFor(io: Io, config: string | undefined): Promise<
 
 async function definitions(io: Io, config: string | undefined): Promise<string[]> {
   try {
-    await using toolbox = await openToolbox(io, config);
+    await using toolbox = await openToolbox(io, { config }, { asks: false });
     return knownServers(toolbox).flatMap(({ tools }) => tools.map(definitionText));
   } catch (error) {
     if (config !== undefined) throw error;

@@ -8,17 +8,18 @@ import { Activity } from "./progress.ts";
 import { errorJson } from "./report.ts";
 import { openToolbox } from "./session.ts";
 import { table } from "./table.ts";
+import type { ConfigFlags } from "./trust-prompt.ts";
 
 export interface ToolListOptions {
   servers: string[];
   detailed: boolean;
   json: boolean;
-  config: string | undefined;
+  flags: ConfigFlags;
 }
 
 /** The exit code: that of a server that was named and cannot be asked. Throws SERVER_NOT_FOUND. */
-export async function writeToolList({ servers, detailed, json, config }: ToolListOptions, io: Io): Promise<number> {
-  await using toolbox = await openToolbox(io, config);
+export async function writeToolList({ servers, detailed, json, flags }: ToolListOptions, io: Io): Promise<number> {
+  await using toolbox = await openToolbox(io, flags);
   const activity = new Activity(io.stderr, "Asking servers for their tools");
   const { tools, missing } = await listTools(servers, toolbox, io.interrupted).finally(() => activity.end());
   const failure = servers.length > 0 ? failureOf(missing) : undefined;

@@ -74,6 +74,11 @@ export interface Llm extends Omit<Preset, "variable"> {
   variables: Record<string, string>;
 }
 
+/** The variable that is read for the key where the config gives none. */
+export function usualVariable(preset: PresetName | undefined): string | undefined {
+  return preset === undefined ? undefined : (presets[preset] as Preset).variable;
+}
+
 export const defaultLlmTimeoutMs = 30_000;
 
 /** Of an endpoint without a name it is not known what it can do: it is tried. */

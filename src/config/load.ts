@@ -12,16 +12,17 @@ import {
   type Prefix,
   type RecordMode,
 } from "./defaults.ts";
-import { type ConfigOrigin, discoverConfig, readConfigFile } from "./discover.ts";
+import { type ConfigOrigin, discoverConfig, type FileOrigin, readConfigFile } from "./discover.ts";
 import type { Environment } from "./environment.ts";
 import { type Expanded, expand } from "./expand.ts";
 import { type Llm, llmOf } from "./llm.ts";
 import { type Folders, foldersOf } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
-import { readPlainConfig } from "./plain-config.ts";
 import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
+import { parsedConfig } from "./read.ts";
 import type { Limits, NetworkEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
+import { type Read, requireTrust, type TrustOptions } from "./trust/require.ts";
 
 interface Named {
   /** The key in `mcpServers`; what the server calls itself does not count. */
@@ -76,27 +77,30 @@ export interface Config {
   folders: Folders;
 }
 
-/** Throws CONFIG_NOT_FOUND, FILE_NOT_FOUND, CONFIG_INVALID or NEEDS_VARIABLE; a server with a missing variable is no error. */
-export async function loadConfig(options: {
-  flag?: string | undefined;
+export interface LoadOptions extends TrustOptions {
   /** The demo's, whatever files there are. */
   demo?: boolean | undefined;
-  cwd: string;
-  env: Environment;
-}): Promise<Config> {
+}
+
+/**
+ * Throws CONFIG_NOT_FOUND, FILE_NOT_FOUND, CONFIG_INVALID, NEEDS_VARIABLE, or CONFIG_NOT_TRUSTED before any variable is read; a
+ * server with a missing variable is no error.
+ */
+export async function loadConfig(options: LoadOptions): Promise<Config> {
   const origin: ConfigOrigin = options.demo ? { kind: "demo" } : discoverConfig(options);
   if (origin.kind === "demo") return demoConfig(origin, options.env);
-  return configOf(readConfigFile(origin.file), origin, options.env);
+  const text = readConfigFile(origin.file);
+  const parsed = await parsedConfig(text, origin.file);
+  requireTrust({ text, parsed }, origin, options);
+  return expandedConfig({ text, parsed }, origin, options.env);
 }
 
 /** That of a text, which need not be in the file yet. Throws CONFIG_INVALID or NEEDS_VARIABLE. */
-export async function configOf(
-  text: string,
-  origin: Exclude<ConfigOrigin, { kind: "demo" }>,
-  env: Environment,
-): Promise<Config> {
-  // The schema library is loaded only where there is something to check.
-  const parsed = readPlainConfig(text) ?? (await import("./parse.ts")).parseConfig(text, origin.file);
+export async function configOf(text: string, origin: FileOrigin, env: Environment): Promise<Config> {
+  return expandedConfig({ text, parsed: await parsedConfig(text, origin.file) }, origin, env);
+}
+
+function expandedConfig({ text, parsed }: Read, origin: FileOrigin, env: Environment): Config {
   const servers = new Map<string, ServerConfig>();
   // Most configs have no variable at all: then nothing has to be looked through. A `$` may be written as an escape.
   const hasVariables = text.includes("${") || text.includes("\\u");
@@ -167,6 +171,12 @@ function chosenFolders({ registry, workspace }: ParsedConfig, file: string, env:
       hint: `Set ${names} before starting claudikins, or give a default in the config: \${${missing[0]}:-value}.`,
     },
   );
+}
+
+/** The config of a process that may not use the real one yet: no servers, nothing kept, no folder of a project. */
+export function emptyConfig(env: Environment): Config {
+  const kept = { stats: false, hooks: false, logs: false, observe: false, record: false } as const;
+  return { ...demoConfig({ kind: "demo" }, env), servers: new Map(), ...kept };
 }
 
 function demoConfig(origin: ConfigOrigin, env: Environment): Config {

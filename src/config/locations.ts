@@ -39,6 +39,16 @@ export function logsFolder(env: Environment): string {
   return join(userDataFolder(env), "logs");
 }
 
+/** The project configs that the user trusts. */
+export function trustFile(env: Environment): string {
+  return join(userDataFolder(env), "trust.json");
+}
+
+/** Where registries and workspaces are that stand in no usual place. */
+export function writtenFoldersFile(env: Environment): string {
+  return join(userDataFolder(env), "written-folders");
+}
+
 export interface Folders {
   /** Generated files about the servers' tools, and the search index. */
   registry: string;

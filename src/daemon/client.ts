@@ -24,10 +24,15 @@ export class DaemonClient {
   readonly place: Place;
   readonly #config: string | undefined;
   readonly #env: Environment;
+  readonly #isAnsweredFor: boolean;
   #starting: Promise<void> | undefined;
 
-  /** `config` is its file, undefined for the demo's. Throws what reading the file throws. */
-  constructor(config: string | undefined, env: Environment) {
+  /**
+   * `config` is its file, undefined for the demo's. A daemon that is started uses it only where it is trusted, or where the
+   * caller's user answers for it. Throws what reading the file throws.
+   */
+  constructor(config: string | undefined, env: Environment, isAnsweredFor = false) {
+    this.#isAnsweredFor = isAnsweredFor;
     this.#config = config;
     this.#env = env;
     this.place = placeOf(config, env);
@@ -124,7 +129,7 @@ export class DaemonClient {
     const { launchDaemon } = await import("./launch.ts");
     const deadline = performance.now() + startMs;
     while (performance.now() < deadline) {
-      const daemon = launchDaemon(this.place, this.#config, this.#env);
+      const daemon = launchDaemon(this.place, this.#config, this.#env, this.#isAnsweredFor);
       // Where another process was quicker, ours ends at once, and that one listens in a moment.
       const patienceMs = () => (daemon.hasEnded() ? 500 : startMs);
       for (const begun = performance.now(); performance.now() < Math.min(begun + patienceMs(), deadline); ) {

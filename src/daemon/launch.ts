@@ -16,10 +16,19 @@ export interface Launched {
   failure(): ClaudikinsError | undefined;
 }
 
-/** `config` is its file, undefined for the demo's. Throws FILE_NOT_WRITABLE. */
-export function launchDaemon(place: Place, config: string | undefined, env: Environment): Launched {
+/**
+ * `config` is its file, undefined for the demo's. Where the user does not answer for it, the daemon looks whether it is
+ * trusted. Throws FILE_NOT_WRITABLE.
+ */
+export function launchDaemon(
+  place: Place,
+  config: string | undefined,
+  env: Environment,
+  isAnsweredFor: boolean,
+): Launched {
   makePrivate(dirname(place.log));
-  const which = config === undefined ? ["--demo"] : ["--config", config];
+  const trust = isAnsweredFor ? ["--trust"] : [];
+  const which = config === undefined ? ["--demo"] : ["--config", config, ...trust];
   const [file, ...args] = selfCommand("daemon", "run", ...which, "--socket", place.socket, "--json");
   const log = openLogFile(place.log);
   const from = fstatSync(log).size;

@@ -20,6 +20,8 @@ import { ShownServers } from "./shown-servers.ts";
 import { type Asked, type SyncOptions, type SyncResult, Syncs } from "./syncs.ts";
 
 export class Toolbox implements AsyncDisposable {
+  /** Whether the config is not trusted yet: see `locked-toolbox.ts`. */
+  readonly isLocked: boolean = false;
   readonly config: Config;
   readonly pool: Pool;
   readonly sandbox: Sandbox;

@@ -118,7 +118,7 @@ function countText(characters: number): string {
  */
 const unseen = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800]|(?! )\p{Zs}|(?<= {2}) |(?<=\p{M}{4})\p{M}/gu;
 
-function visible(text: string): string {
+export function visible(text: string): string {
   return text.replace(unseen, (found) => {
     const code = found.codePointAt(0)!.toString(16);
     return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, "0")}`;

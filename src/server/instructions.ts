@@ -9,6 +9,9 @@ const maxChars = 2_048;
 
 const head =
   "Tools of these MCP servers: find them with search_tools, call them in execute_code as `await server.tool(args)`.";
+const locked =
+  "The project's MCP servers wait until the user trusts its config: search_tools and execute_code ask for that, or name the command. " +
+  "Then find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
 const none = "No MCP servers are configured yet: a person adds them to mcpServers of claudikins.json.";
 
 /** What one server's words take at most, so that something is left for signatures. */
@@ -31,6 +34,7 @@ type Fits = (text: string) => boolean;
 
 /** Every server is named before any is described, and described before signatures follow. */
 export function instructionsFor(toolbox: Toolbox, maxTokens: number): string {
+  if (toolbox.isLocked) return locked;
   const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.isClosed(name));
   const entries = open.map((name) => entryOf(name, toolbox));
   if (entries.length === 0) return none;

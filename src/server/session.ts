@@ -10,6 +10,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { toClaudikinsError } from "../errors.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
+import { CurrentToolbox } from "./current-toolbox.ts";
 import { withFigures } from "./figures.ts";
 import { hostRequestsOf } from "./host-requests.ts";
 import { ProgressReporter } from "./progress.ts";
@@ -50,7 +51,8 @@ export function createSession(
   const count = counted ?? new SessionCount(toolbox, instructions);
   const server = new Server(serverInfo, { capabilities, instructions });
   const toolsOfHost = () => toolsFor(known, server.getClientCapabilities());
-  server.setNotificationHandler(RootsListChangedNotificationSchema, () => toolbox.pool.rootsChanged());
+  const current = new CurrentToolbox(toolbox, count, instructions);
+  server.setNotificationHandler(RootsListChangedNotificationSchema, () => current.toolbox.pool.rootsChanged());
   server.setRequestHandler(ListToolsRequestSchema, () => {
     const tools = toolsOfHost();
     count.listed(tools);
@@ -75,9 +77,10 @@ export function createSession(
     try {
       const args = params.arguments ?? {};
       const startedAt = performance.now();
-      const called = await call(args, toolbox, AbortSignal.any([signal, closing]), onProgress);
+      const over = AbortSignal.any([signal, closing]);
+      const called = await call(args, await current.unlocked(over, toolsOfHost), over, onProgress);
       const result = withFigures(called, startedAt);
-      count.answered(params.name, args, result);
+      current.count.answered(params.name, args, result);
       return result;
     } catch (thrown) {
       const error = toClaudikinsError(thrown);

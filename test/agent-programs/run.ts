@@ -45,7 +45,7 @@ export async function runProgram({ steps }: Program, run: Run = executed): Promi
   // A server that no step names is only in the way of those that list all of them.
   const used = Object.entries(entries).filter(([name]) => new RegExp(`\\b${name}\\b`).test(code));
   folder.configure(used.length === 0 ? { demo: entries.demo } : Object.fromEntries(used));
-  const env = { PATH: process.env["PATH"], HOME: folder.path };
+  const env = { PATH: process.env["PATH"], HOME: folder.path, CI: "true" };
   const config = await loadConfig({ cwd: folder.path, env });
   await using toolbox = new Toolbox(config, sandbox, { env, cwd: folder.path, log: silentLog });
   const shown: Shown[] = [];

@@ -59,7 +59,7 @@ export class Answers implements AsyncDisposable {
       // What one program teaches shall not change what the next one is answered.
       observe: false,
     });
-    const env = { PATH: process.env["PATH"], HOME: path };
+    const env = { PATH: process.env["PATH"], HOME: path, CI: "true" };
     const toolbox = new Toolbox(await loadConfig({ cwd: path, env }), new Sandbox(), {
       env,
       cwd: path,

@@ -244,6 +244,7 @@ describe("what is asked while somebody types", () => {
       "--category",
       "--output",
       "--check",
+      "--trust",
       "--config",
       "--json",
       "--verbose",

@@ -92,6 +92,15 @@ export const table: Record<string, Cases> = {
       { argv: ["far", "http://127.0.0.1:PORT/mcp", "--no-check"], files: config({}) },
     ],
   },
+  trust: {
+    success: { argv: ["--yes"], files: working, options: { env: { CI: "" } } },
+    usage: { argv: ["--list", "--revoke"] },
+    failure: { argv: [], files: working, options: { env: { CI: "" } } },
+    json: [
+      { argv: ["--list"], files: working, before: [["trust", "--yes"]] },
+      { argv: ["--revoke"], files: working, before: [["trust", "--yes"]] },
+    ],
+  },
   remove: {
     success: { argv: ["odd"], files: working },
     usage: { argv: [] },

@@ -18,6 +18,7 @@ const exitCodes: Record<ErrorCode, number> = {
   USAGE: 2,
   CONFIG_NOT_FOUND: 2,
   CONFIG_INVALID: 2,
+  CONFIG_NOT_TRUSTED: 2,
   FILE_NOT_FOUND: 2,
   FILE_NOT_WRITABLE: 2,
   REGISTRY_INVALID: 2,

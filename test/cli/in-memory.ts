@@ -55,7 +55,7 @@ export async function cli(argv: string[], options: CliOptions = {}): Promise<Cli
     },
     stdout: output("stdout"),
     stderr: output("stderr"),
-    env: { PATH: process.env["PATH"], HOME: cwd, CLAUDIKINS_DAEMON: "off", ...env },
+    env: { PATH: process.env["PATH"], HOME: cwd, CI: "true", CLAUDIKINS_DAEMON: "off", ...env },
     cwd,
     interrupted,
   };

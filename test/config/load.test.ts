@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => folder[Symbol.dispose]());
 
 const load = (env: Record<string, string> = {}, flag?: string) =>
-  loadConfig({ flag, cwd: folder.path, env: { HOME: join(folder.path, "home"), ...env } });
+  loadConfig({ flag, cwd: folder.path, env: { HOME: join(folder.path, "home"), CI: "true", ...env } });
 
 const times = { startTimeoutMs: 30_000, callTimeoutMs: 60_000, idleTimeoutMs: 300_000 };
 const settings = { ...times, keepAlive: false, maxCallsInFlight: 100 };
@@ -207,7 +207,7 @@ describe("the model that executes tasks", () => {
   async function llmIn(llm: unknown, env: Record<string, string> = {}) {
     using folder = temporaryFolder();
     folder.write("claudikins.json", { mcpServers: {}, llm });
-    return (await loadConfig({ cwd: folder.path, env: { HOME: folder.path, ...env } })).llm;
+    return (await loadConfig({ cwd: folder.path, env: { HOME: folder.path, CI: "true", ...env } })).llm;
   }
 
   test("a preset has its address, a small model, and its key in the usual variable", async () => {

@@ -201,7 +201,7 @@ describe("what is meant for a server", () => {
     using folder = temporaryFolder();
     const deny = ["${HOME}"];
     folder.write("claudikins.json", { mcpServers: { a: { command: "x", deny }, b: { command: "x" } } });
-    const { servers } = await loadConfig({ cwd: folder.path, env: { HOME: folder.path } });
+    const { servers } = await loadConfig({ cwd: folder.path, env: { HOME: folder.path, CI: "true" } });
     expect(servers.get("a")).toMatchObject({ needs: [], policy: { deny: [{ patterns: deny }] } });
     expect(servers.get("a")).not.toHaveProperty("deny");
     expect(servers.get("b")?.policy).toBeUndefined();

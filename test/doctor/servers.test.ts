@@ -107,7 +107,7 @@ describe("sign-ins", () => {
 
   /** As if somebody had signed in. */
   async function signedIn(name: string, tokens: Partial<Tokens>): Promise<string> {
-    const env = { HOME: home.folder.path };
+    const env = { HOME: home.folder.path, CI: "true" };
     const { servers } = await loadConfig({ cwd: home.folder.path, env });
     const file = at(".local/share/claudikins/credentials.json");
     const all = { access: "of-nobody", scopes: [], since: 0, obtainedAt: 0, ...tokens };

@@ -20,7 +20,7 @@ export interface Project extends TemporaryFolder {
 
 export function project(): Project {
   const folder = temporaryFolder();
-  const env = { PATH: process.env["PATH"], HOME: folder.path };
+  const env = { PATH: process.env["PATH"], HOME: folder.path, CI: "true" };
   return {
     ...folder,
     registry: join(folder.path, ".claudikins", "registry"),

@@ -41,7 +41,7 @@ export class Recorded implements AsyncDisposable {
   async reopen(): Promise<Toolbox> {
     await this.#toolbox?.[Symbol.asyncDispose]();
     const { path } = this.project;
-    const env = { PATH: process.env["PATH"], HOME: path };
+    const env = { PATH: process.env["PATH"], HOME: path, CI: "true" };
     this.#toolbox = new Toolbox(await loadConfig({ cwd: path, env }), new Sandbox(), {
       env,
       cwd: path,

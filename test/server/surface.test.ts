@@ -30,7 +30,7 @@ async function surfaceWith(servers: Record<string, Given>, settings: object = {}
     { command: "none", args: [name], ...(description ? { description } : {}) },
   ]);
   folder.write("claudikins.json", { mcpServers: Object.fromEntries(entries), ...settings });
-  const env = { HOME: folder.path };
+  const env = { HOME: folder.path, CI: "true" };
   const config = await loadConfig({ cwd: folder.path, env });
   const options = { env, cwd: folder.path, log: silentLog };
   const { names } = assignNames([...config.servers.keys()]);

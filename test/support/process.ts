@@ -26,11 +26,14 @@ export async function runProgram(command: string[], options: RunOptions = {}): P
   return { exitCode: child.exitCode, stdout, stderr };
 }
 
-/** What a program under test may see: PATH, the isolated home of the preload, and what the test adds. Its servers are its own. */
+/**
+ * What a program under test may see: PATH, the isolated home of the preload, and what the test adds. Its servers are its own,
+ * and it trusts the configs that it finds, unless the test takes `CI` away.
+ */
 export function testEnvironment(more: Record<string, string> = {}): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   const xdg = Object.entries(process.env).filter(([name]) => name.startsWith("XDG_")) as [string, string][];
-  return { PATH, HOME, ...Object.fromEntries(xdg), NO_COLOR: "1", CLAUDIKINS_DAEMON: "off", ...more };
+  return { PATH, HOME, ...Object.fromEntries(xdg), NO_COLOR: "1", CI: "true", CLAUDIKINS_DAEMON: "off", ...more };
 }
 
 /** Pids of living processes whose command line contains the text. Linux's /proc where there is one, `ps` elsewhere. */

@@ -21,7 +21,7 @@ export async function ledgerOf(home: string): Promise<Counts | undefined> {
 
 /** The folder is the home, and has the config, if any. */
 export async function inSession<T>(folder: string, work: (client: Client, toolbox: Toolbox) => Promise<T>): Promise<T> {
-  const env = { PATH: process.env["PATH"], HOME: folder };
+  const env = { PATH: process.env["PATH"], HOME: folder, CI: "true" };
   const config = await loadConfig({ cwd: folder, env });
   await using toolbox = new Toolbox(config, new Sandbox(), { env, cwd: folder, log: silentLog });
   const server = createSession(toolbox, new AbortController().signal, sessionMode(toolbox));

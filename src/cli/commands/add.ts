@@ -2,6 +2,8 @@
 
 import { networkTypeOf } from "../../config/address.ts";
 import { serverFolder } from "../../config/discover.ts";
+import { checkTrust } from "../../config/trust/check.ts";
+import { isAnsweredFor } from "../../config/trust/require.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import {
   type CatalogVariable,
@@ -13,6 +15,7 @@ import {
 } from "../../flows/add-server.ts";
 import { type ConfigFile, configAsText, openConfigFile, withServer, writeConfigFile } from "../../flows/config-file.ts";
 import { haveSecrets } from "../../flows/hosts/secrets.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../../flows/trust/keep-trust.ts";
 import { isPasted, readPasted } from "../../hosts/pasted.ts";
 import { command, commonArgs } from "../command.ts";
 import { repeatable, several } from "../flags.ts";
@@ -21,6 +24,7 @@ import { saying } from "../progress.ts";
 import { ask, canAsk } from "../prompt.ts";
 import { toolboxOf } from "../session.ts";
 import { about, list, number, record, text, texts } from "../shapes.ts";
+import { askingForTrust, trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "add",
@@ -63,6 +67,7 @@ export default command({
     force: { type: "boolean", description: "Replace the server that has the name" },
     "no-check": { type: "boolean", description: "Do not start it, and do not ask for its variables" },
     config: commonArgs.config,
+    ...trustArgs,
     json: commonArgs.json,
   },
   examples: [
@@ -86,7 +91,11 @@ export default command({
   async run(args, io, all) {
     const words = all("what");
     if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Give --user or --config, not both");
+    const { cwd, env } = io;
+    const answer = { flag: args.config, trust: args.trust, cwd, env };
+    if (!args.user && !isAnsweredFor(answer)) await askingForTrust(args, io, () => checkTrust(answer));
     const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
+    const isTrusted = await isTrustedFile(configFile, io.env);
     // The parser reads `--no-…` as a flag that is taken back.
     const isChecked = args["check"] !== false;
     const details: Details = {
@@ -108,6 +117,8 @@ export default command({
       checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox, io.interrupted)));
     }
     writeConfigFile(configFile, text, { secrets: configFile.kind === "user" });
+    if (isTrusted) await keepTrust(configFile, text, io.env);
+    else if (!args.json && args.config !== undefined) await io.stderr.write(`note: ${untrustedText(configFile)}\n`);
     if (configFile.kind === "project" && !args.json && haveSecrets(servers.map(({ entry }) => entry))) {
       await io.stderr.write(
         `warning: ${configFile.file} has a secret in it: keep it out of git, or write \${VAR} instead\n`,

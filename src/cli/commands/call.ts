@@ -1,7 +1,9 @@
 /** `claudikins call`: one tool, with arguments as words, through the daemon or by itself. */
 
 import { maxTimeoutMs } from "../../config/defaults.ts";
-import { discoverConfig, serverFolder } from "../../config/discover.ts";
+import { serverFolder } from "../../config/discover.ts";
+import { checkTrust } from "../../config/trust/check.ts";
+import { isAnsweredFor } from "../../config/trust/require.ts";
 import { DaemonClient } from "../../daemon/client.ts";
 import { shellSessionOf, type WrittenCall } from "../../daemon/protocol.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
@@ -17,6 +19,7 @@ import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
 import { about, anything, list, number, record, text } from "../shapes.ts";
 import { besideTrace, isTraced, type TraceFlags, traceArgs, traceOf } from "../trace-flags.ts";
+import { askingForTrust, type ConfigFlags, trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "call",
@@ -43,6 +46,7 @@ export default command({
     timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m" },
     ...traceArgs,
     ...daemonArgs,
+    ...trustArgs,
     ...commonArgs,
   },
   examples: [
@@ -74,9 +78,7 @@ export default command({
   },
 });
 
-interface Flags extends TraceFlags {
-  config?: string | undefined;
-}
+type Flags = TraceFlags & ConfigFlags;
 
 /** Whether somebody wants to see what happens: what the daemon says to a server is not seen from here. */
 function isWatched(flags: Flags, { env }: Io): boolean {
@@ -86,8 +88,9 @@ function isWatched(flags: Flags, { env }: Io): boolean {
 /** By what the daemon knows and holds; only what has to be confirmed comes back to the person who sits here. */
 async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
   const { cwd, env } = io;
-  const origin = discoverConfig({ flag: flags.config, cwd, env });
-  const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env);
+  const options = { flag: flags.config, trust: flags.trust, cwd, env };
+  const origin = await askingForTrust(flags, io, () => checkTrust(options));
+  const client = new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnsweredFor(options));
   const activity = new Activity(io.stderr, waitingText(wanted));
   const { onProgress } = activity;
   const onLine = onProgress && ((line: object) => "progress" in line && onProgress(String(line.progress)));
@@ -119,7 +122,7 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
     import("../consent.ts"),
   ]);
   await using trace = await traceOf(flags, io);
-  await using toolbox = await openToolbox(io, flags.config, { args: flags, sharing: "shell" });
+  await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
   toolbox.pool.trace = trace?.trace;
   const activity = new Activity(besideTrace(flags, io.stderr), waitingText(wanted));
   const { onProgress } = activity;
@@ -145,7 +148,7 @@ async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<Tool
     import("../session.ts"),
     import("../ask-arguments.ts"),
   ]);
-  await using toolbox = await openToolbox(io, flags.config, { args: flags, sharing: "shell" });
+  await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
   const { tool } = await describe(wanted, toolbox, io.interrupted);
   return [...wanted.given, ...(await askArguments(tool, wanted.given, io))];
 }

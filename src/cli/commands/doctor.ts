@@ -8,6 +8,7 @@ import { findingsShape, findingsText, sumText } from "../doctor-report.ts";
 import { openScene } from "../doctor-scene.ts";
 import { Progress } from "../progress.ts";
 import { record, yesOrNo } from "../shapes.ts";
+import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "doctor",
@@ -17,13 +18,14 @@ export default command({
     // The parser reads `--no-…` as a flag that is taken back.
     "no-servers": { type: "boolean", description: "Start no server" },
     config: commonArgs.config,
+    ...trustArgs,
     json: { type: "boolean", description: "Print one JSON document and nothing else, also when there are problems" },
   },
   examples: ["claudikins doctor", "claudikins doctor --no-servers", "claudikins doctor --json"],
   json: record({ ok: yesOrNo, findings: findingsShape }),
   async run(args, io) {
     const withServers = args["servers"] !== false;
-    await using opened = await openScene(io, args.config, withServers);
+    await using opened = await openScene(io, args, { withServers, asks: false });
     const { toolbox } = opened.scene;
     const total = withServers ? (toolbox?.config.servers.size ?? 0) : 0;
     const progress = new Progress(args.json || total === 0 ? undefined : io.stderr, "servers", total);

@@ -18,6 +18,7 @@ import { recordArgs, recordedLine, recordTo } from "../record-flag.ts";
 import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
 import { countExecution } from "../shell-count.ts";
 import { besideTrace, traceArgs, traceOf } from "../trace-flags.ts";
+import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "exec",
@@ -40,6 +41,7 @@ export default command({
     ...traceArgs,
     ...recordArgs,
     ...daemonArgs,
+    ...trustArgs,
     ...commonArgs,
   },
   examples: [
@@ -62,7 +64,7 @@ export default command({
     ]);
     const source = await readSource(args.file, args.eval, io);
     await using trace = await traceOf(args, io);
-    await using toolbox = await openToolbox(io, args.config, { args, sandbox, sharing: "shell" });
+    await using toolbox = await openToolbox(io, args, { sandbox, sharing: "shell" });
     toolbox.pool.trace = trace?.trace;
     await recordTo(toolbox, "exec", args, io);
     const activity = new Activity(besideTrace(args, io.stderr), "Running");

@@ -10,6 +10,7 @@ import type { Io } from "../io.ts";
 import { Progress } from "../progress.ts";
 import { errorJson } from "../report.ts";
 import { openToolbox } from "../session.ts";
+import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "gen",
@@ -38,6 +39,7 @@ export default command({
     },
     clean: { type: "boolean", description: "Remove generated files that belong to no server; never a file of yours" },
     check: { type: "boolean", description: "Write nothing; exit code 1 when something would be written or removed" },
+    ...trustArgs,
     ...commonArgs,
   },
   examples: [
@@ -49,7 +51,7 @@ export default command({
   json: genShape,
   jsonFailure: { "report?": genShape },
   async run(args, io, all) {
-    await using toolbox = await openToolbox(io, args.config, { registry: args.output });
+    await using toolbox = await openToolbox(io, args, { registry: args.output });
     const only = await chosenServers(toolbox, { servers: all("server"), categories: all("category") });
     const total = only?.length ?? toolbox.config.servers.size;
     const progress = new Progress(args.json ? undefined : io.stderr, "servers", total);

@@ -16,6 +16,7 @@ import {
   takeInventory,
 } from "../../flows/hosts/switch-over.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../../flows/trust/keep-trust.ts";
 import { chosenHosts, hostNames } from "../../hosts/hosts.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
@@ -160,7 +161,10 @@ export default command({
     }
 
     async function write(): Promise<Applied[]> {
+      const isTrusted = await isTrustedFile(configFile, io.env);
       if (plan.isNew) writeConfigFile(configFile, plan.configText, { secrets: configFile.kind === "user" });
+      if (plan.isNew && isTrusted) await keepTrust(configFile, plan.configText, io.env);
+      if (!isTrusted && !args.json) await io.stderr.write(`note: ${untrustedText(configFile)}\n`);
       if (plan.isNew && !args.json) await io.stderr.write(`\nWrote ${configFile.file}\n`);
       const isShared = configFile.kind === "project" && plan.isNew;
       if (isShared && !args.json && haveSecrets(inventory.servers.map(({ entry }) => entry))) {

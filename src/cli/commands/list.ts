@@ -14,6 +14,7 @@ import { errorJson, errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
 import { about, either, list, named, nothing, number, oneOf, problem, record, text, texts, time } from "../shapes.ts";
 import { table } from "../table.ts";
+import { trustArgs } from "../trust-prompt.ts";
 
 /** Nothing that is secret: no arguments, no values of variables. */
 const serversShape = named(
@@ -91,6 +92,7 @@ export default command({
     },
     detailed: { type: "boolean", description: "Of tools: how to call them, too" },
     check: { type: "boolean", description: "Start every server, ask it for its tools, and say which ones fail" },
+    ...trustArgs,
     ...commonArgs,
   },
   examples: [
@@ -111,16 +113,16 @@ export default command({
     }
     if (what === "tools") {
       if (args.check) throw new ClaudikinsError("USAGE", "--check is for servers: claudikins list --check");
-      const { detailed = false, json = false, config } = args;
+      const { detailed = false, json = false } = args;
       const { writeToolList } = await import("../tool-list.ts");
-      return writeToolList({ servers: all("server"), detailed, json, config }, io);
+      return writeToolList({ servers: all("server"), detailed, json, flags: args }, io);
     }
     if (args.detailed || named !== undefined) {
       throw new ClaudikinsError("USAGE", `${named === undefined ? "--detailed" : `"${named}"`} is for tools`, {
         hint: `claudikins list tools ${named ?? "--detailed"}`,
       });
     }
-    await using toolbox = await openToolbox(io, args.config);
+    await using toolbox = await openToolbox(io, args);
     const { origin } = toolbox.config;
     const servers: CheckedServer[] = args.check ? await checked() : await withHeld(inventory(toolbox), origin, io.env);
     const failure = failureOf(servers);

@@ -1,5 +1,6 @@
 /** `claudikins remove`: takes servers out of the config, with their generated files, and their sign-ins where that is wanted. */
 import type { NetworkServer } from "../../config/load.ts";
+import { isAnsweredFor } from "../../config/trust/require.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import {
   type ConfigFile,
@@ -9,6 +10,7 @@ import {
   writeConfigFile,
 } from "../../flows/config-file.ts";
 import { logout, standings } from "../../flows/sign-ins.ts";
+import { isTrustedFile, keepTrust } from "../../flows/trust/keep-trust.ts";
 import { didYouMean } from "../../near-names.ts";
 import { command, commonArgs } from "../command.ts";
 import { openCredentials } from "../credentials.ts";
@@ -41,12 +43,15 @@ export default command({
     const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
     const names = [...new Set(all("names"))];
     for (const name of names) if (!configFile.entries.has(name)) throw unknown(name, configFile);
-    // Before: what has no entry cannot be signed out of.
-    const signedOut = await signOut(names, configFile, args, io);
+    const isTrusted = await isTrustedFile(configFile, io.env);
+    const isUsable = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });
+    // Before: what has no entry cannot be signed out of. A config that nobody trusts names folders and addresses at will.
+    const signedOut = isUsable ? await signOut(names, configFile, args, io) : new Map<string, boolean>();
     let text = configFile.text;
     for (const name of names) text = withoutServer(configFile, text, name);
     writeConfigFile(configFile, text);
-    await removeFiles(configFile, text, io);
+    if (isTrusted) await keepTrust(configFile, text, io.env);
+    if (isUsable) await removeFiles(configFile, text, io);
     const removed = names.map((server) => ({
       server,
       ...(signedOut.has(server) ? { signedOut: signedOut.get(server) } : {}),

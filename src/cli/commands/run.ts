@@ -28,6 +28,7 @@ import {
 } from "../shapes.ts";
 import { chosenLlm } from "../task-model.ts";
 import { writeTask } from "../task-report.ts";
+import { trustArgs } from "../trust-prompt.ts";
 
 const step = record({
   level: oneOf("category", "server", "tool", "arguments"),
@@ -81,6 +82,7 @@ export default command({
     },
     timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m" },
     ...daemonArgs,
+    ...trustArgs,
     ...commonArgs,
   },
   json: either(
@@ -99,7 +101,7 @@ export default command({
     const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
     const task = await taskOf(all("task"), io);
     const { openToolbox } = await import("../session.ts");
-    await using toolbox = await openToolbox(io, args.config, { args, sharing: "shell" });
+    await using toolbox = await openToolbox(io, args, { sharing: "shell" });
     const llm = chosenLlm(toolbox.config.llm, args.model, io.env);
     const [{ OpenAiModel }, { runTask }] = await Promise.all([
       import("../../navigator/openai-model.ts"),

@@ -10,6 +10,7 @@ import { foundText, nothingText, searchShape } from "../found-text.ts";
 import type { Output } from "../io.ts";
 import { openToolbox } from "../session.ts";
 import { countMark } from "../shell-count.ts";
+import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "search",
@@ -27,6 +28,7 @@ export default command({
       description: "How much of each tool (default signatures); full is JSON, with schemas",
       choices: details,
     },
+    ...trustArgs,
     ...commonArgs,
   },
   examples: [
@@ -45,7 +47,7 @@ export default command({
         hint: "claudikins search --json - < queries.txt",
       });
     }
-    await using toolbox = await openToolbox(io, args.config);
+    await using toolbox = await openToolbox(io, args);
     countMark(toolbox, args.query);
     if (args.query === "-") {
       for (const line of (await io.stdin.text()).split("\n")) {

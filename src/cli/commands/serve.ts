@@ -1,6 +1,8 @@
 /** `claudikins serve`: what stands in an agent's MCP config, and with `--http` an address for many of them. */
 import { modes, prefixes } from "../../config/defaults.ts";
 import { httpTokenFile } from "../../config/locations.ts";
+import { toClaudikinsError } from "../../errors.ts";
+import type { LockedOptions } from "../../flows/locked-toolbox.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { openLog } from "../../log.ts";
 import { command, commonArgs } from "../command.ts";
@@ -13,6 +15,7 @@ import { takeMoreSockets } from "../more-sockets.ts";
 import { recordArgs, recordTo } from "../record-flag.ts";
 import { openToolbox } from "../session.ts";
 import { record, text } from "../shapes.ts";
+import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "serve",
@@ -23,6 +26,7 @@ export default command({
     ...recordArgs,
     ...daemonArgs,
     config: commonArgs.config,
+    ...trustArgs,
     mode: {
       type: "string",
       valueHint: "mode",
@@ -53,11 +57,18 @@ export default command({
     const mode = args.mode === undefined ? undefined : parseChoice(args.mode, "--mode", modes);
     const prefix = args.prefix === undefined ? undefined : parseChoice(args.prefix, "--prefix", prefixes);
     if (choice) takeMoreSockets(io);
-    await using toolbox = await openToolbox(io, args.config, { args, sharing: "host" });
-    const { config } = toolbox;
-    config.mode = mode ?? config.mode;
-    config.prefix = prefix ?? config.prefix;
-    await recordTo(toolbox, "serve", args, io);
+    // On stdin is the host, also where it is a terminal: nobody can be asked there.
+    const openAs = async (asks: boolean) => {
+      const opened = await openToolbox(io, args, { sharing: "host", asks });
+      const { config } = opened;
+      config.mode = mode ?? config.mode;
+      config.prefix = prefix ?? config.prefix;
+      await recordTo(opened, "serve", args, io);
+      return opened;
+    };
+    await using toolbox = await openAs(choice !== undefined).catch((error) =>
+      lockedToolbox(error, { open: () => openAs(false), asks: choice === undefined }, io),
+    );
     if (choice) await serveHttp(toolbox, choice, args.json === true, io);
     else {
       const { serveStdio } = await import("../../server/stdio.ts");
@@ -66,6 +77,23 @@ export default command({
     return 0;
   },
 });
+
+/** The host is answered, too, where the config is not trusted yet. Throws every other error. */
+async function lockedToolbox(
+  error: unknown,
+  options: Pick<LockedOptions, "open" | "asks">,
+  { cwd, env, stderr }: Io,
+): Promise<Toolbox> {
+  const { code, message, hint } = toClaudikinsError(error);
+  if (code !== "CONFIG_NOT_TRUSTED") throw error;
+  await stderr.write(`warning: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`);
+  const [{ LockedToolbox }, { Sandbox }] = await Promise.all([
+    import("../../flows/locked-toolbox.ts"),
+    import("../../sandbox/sandbox.ts"),
+  ]);
+  const log = await openLog(env["CLAUDIKINS_LOG"]);
+  return new LockedToolbox(new Sandbox(), { ...options, env, cwd, log });
+}
 
 /** Until it is interrupted; then what runs may end, and a second interruption ends it at once. */
 async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io: Io): Promise<void> {

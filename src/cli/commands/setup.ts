@@ -16,6 +16,7 @@ import { Progress } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { about, either, list, named, number, oneOf, problem, record, text, yesOrNo } from "../shapes.ts";
 import { filesFor, surroundingsOf, usualHosts } from "../skill-files.ts";
+import { trustArgs } from "../trust-prompt.ts";
 
 const result = oneOf("done", "unchanged", "to do", "failed");
 const path = { path: text, result, "problem?": problem };
@@ -42,6 +43,7 @@ export default command({
     "no-servers": { type: "boolean", description: "Start no server" },
     "dry-run": { type: "boolean", description: "Say what would be done, and do nothing" },
     config: commonArgs.config,
+    ...trustArgs,
     json: { type: "boolean", description: "Print one JSON document and nothing else, also when there are problems" },
   },
   examples: ["claudikins setup", "claudikins setup --yes", "claudikins setup --dry-run"],
@@ -49,7 +51,7 @@ export default command({
   async run(args, io) {
     // The parser reads `--no-…` as a flag that is taken back.
     const withServers = args["servers"] !== false;
-    await using opened = await openScene(io, args.config, false);
+    await using opened = await openScene(io, args, { withServers: false, asks: true });
     const { scene } = opened;
     const skillFiles = await chosenSkillFiles(args, io);
     const steps = scene.toolbox ? await work(scene.toolbox) : [];

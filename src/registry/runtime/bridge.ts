@@ -511,6 +511,7 @@ const exitCodes: Record<string, number> = {
   USAGE: 2,
   CONFIG_NOT_FOUND: 2,
   CONFIG_INVALID: 2,
+  CONFIG_NOT_TRUSTED: 2,
   FILE_NOT_FOUND: 2,
   FILE_NOT_WRITABLE: 2,
   REGISTRY_INVALID: 2,

@@ -117,7 +117,8 @@ export class Sessions {
   async #connect(transport: SessionTransport, canBeAsked: boolean): Promise<void> {
     const mode = sessionMode(this.#toolbox);
     const arePrivate = [...this.#toolbox.config.servers.values()].some(({ session }) => session === "private");
-    const hasOwnPool = canBeAsked || mode === "direct" || arePrivate;
+    // Of a config that is not trusted yet nobody knows whether its servers are shared.
+    const hasOwnPool = canBeAsked || mode === "direct" || arePrivate || this.#toolbox.isLocked;
     const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
     const server = createSession(toolbox, this.#closing.signal, mode);
     if (canBeAsked) toolbox.pool.host = hostOf(server);

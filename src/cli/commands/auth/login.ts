@@ -10,6 +10,7 @@ import { Activity, saying } from "../../progress.ts";
 import { openToolbox } from "../../session.ts";
 import { about, either, nothing, number, oneOf, record, text, texts, time } from "../../shapes.ts";
 import { TerminalGuide } from "../../sign-in-guide.ts";
+import { trustArgs } from "../../trust-prompt.ts";
 
 const usualTimeoutMs = 300_000;
 const maxTimeoutMs = 3_600_000;
@@ -32,6 +33,7 @@ export default command({
     timeout: { type: "string", valueHint: "time", description: "How long you may take, for example 90s or 15m (5m)" },
     force: { type: "boolean", description: "Sign in again, also where that is done or not needed" },
     config: commonArgs.config,
+    ...trustArgs,
     json: commonArgs.json,
   },
   examples: [
@@ -55,7 +57,7 @@ export default command({
   async run(args, io) {
     const timeoutMs =
       args.timeout === undefined ? usualTimeoutMs : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
-    await using toolbox = await openToolbox(io, args.config);
+    await using toolbox = await openToolbox(io, args);
     const server = args.server === undefined ? await theOneThatWaits() : serverToSignInTo(args.server, toolbox);
     if (!server) {
       if (args.json) await io.stdout.write("null\n");

@@ -6,6 +6,7 @@ import { openCredentials } from "../../credentials.ts";
 import { saying } from "../../progress.ts";
 import { openToolbox } from "../../session.ts";
 import { list, record, text, yesOrNo } from "../../shapes.ts";
+import { trustArgs } from "../../trust-prompt.ts";
 
 export default command({
   name: "logout",
@@ -14,12 +15,13 @@ export default command({
     server: { type: "positional", required: false, description: "Its name in the config", complete: "server" },
     all: { type: "boolean", description: "Of all servers of the config" },
     config: commonArgs.config,
+    ...trustArgs,
     json: commonArgs.json,
   },
   examples: ["claudikins auth logout github", "claudikins auth logout --all"],
   json: record({ servers: list(record({ server: text, signedOut: yesOrNo })) }),
   async run(args, io) {
-    await using toolbox = await openToolbox(io, args.config);
+    await using toolbox = await openToolbox(io, args);
     const credentials = openCredentials(io, args);
     if ((args.server === undefined) === (args.all !== true)) throw whichOne();
     const servers = args.server === undefined ? networkServers(toolbox) : [serverToSignInTo(args.server, toolbox)];

@@ -8,6 +8,7 @@ import { errorJson } from "../../report.ts";
 import { openToolbox } from "../../session.ts";
 import { about, list, oneOf, record, text, texts, time, yesOrNo } from "../../shapes.ts";
 import { table } from "../../table.ts";
+import { trustArgs } from "../../trust-prompt.ts";
 
 const servers = list(
   record({
@@ -32,13 +33,14 @@ export default command({
       complete: "server",
     },
     config: commonArgs.config,
+    ...trustArgs,
     json: commonArgs.json,
   },
   examples: ["claudikins auth status", "claudikins auth status github", "claudikins auth status --json"],
   json: record({ servers }),
   jsonFailure: { "servers?": servers },
   async run(args, io) {
-    await using toolbox = await openToolbox(io, args.config);
+    await using toolbox = await openToolbox(io, args);
     const asked = args.server;
     const found = standings(
       asked === undefined ? networkServers(toolbox) : [serverToSignInTo(asked, toolbox)],

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { loadConfig } from "../../../config/load.ts";
+import { userConfigFile } from "../../../config/locations.ts";
 import { HeldServers } from "../../../daemon/held/held-servers.ts";
 import { localLines } from "../../../daemon/held/local-lines.ts";
 import { placeAt, placeOf } from "../../../daemon/place.ts";
@@ -11,6 +12,7 @@ import { dated, openLog } from "../../../log.ts";
 import { command, commonArgs } from "../../command.ts";
 import { parseDuration } from "../../flags.ts";
 import { logsOf, toolboxOf } from "../../session.ts";
+import { trustArgs } from "../../trust-prompt.ts";
 
 const maxIdleMs = 86_400_000;
 
@@ -19,6 +21,7 @@ export default command({
   description: "Hold the servers of a config for all who call their tools. It is started when it is needed.",
   args: {
     config: commonArgs.config,
+    ...trustArgs,
     demo: { type: "boolean", description: "The demo's config, whatever files there are" },
     socket: {
       type: "string",
@@ -31,7 +34,15 @@ export default command({
   },
   examples: ["claudikins daemon run", "CLAUDIKINS_LOG=debug claudikins daemon run --idle 1h"],
   async run(args, io) {
-    const config = await loadConfig({ flag: args.config, demo: args.demo, cwd: io.cwd, env: io.env });
+    // The flag comes from whoever calls a tool, so it says nothing about trust.
+    const config = await loadConfig({
+      flag: args.config,
+      demo: args.demo,
+      trust: args.trust,
+      isFlagFound: true,
+      cwd: io.cwd,
+      env: io.env,
+    });
     const { origin, folders } = config;
     const file = origin.kind === "demo" ? undefined : origin.file;
     const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket, io.env);
@@ -49,7 +60,11 @@ export default command({
       cwd,
       env: io.env,
       idleMs: args.idle === undefined ? undefined : parseDuration(args.idle, "--idle", maxIdleMs),
-      madeOf: [...(file === undefined ? [] : [file]), ...(Bun.isStandaloneExecutable ? [process.execPath] : [])],
+      // The user's own policy counts for every project.
+      madeOf: [
+        ...(file === undefined ? [] : [file, userConfigFile(io.env)]),
+        ...(Bun.isStandaloneExecutable ? [process.execPath] : []),
+      ],
       interrupted: io.interrupted,
       log,
       onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),

@@ -1,0 +1,61 @@
+/** Loads the config for a command, and asks the person at the terminal about one that is not trusted yet. */
+
+import type { ConfigOrigin } from "../config/discover.ts";
+import type { Config } from "../config/load.ts";
+import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
+import type { Args } from "./command.ts";
+import type { Io } from "./io.ts";
+import { canAsk, confirm } from "./prompt.ts";
+
+export const trustArgs = {
+  trust: { type: "boolean", description: "Use this project's config for this run, whatever it starts" },
+} as const satisfies Args;
+
+/** Flags that say which config counts and who answers for it. */
+export interface ConfigFlags {
+  config?: string | undefined;
+  trust?: boolean | undefined;
+  json?: boolean | undefined;
+}
+
+/** Throws what `loadConfig` throws; CONFIG_NOT_TRUSTED only where nobody can be asked, or the answer is no. */
+export function openConfig(flags: ConfigFlags, io: Io, asks = true): Promise<Config> {
+  const load = async () => {
+    const { loadConfig } = await import("../config/load.ts");
+    const config = await loadConfig({ flag: flags.config, trust: flags.trust, cwd: io.cwd, env: io.env });
+    await tellSkipped(config.origin, flags, io);
+    return config;
+  };
+  return asks ? askingForTrust(flags, io, load) : load();
+}
+
+/** Runs the work, and once more after the person has trusted the config that it failed for. */
+export async function askingForTrust<T>({ json }: ConfigFlags, io: Io, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof NotTrusted) || !error.request || json || !canAsk(io)) throw error;
+    if (!(await asksForTrust(error.request, io))) throw error;
+    return work();
+  }
+}
+
+/** Whether the person said yes; then it is written down. */
+export async function asksForTrust(request: TrustRequest, io: Io): Promise<boolean> {
+  const [{ questionText }, { trustConfig }] = await Promise.all([
+    import("../flows/trust/question.ts"),
+    import("../flows/trust/trust-config.ts"),
+  ]);
+  await io.stderr.write(questionText(request));
+  if (!(await confirm(io, "Trust this config?"))) return false;
+  await trustConfig(request, io.env);
+  return true;
+}
+
+/** A file that somebody may expect to count. */
+async function tellSkipped(origin: ConfigOrigin, { json }: ConfigFlags, io: Io): Promise<void> {
+  const skipped = "skipped" in origin ? (origin.skipped ?? []) : [];
+  for (const { file, folder } of json ? [] : skipped) {
+    await io.stderr.write(`warning: ${file} is not used: claudikins and sandboxed code write in ${folder}\n`);
+  }
+}

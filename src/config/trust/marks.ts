@@ -1,0 +1,86 @@
+/** What of a config somebody has to trust, as digests: another command, address, variable or rule gives another digest. */
+import { createHash } from "node:crypto";
+import type { ParsedConfig } from "../parse.ts";
+import type { ServerEntry } from "../schema.ts";
+
+export interface Marks {
+  /** Of everything that is not a server's: policy, model, folders. */
+  rules: string;
+  /** By name, of all servers that are not disabled. */
+  servers: Record<string, string>;
+}
+
+/** Keys that start nothing, leak nothing and allow nothing. Any other key counts, also one that does not exist yet. */
+const harmlessOfServer = [
+  "disabled",
+  "category",
+  "description",
+  "startTimeoutMs",
+  "callTimeoutMs",
+  "idleTimeoutMs",
+  "session",
+  "keepAlive",
+  "maxCallsInFlight",
+];
+const harmlessOfConfig = [
+  "$schema",
+  "servers",
+  "limits",
+  "check",
+  "observe",
+  "surfaceTokens",
+  "mode",
+  "prefix",
+  "directTokens",
+  "stats",
+  "hooks",
+  "logs",
+];
+
+export function marksOf(config: ParsedConfig): Marks {
+  const servers = enabledServers(config).map(([name, entry]) => [name, digestOf(thatCounts(entry))] as const);
+  return { rules: digestOf(rulesOf(config)), servers: Object.fromEntries(servers) };
+}
+
+export function enabledServers({ servers }: ParsedConfig): [string, ServerEntry][] {
+  return [...servers].filter(([, { disabled }]) => !disabled);
+}
+
+/** An entry without its harmless keys. */
+export function thatCounts(entry: ServerEntry): Record<string, unknown> {
+  return without(entry, harmlessOfServer);
+}
+
+/** What counts beside the servers, without what says nothing. */
+export function rulesOf(config: ParsedConfig): Record<string, unknown> {
+  const { executeTask, record, ...rest } = without(config, harmlessOfConfig);
+  return { ...rest, ...(executeTask === true ? { executeTask } : {}), ...(record === "contents" ? { record } : {}) };
+}
+
+/** Whether somebody who trusts the one trusts the other: the same rules, and no server that is new or different. */
+export function isCovered(marks: Marks, by: Marks): boolean {
+  const known = new Map(Object.entries(by.servers));
+  return marks.rules === by.rules && Object.entries(marks.servers).every(([name, mark]) => known.get(name) === mark);
+}
+
+/** A config that starts nothing and sets no rules needs nobody's trust. */
+export function isHarmless(config: ParsedConfig): boolean {
+  return enabledServers(config).length === 0 && Object.keys(rulesOf(config)).length === 0;
+}
+
+function without(value: object, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([key, each]) => !keys.includes(key) && each !== undefined));
+}
+
+export function digestOf(value: unknown): string {
+  return createHash("sha256")
+    .update(JSON.stringify(sorted(value)))
+    .digest("hex");
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, each]) => [key, sorted(each)]));
+}

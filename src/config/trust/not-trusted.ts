@@ -1,0 +1,52 @@
+/** The error of a config that nobody has trusted yet, with what is needed to ask a person about it. */
+import { ClaudikinsError } from "../../errors.ts";
+import type { ParsedConfig } from "../parse.ts";
+import { enabledServers } from "./marks.ts";
+import type { Trusted } from "./store.ts";
+
+/** What a person is asked about. */
+export interface TrustRequest {
+  file: string;
+  text: string;
+  config: ParsedConfig;
+  /** The state that was trusted last; undefined where none ever was. */
+  before: Trusted | undefined;
+}
+
+export class NotTrusted extends ClaudikinsError {
+  /** Undefined where trusting it is not possible: the file belongs to somebody else. */
+  readonly request: TrustRequest | undefined;
+
+  constructor(message: string, hint: string, request?: TrustRequest) {
+    super("CONFIG_NOT_TRUSTED", message, { hint });
+    this.request = request;
+  }
+
+  static of(request: TrustRequest): NotTrusted {
+    const { file, config, before } = request;
+    const why = before ? "has changed since you trusted it" : "is not trusted yet";
+    const servers = enabledServers(config);
+    const programs = servers.filter(([, { url }]) => url === undefined).length;
+    const count = (number: number, noun: string) => (number === 0 ? [] : [`${number} ${noun}${number > 1 ? "s" : ""}`]);
+    const what = [...count(programs, "program"), ...count(servers.length - programs, "server on the network")];
+    const has = what.length === 0 ? "" : ` It names ${what.join(" and ")}; nothing was started.`;
+    return new NotTrusted(
+      `The config ${file} ${why}.${has}`,
+      `See what it would do, and trust it: claudikins trust ${quoted(file)}`,
+      request,
+    );
+  }
+
+  static foreign(file: string, problem: string, user: string | undefined): NotTrusted {
+    const own = user === undefined ? "" : `, and to use your own one: --config ${quoted(user)}`;
+    return new NotTrusted(
+      `The config ${file} ${problem}, so it is not used`,
+      `To use it all the same: --config ${quoted(file)}${own}`,
+    );
+  }
+}
+
+/** As a word of a command line. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,73 @@
+/**
+ * Folders that claudikins, or code in its sandbox, writes to. Nothing below one of them is ever a config: code could write a
+ * claudikins.json there and wait for somebody to run claudikins in that folder.
+ */
+import { appendFileSync, mkdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
+import { readIfThere } from "../../files.ts";
+import type { Environment } from "../environment.ts";
+import { type Folders, userDataFolder, writtenFoldersFile } from "../locations.ts";
+
+/** The folder of that kind that the file is in, or undefined. */
+export function writtenFolderAround(file: string, env: Environment): string | undefined {
+  const folders = [realOf(userDataFolder(env)), ...rememberedFolders(env)];
+  for (const path of new Set([file, join(realOf(dirname(file)), basename(file))])) {
+    for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+      if (basename(folder).toLowerCase() === ".claudikins") return folder;
+    }
+    const found = folders.find((folder) => isWithin(path, folder));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * Writes down the folders of a config that do not stand in a usual place, which is known anyway. One line a folder, so that
+ * processes can add theirs at the same time. Where it cannot be written, configs there still have to be trusted.
+ */
+export function rememberFolders({ registry, workspace }: Folders, env: Environment): void {
+  const usual = [`${sep}.claudikins${sep}`, `${realOf(userDataFolder(env))}${sep}`];
+  const chosen = [registry, workspace].map(realOf).filter((folder) => !usual.some((part) => folder.includes(part)));
+  if (chosen.length === 0) return;
+  const known = new Set(rememberedFolders(env));
+  const lines = chosen.filter((folder) => !known.has(folder)).map((folder) => `${JSON.stringify(folder)}\n`);
+  if (lines.length === 0) return;
+  const file = writtenFoldersFile(env);
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    appendFileSync(file, lines.join(""), { mode: 0o600 });
+  } catch {
+    // See above.
+  }
+}
+
+function rememberedFolders(env: Environment): string[] {
+  let text: string | undefined;
+  try {
+    text = readIfThere(writtenFoldersFile(env));
+  } catch {
+    // As good as none.
+  }
+  return (text ?? "").split("\n").flatMap((line) => {
+    try {
+      const folder: unknown = JSON.parse(line);
+      return typeof folder === "string" && folder !== "" ? [folder] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Whether the path is the folder or something in it. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+}
+
+/** Without links, also where the end of the path does not exist yet. */
+export function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path === dirname(path) ? path : join(realOf(dirname(path)), basename(path));
+  }
+}

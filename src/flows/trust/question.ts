@@ -1,0 +1,54 @@
+/** The question whether a config is to be trusted: all that it would do, or what has changed since it was trusted. */
+import type { TrustRequest } from "../../config/trust/not-trusted.ts";
+import type { Line } from "../../config/trust/store.ts";
+import { visible } from "../../policy/question.ts";
+import { linesOf } from "./lines.ts";
+
+export interface Change {
+  sign: "+" | "-";
+  line: Line;
+}
+
+/** Undefined where no state was trusted before. */
+export function changesOf({ config, before }: Pick<TrustRequest, "config" | "before">): Change[] | undefined {
+  if (!before) return undefined;
+  const now = linesOf(config);
+  const old = before.lines;
+  const isIn = (line: Line, lines: readonly Line[]) => lines.some((each) => keyOf(each) === keyOf(line));
+  return [
+    ...old.filter((line) => !isIn(line, now)).map((line): Change => ({ sign: "-", line })),
+    ...now.filter((line) => !isIn(line, old)).map((line): Change => ({ sign: "+", line })),
+  ];
+}
+
+/** Ends with a line break. Nothing in it can look like a line of ours, or move the cursor of a terminal. */
+export function questionText(request: TrustRequest): string {
+  const { file, config } = request;
+  const changes = changesOf(request);
+  const lines: Change[] = changes ?? linesOf(config).map((line) => ({ sign: "+", line }));
+  const head = changes
+    ? `${visible(file)} has changed since you trusted it. What is different (- before, + now):`
+    : `${visible(file)} is not trusted yet. If you trust it, claudikins will:`;
+  if (lines.length === 0) return `${visible(file)} has changed only in what starts and allows nothing.\n`;
+  const parts = Map.groupBy(lines, ({ line }) => line.part);
+  const text = [...parts].map(([part, group]) => {
+    const [others, secrets] = [group.filter((each) => !isHiddenTwin(each, group)), group.filter(isSecretOf(group))];
+    const shown = [
+      ...others.map(({ sign, line }) => `    ${changes ? `${sign} ` : ""}${line.label}: ${visible(line.text)}`),
+      ...secrets.map(({ line }) => `    ${line.label}: ${visible(line.text)} (a value that is not shown has changed)`),
+    ];
+    return `  ${visible(part)}\n${shown.join("\n")}`;
+  });
+  return `${head}\n\n${text.join("\n")}\n\n`;
+}
+
+/** Of a line that looks the same before and now, since what has changed is hidden. */
+function isHiddenTwin({ sign, line }: Change, group: readonly Change[]): boolean {
+  return group.some((other) => other.sign !== sign && other.line.label === line.label && other.line.text === line.text);
+}
+
+const isSecretOf = (group: readonly Change[]) => (each: Change) => each.sign === "+" && isHiddenTwin(each, group);
+
+function keyOf({ part, label, text, digest }: Line): string {
+  return JSON.stringify([part, label, text, digest]);
+}

@@ -1,0 +1,180 @@
+/** `serve` with a config that is not trusted yet: it answers at once, starts nothing, and works as soon as somebody trusts it. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js";
+import { fromSource } from "../support/claudikins.ts";
+import { type HostOptions, openHost, type TestHost } from "../support/host.ts";
+import { httpServe } from "../support/http-serve.ts";
+import { runProgram, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+let env: Record<string, string>;
+beforeEach(() => {
+  folder = temporaryFolder();
+  mkdirSync(join(folder.path, "home"));
+  env = {
+    HOME: join(folder.path, "home"),
+    XDG_DATA_HOME: join(folder.path, "data"),
+    CI: "",
+    TOKEN: "secret-of-the-user",
+  };
+});
+afterEach(() => folder[Symbol.dispose]());
+
+/** The second server leaves a trace when it is started. */
+const started = () => existsSync(join(folder.path, "started"));
+const write = (more: object = {}) =>
+  folder.write("claudikins.json", {
+    mcpServers: {
+      odd: { ...fixture("odd"), description: "INJECTED WORDS" },
+      evil: { command: "sh", args: ["-c", `echo "$T" > '${folder.path}/started'`], env: { T: "${TOKEN}" } },
+    },
+    ...more,
+  });
+const trust = () => runProgram([...fromSource, "trust", "--yes"], { cwd: folder.path, env });
+const host = (options: HostOptions = {}) => openHost(folder, { ...options, env });
+const textOf = ({ content }: Record<string, unknown>) =>
+  (content as { text: string }[]).map(({ text }) => text).join("\n");
+const execute = (to: TestHost) => to.call("execute_code", { code: "return (await odd.structured()).answer" });
+
+/** A host whose person is asked, and answers. */
+function answering(...answers: ElicitResult[]): { asked: ElicitRequest["params"][]; options: HostOptions } {
+  const asked: ElicitRequest["params"][] = [];
+  const options: HostOptions = {
+    capabilities: { elicitation: {} },
+    prepare: (client) =>
+      client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
+        asked.push(params);
+        return answers[Math.min(asked.length, answers.length) - 1] ?? { action: "cancel" };
+      }),
+  };
+  return { asked, options };
+}
+const yes: ElicitResult = { action: "accept", content: { answer: "trust" } };
+
+describe("a host that cannot ask", () => {
+  test("gets its tools, and from each call the command; nothing is started, and nothing of the config is told", async () => {
+    const file = write();
+    await using agent = await host();
+    const { tools } = await agent.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["search_tools", "execute_code"]);
+    expect(agent.client.getInstructions()).toContain("search_tools");
+    expect(agent.client.getInstructions()).not.toMatch(/INJECTED|odd|evil/);
+    for (const result of [await agent.call("search_tools", { query: "answer" }), await execute(agent)]) {
+      expect(result["isError"]).toBe(true);
+      expect(textOf(result)).toContain(`claudikins trust ${file}`);
+      expect(textOf(result)).not.toMatch(/secret-of-the-user|INJECTED/);
+    }
+    expect(started()).toBe(false);
+  });
+
+  test("works with the next call after `claudikins trust`, without a restart", async () => {
+    write();
+    await using agent = await host();
+    expect((await execute(agent))["isError"]).toBe(true);
+    expect((await trust()).exitCode).toBe(0);
+    expect(textOf(await execute(agent))).toStartWith("42");
+    expect(textOf(await agent.call("search_tools", { query: "structured" }))).toContain("odd.structured");
+  });
+
+  test("a policy, a mode and a model of the config count for nothing before", async () => {
+    write({ mode: "direct", executeTask: true, llm: { baseUrl: "http://127.0.0.1:9/v1", model: "m" } });
+    await using agent = await host({ capabilities: { sampling: {} } });
+    const { tools } = await agent.client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(["search_tools", "execute_code"]);
+  });
+});
+
+describe("a host that can ask", () => {
+  test("asks once, with what would be started and read, and goes on", async () => {
+    const file = write();
+    const { asked, options } = answering(yes);
+    await using agent = await host(options);
+    const results = await Promise.all([execute(agent), execute(agent)]);
+    expect(results.map(textOf).every((text) => text.startsWith("42"))).toBe(true);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]?.message).toContain(file);
+    expect(asked[0]?.message).toContain("start: sh -c ");
+    expect(asked[0]?.message).toContain("read from the environment: TOKEN");
+    expect(asked[0]?.message).not.toContain("secret-of-the-user");
+    // It is written down: the next process does not ask.
+    await using next = await host(options);
+    await execute(next);
+    expect(asked).toHaveLength(1);
+  });
+
+  for (const [name, answer] of Object.entries({
+    no: { action: "accept", content: { answer: "no" } },
+    "an empty answer": { action: "accept", content: {} },
+    decline: { action: "decline" },
+    cancel: { action: "cancel" },
+  } satisfies Record<string, ElicitResult>)) {
+    test(`${name}: is not asked again in this session, and gets the command`, async () => {
+      write();
+      const { asked, options } = answering(answer);
+      await using agent = await host(options);
+      for (const _ of [1, 2]) expect(textOf(await execute(agent))).toContain("claudikins trust ");
+      expect(asked).toHaveLength(1);
+      expect(started()).toBe(false);
+      await trust();
+      expect(textOf(await execute(agent))).toStartWith("42");
+    });
+  }
+
+  test("is not asked what nobody would read to its end", async () => {
+    const many = Array.from({ length: 200 }, (_, at) => [`server${at}`, { command: "true", args: ["x".repeat(40)] }]);
+    folder.write("claudikins.json", { mcpServers: Object.fromEntries(many) });
+    const { asked, options } = answering(yes);
+    await using agent = await host(options);
+    expect(textOf(await execute(agent))).toContain("claudikins trust ");
+    expect(asked).toHaveLength(0);
+  });
+});
+
+test("over HTTP nobody is asked, since the client may be somebody else; it works once the config is trusted", async () => {
+  write();
+  await using serve = await httpServe(folder, [], { env });
+  const { asked, options } = answering(yes);
+  await using agent = await openHost(folder, { ...options, url: serve.url });
+  await using second = await openHost(folder, { url: serve.url });
+  for (const each of [agent, second]) expect(textOf(await execute(each))).toContain("claudikins trust ");
+  expect(asked).toHaveLength(0);
+  await trust();
+  for (const each of [agent, second]) expect(textOf(await execute(each))).toStartWith("42");
+});
+
+test("a daemon does not load a config that is not trusted, whoever asks for it", async () => {
+  const file = write();
+  const run = (...flags: string[]) =>
+    runProgram([...fromSource, "daemon", "run", "--config", file, "--idle", "1ms", "--json", ...flags], {
+      cwd: folder.path,
+      env: { ...env, CLAUDIKINS_CONFIG: file },
+    });
+  const refused = await run();
+  expect(refused.exitCode).toBe(2);
+  expect(JSON.parse(refused.stderr).error.code).toBe("CONFIG_NOT_TRUSTED");
+  expect((await run("--trust")).exitCode).toBe(0);
+  await trust();
+  expect((await run()).exitCode).toBe(0);
+});
+
+test("call uses no daemon that runs for somebody who answered for one run only", async () => {
+  folder.write("claudikins.json", { mcpServers: { odd: fixture("odd") } });
+  const on = testEnvironment({ ...env, CLAUDIKINS_DAEMON: "on", XDG_RUNTIME_DIR: "" });
+  const call = (...flags: string[]) =>
+    runProgram([...fromSource, "call", "odd.structured", ...flags], { cwd: folder.path, env: on });
+  expect((await call()).exitCode).toBe(2);
+  expect((await call("--trust")).exitCode).toBe(0);
+  expect((await call()).exitCode).toBe(2);
+  expect((await call("--config", "claudikins.json")).exitCode).toBe(0);
+  await runProgram([...fromSource, "trust", "--yes"], { cwd: folder.path, env: on });
+  expect((await call()).exitCode).toBe(0);
+  await runProgram([...fromSource, "trust", "--revoke"], { cwd: folder.path, env: on });
+  const { stdout } = await runProgram([...fromSource, "daemon", "status", "--json"], { cwd: folder.path, env: on });
+  expect(JSON.parse(stdout)).toEqual({ daemons: [] });
+});
