@@ -8,6 +8,7 @@ import { type Clock, maxTimerMs, TimeLimit } from "../time-limit.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import { brokeOff, NetworkFailure } from "./network-failure.ts";
 import { onAbort } from "./on-abort.ts";
+import { pageAddress } from "./page-address.ts";
 import { objectsOf } from "./result.ts";
 import type { ProgressListener, ServerProgress } from "./server-progress.ts";
 import type { ServerRequests } from "./server-requests.ts";
@@ -181,13 +182,14 @@ function answeredHint(method: string): string | undefined {
 /** What a person has to do in a browser before the call can succeed. */
 function pagesHint({ data }: UrlElicitationRequiredError): string | undefined {
   const { elicitations } = (data ?? {}) as { elicitations?: unknown };
-  const urls = objectsOf(elicitations).flatMap(({ url }) => (isPage(url) ? [url] : []));
-  return urls.length === 0 ? undefined : `Somebody has to open ${urls.slice(0, 3).join(" and ")}; then call it again.`;
+  const urls = objectsOf(elicitations).flatMap(({ url }) => pageAddress(url).href ?? []);
+  const short = urls.filter((url) => url.length < longestPage);
+  return short.length === 0
+    ? undefined
+    : `Somebody has to open ${short.slice(0, 3).join(" and ")}; then call it again.`;
 }
 
-function isPage(url: unknown): url is string {
-  return typeof url === "string" && url.length < 2_000 && /^https?:\/\/[^\s\p{Cc}]+$/u.test(url);
-}
+const longestPage = 2_000;
 
 function answeredErrorCode(method: string, code: number) {
   if (method !== "tools/call" || code === McpCode.ParseError) return "PROTOCOL_ERROR";

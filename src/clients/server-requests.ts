@@ -22,6 +22,7 @@ import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
 import { type Host, hasForms, serverKey } from "./host.ts";
+import { lookAlikeNote, pageAddress } from "./page-address.ts";
 
 /** Requests of one server that are open at once. */
 const maxOpen = 16;
@@ -146,7 +147,9 @@ export class ServerRequests {
     const { tools, toolChoice } = valid(CreateMessageRequestSchema, "sampling/createMessage", params).params;
     const usesTools = tools !== undefined || toolChoice !== undefined;
     if (usesTools && !sampling.tools) throw refused("sampling with tools", ErrorCode.InvalidParams);
-    const named = this.#named(params) as Parameters<NonNullable<Host["sample"]>>[0];
+    // To the host all servers behind claudikins are one: any context that it added would be the other servers', too.
+    const { includeContext: _, ...own } = params;
+    const named = this.#named(own) as Parameters<NonNullable<Host["sample"]>>[0];
     const answer = await this.#ask(signal, (asked) => this.#host!.sample!(named, asked));
     return usableAnswer(usesTools ? CreateMessageResultWithToolsSchema : CreateMessageResultSchema, "sampling", answer);
   }
@@ -158,8 +161,9 @@ export class ServerRequests {
     const mode = request.mode ?? "form";
     if (mode === "form" && !elicitation.form) throw refused("elicitation by a form", ErrorCode.InvalidParams);
     if (mode === "url" && !elicitation.url) throw refused("elicitation under a URL", ErrorCode.InvalidParams);
-    const named = { ...this.#named(params), mode, message: `[${this.#server}] ${readable(request.message)}` };
-    const forwarded = { ...named, ...this.#addressOf(request) } as ElicitRequest["params"];
+    const { note, ...address } = this.#addressOf(request, params["url"]);
+    const message = `[${this.#server}] ${readable(request.message)}${note ?? ""}`;
+    const forwarded = { ...this.#named(params), mode, message, ...address } as ElicitRequest["params"];
     const answer = await this.#ask(signal, (asked) => this.#host!.elicit!(forwarded, asked));
     return withDefaults(usableAnswer(ElicitResultSchema, "elicitation", answer), request);
   }
@@ -170,12 +174,12 @@ export class ServerRequests {
     return usableAnswer(ListRootsResultSchema, "roots", answer);
   }
 
-  #addressOf(request: ElicitRequest["params"]): object {
+  /** The schema has cleaned `request.url` already; `url` is as the server wrote it. */
+  #addressOf(request: ElicitRequest["params"], url: unknown): { url?: string; elicitationId?: string; note?: string } {
     if (request.mode !== "url") return {};
-    if (!/^https?:$/.test(new URL(request.url).protocol)) {
-      throw new Refusal(ErrorCode.InvalidParams, "claudikins: only addresses of the web are passed on, http and https");
-    }
-    return { elicitationId: this.#idFor(request.elicitationId) };
+    const page = pageAddress(url);
+    if (page.problem !== undefined) throw new Refusal(ErrorCode.InvalidParams, `claudikins: ${page.problem}`);
+    return { url: page.href, elicitationId: this.#idFor(request.elicitationId), note: lookAlikeNote(page.host) };
   }
 
   /** Two servers may use the same id. */
@@ -237,7 +241,7 @@ function refused(what: string, code: number = ErrorCode.MethodNotFound): Refusal
 function capabilitiesOf(host: Host | undefined): ClientCapabilities {
   const { sampling, elicitation, roots } = host?.capabilities ?? {};
   return {
-    ...(sampling && host?.sample ? { sampling } : {}),
+    ...(sampling && host?.sample ? { sampling: withoutContext(sampling) } : {}),
     ...(elicitation && host?.elicit
       ? {
           elicitation: {
@@ -248,6 +252,10 @@ function capabilitiesOf(host: Host | undefined): ClientCapabilities {
       : {}),
     ...(roots && host?.listRoots ? { roots } : {}),
   };
+}
+
+function withoutContext({ context: _, ...rest }: NonNullable<ClientCapabilities["sampling"]>) {
+  return rest;
 }
 
 function valid<T>(schema: z.ZodType<T>, method: string, params: object): T {

@@ -342,4 +342,58 @@ describe("says what is wrong", () => {
       hint: Nobody can sign in there safely: it needs an address that starts with https://."
     `);
   });
+
+  const nowhere = "it sends us for the sign-in to https://";
+
+  test.each(["https://169.254.169.254", "https://2852039166", "https://[::ffff:169.254.169.254]"])(
+    "nobody is sent to the metadata service of a cloud: %s",
+    async (address) => {
+      // By the header, by the server's description, and by each endpoint of its authorization server.
+      const header = { "www-authenticate": `Bearer resource_metadata="${address}/latest"` };
+      hostile({ "/mcp": () => new Response("", { status: 401, headers: header }) });
+      expect(await desk.failure(finish())).toContain(nowhere);
+      await desk[Symbol.asyncDispose]();
+      const { port } = hostile({
+        "/.well-known/oauth-protected-resource/mcp": () =>
+          Response.json({ resource: `http://127.0.0.1:${port}/mcp`, authorization_servers: [address] }),
+      });
+      expect(await desk.failure(finish())).toContain(nowhere);
+      for (const endpoint of ["registration_endpoint", "authorization_endpoint", "token_endpoint"]) {
+        await desk[Symbol.asyncDispose]();
+        hostile({
+          "/register": register,
+          "/.well-known/oauth-authorization-server": described({ [endpoint]: address }),
+        });
+        expect([endpoint, await desk.failure(finish())]).toEqual([endpoint, expect.stringContaining(nowhere)]);
+      }
+    },
+  );
+
+  test("an address with a name or password in it is opened by nobody", async () => {
+    for (const endpoint of ["registration_endpoint", "authorization_endpoint", "token_endpoint"]) {
+      const away = { [endpoint]: "https://bank.example@evil.example/x" };
+      hostile({ "/register": register, "/.well-known/oauth-authorization-server": described(away) });
+      expect([endpoint, await desk.failure(finish())]).toEqual([
+        endpoint,
+        expect.stringMatching(/^PROTOCOL_ERROR: .*(?:name or password|hides where it leads)/),
+      ]);
+      await desk[Symbol.asyncDispose]();
+    }
+    hostile({});
+  });
+
+  /** An authorization server's description with some of its endpoints elsewhere. */
+  function described(elsewhere: Record<string, string>) {
+    return (request: Request) => {
+      const { origin } = new URL(request.url);
+      return Response.json({
+        issuer: `${origin}/`,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        response_types_supported: ["code"],
+        ...elsewhere,
+      });
+    };
+  }
 });

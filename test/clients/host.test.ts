@@ -453,3 +453,76 @@ test("servers hear of other roots when they were told that they would", async ()
   pool.rootsChanged();
   expect(await call("seen")).toMatchObject({ rootsChanged: 0 });
 });
+
+test("no server gets context of the host, which would be that of other servers", async () => {
+  const { host, asked } = answering();
+  open({ ...host, capabilities: { ...everything, sampling: { tools: {}, context: {} } } });
+  expect(await call("capabilities")).toMatchObject({ sampling: { tools: {} } });
+  expect(((await call("capabilities")) as { sampling: object }).sampling).not.toHaveProperty("context");
+  for (const includeContext of ["allServers", "thisServer", "none"]) {
+    await ask("sampling/createMessage", { ...question, includeContext });
+  }
+  expect(asked.length).toBe(3);
+  expect(JSON.stringify(asked)).not.toContain("includeContext");
+  expect(JSON.stringify(asked)).not.toContain('Server"');
+});
+
+describe("a page that a server wants opened", () => {
+  const opened = async (url: string) => {
+    const { host, asked } = answering();
+    open(host);
+    const answered = (await ask("elicitation/create", { ...page, url })) as { error?: { message: string } };
+    const [first] = asked as { params: { url: string; message: string } }[];
+    return { refused: answered.error?.message, params: first?.params };
+  };
+
+  test.each([
+    "https://bank.example@evil.example/",
+    "https://bank.example:443@evil.example/",
+    "https://@evil.example/",
+    "https://bank.example%40evil.example/",
+    "https://bank.example%2eevil.example/",
+    "https:\\\\evil.example/",
+    "https://evil.example\\@bank.example/",
+    "https:evil.example",
+    "https:///evil.example",
+    " https://evil.example/",
+    "https://bank.example\n.evil.example/",
+    "https://bank.example\u0000.evil.example/",
+    "https://bank.example\u202e/moc.live//",
+    "https://bank.example\u200b.evil.example/",
+    "https://bank.example\u3000@evil.example/",
+    "https://bank.example\uff0f@evil.example/",
+    "https://bank.example\uff20evil.example/",
+    "https://bank.example\u2044.evil.example@x/",
+    "file:///etc/passwd",
+    "data:text/html,x",
+    "vscode://evil/x",
+    "ftp://evil.example/",
+    "javascript:alert(1)//https://bank.example",
+    "https://",
+  ])("is refused where it is not what it seems: %j", async (url) => {
+    const { refused, params } = await opened(url);
+    expect(refused).toContain("claudikins: ");
+    expect(params).toBeUndefined();
+  });
+
+  test.each([
+    ["https://example.com/@user?to=a@b#c", "https://example.com/@user?to=a@b#c"],
+    ["HTTPS://EXAMPLE.com:443/a b".replace(" ", "%20"), "https://example.com/a%20b"],
+    ["http://2130706433:8080/", "http://127.0.0.1:8080/"],
+    ["https://example.com/gr\u00fc\u00dfe", "https://example.com/gr%C3%BC%C3%9Fe"],
+  ])("is shown as a browser would understand it: %j", async (url, shown) => {
+    expect((await opened(url)).params).toMatchObject({ url: shown, message: "[asker] Sign in" });
+  });
+
+  test.each([
+    ["https://\u0430pple.com/", "xn--pple-43d.com"],
+    ["https://xn--80ak6aa92e.com/", "xn--80ak6aa92e.com"],
+    ["https://login.\u0430pple.com/", "login.xn--pple-43d.com"],
+  ])("says so where its name has letters that look like others: %j", async (url, host) => {
+    const { params } = await opened(url);
+    expect(params?.url).toBe(`https://${host}/`);
+    expect(params?.message).toContain(`the page is at ${host}, an international name`);
+  });
+});

@@ -249,7 +249,9 @@ describe("one place for", () => {
   test("output: the streams of cli/io, never the console", () => {
     // There it stands in the text of a generated example.
     expect(having(/\bconsole\s*\.\s*\w+\(/)).toEqual(["registry/emit.ts"]);
-    expect(having(/process\.(?:stdout|stderr)\.write|print\(process\.(?:stdout|stderr)|Bun\.(?:stdout|stderr)/)).toEqual([bridge]);
+    expect(
+      having(/process\.(?:stdout|stderr)\.write|print\(process\.(?:stdout|stderr)|Bun\.(?:stdout|stderr)/),
+    ).toEqual([bridge]);
   });
 
   test("the end of the process: an exit code, but for the second signal", () => {

@@ -6,12 +6,14 @@ import type { NetworkServer } from "../../config/load.ts";
 import { version } from "../../version.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { NetworkFailure, noAnswer, refusal } from "../network-failure.ts";
+import { pageAddress } from "../page-address.ts";
 import { httpForm } from "./access.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
 import { type Client, checkIssuer, clientFor, knownClient, oauthOf } from "./client.ts";
 import type { CredentialStore, SignInRecord } from "./credentials.ts";
 import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
 import { isLoopback, privateFetch } from "./private-fetch.ts";
+import { checkReach } from "./reach.ts";
 import { chosenScopes, renew, union, without } from "./renewal.ts";
 import { type Code, type Desk, deskOf, isStranger, revoke, storedMetadata, tokensForCode } from "./tokens.ts";
 import { cancelled, loginCommand, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
@@ -45,7 +47,7 @@ export async function authorize(asked: Authorization) {
   const client = await clientFor(server, record, found, { redirectUrl, scopes, fetch });
   await remember(asked, found, client);
   const state = randomBytes(32).toString("base64url");
-  const { authorizationUrl, codeVerifier } = await begun(found, {
+  const { authorizationUrl, codeVerifier } = await begun(url, found, {
     clientInformation: client.information,
     redirectUrl: redirectUrl.href,
     state,
@@ -128,20 +130,22 @@ async function remember({ server, store, redirectUrl }: Authorization, found: Di
 
 type Begin = Parameters<typeof startAuthorization>[1];
 
-async function begun({ issuer, metadata, resource }: Discovered, options: Begin) {
-  try {
-    const started = await startAuthorization(issuer, {
-      ...options,
-      ...(metadata ? { metadata } : {}),
-      ...(resource === undefined ? {} : { resource: resource as unknown as URL }),
-    });
-    const { protocol } = started.authorizationUrl;
-    const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(started.authorizationUrl));
-    if (isSafe) return started;
-  } catch {
+async function begun(server: URL, { issuer, metadata, resource }: Discovered, options: Begin) {
+  const started = await startAuthorization(issuer, {
+    ...options,
+    ...(metadata ? { metadata } : {}),
+    ...(resource === undefined ? {} : { resource: resource as unknown as URL }),
+  }).catch(() => {
     throw notOAuth("its authorization server gives no codes, or not in the way (PKCE with S256) that is safe");
+  });
+  const page = started.authorizationUrl;
+  if (page.protocol !== "https:" && !(page.protocol === "http:" && isLoopback(page))) {
+    throw notOAuth("its authorization server has a page for the sign-in that is not under https://");
   }
-  throw notOAuth("its authorization server has a page for the sign-in that is not under https://");
+  const { problem } = pageAddress(page.href);
+  if (problem !== undefined) throw notOAuth(`the page for its sign-in cannot be opened safely: ${problem}`);
+  await checkReach(page, server);
+  return started;
 }
 
 /** The code in the address that the browser came back with. Whose answer it is counts before what it says. */

@@ -3,6 +3,8 @@ import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { NetworkFailure, noAnswer } from "../network-failure.ts";
 import { boundedText } from "../response-body.ts";
 import { maxMetadataBytes, megabytes } from "../size-limits.ts";
+import { unlessAborted } from "../unless-aborted.ts";
+import { checkReach } from "./reach.ts";
 import { cancelled, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
 
 const requestMs = 10_000;
@@ -13,7 +15,7 @@ export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
     const url = new URL(to);
     const method = init.method ?? "GET";
     checkAddress(url, method, server);
-    const { status, headers, text } = await answer(url, init, signal);
+    const { status, headers, text } = await answer(url, init, server, signal);
     const isRedirect = status >= 300 && status < 400;
     if (method !== "GET" && !isRedirect) {
       const error = errorOf(text);
@@ -24,8 +26,11 @@ export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
   };
 }
 
-/** Without TLS only this machine, and a look at what the server says of itself. */
+/** No userinfo, which `fetch` would send as a password. Without TLS only this machine, and a look at what the server says of itself. */
 function checkAddress(url: URL, method: string, server: URL): void {
+  if (url.username !== "" || url.password !== "") {
+    throw notOAuth(`its authorization server has an address with a name or password in it (${url.origin})`);
+  }
   const isOwn = url.origin === server.origin && method === "GET";
   if (url.protocol === "https:" || isOwn || (url.protocol === "http:" && isLoopback(url) && isLoopback(server))) return;
   throw new NetworkFailure(`its authorization server has an address without TLS (${url.origin})`, {
@@ -38,10 +43,11 @@ export function isLoopback({ hostname }: URL): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
-async function answer(url: URL, init: RequestInit, signal: AbortSignal) {
+async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSignal) {
   const limit = AbortSignal.timeout(requestMs);
   const both = AbortSignal.any([limit, signal]);
   try {
+    await unlessAborted(checkReach(url, server), both, "the sign-in");
     const response = await fetch(url, { ...init, redirect: "manual", signal: both });
     return {
       status: response.status,

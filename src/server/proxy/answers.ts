@@ -1,5 +1,6 @@
 /** What a host is answered when there is no result: a server's own error as it came, or ours with its hint. */
 import { ErrorCode, McpError, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
+import { pageAddress } from "../../clients/page-address.ts";
 import { isObject, type JsonObject, objectsOf } from "../../clients/result.ts";
 import { type ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 
@@ -52,12 +53,15 @@ function textOf({ message, hint }: ClaudikinsError): string {
   return hint === undefined ? message : `${message}\nHint: ${hint}`;
 }
 
-/** Ids of elicitations are told to the host with the server before them: two servers may use the same. */
+/**
+ * Ids of elicitations are told to the host with the server before them: two servers may use the same. Pages that nobody should
+ * open are left out.
+ */
 function dataOf(cause: McpError, server: string): unknown {
   if (!(cause instanceof UrlElicitationRequiredError) || !isObject(cause.data)) return cause.data;
-  const elicitations = objectsOf(cause.data["elicitations"]).map((each) => ({
-    ...each,
-    elicitationId: `${server}:${each["elicitationId"]}`,
-  }));
+  const elicitations = objectsOf(cause.data["elicitations"]).flatMap((each) => {
+    const { href } = pageAddress(each["url"]);
+    return href === undefined ? [] : [{ ...each, url: href, elicitationId: `${server}:${each["elicitationId"]}` }];
+  });
   return { ...cause.data, elicitations };
 }
