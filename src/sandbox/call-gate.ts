@@ -1,9 +1,7 @@
 /** The way out for the calls of one execution: how many there may be, how large they are, and how many run together. */
 import type { Limits } from "./contract.ts";
 import { argumentsTooLarge, openArgumentsTooLarge, openCallsOf, tooManyCalls } from "./limit-errors.ts";
-import type { ErrorShape, FromWorker } from "./messages.ts";
-
-type CallMessage = Extract<FromWorker, { type: "call" }>;
+import type { CallMessage, ErrorShape } from "./messages.ts";
 
 export class CallGate {
   readonly #limits: Limits;

@@ -111,7 +111,7 @@ export interface KnownFunction {
   /** JSON Schema of the one argument, for checking calls before they are made. */
   inputSchema?: unknown;
   /** How it is called, for whoever called it wrongly. */
-  signature?: string;
+  signature?: string | undefined;
 }
 
 /** A function that may have been meant. */

@@ -2,22 +2,56 @@
 import { CallGate } from "./call-gate.ts";
 import type { Cell, HostCalls } from "./cell.ts";
 import { codeFile, wrapped } from "./code/wrapper.ts";
-import type { BindingValue, CallGroup, FailureReason } from "./contract.ts";
+import type { BindingValue, CallGroup, FailureReason, LogEntry } from "./contract.ts";
 import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
 import { valueTooLarge } from "./limit-errors.ts";
 import { LogBuffer } from "./log-buffer.ts";
-import { type FromWorker, type RunMessage, type SettleMessage, stopReason, type WorkerResult } from "./messages.ts";
+import { type ErrorShape, type FromWorker, type RunMessage, type SettleMessage, stopReason } from "./messages.ts";
+import { type RecordedCalls, SeenCalls } from "./seen-calls.ts";
 
-type Failure = Extract<WorkerResult, { ok: false }>;
+/** How the code ended, as the engine tells it. */
+export type CodeResult =
+  /** `notes` is JSON of what looks wrong about the value. */
+  { ok: true; json: string | undefined; notes?: string | undefined } | CodeFailure;
+
+export interface CodeFailure {
+  ok: false;
+  reason: FailureReason;
+  error: ErrorShape & { stack: string };
+  floating?: boolean;
+  /** Tools that were asked for and are not there. */
+  missed?: string[];
+  /** Properties that were read from promises of calls. */
+  unawaited?: { tool: string; key: string }[];
+}
+
+export interface Ended {
+  result: CodeResult;
+  /** Whether the engine may be used for another execution. */
+  reusable: boolean;
+  registry: string | undefined;
+}
+
+export interface ExecutionOptions {
+  run: RunMessage;
+  /** Transpiled; the body of an async function. */
+  code: string;
+  send: (message: FromWorker) => void;
+  /** Called once. */
+  onEnd: (ended: Ended) => void;
+}
 
 export class Execution implements HostCalls {
   readonly #cell: Cell;
   readonly #run: RunMessage;
+  readonly #code: string;
   readonly #send: (message: FromWorker) => void;
+  readonly #onEnd: (ended: Ended) => void;
   readonly #logs: LogBuffer;
+  readonly #calls = new SeenCalls();
   readonly #files: Files;
   readonly #gate: CallGate;
   readonly #timers = new Map<number, Timer>();
@@ -30,29 +64,38 @@ export class Execution implements HostCalls {
   #displayedBytes = 0;
   #over = false;
 
-  constructor(cell: Cell, run: RunMessage, send: (message: FromWorker) => void) {
+  constructor(cell: Cell, { run, code, send, onEnd }: ExecutionOptions) {
     this.#cell = cell;
     this.#run = run;
+    this.#code = code;
     this.#send = send;
+    this.#onEnd = onEnd;
     this.#logs = new LogBuffer((entries) => send({ type: "logs", entries }), run.limits.logBytes);
-    this.#gate = new CallGate(run.limits, send);
+    this.#gate = new CallGate(run.limits, (call) => {
+      this.#calls.made(call);
+      send(call);
+    });
     this.#files = new Files(run.mounts);
-    this.#stop = new Int32Array(run.stop);
+    this.#stop = new Int32Array(run.state);
     this.#deadline = performance.now() + (run.deadline - Date.now());
     cell.enter(this, run.limits);
   }
 
   start(): void {
-    const { code, namespaces, deadline } = this.#run;
+    const { deadline } = this.#run;
+    const namespaces = this.#run.namespaces.map(({ description: _, ...each }) => each);
     this.#enter(() => {
-      const main = this.#cell.evaluate(wrapped(code), codeFile);
+      const main = this.#cell.evaluate(wrapped(this.#code), codeFile);
       const seed = [...crypto.getRandomValues(new Uint32Array(4))];
       this.#cell.callGuest("start", JSON.stringify({ namespaces, seed, timeoutMs: deadline - Date.now() }), main);
     });
   }
 
-  settle({ call, ...answer }: SettleMessage): void {
+  settle(message: SettleMessage): void {
+    if (this.#over) return;
+    const { call, ...answer } = message;
     this.#gate.answered(call);
+    this.#calls.answered(message);
     this.#enter(() => {
       const [kind, payload] = answer.ok ? payloadOf(answer.value) : [answerKind.error, JSON.stringify(answer.error)];
       this.#cell.callGuest("settle", call, kind, payload);
@@ -67,6 +110,20 @@ export class Execution implements HostCalls {
   /** Called when the stop flag may have changed while the code was only waiting. */
   checkStopped(): void {
     this.#enter(() => {});
+  }
+
+  /** The calls that were made so far. */
+  get calls(): RecordedCalls[] {
+    return this.#calls.all;
+  }
+
+  /** The first lines that were logged. */
+  get firstLogs(): readonly LogEntry[] {
+    return this.#logs.first;
+  }
+
+  get hasDisplayed(): boolean {
+    return this.#displayedBytes > 0;
   }
 
   /** Runs something in the engine, then everything that became possible by it; whatever happens has a result. */
@@ -200,7 +257,7 @@ export class Execution implements HostCalls {
   }
 
   /** What came out of the engine, or over its edge: an overflow of the host's stack, an abort of the instance. */
-  #failureOf(thrown: unknown): Failure {
+  #failureOf(thrown: unknown): CodeFailure {
     const stopped = this.#reasonToStop();
     const { guest, cause } = thrown as { guest?: unknown; cause?: unknown };
     if (stopped !== undefined) return stoppedFailure(stopped, (guest ?? cause) as GuestError | undefined);
@@ -215,16 +272,14 @@ export class Execution implements HostCalls {
     };
   }
 
-  #guestFailure(error: GuestError): Failure {
+  #guestFailure(error: GuestError): CodeFailure {
     // Unless the code itself may have thrown it.
     const unsaid =
-      error.name === "Thrown" &&
-      error.message === "null" &&
-      !/\b(?:throw\s+null|reject\(\s*null)\b/.test(this.#run.code);
+      error.name === "Thrown" && error.message === "null" && !/\b(?:throw\s+null|reject\(\s*null)\b/.test(this.#code);
     return guestFailure(unsaid ? outOfMemory : error);
   }
 
-  #finish(result: WorkerResult): void {
+  #finish(result: CodeResult): void {
     if (this.#over) return;
     this.#over = true;
     this.#cell.leave();
@@ -233,7 +288,7 @@ export class Execution implements HostCalls {
     // An engine that ran out of memory or stack, or was stopped in the middle, is not used again; and one that has grown
     // too large ends with its worker, which gives its memory back now and not some time.
     const reusable = (result.ok || result.reason === "threw") && !this.#cell.outgrown;
-    this.#send({ type: "done", result, reusable, registry: this.#files.registryPath });
+    this.#onEnd({ result, reusable, registry: this.#files.registryPath });
   }
 }
 
@@ -273,7 +328,7 @@ interface GuestError {
   unawaited?: { tool: string; key: string }[];
 }
 
-function guestFailure(error: GuestError): Failure {
+function guestFailure(error: GuestError): CodeFailure {
   const { name = "Error", message = "", stack = "", code, hint, floating = false, missed = [], unawaited = [] } = error;
   return {
     ok: false,
@@ -294,7 +349,7 @@ function reasonOf(name: string, message: string): FailureReason {
 }
 
 /** `interrupted` is the exception that the stop was inside: its frames say where the code was. */
-function stoppedFailure(reason: FailureReason, interrupted?: GuestError): Failure {
+function stoppedFailure(reason: FailureReason, interrupted?: GuestError): CodeFailure {
   const name = { cancelled: "CancelledError", cpu: "CpuTimeError" }[reason as string] ?? "TimeoutError";
   return { ok: false, reason, error: { name, message: "", stack: String(interrupted?.stack ?? "") } };
 }

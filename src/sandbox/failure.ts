@@ -2,23 +2,23 @@
 import type { Advice } from "./advice/surroundings.ts";
 import type { Transpiled } from "./code/transpile.ts";
 import { codeFile, wrapperLength } from "./code/wrapper.ts";
-import type { Bindings, Limits, OutcomeError } from "./contract.ts";
-import type { WorkerResult } from "./messages.ts";
-import type { RecordedCalls } from "./recorder.ts";
-
-type Failed = Extract<WorkerResult, { ok: false }>;
+import type { Limits, OutcomeError } from "./contract.ts";
+import type { CodeFailure } from "./execution.ts";
+import { plainFailure } from "./failure-words.ts";
+import type { KnownTools } from "./known-tools.ts";
+import type { RecordedCalls } from "./seen-calls.ts";
 
 export interface About {
   source: string;
   transpiled: Transpiled;
   limits: Limits;
-  bindings: Bindings;
+  known: KnownTools;
   calls: readonly RecordedCalls[];
 }
 
-export async function describeFailure(failed: Failed, about: About): Promise<OutcomeError> {
+export async function describeFailure(failed: CodeFailure, about: About): Promise<OutcomeError> {
   const { name, code, hint, stack } = failed.error;
-  const { message, hint: limitHint } = limitWords(failed, about.limits);
+  const { message, hint: limitHint } = plainFailure(failed, about.limits);
   const frames = framesOf(stack, about.transpiled);
   // The frame of an error's own constructor says where its class is, not where it was thrown.
   const first = frames.find(({ where }) => where !== name) ?? frames[0];
@@ -44,11 +44,11 @@ export async function describeFailure(failed: Failed, about: About): Promise<Out
 
 const notAwaited = "Nothing awaited this promise: put await in front of the call, or handle its failure with catch.";
 
-/** Of longer code, nothing is explained: it is walked through on the thread that answers the host. */
+/** Longer code is not explained: it would take too long. */
 const maxCode = 50_000;
 
 async function adviceFor(
-  { reason, error, missed = [], unawaited = [] }: Failed,
+  { reason, error, missed = [], unawaited = [] }: CodeFailure,
   { message, at }: { message: string; at: number | undefined },
   about: About,
 ): Promise<Advice> {
@@ -61,43 +61,12 @@ async function adviceFor(
     import("./advice/or-nothing.ts"),
   ]);
   const failing = { reason, name, message, code, hint, at, line, missed, unawaited };
-  return orNothing(() => {
-    const { surroundings, resultsOf } = surroundingsOf(about.transpiled.plain, about.bindings, about.calls);
-    return advise(failing, surroundings, resultsOf);
-  }, {});
-}
-
-function limitWords({ reason, error }: Failed, limits: Limits): { message: string; hint?: string } {
-  const seconds = limits.timeoutMs / 1000;
-  const megabytes = Math.round(limits.memoryBytes / 1_048_576);
-  switch (reason) {
-    case "timeout":
-      return {
-        message: `The code did not finish within ${seconds} s and was stopped`,
-        hint: "Look for a loop that never ends, do less in one execution, or ask for more time.",
-      };
-    case "cpu":
-      return {
-        message: `The code computed for ${limits.cpuMs / 1000} s and was stopped`,
-        hint: "Look for a loop that never ends, leave the heavy work to a tool, or raise limits.cpuMs.",
-      };
-    case "cancelled":
-      return { message: "The execution was cancelled" };
-    case "memory":
-      return {
-        message: `The code needed more than the ${megabytes} MB it may use`,
-        hint: "Work on one page or one item at a time and keep only what you need.",
-      };
-    case "stack":
-      return {
-        message: "Too many nested calls, or data nested too deeply",
-        hint: "Look for a recursion that never ends; turn deep recursion into a loop.",
-      };
-    case "crashed":
-      return { message: "The engine broke while running this code; the next execution gets a new one" };
-    default:
-      return { message: error.message };
-  }
+  return about.known.resolved(() =>
+    orNothing(() => {
+      const { surroundings, resultsOf } = surroundingsOf(about.transpiled.plain, about.known, about.calls);
+      return advise(failing, surroundings, resultsOf);
+    }, {}),
+  );
 }
 
 interface Frame {

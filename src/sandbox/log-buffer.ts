@@ -2,12 +2,16 @@
  * Collects log lines and hands them on in groups: a million lines must not become a million messages. Of more than may
  * be kept, the beginning and the end are, with a line between them that says how much is missing.
  */
-import type { LogLevel } from "./contract.ts";
+import type { LogEntry, LogLevel } from "./contract.ts";
+import { LogLines } from "./log-lines.ts";
 import type { LogPart } from "./messages.ts";
 
 const groupLines = 200;
 const groupBytes = 32_768;
 const groupAgeMs = 25;
+
+/** Lines that advice looks at. */
+const firstLines = 300;
 
 /** What a line takes beside its text. */
 const lineBytes = 64;
@@ -27,6 +31,7 @@ export class LogBuffer {
   #tailStart = 0;
   #tailHas = 0;
   #missing = 0;
+  readonly #first = new LogLines();
 
   /** `maxBytes` are of the lines' texts in UTF-16, and 64 for each line. */
   constructor(send: (entries: LogPart[]) => void, maxBytes: number) {
@@ -44,12 +49,17 @@ export class LogBuffer {
       return;
     }
     this.#headBytes -= bytes;
+    if (this.#first.entries.length < firstLines) this.#first.add(entry);
     const now = performance.now();
     if (this.#group.length === 0) this.#since = now;
     this.#group.push(entry);
     this.#groupBytes += bytes;
     const full = this.#group.length >= groupLines || this.#groupBytes >= groupBytes;
     if (full || now - this.#since >= groupAgeMs) this.#sendGroup();
+  }
+
+  get first(): readonly LogEntry[] {
+    return this.#first.entries;
   }
 
   /** Sends what is there; at the end, also the newest lines of too many. */

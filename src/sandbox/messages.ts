@@ -1,5 +1,17 @@
 /** The messages between an execution's owner and its worker. Values cross as text, never as live objects. */
-import type { BindingCall, BindingValue, FailureReason, Limits, LogEntry, Mounts, Namespace } from "./contract.ts";
+import type {
+  BindingCall,
+  BindingValue,
+  CheckMode,
+  FailureReason,
+  KnownFunction,
+  Limits,
+  LogEntry,
+  Mounts,
+  Namespace,
+  OutcomeError,
+  Suggestion,
+} from "./contract.ts";
 
 /** The first message to a worker: what its executions run in. Later ones are told to begin with `renew`. */
 export interface PrepareMessage {
@@ -14,15 +26,17 @@ export interface PrepareMessage {
 
 export interface RunMessage {
   type: "run";
-  /** Transpiled; the body of an async function. */
-  code: string;
+  /** TypeScript as it was written. */
+  source: string;
+  check: CheckMode;
+  /** The names of the tools. The worker asks for their schemas when it needs them. */
   namespaces: Namespace[];
   mounts: Mounts;
   limits: Limits;
   /** When the time is over: it began to run before the worker was ready. Milliseconds since 1970. */
   deadline: number;
-  /** One Int32; anything but 0 stops the code. */
-  stop: SharedArrayBuffer;
+  /** Two Int32: why the code must stop (`stopReason`), and how far the worker is (`phase`). */
+  state: SharedArrayBuffer;
 }
 
 export interface ErrorShape {
@@ -42,11 +56,26 @@ export interface DeadlineMessage {
   deadline: number;
 }
 
+/** What the check and the advice want to know about the tools. */
+export interface Questions {
+  tools: { namespace: string; name: string }[];
+  searches: { words: string; limit: number }[];
+}
+
+/** The answers, in the order of the questions. */
+export interface Answers {
+  tools: ToolDetails[];
+  searches: Suggestion[][];
+}
+
+export type ToolDetails = Pick<KnownFunction, "inputSchema" | "signature">;
+
 export type ToWorker =
   | PrepareMessage
   | RunMessage
   | SettleMessage
   | DeadlineMessage
+  | { type: "answers"; answers: Answers }
   | { type: "stop" }
   | { type: "renew" };
 
@@ -55,27 +84,50 @@ export interface LogPart extends LogEntry {
   open?: boolean;
 }
 
+export interface CallMessage extends Omit<BindingCall, "args"> {
+  type: "call";
+  call: number;
+  /** JSON. */
+  args: string;
+  /** The line of the code, where it is known. */
+  line: number | undefined;
+}
+
 export type FromWorker =
   | { type: "logs"; entries: LogPart[] }
   | { type: "display"; json: string }
-  /** `line` is that of the code, where it is known. */
-  | ({ type: "call"; call: number; args: string; line: number | undefined } & Omit<BindingCall, "args">)
-  /** `registry` is the first path below ./registry that was asked for. */
-  | { type: "done"; result: WorkerResult; reusable: boolean; registry: string | undefined };
+  | CallMessage
+  | { type: "questions"; questions: Questions }
+  | EndedMessage
+  | ExplainedMessage;
 
-export type WorkerResult =
-  /** `notes` is JSON of what looks wrong about the value. */
-  | { ok: true; json: string | undefined; notes?: string | undefined }
-  | {
-      ok: false;
-      reason: FailureReason;
-      error: ErrorShape & { stack: string };
-      floating?: boolean;
-      /** Tools that were asked for and are not there. */
-      missed?: string[];
-      /** Properties that were read from promises of calls. */
-      unawaited?: { tool: string; key: string }[];
-    };
+/** The code has ended. When `explains`, an `explained` message follows, which may be given up waiting for. */
+export interface EndedMessage {
+  type: "ended";
+  result: WorkerResult;
+  reusable: boolean;
+  /** The first path below ./registry that was asked for. */
+  registry: string | undefined;
+  explains: boolean;
+}
 
-/** Values of the stop flag. */
+/** A failure in words that help, or warnings about a value that looks wrong. */
+export interface ExplainedMessage {
+  type: "explained";
+  error?: OutcomeError;
+  warnings?: LogEntry[];
+}
+
+export type WorkerResult = { ok: true; json: string | undefined } | Failure;
+
+export interface Failure {
+  ok: false;
+  reason: FailureReason;
+  error: OutcomeError;
+}
+
+/** Values of the first number of the state. */
 export const stopReason = { none: 0, cancelled: 1, timeout: 2 } as const;
+
+/** Values of the second one. */
+export const phase = { starting: 0, reading: 1, running: 2 } as const;

@@ -4,67 +4,25 @@ import type { Clock } from "../time-limit.ts";
 import { textOf } from "./binding-value.ts";
 import type {
   Bindings,
-  BindingValue,
   CallWatcher,
   FailureReason,
   Limits,
-  LogEntry,
-  LogLevel,
   Outcome,
   OutcomeError,
   Receipt,
   ToolUse,
 } from "./contract.ts";
 import { resultTooLarge } from "./limit-errors.ts";
-import type { ErrorShape, FromWorker, LogPart, SettleMessage } from "./messages.ts";
-
-type CallMessage = Extract<FromWorker, { type: "call" }>;
-
-interface SeenCalls {
-  /** Without an answer yet. */
-  open: number;
-  /** With the arguments of the call before. */
-  repeated: number;
-  args: string | undefined;
-  results: BindingValue[];
-  failure: ErrorShape | undefined;
-}
-
-export interface RecordedCalls {
-  tool: string;
-  calls: number;
-  failures: number;
-  open: number;
-  repeated: number;
-  results: readonly BindingValue[];
-  /** The first one. */
-  failure: ErrorShape | undefined;
-}
-
-/** Results of one tool that are kept: the first one and the last ones. */
-const keptResults = 4;
-
-/** Of results that are longer only the last one is kept. */
-const longResult = 1_000_000;
-
-function keep(results: BindingValue[], value: BindingValue): void {
-  const isLong = (each: BindingValue) => textOf(each).length > longResult;
-  const place = isLong(value) ? results.findIndex(isLong) : -1;
-  if (place !== -1) results.splice(place, 1);
-  else if (results.length === keptResults) results.splice(1, 1);
-  results.push(value);
-}
+import { LogLines } from "./log-lines.ts";
+import type { CallMessage, ErrorShape, LogPart, SettleMessage } from "./messages.ts";
+import { toolId } from "./seen-calls.ts";
 
 export class Recorder {
   readonly #id = randomBytes(6).toString("hex");
   readonly #startedAt = performance.now();
-  readonly #logs: LogEntry[] = [];
-  /** Lines that were begun, by level: `process.stdout.write(".")`. */
-  readonly #openLines = new Map<LogLevel, LogEntry>();
+  readonly #logs = new LogLines();
   readonly #display: unknown[] = [];
   readonly #tools = new Map<string, ToolUse>();
-  /** By tool; only looked into when there is something to explain. */
-  readonly #seen = new Map<string, SeenCalls>();
   readonly #limits: Limits;
   readonly #watch: CallWatcher | undefined;
   #displayedChars = 0;
@@ -76,14 +34,7 @@ export class Recorder {
   }
 
   log(parts: LogPart[]): void {
-    for (const { level, text, open = false } of parts) {
-      const begun = this.#openLines.get(level);
-      if (begun) begun.text += text;
-      const line = begun ?? { level, text };
-      if (!begun) this.#logs.push(line);
-      if (open) this.#openLines.set(level, line);
-      else this.#openLines.delete(level);
-    }
+    for (const part of parts) this.#logs.add(part);
   }
 
   display(json: string): void {
@@ -100,16 +51,12 @@ export class Recorder {
   /** Makes one call through the bindings and gives the answer for the code; a failure is an answer too. */
   async call(message: CallMessage, bindings: Bindings, signal: AbortSignal, clock: Clock): Promise<SettleMessage> {
     const { call, namespace, group, name, raw } = message;
-    const tool = group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`;
+    const tool = toolId(message);
     const startedAt = performance.now();
     // Questions about the tools are no calls of tools.
     if (namespace === "") this.asked(`tools.${name}`);
     const use = namespace === "" ? newUse() : this.#use(tool);
     use.calls += 1;
-    const seen = this.#seenOf(tool);
-    seen.open += 1;
-    if (seen.args === message.args) seen.repeated += 1;
-    seen.args = message.args;
     const ended = this.#watch?.(message);
     try {
       const args = JSON.parse(message.args) as Record<string, unknown>;
@@ -118,7 +65,6 @@ export class Recorder {
       use.resultChars += text.length;
       const bytes = Buffer.byteLength(text);
       if (bytes > this.#limits.resultBytes) throw resultTooLarge(tool, bytes, this.#limits);
-      if (!raw) keep(seen.results, value);
       ended?.(signal.aborted ? { outcome: "cancelled" } : { outcome: "ok", text });
       return { type: "settle", call, ok: true, value };
     } catch (error) {
@@ -130,44 +76,16 @@ export class Recorder {
       }
       use.failures += 1;
       ended?.({ outcome: "failed", code: shape.code, message: shape.message });
-      seen.failure ??= shape;
       return { type: "settle", call, ok: false, error: shape };
     } finally {
-      if (!signal.aborted) seen.open -= 1;
       use.durationMs += performance.now() - startedAt;
     }
-  }
-
-  /** Of every tool that was called: its id, how often, and some of its results as text. Nothing is parsed for it. */
-  calls(): RecordedCalls[] {
-    return [...this.#seen].flatMap(([tool, seen]) => {
-      const use = this.#tools.get(tool);
-      const { open, repeated, results, failure } = seen;
-      return use ? [{ tool, calls: use.calls, failures: use.failures, open, repeated, results, failure }] : [];
-    });
-  }
-
-  #seenOf(tool: string): SeenCalls {
-    let seen = this.#seen.get(tool);
-    if (!seen) {
-      seen = { open: 0, repeated: 0, args: undefined, results: [], failure: undefined };
-      this.#seen.set(tool, seen);
-    }
-    return seen;
-  }
-
-  get logs(): readonly LogEntry[] {
-    return this.#logs;
-  }
-
-  get displayed(): boolean {
-    return this.#display.length > 0;
   }
 
   success(json: string | undefined): Outcome {
     const value: unknown = json === undefined ? undefined : JSON.parse(json);
     const shown = typeof value === "string" ? value.length : (json?.length ?? 0);
-    return { ok: true, value, logs: this.#logs, display: this.#display, receipt: this.#receipt(shown) };
+    return { ok: true, value, logs: this.#logs.entries, display: this.#display, receipt: this.#receipt(shown) };
   }
 
   failure(reason: FailureReason, error: OutcomeError): Outcome {
@@ -175,7 +93,7 @@ export class Recorder {
       ok: false,
       reason,
       error,
-      logs: this.#logs,
+      logs: this.#logs.entries,
       display: this.#display,
       receipt: this.#receipt(error.message.length + (error.hint?.length ?? 0)),
     };
@@ -199,7 +117,8 @@ export class Recorder {
       failures: sum((use) => use.failures),
       tools: Object.fromEntries(uses.map(([id, use]) => [id, { ...use, durationMs: round(use.durationMs) }])),
       charsIn: sum((use) => use.resultChars),
-      charsOut: resultChars + this.#displayedChars + this.#logs.reduce((total, { text }) => total + text.length + 1, 0),
+      charsOut:
+        resultChars + this.#displayedChars + this.#logs.entries.reduce((total, { text }) => total + text.length + 1, 0),
       ...(this.#registry === undefined ? {} : { registry: this.#registry }),
     };
   }

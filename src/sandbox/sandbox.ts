@@ -1,8 +1,6 @@
-/** Runs code: each execution in a worker of its own for its time, stopped for certain, answered with an Outcome. */
+/** Runs code: each execution has a worker to itself, which reads, checks and runs it, and which can always be stopped. */
 import { type Clock, TimeLimit } from "../time-limit.ts";
 import { Turns } from "../turns.ts";
-import { CheckError, wrongCalls } from "./code/check-error.ts";
-import type { Transpiled } from "./code/transpile.ts";
 import type {
   Bindings,
   CallWatcher,
@@ -14,13 +12,20 @@ import type {
   Outcome,
 } from "./contract.ts";
 import { compiledEngine } from "./engine/wasm.ts";
+import { plainFailure } from "./failure-words.ts";
 import { guestScript } from "./guest/bundle.ts" with { type: "macro" };
-import { type FromWorker, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
+import { answersTo } from "./known-tools.ts";
+import { type Failure, type FromWorker, phase, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
-import { isSuspicious } from "./suspicion.ts";
 
 /** How long a worker that was told to stop may take to say so, before it is ended from outside. */
 const stopGraceMs = 250;
+
+/** Reading a program takes milliseconds. In some programs a parser would try combinations for years. */
+const readingMs = 5_000;
+
+/** How long an outcome waits for its explanation. */
+const explainingMs = 2_000;
 
 const guest: string = guestScript();
 
@@ -61,32 +66,8 @@ export class Sandbox implements Disposable {
   /** Never rejects: whatever the code does is an outcome. */
   async execute(source: string, options: ExecuteOptions): Promise<Outcome> {
     const recorder = new Recorder(options.limits, options.watch);
-    try {
-      // Loaded while the worker starts.
-      const { transpile } = await import("./code/transpile.ts");
-      const transpiled = await transpile(source);
-      for (const note of transpiled.notes) recorder.log([{ level: "warn", text: `warning, ${note}` }]);
-      const findings = options.check === "off" ? [] : await transpiled.check(options.bindings);
-      if (findings.length > 0 && options.check === "error") throw wrongCalls(findings, source);
-      for (const { line, message } of findings) recorder.log([{ level: "warn", text: `line ${line}: ${message}` }]);
-      const result = await this.#runInTurn(transpiled.code, options, recorder);
-      if (result.ok) {
-        await secondLook(result, transpiled, options.bindings, recorder);
-        return recorder.success(result.json);
-      }
-      const { describeFailure } = await import("./failure.ts");
-      const failure = await describeFailure(result, {
-        source,
-        transpiled,
-        limits: options.limits,
-        bindings: options.bindings,
-        calls: recorder.calls(),
-      });
-      return recorder.failure(result.reason, failure);
-    } catch (error) {
-      if (error instanceof CheckError) return recorder.failure("check", error.error);
-      throw error;
-    }
+    const result = await this.#runInTurn(source, options, recorder);
+    return result.ok ? recorder.success(result.json) : recorder.failure(result.reason, result.error);
   }
 
   [Symbol.dispose](): void {
@@ -99,45 +80,73 @@ export class Sandbox implements Disposable {
   }
 
   /** The time of the code begins with its turn. */
-  async #runInTurn(code: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
-    if ((await this.#turns.take(options.signal)) === false) return lost("cancelled");
+  async #runInTurn(source: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
+    if ((await this.#turns.take(options.signal)) === false) return stopped("cancelled", options.limits);
     try {
-      return await this.#run(code, options, recorder);
+      return await this.#run(source, options, recorder);
     } finally {
       this.#turns.giveBack();
     }
   }
 
-  async #run(
-    code: string,
-    { bindings, limits, mounts, signal }: ExecuteOptions,
-    recorder: Recorder,
-  ): Promise<WorkerResult> {
+  async #run(source: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
+    const { bindings, limits, mounts, check, signal } = options;
     const { promise, resolve } = Promise.withResolvers<{ result: WorkerResult; reusable: boolean }>();
-    const stop = new SharedArrayBuffer(4);
+    const giveUp = (result: WorkerResult) => resolve({ result, reusable: false });
+    const state = new Int32Array(new SharedArrayBuffer(8));
     const calls = new AbortController();
     const { worker, prepared } = this.#take(limits.memoryBytes);
     const send = (message: ToWorker) => worker.postMessage(message);
+    /** What counts when the explanation does not come. */
+    let ended: { result: WorkerResult; reusable: boolean } | undefined;
+    const timers: Timer[] = [];
+    const after = (ms: number, then: () => void) => timers.push(setTimeout(then, ms));
 
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
-      if (data.type === "logs") recorder.log(data.entries);
-      else if (data.type === "display") recorder.display(data.json);
-      else if (data.type === "done") {
-        if (data.registry !== undefined) recorder.asked(data.registry);
-        resolve(data);
-      } else void recorder.call(data, bindings, calls.signal, clock).then(send);
+      switch (data.type) {
+        case "logs":
+          recorder.log(data.entries);
+          break;
+        case "display":
+          recorder.display(data.json);
+          break;
+        case "call":
+          void recorder.call(data, bindings, calls.signal, clock).then(send);
+          break;
+        case "questions":
+          send({ type: "answers", answers: answersTo(data.questions, bindings) });
+          break;
+        case "ended": {
+          const { result, reusable, registry, explains } = data;
+          if (registry !== undefined) recorder.asked(registry);
+          ended = { result, reusable };
+          calls.abort();
+          limit.end();
+          if (explains) after(explainingMs, () => giveUp(result));
+          else resolve(ended);
+          break;
+        }
+        case "explained": {
+          if (!ended) break;
+          const { result, reusable } = ended;
+          recorder.log(data.warnings ?? []);
+          resolve({ result: result.ok || !data.error ? result : { ...result, error: data.error }, reusable });
+        }
+      }
     };
     worker.onerror = (event) => {
       event.preventDefault();
       const stackOverflow = event.message.includes("Maximum call stack size");
-      resolve({ result: lost(stackOverflow ? "stack" : "crashed"), reusable: false });
+      giveUp(ended?.result ?? stopped(stackOverflow ? "stack" : "crashed", limits));
     };
 
     const halt = (reason: "cancelled" | "timeout") => {
-      Atomics.compareExchange(new Int32Array(stop), 0, stopReason.none, stopReason[reason]);
+      if (ended) return giveUp(ended.result);
+      Atomics.compareExchange(state, 0, stopReason.none, stopReason[reason]);
       calls.abort();
       send({ type: "stop" });
-      setTimeout(() => resolve({ result: lost(reason), reusable: false }), stopGraceMs).unref();
+      const isReading = Atomics.load(state, 1) === phase.reading;
+      after(stopGraceMs, () => giveUp(stopped(reason, limits, isReading)));
     };
     const limit = new TimeLimit(limits.timeoutMs, () => halt("timeout"));
     const tellDeadline = () => send({ type: "deadline", deadline: limit.deadline });
@@ -157,16 +166,21 @@ export class Sandbox implements Disposable {
     await prepared;
     send({
       type: "run",
-      code,
+      source,
+      check,
       namespaces: bindings.namespaces.map(withoutSchemas),
       mounts,
       limits,
       deadline: limit.deadline,
-      stop,
+      state: state.buffer,
     });
+    if (limits.timeoutMs > readingMs) {
+      after(readingMs, () => Atomics.load(state, 1) !== phase.running && giveUp(unreadable(limits)));
+    }
     if (signal?.aborted) cancel();
     const { result, reusable } = await promise;
     limit.end();
+    for (const timer of timers) clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);
     calls.abort();
     this.#giveBack(worker, limits.memoryBytes, reusable);
@@ -202,27 +216,6 @@ export class Sandbox implements Disposable {
   }
 }
 
-/** Longer code is not looked through again: that is done on the thread that answers the host. */
-const maxCode = 20_000;
-
-/** Says in the logs what is wrong with a result that looks so, where that is certain. */
-async function secondLook(
-  { json, notes }: Extract<WorkerResult, { ok: true }>,
-  transpiled: Transpiled,
-  bindings: Bindings,
-  recorder: Recorder,
-): Promise<void> {
-  const calls = recorder.calls();
-  const { logs, displayed } = recorder;
-  if (
-    transpiled.plain.code.length > maxCode ||
-    !isSuspicious({ code: transpiled.plain.code, json, notes, logs, calls })
-  )
-    return;
-  const { warn } = await import("./advice/second-look.ts");
-  recorder.log(warn({ json, notes, logs, displayed, calls }, transpiled.plain, bindings));
-}
-
 function startWorker(memoryBytes: number, again: boolean): ReadyWorker {
   // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
   const path = Bun.isStandaloneExecutable ? "./sandbox/worker.ts" : "./worker.ts";
@@ -235,15 +228,38 @@ async function prepare(worker: Worker, memoryBytes: number, again: boolean): Pro
   worker.postMessage({ type: "prepare", engine, guest, memoryBytes, again } satisfies ToWorker);
 }
 
-/** The result of a worker that could not give one itself. */
-function lost(reason: "cancelled" | "timeout" | "stack" | "crashed"): WorkerResult {
-  return { ok: false, reason, error: { name: "Error", message: "", stack: "" } };
+/** The result of an execution whose worker could not give one itself. */
+function stopped(reason: "cancelled" | "timeout" | "stack" | "crashed", limits: Limits, isReading = false): Failure {
+  const failure: Failure = {
+    ok: false,
+    reason,
+    error: { name: errorNames[reason] ?? "Error", message: "", stack: "" },
+  };
+  const error = plainFailure(failure, limits);
+  return {
+    ...failure,
+    error: isReading && reason === "timeout" ? { ...error, ...tooNested(limits.timeoutMs) } : error,
+  };
 }
 
-/** The guest needs the names alone. */
+const errorNames: Partial<Record<Failure["reason"], string>> = { cancelled: "CancelledError", timeout: "TimeoutError" };
+
+function unreadable(limits: Limits): Failure {
+  const error = { name: "SyntaxError", code: "CODE_UNREADABLE", stack: "", ...tooNested(readingMs) };
+  return { ...stopped("crashed", limits), reason: "check", error };
+}
+
+function tooNested(ms: number): { message: string; hint: string } {
+  return {
+    message: `The code could not be read as TypeScript within ${ms / 1000} s and was not run`,
+    hint: "The parser takes too long for what is nested or repeated in it: write it in smaller pieces, or without types.",
+  };
+}
+
+/** The names alone: schemas and signatures are sent when the worker asks for them. */
 function withoutSchemas(namespace: Namespace): Namespace {
-  const { name, jsName, functions, hidden = [] } = namespace;
-  if (functions === "any") return { name, jsName, functions };
+  const { name, jsName, description, functions, hidden = [] } = namespace;
+  if (functions === "any") return { name, jsName, description, functions };
   const named = (each: Pick<KnownFunction, "name" | "jsName">) => ({ name: each.name, jsName: each.jsName });
-  return { name, jsName, functions: functions.map(named), hidden: hidden.map(named) };
+  return { name, jsName, description, functions: functions.map(named), hidden: hidden.map(named) };
 }

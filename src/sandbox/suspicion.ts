@@ -1,7 +1,7 @@
 /** Whether an outcome that is ok deserves a second look: asked after every execution, so that nothing is parsed for it. */
 import { textOf } from "./binding-value.ts";
 import type { LogEntry } from "./contract.ts";
-import type { RecordedCalls } from "./recorder.ts";
+import type { RecordedCalls } from "./seen-calls.ts";
 
 export interface Ended {
   code: string;
@@ -13,8 +13,7 @@ export interface Ended {
 }
 
 const telling = ["undefined", "NaN", "[object "];
-const maxLogs = 300;
-/** Every name is looked for in every result, on the thread that answers the host. */
+/** Every name is looked for in every result. */
 const maxNames = 200;
 const maxResults = 4_000_000;
 /** Longer values are not searched for nothings. */
@@ -25,7 +24,7 @@ export function isSuspicious({ code, json, notes, logs, calls }: Ended): boolean
   if (notes !== undefined || calls.some(({ failures }) => failures > 0)) return true;
   if (json === undefined || (json.length < shortValue && nothing.test(json))) return true;
   if (telling.some((word) => json.includes(word))) return true;
-  if (logs.slice(0, maxLogs).some(({ text }) => telling.some((word) => text.includes(word)))) return true;
+  if (logs.some(({ text }) => telling.some((word) => text.includes(word)))) return true;
   return readsWhatIsNowhere(code, calls);
 }
 

@@ -2,8 +2,8 @@
 import { Cell } from "./cell.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
 import { endAddressOf, restoreSnapshot, runGuest } from "./engine/snapshot.ts";
-import { Execution } from "./execution.ts";
 import snapshotFile from "./guest-snapshot.bin" with { type: "file" };
+import { Job } from "./job.ts";
 import type { FromWorker, PrepareMessage, ToWorker } from "./messages.ts";
 import { useUniversalTime } from "./universal-time.ts";
 
@@ -13,7 +13,7 @@ useUniversalTime();
 
 let settings: PrepareMessage | undefined;
 let cell: Promise<Cell> | undefined;
-let current: Execution | undefined;
+let current: Job | undefined;
 
 /** The build puts the snapshot where the source has an empty file: from source, the guest's script is run. */
 const snapshot = Bun.file(snapshotFile).bytes();
@@ -29,11 +29,13 @@ async function createCell({ engine: module, guest, memoryBytes, again }: Prepare
   return made;
 }
 
-self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
+self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   switch (data.type) {
     case "prepare":
       settings = data;
       cell = createCell(data);
+      // Every program needs it: loaded while the host is still on its way to the first one.
+      void import("./code/transpile.ts");
       break;
     case "renew":
       current = undefined;
@@ -41,8 +43,11 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
       break;
     case "run":
       if (!cell) break;
-      current = new Execution(await cell, data, send);
-      current.start();
+      current = new Job(cell, data, send);
+      void current.start();
+      break;
+    case "answers":
+      current?.answer(data.answers);
       break;
     case "settle":
       current?.settle(data);

@@ -8,9 +8,8 @@ import { Cell, type HostCalls } from "../../src/sandbox/cell.ts";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
 import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
-import { Execution } from "../../src/sandbox/execution.ts";
+import { type CodeResult, Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
-import type { WorkerResult } from "../../src/sandbox/messages.ts";
 import { measureGrowth } from "../bench/growth.ts";
 import { someLimits } from "./some-limits.ts";
 
@@ -74,22 +73,23 @@ function hostStateOf(runtime: QuickJSRuntime, quickjs: object): Record<string, n
 }
 
 /** As the worker and its owner do it; `timers` counts what the execution has of the event loop at its end. */
-async function execute(cell: Cell, code: string): Promise<WorkerResult> {
+async function execute(cell: Cell, code: string): Promise<CodeResult> {
   const functions = ["echo", "text", "fail"].map((name) => ({ name, jsName: name }));
-  const { promise, resolve } = Promise.withResolvers<WorkerResult>();
-  const execution: Execution = new Execution(
-    cell,
-    {
+  const { promise, resolve } = Promise.withResolvers<CodeResult>();
+  const execution: Execution = new Execution(cell, {
+    run: {
       type: "run",
-      code,
+      source: code,
+      check: "error",
       namespaces: [{ name: "test", jsName: "test", functions }],
       mounts: { workspace: "/nowhere/workspace", registry: "/nowhere/registry" },
       limits: someLimits(),
       deadline: Date.now() + 10_000,
-      stop: new SharedArrayBuffer(4),
+      state: new SharedArrayBuffer(8),
     },
-    (message) => {
-      if (message.type === "done") resolve(message.result);
+    code,
+    onEnd: ({ result }) => resolve(result),
+    send(message) {
       if (message.type !== "call") return;
       const { call, name, args } = message;
       const answer =
@@ -98,7 +98,7 @@ async function execute(cell: Cell, code: string): Promise<WorkerResult> {
           : ({ ok: true, value: name === "text" ? { text: "plain" } : { json: args } } as const);
       queueMicrotask(() => execution.settle({ type: "settle", call, ...answer }));
     },
-  );
+  });
   execution.start();
   return promise;
 }

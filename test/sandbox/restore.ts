@@ -13,19 +13,20 @@ let restored = false;
 const cell = new Cell(engine, endAddressOf(snapshot), (context) => {
   restored = restoreSnapshot(engine, context, snapshot);
 });
-const execution = new Execution(
-  cell,
-  {
+const code = "console.log('x'); return [typeof Math.random(), typeof __guest, typeof __host, [3, 1, 2].sort()]";
+const execution = new Execution(cell, {
+  run: {
     type: "run",
-    code: "console.log('x'); return [typeof Math.random(), typeof __guest, typeof __host, [3, 1, 2].sort()]",
+    source: code,
+    check: "error",
     namespaces: [],
     mounts: { workspace: "/nowhere", registry: "/nowhere" },
     limits: someLimits(),
     deadline: Date.now() + 1_000,
-    stop: new SharedArrayBuffer(4),
+    state: new SharedArrayBuffer(8),
   },
-  (message) => {
-    if (message.type === "done") console.log(JSON.stringify({ restored, result: message.result }));
-  },
-);
+  code,
+  onEnd: ({ result }) => console.log(JSON.stringify({ restored, result })),
+  send() {},
+});
 execution.start();

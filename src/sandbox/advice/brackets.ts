@@ -1,4 +1,5 @@
 /** Brackets that are not closed, or closed by others. */
+import { Lines } from "../code/edits.ts";
 
 const closing: Record<string, string> = { "(": ")", "[": "]", "{": "}" };
 
@@ -10,9 +11,9 @@ interface Open {
 /** Undefined where all have their counterparts. */
 export function unbalanced(source: string, error: { line: number; column: number }): string | undefined {
   const open: Open[] = [];
-  let line = 1;
+  const lines = new Lines(source);
   for (const token of source.matchAll(tokens)) {
-    line = lineAt(source, token.index);
+    const { line } = lines.at(token.index);
     const [text] = token;
     const last = open.at(-1);
     if (text in closing) open.push({ bracket: text, line });
@@ -32,7 +33,3 @@ export function unbalanced(source: string, error: { line: number; column: number
 /** Comments and texts are passed over; of texts in backquotes, what is put in is not looked at. */
 const tokens =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|\/(?![*/\s])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*(?=\s*[.,;)\]])|[()[\]{}]/g;
-
-function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split("\n").length;
-}

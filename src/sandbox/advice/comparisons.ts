@@ -79,9 +79,10 @@ function isText(node: Node): node is Literal & { value: string } {
   return node.type === "Literal" && typeof (node as Literal).value === "string";
 }
 
-/** The values that arguments of the same name may have, where all that were seen are among them. */
-function choicesOf(name: string, { scope }: Surroundings, seen: string[]): string[] | undefined {
-  const fitting = scope.namespaces.flatMap(({ functions }) =>
+/** The values that arguments of the same name may have, on the servers that were called, where all that were seen are among them. */
+function choicesOf(name: string, { scope, calls }: Surroundings, seen: string[]): string[] | undefined {
+  const called = scope.namespaces.filter((each) => calls.some(({ tool }) => tool.startsWith(`${each.name}.`)));
+  const fitting = called.flatMap(({ functions }) =>
     (functions === "any" ? [] : functions).flatMap(({ inputSchema }) => {
       const properties = isRecord(inputSchema) ? inputSchema["properties"] : undefined;
       const property = isRecord(properties) ? properties[name] : undefined;

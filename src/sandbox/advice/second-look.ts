@@ -1,8 +1,8 @@
 /** A look at an outcome that is ok and seems wrong: what to say about it, as lines of its logs. */
-
 import type { Transpiled } from "../code/transpile.ts";
-import type { Bindings, LogEntry } from "../contract.ts";
-import type { RecordedCalls } from "../recorder.ts";
+import type { LogEntry } from "../contract.ts";
+import type { KnownTools } from "../known-tools.ts";
+import type { RecordedCalls } from "../seen-calls.ts";
 import type { Notes } from "./odd-values.ts";
 import { orNothing } from "./or-nothing.ts";
 import { surroundingsOf } from "./surroundings-of.ts";
@@ -17,11 +17,11 @@ interface Ended {
   calls: readonly RecordedCalls[];
 }
 
-export function warn(
+export async function warn(
   { json, notes, logs, displayed, calls }: Ended,
   plain: Transpiled["plain"],
-  bindings: Bindings,
-): LogEntry[] {
+  known: KnownTools,
+): Promise<LogEntry[]> {
   const failures = calls.flatMap(({ tool, calls: made, failures: failed, failure }) =>
     failure ? [{ tool, calls: made, failures: failed, ...failure }] : [],
   );
@@ -33,9 +33,11 @@ export function warn(
     displayed,
     failures,
   };
-  const warnings = orNothing(() => {
-    const { surroundings, resultsOf } = surroundingsOf(plain, bindings, calls);
-    return warningsFor(result, surroundings, resultsOf);
-  }, []);
+  const warnings = await known.resolved(() =>
+    orNothing(() => {
+      const { surroundings, resultsOf } = surroundingsOf(plain, known, calls);
+      return warningsFor(result, surroundings, resultsOf);
+    }, []),
+  );
   return warnings.map((text) => ({ level: "warn", text }));
 }

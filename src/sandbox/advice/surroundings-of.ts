@@ -2,18 +2,19 @@
 import { parsedValue, textOf } from "../binding-value.ts";
 import { scopeOf } from "../code/check.ts";
 import type { Transpiled } from "../code/transpile.ts";
-import type { Bindings, BindingValue } from "../contract.ts";
-import type { RecordedCalls } from "../recorder.ts";
+import type { BindingValue } from "../contract.ts";
+import type { KnownTools } from "../known-tools.ts";
+import type { RecordedCalls } from "../seen-calls.ts";
 import { type ResultsOf, SeenValues } from "./seen-values.ts";
 import type { CallCount, Surroundings } from "./surroundings.ts";
 import { Tree } from "./tree.ts";
 
 export function surroundingsOf(
   { program, code }: Transpiled["plain"],
-  bindings: Bindings,
+  known: KnownTools,
   calls: readonly RecordedCalls[],
 ): { surroundings: Surroundings; resultsOf: ResultsOf } {
-  const scope = scopeOf(program, code, bindings.namespaces);
+  const scope = scopeOf(program, code, known.namespaces);
   const parsed = new Map<string, unknown[]>();
   let left = maxRead;
   const readable = (value: BindingValue) => {
@@ -32,10 +33,10 @@ export function surroundingsOf(
     values: new SeenValues(new Tree(program, code), scope, resultsOf),
     scope,
     calls: calls.map(({ results: _, failure: __, ...count }): CallCount => count),
-    suggest: (words, limit) => (words === "" ? [] : (bindings.suggest?.(words, limit) ?? [])),
+    suggest: (words, limit) => (words === "" ? [] : known.suggest(words, limit)),
   };
   return { surroundings, resultsOf };
 }
 
-/** Characters of results that are read again, on the thread that answers the host. */
+/** Characters of results that are read again. */
 const maxRead = 8_000_000;

@@ -9,33 +9,32 @@ export class CheckError extends Error {
   }
 }
 
-/** Who makes more mistakes mends these first. */
-const maxListed = 20;
+/** Findings that an error lists. */
+export const maxListed = 20;
 
-/** All findings of one check as one error; its place is the first one's. */
-export function wrongCalls(
-  findings: readonly {
-    line: number;
-    column: number;
-    code: string;
-    message: string;
-    write?: string;
-    signatures: string[];
-  }[],
-  source: string,
-): CheckError {
+export interface PlacedFinding {
+  line: number;
+  column: number;
+  code: string;
+  message: string;
+  write?: string;
+  signatures: string[];
+}
+
+/** The first findings of a check as one error, whose place is that of the first; `count` is the number of all. */
+export function wrongCalls(findings: readonly PlacedFinding[], count: number, source: string): CheckError {
   const [first] = findings;
   const line = first?.line ?? 1;
   const text = source.split("\n")[line - 1];
   const signatures = [...new Set(findings.flatMap((each) => each.signatures))].slice(0, 5);
   const corrected = [...new Set(findings.flatMap(({ write }) => write ?? []))].slice(0, 5);
   const hint = [...corrected.map((call) => `Write: ${call}`), ...signatures].join("\n");
-  const several = `${findings.length} mistakes; nothing was run:`;
-  const listed = findings.slice(0, maxListed).map((each) => `  ${each.line}:${each.column} ${each.message}`);
-  if (findings.length > maxListed) listed.push(`  and ${findings.length - maxListed} more`);
+  const several = `${count} mistakes; nothing was run:`;
+  const listed = findings.map((each) => `  ${each.line}:${each.column} ${each.message}`);
+  if (count > findings.length) listed.push(`  and ${count - findings.length} more`);
   return new CheckError({
     name: "CheckError",
-    message: findings.length === 1 ? (first?.message ?? "") : [several, ...listed].join("\n"),
+    message: count === 1 ? (first?.message ?? "") : [several, ...listed].join("\n"),
     ...(first ? { code: first.code } : {}),
     ...(hint === "" ? {} : { hint }),
     stack: "",

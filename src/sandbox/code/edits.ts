@@ -81,7 +81,21 @@ export function offsetOf(text: string, line: number, column: number): number {
   return start + column - 1;
 }
 
-export function positionOf(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset);
-  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+/** Finds the line and the column of an offset, both counted from 1. */
+export class Lines {
+  readonly #starts = [0];
+
+  constructor(text: string) {
+    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) this.#starts.push(at + 1);
+  }
+
+  at(offset: number): { line: number; column: number } {
+    let [low, high] = [0, this.#starts.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#starts[middle] ?? 0) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return { line: low, column: offset - (this.#starts[low - 1] ?? 0) + 1 };
+  }
 }

@@ -1,7 +1,7 @@
 /** Places that go wrong without an error are marked, so that the guest can tell when one really did. */
 import type { CallExpression, Expression, ForInStatement, Node, Program, ThrowStatement } from "acorn";
 import { ancestor, full } from "acorn-walk";
-import { type Edits, positionOf } from "./edits.ts";
+import { type Edits, Lines } from "./edits.ts";
 
 /** Nothing is looked for where the code has no such word. */
 export function rewriteNoticed(program: Program, code: string, edits: Edits): void {
@@ -12,6 +12,7 @@ export function rewriteNoticed(program: Program, code: string, edits: Edits): vo
 
 /** `totals.sort()`: numbers are sorted as texts. */
 function rewriteSorts(program: Program, code: string, edits: Edits): void {
+  const lines = new Lines(code);
   ancestor(program, {
     CallExpression(call: CallExpression, _: unknown, ancestors: Node[]) {
       const { callee } = call;
@@ -19,19 +20,20 @@ function rewriteSorts(program: Program, code: string, edits: Edits): void {
       if (!/^(?:sort|toSorted)$/.test(code.slice(callee.property.start, callee.property.end))) return;
       // What comes after `?.` must stay one chain.
       if (ancestors.some((node) => node.type === "ChainExpression")) return;
-      edits.wrap(call, "__notice.sorted(", `, ${positionOf(code, callee.property.start).line})`);
+      edits.wrap(call, "__notice.sorted(", `, ${lines.at(callee.property.start).line})`);
     },
   });
 }
 
 /** `for (const order in orders)` with the loop's variable used as an order. */
 function rewriteForIn(program: Program, code: string, edits: Edits): void {
+  const lines = new Lines(code);
   full(program, (node: Node) => {
     if (node.type !== "ForInStatement") return;
     const { left, right, body } = node as ForInStatement;
     const target = left.type === "VariableDeclaration" ? left.declarations[0]?.id : left;
     if (target?.type !== "Identifier" || !isUsedAsElement(target.name, body)) return;
-    const words = `${positionOf(code, node.start).line}, ${JSON.stringify(target.name)}`;
+    const words = `${lines.at(node.start).line}, ${JSON.stringify(target.name)}`;
     edits.wrap(right, "__notice.keys(", `, ${words})`);
   });
 }

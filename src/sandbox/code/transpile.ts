@@ -2,7 +2,8 @@
 import { type Program, parse } from "acorn";
 import { checkCalls, type Finding, type Known } from "./check.ts";
 import { CheckError } from "./check-error.ts";
-import { Edits, offsetOf, positionOf } from "./edits.ts";
+import { Edits, Lines, offsetOf } from "./edits.ts";
+import { onlyFence, withoutFences } from "./fences.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
 import { rewriteNamespaces } from "./rewrite-namespaces.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
@@ -15,22 +16,28 @@ export interface Transpiled {
   notes: readonly string[];
   /** What it was made of: the program without its types, for explaining what happened to it. */
   plain: { program: Program; code: string };
-  /** Calls in it that are certainly wrong, by the original's positions. */
-  check(known: Known): Promise<(Finding & { line: number; column: number })[]>;
+  /** Calls in it that are certainly wrong. */
+  check(known: Known): Finding[];
   /** Where a place of the transpiled code is in `plain`. Lines and columns count from 1. */
   plainOffset(line: number, column: number): number;
   originalPosition(plainOffset: number): Promise<{ line: number; column: number }>;
 }
 
-/** It is read on the thread that answers the host, which must not be busy with it for long. */
+/** Parsers take a kilobyte and more of memory for each token. Words and signs count, wherever they stand. */
 const maxCharacters = 500_000;
+const maxTokens = 150_000;
+
+/** What is wrong with longer code is told in the parser's words. */
+const maxExplained = 20_000;
 
 /**
  * A program, whose value is wanted, or a module, whose exports are: then with its path. Throws CheckError when the code
  * is not TypeScript.
  */
 export async function transpile(written: string, module?: string): Promise<Transpiled> {
-  if (written.length > maxCharacters) throw tooLong(written.length);
+  if (written.length > maxCharacters) throw tooLong(written.length, "characters", maxCharacters);
+  const tokens = tokensIn(written);
+  if (tokens > maxTokens) throw tooLong(tokens, "words and signs", maxTokens);
   try {
     return await transpileProgram(written, module);
   } catch (error) {
@@ -45,18 +52,23 @@ async function transpileProgram(written: string, module: string | undefined): Pr
   const form = rewriteModules(program, code, edits, module);
   if (module === undefined) rewriteProgram(program, code, edits, form);
   const edited = edits.apply();
-  const inSource = async (at: { line: number; column: number }) =>
-    typed ? ((await tracePosition(source, at)) ?? at) : at;
+  let lines: Lines | undefined;
+  let trace: Promise<Trace> | undefined;
+  const originalPosition = async (offset: number) => {
+    lines ??= new Lines(code);
+    const at = lines.at(offset);
+    if (!typed) return at;
+    // The map is made only when an error needs it.
+    trace ??= traceOf(source);
+    return (await trace)(at) ?? at;
+  };
   return {
     code: edited,
     notes,
     plain: { program, code },
-    async check(known) {
-      const findings = findingsIn(program, code, known);
-      return Promise.all(findings.map(async (each) => ({ ...each, ...(await inSource(positionOf(code, each.at))) })));
-    },
+    check: (known) => findingsIn(program, code, known),
     plainOffset: (line, column) => edits.undo(offsetOf(edited, line, column)),
-    originalPosition: async (offset) => inSource(positionOf(code, offset)),
+    originalPosition,
   };
 }
 
@@ -73,29 +85,17 @@ async function parseWritten(written: string): Promise<Parsed & { source: string;
     return await parseSource(unfenced);
   } catch (error) {
     if (!(error instanceof CheckError)) throw error;
-    const fences = [...written.matchAll(/^[ \t]*```[^\n]*\n([\s\S]*?)^[ \t]*```[ \t]*$/gm)];
-    const [only] = fences.length === 1 ? fences : [];
-    const start = only ? only.index + only[0].indexOf("\n") + 1 : 0;
-    const inner = only ? written.slice(0, start).replace(/[^\n]/g, "") + (only[1] ?? "") : written;
+    const only = onlyFence(written);
+    const inner = only?.code ?? written;
     const parsed = only && (await parseSource(inner).catch(() => undefined));
     if (parsed && unfenced === written) {
-      const line = positionOf(written, written.search(/\S/)).line;
+      const { line } = new Lines(written).at(written.search(/\S/));
       return { ...parsed, notes: [`line ${line}: only the code between the fences was run, not the words around it.`] };
     }
+    if (inner.length > maxExplained) throw error;
     const { explainSyntax } = await import("../advice/syntax.ts");
     throw new CheckError(explainSyntax(error.error, inner));
   }
-}
-
-/** Code in a Markdown fence, as models answer; its lines stay where they were. */
-function withoutFences(source: string): string {
-  // The line that starts a script is no code.
-  if (source.startsWith("#!")) return source.replace(/^.*/, "");
-  const fenced = /^\s*(```|~~~)[^\n]*\n([\s\S]*?)\n?\1\s*$/.exec(source);
-  if (!fenced) return source;
-  const body = fenced[2] ?? "";
-  const before = source.slice(0, source.indexOf(body, source.indexOf("\n")));
-  return before.replace(/[^\n]/g, "") + body;
 }
 
 interface Parsed {
@@ -152,14 +152,23 @@ async function stripTypes(source: string, mapped = false) {
   }
 }
 
-/** The map is made only when an error needs it. */
-async function tracePosition(source: string, at: { line: number; column: number }) {
+interface Position {
+  line: number;
+  column: number;
+}
+
+/** Where a position of the program without types is in the TypeScript. */
+type Trace = (at: Position) => Position | undefined;
+
+async function traceOf(source: string): Promise<Trace> {
   const { originalPositionFor, TraceMap } = await import("@jridgewell/trace-mapping");
   const { sourceMap } = await stripTypes(source, true);
-  if (!sourceMap) return undefined;
+  if (!sourceMap) return () => undefined;
   const map = new TraceMap({ ...sourceMap, version: 3, names: [...sourceMap.names], sources: [...sourceMap.sources] });
-  const found = originalPositionFor(map, { line: at.line, column: at.column - 1 });
-  return found.line === null ? undefined : { line: found.line, column: found.column + 1 };
+  return ({ line, column }) => {
+    const found = originalPositionFor(map, { line, column: column - 1 });
+    return found.line === null ? undefined : { line: found.line, column: found.column + 1 };
+  };
 }
 
 function syntaxError(error: unknown, source: string, firstColumn: 0 | 1): unknown {
@@ -193,11 +202,25 @@ function readable(error: unknown): unknown {
   return unreadable("The code is nested too deeply, or has an expression that is too long");
 }
 
-function tooLong(characters: number): CheckError {
+/** A quick count, without looking at what is a text or a comment. */
+function tokensIn(source: string): number {
+  let count = 0;
+  let inWord = false;
+  for (let at = 0; at < source.length; at++) {
+    const code = source.charCodeAt(at);
+    const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
+    const isWord = isLetter || (code >= 48 && code <= 57) || code === 95 || code === 36 || code > 127;
+    if (isWord ? !inWord : code > 32) count += 1;
+    inWord = isWord;
+  }
+  return count;
+}
+
+function tooLong(count: number, what: string, most: number): CheckError {
   return new CheckError({
     name: "SyntaxError",
     code: "CODE_TOO_LONG",
-    message: `The code has ${characters} characters, the limit is ${maxCharacters}`,
+    message: `The code has ${count} ${what}, the limit is ${most}`,
     hint: "Data does not belong into the code: let a tool give it, or write it to ./workspace in parts and read it from there.",
     stack: "",
   });

@@ -1,0 +1,40 @@
+/** Code in Markdown fences, as models answer. Lines stay where they were. All of it takes linear time. */
+
+/** The code of a text that is one fence and nothing else; any other text as it is. */
+export function withoutFences(source: string): string {
+  // The line that starts a script is not code.
+  if (source.startsWith("#!")) return source.replace(/^.*/, "");
+  const [head, mark] = /^\s*(```|~~~)/.exec(source) ?? [];
+  if (head === undefined || mark === undefined) return source;
+  const start = source.indexOf("\n", head.length) + 1;
+  const end = source.trimEnd().length - mark.length;
+  if (start === 0 || end < start || !source.startsWith(mark, end)) return source;
+  const body = source.slice(start, end);
+  return onSameLines(source.slice(0, start), body.endsWith("\n") ? body.slice(0, -1) : body);
+}
+
+/** The code in the only fence of a text with words around it. */
+export function onlyFence(text: string): { code: string } | undefined {
+  let only: { start: number; end: number } | undefined;
+  let open: number | undefined;
+  for (let at = 0; at < text.length; ) {
+    const next = text.indexOf("\n", at) + 1 || text.length + 1;
+    const line = text.slice(at, Math.min(next - 1, at + maxMark)).trimStart();
+    if (open === undefined) {
+      if (line.startsWith("```") && next <= text.length) open = next;
+    } else if (line.trimEnd() === "```") {
+      if (only) return undefined;
+      only = { start: open, end: at };
+      open = undefined;
+    }
+    at = next;
+  }
+  return only && { code: onSameLines(text.slice(0, only.start), text.slice(only.start, only.end)) };
+}
+
+/** How much of a line is looked at for a mark. */
+const maxMark = 200;
+
+function onSameLines(before: string, code: string): string {
+  return before.replace(/[^\n]/g, "") + code;
+}

@@ -1,0 +1,152 @@
+/** One execution in its worker, from the source to the outcome: the code is read, checked, run, and explained. */
+import type { Cell } from "./cell.ts";
+import { CheckError, maxListed, type PlacedFinding, wrongCalls } from "./code/check-error.ts";
+import type { Transpiled } from "./code/transpile.ts";
+import type { LogEntry, OutcomeError } from "./contract.ts";
+import { type Ended, Execution } from "./execution.ts";
+import { plainFailure } from "./failure-words.ts";
+import { KnownTools } from "./known-tools.ts";
+import {
+  type Answers,
+  type FromWorker,
+  phase,
+  type Questions,
+  type RunMessage,
+  type SettleMessage,
+} from "./messages.ts";
+import { isSuspicious } from "./suspicion.ts";
+
+/** Longer code is not looked through again when it has succeeded. */
+const maxSecondLook = 20_000;
+
+export class Job {
+  readonly #cell: Promise<Cell>;
+  readonly #run: RunMessage;
+  readonly #send: (message: FromWorker) => void;
+  readonly #known: KnownTools;
+  #execution: Execution | undefined;
+  #answered: ((answers: Answers) => void) | undefined;
+  /** What moved the deadline before the code ran. */
+  #deadline: number | undefined;
+
+  constructor(cell: Promise<Cell>, run: RunMessage, send: (message: FromWorker) => void) {
+    this.#cell = cell;
+    this.#run = run;
+    this.#send = send;
+    this.#known = new KnownTools(run.namespaces, (questions) => this.#ask(questions));
+  }
+
+  /** Never rejects. */
+  async start(): Promise<void> {
+    try {
+      const { transpiled, warnings } = await this.#read();
+      await this.#execute(transpiled, warnings);
+    } catch (error) {
+      if (error instanceof CheckError) this.#refuse("check", error.error);
+      else this.#refuse("crashed", { name: "Error", message: "", stack: "" });
+    }
+  }
+
+  settle(message: SettleMessage): void {
+    this.#execution?.settle(message);
+  }
+
+  answer(answers: Answers): void {
+    this.#answered?.(answers);
+  }
+
+  moveDeadline(deadline: number): void {
+    this.#deadline = deadline;
+    this.#execution?.moveDeadline(deadline);
+  }
+
+  checkStopped(): void {
+    this.#execution?.checkStopped();
+  }
+
+  /** Throws CheckError when the code cannot be read, or a call in it is certainly wrong. */
+  async #read(): Promise<{ transpiled: Transpiled; warnings: string[] }> {
+    const { source, check } = this.#run;
+    const { transpile } = await import("./code/transpile.ts");
+    this.#enter(phase.reading);
+    const transpiled = await transpile(source);
+    const warnings = transpiled.notes.map((note) => `warning, ${note}`);
+    if (check === "off") return { transpiled, warnings };
+    const findings = await this.#known.resolved(() => transpiled.check(this.#known));
+    const placed: PlacedFinding[] = [];
+    for (const each of findings.slice(0, maxListed)) {
+      placed.push({ ...each, ...(await transpiled.originalPosition(each.at)) });
+    }
+    if (placed.length > 0 && check === "error") throw wrongCalls(placed, findings.length, source);
+    const more = findings.length - placed.length;
+    warnings.push(...placed.map(({ line, message }) => `line ${line}: ${message}`));
+    if (more > 0) warnings.push(`and ${more} more calls that are wrong`);
+    return { transpiled, warnings };
+  }
+
+  async #execute(transpiled: Transpiled, warnings: string[]): Promise<void> {
+    const cell = await this.#cell;
+    const execution = new Execution(cell, {
+      run: this.#run,
+      code: transpiled.code,
+      send: this.#send,
+      onEnd: (ended) => void this.#end(ended, execution, transpiled),
+    });
+    for (const text of warnings) execution.log("warn", text);
+    if (this.#deadline !== undefined) execution.moveDeadline(this.#deadline);
+    this.#execution = execution;
+    this.#enter(phase.running);
+    execution.start();
+  }
+
+  /** The result goes first: whatever becomes of the explanation, it counts. */
+  async #end({ result, reusable, registry }: Ended, execution: Execution, transpiled: Transpiled): Promise<void> {
+    const { limits, source } = this.#run;
+    const { calls, firstLogs: logs, hasDisplayed: displayed } = execution;
+    if (result.ok) {
+      const { json, notes } = result;
+      const { code } = transpiled.plain;
+      const explains = code.length <= maxSecondLook && isSuspicious({ code, json, notes, logs, calls });
+      this.#send({ type: "ended", result: { ok: true, json }, reusable, registry, explains });
+      if (!explains) return;
+      const { warn } = await import("./advice/second-look.ts");
+      const warnings = await this.#orNothing(() =>
+        warn({ json, notes, logs, displayed, calls }, transpiled.plain, this.#known),
+      );
+      this.#send({ type: "explained", ...(warnings ? { warnings } : {}) });
+      return;
+    }
+    const { reason } = result;
+    const failure = { ok: false, reason, error: plainFailure(result, limits) } as const;
+    this.#send({ type: "ended", result: failure, reusable, registry, explains: true });
+    const { describeFailure } = await import("./failure.ts");
+    const about = { source, transpiled, limits, known: this.#known, calls };
+    const error = await this.#orNothing(() => describeFailure(result, about));
+    this.#send({ type: "explained", ...(error ? { error } : {}) });
+  }
+
+  /** An explanation is a bonus: it may stumble over code that is stranger than what it was made for. */
+  async #orNothing<T extends OutcomeError | LogEntry[]>(explain: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await explain();
+    } catch {
+      return undefined;
+    }
+  }
+
+  #refuse(reason: "check" | "crashed", error: OutcomeError): void {
+    const result = { ok: false, reason, error } as const;
+    this.#send({ type: "ended", result, reusable: reason === "check", registry: undefined, explains: false });
+  }
+
+  #enter(entered: number): void {
+    Atomics.store(new Int32Array(this.#run.state), 1, entered);
+  }
+
+  #ask(questions: Questions): Promise<Answers> {
+    const { promise, resolve } = Promise.withResolvers<Answers>();
+    this.#answered = resolve;
+    this.#send({ type: "questions", questions });
+    return promise;
+  }
+}

@@ -1,0 +1,87 @@
+/** The tool calls of one execution as its worker sees them, kept for advice. */
+import { textOf } from "./binding-value.ts";
+import type { BindingValue } from "./contract.ts";
+import type { CallMessage, ErrorShape, SettleMessage } from "./messages.ts";
+
+interface Seen {
+  calls: number;
+  failures: number;
+  /** Calls without an answer yet. */
+  open: number;
+  /** Calls whose arguments were those of the call before. */
+  repeated: number;
+  args: string | undefined;
+  results: BindingValue[];
+  failure: ErrorShape | undefined;
+}
+
+export interface RecordedCalls {
+  tool: string;
+  calls: number;
+  failures: number;
+  open: number;
+  repeated: number;
+  results: readonly BindingValue[];
+  /** The first one. */
+  failure: ErrorShape | undefined;
+}
+
+/** Results that are kept of one tool: the first one and the last ones. */
+const keptResults = 4;
+
+/** Of results longer than this, only the last one is kept. */
+const longResult = 1_000_000;
+
+export class SeenCalls {
+  readonly #tools = new Map<string, Seen>();
+  readonly #open = new Map<number, { seen: Seen; raw: boolean }>();
+
+  made({ call, namespace, group, name, raw, args }: CallMessage): void {
+    // Questions about the tools are not calls of tools.
+    if (namespace === "") return;
+    const seen = this.#of(toolId({ namespace, group, name }));
+    seen.calls += 1;
+    seen.open += 1;
+    if (seen.args === args) seen.repeated += 1;
+    seen.args = args;
+    this.#open.set(call, { seen, raw });
+  }
+
+  answered({ call, ...answer }: SettleMessage): void {
+    const open = this.#open.get(call);
+    if (!open) return;
+    this.#open.delete(call);
+    const { seen, raw } = open;
+    seen.open -= 1;
+    if (!answer.ok) {
+      seen.failures += 1;
+      seen.failure ??= answer.error;
+    } else if (!raw) keep(seen.results, answer.value);
+  }
+
+  get all(): RecordedCalls[] {
+    return [...this.#tools].map(([tool, { args: _, ...seen }]) => ({ tool, ...seen }));
+  }
+
+  #of(tool: string): Seen {
+    let seen = this.#tools.get(tool);
+    if (!seen) {
+      seen = { calls: 0, failures: 0, open: 0, repeated: 0, args: undefined, results: [], failure: undefined };
+      this.#tools.set(tool, seen);
+    }
+    return seen;
+  }
+}
+
+/** `server.tool`, or `server.resources.list`. */
+export function toolId({ namespace, group, name }: Pick<CallMessage, "namespace" | "group" | "name">): string {
+  return group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`;
+}
+
+function keep(results: BindingValue[], value: BindingValue): void {
+  const isLong = (each: BindingValue) => textOf(each).length > longResult;
+  const place = isLong(value) ? results.findIndex(isLong) : -1;
+  if (place !== -1) results.splice(place, 1);
+  else if (results.length === keptResults) results.splice(1, 1);
+  results.push(value);
+}

@@ -1,0 +1,158 @@
+/** Whatever the text of a program is, reading it takes a bounded time, in its own worker: nobody else waits for it. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Outcome } from "../../src/sandbox/contract.ts";
+import { hostileProgram, hostileSources } from "./fuzz/hostile-sources.ts";
+import { Random } from "./fuzz/random.ts";
+import { Harness } from "./harness.ts";
+
+setDefaultTimeout(30_000);
+
+const harness = new Harness();
+afterAll(() => harness[Symbol.dispose]());
+
+const timeoutMs = 1_000;
+
+/** Runs a program and, while it is read, another one, whose answer it returns as well. */
+async function besides(source: string): Promise<{ outcome: Outcome; other: unknown; otherFirst: boolean }> {
+  let ended = false;
+  const hostile = harness.run(source, { timeoutMs, cpuMs: timeoutMs }).finally(() => {
+    ended = true;
+  });
+  const other = await harness.value("return 6 * 7");
+  const otherFirst = !ended;
+  return { outcome: await hostile, other, otherFirst };
+}
+
+const failed = (outcome: Outcome) => {
+  if (outcome.ok) throw new Error(`it succeeded: ${JSON.stringify(outcome.value)?.slice(0, 100)}`);
+  return outcome;
+};
+
+/** 38 levels take 2^38 attempts. */
+const endless = hostileSources.find(({ name }) => name === "38 arrow defaults")?.make(1_000) ?? "";
+
+describe("a program that no parser gets to the end of", () => {
+  test("is as short as a tweet", () => {
+    expect(endless.length).toBeLessThan(400);
+  });
+
+  test("ends with its time, and says that it was not run", async () => {
+    // The worker has what it needs for reading.
+    for (let time = 0; time < 4; time++) await harness.value("const a: number = 1; return a");
+    const { reason, error } = failed(await harness.run(endless, { timeoutMs: 500 }));
+    expect({ reason, ...error }).toEqual({
+      reason: "timeout",
+      name: "TimeoutError",
+      message: "The code could not be read as TypeScript within 0.5 s and was not run",
+      hint: "The parser takes too long for what is nested or repeated in it: write it in smaller pieces, or without types.",
+      stack: "",
+    });
+  });
+
+  test("is refused after five seconds, however much time it was given", async () => {
+    const { reason, error } = failed(await harness.run(endless, { timeoutMs: 600_000 }));
+    expect({ reason, code: error.code, message: error.message }).toEqual({
+      reason: "check",
+      code: "CODE_UNREADABLE",
+      message: "The code could not be read as TypeScript within 5 s and was not run",
+    });
+  });
+
+  test("is cancelled at once", async () => {
+    const cancel = new AbortController();
+    const running = harness.run(endless, { timeoutMs: 600_000, signal: cancel.signal });
+    await Bun.sleep(300);
+    cancel.abort();
+    expect(failed(await running).reason).toBe("cancelled");
+  });
+
+  test("does not make others wait, even where many of them are read at the same time", async () => {
+    const many = Array.from({ length: 8 }, () => harness.run(endless, { timeoutMs }));
+    expect(await harness.value("const n: number = 20; return n + 1")).toBe(21);
+    for (const outcome of await Promise.all(many)) expect(failed(outcome).reason).toBe("timeout");
+  });
+
+  test("may be a skill: then the import ends with the execution's time", async () => {
+    const write = `await fs.mkdir("./workspace/skills", { recursive: true });
+      await fs.writeFile("./workspace/skills/endless.ts", ${JSON.stringify(endless)});`;
+    await harness.run(write);
+    const importing = harness.run('import "./skills/endless"; return 1', { timeoutMs });
+    expect(await harness.value("return 2")).toBe(2);
+    expect(failed(await importing).reason).toBe("timeout");
+  });
+
+  test("ends the sandbox without a wait when the sandbox is disposed of", async () => {
+    using other = new Harness();
+    void other.run(endless, { timeoutMs: 600_000 });
+    await Bun.sleep(300);
+  });
+});
+
+describe.each([400, 6_000])("of %i characters", (characters) => {
+  test.each(hostileSources.map((each) => [each.name, each] as const))("%s end as an outcome", async (_, { make }) => {
+    const { outcome, other } = await besides(make(characters));
+    expect(other).toBe(42);
+    if (!outcome.ok) expect(outcome.error.message).not.toBe("");
+    expect(["ok", "threw", "check", "timeout", "cpu", "memory", "stack"]).toContain(outcome.ok ? "ok" : outcome.reason);
+  });
+});
+
+test("random nestings end as outcomes", async () => {
+  for (let index = 0; index < 40; index++) {
+    const source = hostileProgram(new Random(7, index));
+    const outcome = await harness.run(source, { timeoutMs: 500, cpuMs: 500 });
+    expect([index, outcome.ok || outcome.reason]).not.toEqual([index, "crashed"]);
+  }
+});
+
+describe("what is repeated is read in a time that grows with its length", () => {
+  const make = (name: string, characters: number) =>
+    hostileSources.find((each) => each.name === name)?.make(characters) ?? "";
+
+  test.each(["namespaces", "dotted namespaces", "sorts", "throws", "enums", "declares", "interfaces"])(
+    "%s",
+    async (name) => {
+      // What the code then does is not looked at: it is there to be read.
+      const outcome = await harness.run(`return "read";\n${make(name, 60_000)}`, { timeoutMs: 20_000 });
+      expect(outcome.ok ? outcome.value : outcome.error.message).toBe("read");
+    },
+  );
+
+  test.each(["line breaks", "spaces", "fences", "fences with words", "regular expressions", "parentheses, not closed"])(
+    "%s are told to be no program",
+    async (name) => {
+      expect(failed(await harness.run(make(name, 140_000), { timeoutMs: 20_000 })).reason).toBe("check");
+    },
+  );
+
+  test.each(["wrong calls", "wrong calls with types", "promises as values"])("%s are listed", async (name) => {
+    const { reason, error } = failed(await harness.run(make(name, 60_000), { timeoutMs: 20_000 }));
+    expect(reason).toBe("check");
+    expect(error.message).toMatch(/^\d+ mistakes; nothing was run:/);
+  });
+});
+
+describe("programs that are too large", () => {
+  const data = (count: number) => `return [${"1,".repeat(count)}].length`;
+
+  test("by their words and signs are refused, with what to do", async () => {
+    const { reason, error } = failed(await harness.run(data(100_000)));
+    expect({ reason, code: error.code, message: error.message }).toEqual({
+      reason: "check",
+      code: "CODE_TOO_LONG",
+      message: "The code has 200005 words and signs, the limit is 150000",
+    });
+    expect(error.hint).toContain("let a tool give it");
+  });
+
+  test("are those of half a million characters and more; a long text is one of few words", async () => {
+    const text = "x".repeat(490_000);
+    expect(await harness.value(`return ${JSON.stringify(text)}.length`)).toBe(490_000);
+    const { error } = failed(await harness.run(`return ${JSON.stringify(text + text)}`));
+    expect(error.message).toBe("The code has 980009 characters, the limit is 500000");
+  });
+
+  test("a table of 70,000 numbers is not", async () => {
+    expect(await harness.value(data(70_000))).toBe(70_000);
+  });
+});
