@@ -23,6 +23,7 @@ import { parsedConfig } from "./read.ts";
 import type { Limits, NetworkEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
 import { type Read, requireTrust, type TrustOptions } from "./trust/require.ts";
+import { userPolicyFor } from "./user-policy.ts";
 
 interface Named {
   /** The key in `mcpServers`; what the server calls itself does not count. */
@@ -92,21 +93,27 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const text = readConfigFile(origin.file);
   const parsed = await parsedConfig(text, origin.file);
   requireTrust({ text, parsed }, origin, options);
-  return expandedConfig({ text, parsed }, origin, options.env);
+  return expandedConfig({ text, parsed }, origin, options.env, await userPolicyFor(origin, options.env));
 }
 
 /** That of a text, which need not be in the file yet. Throws CONFIG_INVALID or NEEDS_VARIABLE. */
 export async function configOf(text: string, origin: FileOrigin, env: Environment): Promise<Config> {
-  return expandedConfig({ text, parsed: await parsedConfig(text, origin.file) }, origin, env);
+  const parsed = await parsedConfig(text, origin.file);
+  return expandedConfig({ text, parsed }, origin, env, await userPolicyFor(origin, env));
 }
 
-function expandedConfig({ text, parsed }: Read, origin: FileOrigin, env: Environment): Config {
+function expandedConfig(
+  { text, parsed }: Read,
+  origin: FileOrigin,
+  env: Environment,
+  userPolicy: PolicyKeys | undefined,
+): Config {
   const servers = new Map<string, ServerConfig>();
   // Most configs have no variable at all: then nothing has to be looked through. A `$` may be written as an escape.
   const hasVariables = text.includes("${") || text.includes("\\u");
   for (const [name, { allow, deny, confirm, ...entry }] of parsed.servers) {
     if (entry.disabled) continue;
-    const policy = policyOf(name, { allow, deny, confirm }, parsed.policy, parsed.servers);
+    const policy = policyOf(name, { allow, deny, confirm }, parsed.policy, parsed.servers, userPolicy);
     const { value, missing, used: variables } = hasVariables ? expand(entry, env) : asItIs(entry);
     if (value.url !== undefined) {
       // Which it is may depend on a variable.

@@ -24,48 +24,76 @@ export interface PolicyKeys {
 
 export const policyKeys = ["allow", "deny", "confirm"] as const;
 
+export interface ConfirmLine {
+  modes: { pattern: string; mode: ConfirmMode }[];
+  line: string;
+}
+
 /** What both places say of the tools of one server. Patterns are of the tools' own names. */
 export interface ServerPolicy {
   /** Each of these lists has to have the tool. */
   allow: { patterns: string[]; line: string }[];
   deny: { patterns: string[]; line: string }[];
   /** The first of them that has a pattern for the tool counts. */
-  confirm: { modes: { pattern: string; mode: ConfirmMode }[]; line: string }[];
+  confirm: ConfirmLine[];
+  /** The same of the user's own config, where the policy is a project's: the stricter of both counts. */
+  userConfirm?: ConfirmLine[];
   /** What stands in the entry itself, for saying what could stand there. */
   own: Confirm | undefined;
 }
 
-/** Undefined where nothing is said of the server. `servers` are all of the file. */
+/**
+ * Undefined where nothing is said of the server. `servers` are all of the file; `user` is the `policy` of the user's own config,
+ * where the file is a project's.
+ */
 export function policyOf(
   name: string,
   own: PolicyKeys,
   common: PolicyKeys | undefined,
   servers: ReadonlyMap<string, unknown>,
+  user?: PolicyKeys,
 ): ServerPolicy | undefined {
-  if (!common && policyKeys.every((key) => own[key] === undefined)) return undefined;
+  if (!common && !user && policyKeys.every((key) => own[key] === undefined)) return undefined;
   const all = [...servers.keys()];
-  const places = [
-    { keys: own, path: ["mcpServers", name], of: (pattern: string) => ownPatterns(name, pattern) },
-    { keys: common ?? {}, path: ["policy"], of: (pattern: string) => commonPatterns(name, pattern, all) },
+  const ofServer = (pattern: string) => commonPatterns(name, pattern, all);
+  const places: Place[] = [
+    { keys: own, path: ["mcpServers", name], of: (pattern) => ownPatterns(name, pattern) },
+    { keys: common ?? {}, path: ["policy"], of: ofServer },
   ];
   const policy: ServerPolicy = { allow: [], deny: [], confirm: [], own: own.confirm };
-  for (const { keys, path, of } of places) {
-    if (keys.allow) policy.allow.push({ patterns: keys.allow.flatMap(of), line: pathText([...path, "allow"]) });
-    for (const [index, pattern] of (keys.deny ?? []).entries()) {
-      const line = `${pathText([...path, "deny", index])}, ${JSON.stringify(pattern)}`;
-      const patterns = of(pattern);
-      if (patterns.length > 0) policy.deny.push({ patterns, line });
-    }
-    if (keys.confirm === undefined) continue;
-    const modes =
-      typeof keys.confirm === "string"
-        ? [{ pattern: "*", mode: keys.confirm }]
-        : Object.entries(keys.confirm).flatMap(([pattern, mode]) =>
-            of(pattern).map((each) => ({ pattern: each, mode })),
-          );
-    if (modes.length > 0) policy.confirm.push({ modes, line: pathText([...path, "confirm"]) });
+  for (const place of places) addPlace(policy, place, policy.confirm);
+  const userConfirm: ConfirmLine[] = [];
+  if (user) addPlace(policy, { keys: user, path: ["policy"], file: userFile, of: ofServer }, userConfirm);
+  if (userConfirm.length > 0) policy.userConfirm = userConfirm;
+  return policy.allow.length + policy.deny.length + policy.confirm.length + userConfirm.length > 0 ? policy : undefined;
+}
+
+/** Errors reach sandboxed code, which is told no paths. */
+const userFile = " of the user's own claudikins.json";
+
+interface Place {
+  keys: PolicyKeys;
+  path: string[];
+  /** Said after the path, where it is not the file of the config. */
+  file?: string;
+  /** What a pattern of this place means for the tools of the server. */
+  of: (pattern: string) => string[];
+}
+
+function addPlace(policy: ServerPolicy, { keys, path, file = "", of }: Place, confirmLines: ConfirmLine[]): void {
+  const { allow, deny = [], confirm } = keys;
+  const at = (...more: (string | number)[]) => `${pathText([...path, ...more])}${file}`;
+  if (allow) policy.allow.push({ patterns: allow.flatMap(of), line: at("allow") });
+  for (const [index, pattern] of deny.entries()) {
+    const patterns = of(pattern);
+    if (patterns.length > 0) policy.deny.push({ patterns, line: `${at("deny", index)}, ${JSON.stringify(pattern)}` });
   }
-  return policy.allow.length + policy.deny.length + policy.confirm.length > 0 ? policy : undefined;
+  if (confirm === undefined) return;
+  const modes =
+    typeof confirm === "string"
+      ? [{ pattern: "*", mode: confirm }]
+      : Object.entries(confirm).flatMap(([pattern, mode]) => of(pattern).map((each) => ({ pattern: each, mode })));
+  if (modes.length > 0) confirmLines.push({ modes, line: at("confirm") });
 }
 
 /** With the server's name in front or without it: what stands in `policy` can be moved here. */

@@ -143,6 +143,9 @@ export class DaemonClient {
         if (failure) throw failure;
         await Bun.sleep(5);
       }
+      // On a busy machine it may have ended after the patience was over.
+      const failure = daemon.failure();
+      if (failure) throw failure;
     }
     throw this.#notListening();
   }

@@ -2,7 +2,7 @@
 
 import { pathText } from "../config/path-text.ts";
 import { exactness, matches } from "../config/pattern.ts";
-import { type ConfirmMode, confirmModes, type ServerPolicy } from "../config/policy.ts";
+import { type ConfirmLine, type ConfirmMode, confirmModes, type ServerPolicy } from "../config/policy.ts";
 
 /** Why the tool cannot be called, with the line of the config that says so; undefined where it can. */
 export function denialOf({ allow, deny }: ServerPolicy, tool: string): string | undefined {
@@ -23,9 +23,18 @@ export interface Confirmation {
   line: string;
 }
 
-/** Of several patterns for the tool the most exact one counts, of equal ones the stricter; undefined where nobody is asked. */
-export function confirmationOf({ confirm }: ServerPolicy, tool: string): Confirmation | undefined {
-  for (const { modes, line } of confirm) {
+/**
+ * Of several patterns for the tool the most exact one counts, of equal ones the stricter, and of a project and the user the
+ * stricter; undefined where nobody is asked.
+ */
+export function confirmationOf({ confirm, userConfirm = [] }: ServerPolicy, tool: string): Confirmation | undefined {
+  const [first, second] = [confirmationIn(confirm, tool), confirmationIn(userConfirm, tool)];
+  if (!first || !second) return first ?? second;
+  return strictness(second.mode) > strictness(first.mode) ? second : first;
+}
+
+function confirmationIn(lines: readonly ConfirmLine[], tool: string): Confirmation | undefined {
+  for (const { modes, line } of lines) {
     const [found] = modes
       .filter(({ pattern }) => matches(pattern, tool))
       .sort((a, b) => exactness(b.pattern) - exactness(a.pattern) || strictness(b.mode) - strictness(a.mode));
@@ -46,7 +55,10 @@ export function isDestructive(annotations: Record<string, unknown> | undefined):
 }
 
 /** What to write where, for the tool to be called without a question. */
-export function allowingLine(server: string, { own }: ServerPolicy, tool: string): string {
+export function allowingLine(server: string, { own, userConfirm = [] }: ServerPolicy, tool: string): string {
+  // What a project says cannot take that back.
+  const byUser = confirmationIn(userConfirm, tool);
+  if (byUser) return `It is asked about by ${byUser.line}: only there can that be changed`;
   const modes = own === undefined ? {} : typeof own === "string" ? { "*": own } : own;
   const entries = [...Object.entries(modes).filter(([pattern]) => pattern !== tool), [tool, "never"]];
   const text = entries.map(([pattern, mode]) => `${JSON.stringify(pattern)}: ${JSON.stringify(mode)}`).join(", ");

@@ -357,7 +357,7 @@ describe("claudikins daemon", () => {
     expect(await project.claudikins("daemon", "logs")).toMatchObject({ exitCode: 0, stdout: "" });
     const { pid } = await seen();
     const { stdout } = await project.claudikins("daemon", "logs");
-    expect(stdout).toMatch(/^\[claudikins\] . \d{4}-\S+Z version \S+ listens, as process \d+\n/);
+    expect(stdout).toMatch(/^(?:\[info\] )?\[claudikins\](?: \S)? \d{4}-\S+Z version \S+ listens, as process \d+\n/);
     expect(stdout).toContain(`Z seen is started (process ${pid})\n`);
     const { path, lines } = JSON.parse((await project.claudikins("daemon", "logs", "-n", "1", "--json")).stdout);
     expect([path, lines]).toEqual([expect.stringMatching(/\.log$/), [expect.stringContaining("seen is started")]]);

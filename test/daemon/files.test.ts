@@ -1,6 +1,6 @@
 /** Generated files as programs and modules, under Bun and under a Node that strips types. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, mkdirSync, readdirSync, renameSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ClaudikinsError, type ErrorCode } from "../../src/errors.ts";
 import { bridgeFiles } from "../../src/registry/bridge.ts";
@@ -214,6 +214,22 @@ test("a config that is wrong is told of as claudikins tells it", async () => {
     exitCode: 2,
     code: "CONFIG_NOT_FOUND",
   });
+});
+
+test("a config that is not trusted, or has changed since, is not loaded for a generated file", async () => {
+  await using cloned = await generatedProject();
+  const refused = await cloned.run("seen", {}, { env: { CI: "" } });
+  expect({ exitCode: refused.exitCode, ...lastLine(refused.stderr) }).toMatchObject({
+    exitCode: 2,
+    code: "CONFIG_NOT_TRUSTED",
+    suggestion: expect.stringContaining(`claudikins trust ${cloned.config}`),
+  });
+  expect(await cloned.daemons()).toEqual([]);
+  await cloned.claudikins("trust", "--yes");
+  expect((await cloned.run("seen", {}, { env: { CI: "" } })).exitCode).toBe(0);
+  cloned.write("project/claudikins.json", { mcpServers: { seen: { command: "touch", args: ["started"] } } });
+  expect((await cloned.run("seen", {}, { env: { CI: "" } })).exitCode).toBe(2);
+  expect(existsSync(join(cloned.path, "project", "started"))).toBe(false);
 });
 
 test("a registry that was moved with its project finds its config", async () => {

@@ -384,6 +384,9 @@ async function startOnce(place: Place, newer: boolean): Promise<void> {
       if (failure) throw failure;
       await new Promise((done) => setTimeout(done, 10));
     }
+    // On a busy machine it may have ended after the patience was over.
+    const failure = daemon.failure();
+    if (failure) throw failure;
   }
   throw notListening(place);
 }
