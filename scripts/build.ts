@@ -7,6 +7,9 @@ import { takeSnapshot } from "../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
 
+/** Below src. */
+const workers = ["sandbox/worker.ts", "clients/decoding/worker.ts"];
+
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
   options: {
@@ -25,8 +28,8 @@ try {
   const endAddress = await findEndAddress(engine);
   writeFileSync(made.snapshot, takeSnapshot(await createEngine(engine, 64 * 1_048_576), endAddress, guestScript()));
   await Bun.build({
-    // The worker is an entry of its own: the executable starts it by its path.
-    entrypoints: [join(root, "src", "main.ts"), join(root, "src", "sandbox", "worker.ts")],
+    // Workers are entries of their own: the executable starts them by their paths.
+    entrypoints: ["main.ts", ...workers].map((file) => join(root, "src", file)),
     compile: {
       outfile,
       // Nothing in the folder somebody stands in may run or change the program: see src/config/environment.ts.

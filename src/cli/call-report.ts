@@ -1,4 +1,5 @@
 /** The result of a tool as `call` gives it: a value for people, one document for scripts, files for what is no text. */
+import { wholeOf } from "../clients/decoding/large-json.ts";
 import { isObject, type JsonObject, objectsOf, type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Called } from "../flows/call.ts";
@@ -48,7 +49,7 @@ async function writeRaw(result: ToolResult, output: string | undefined, io: Io):
     const file = writeText(`${JSON.stringify(result, null, 2)}\n`, "application/json", output, io.cwd);
     await io.stderr.write(writtenText(file));
   } else {
-    const shown = { ...result, content: forTerminal(result["content"], io) };
+    const shown = { ...result, content: forTerminal(wholeOf(result["content"]), io) };
     await io.stdout.write(`${JSON.stringify(shown, null, io.stdout.isTerminal ? 2 : undefined)}\n`);
   }
   return result["isError"] === true ? new ClaudikinsError("TOOL_FAILED", "").exitCode : 0;

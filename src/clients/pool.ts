@@ -11,6 +11,7 @@ import type { Connection, Listed, Offer } from "./connect.ts";
 import { askerOf } from "./consent.ts";
 import type { Host } from "./host.ts";
 import { Lifecycle, type Open } from "./lifecycle.ts";
+import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
 import type { Notice } from "./notices.ts";
 import type { Request } from "./request.ts";
@@ -112,7 +113,10 @@ export class Pool implements AsyncDisposable {
 
   /** All tools of one server, every page. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
   async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
-    const tools = await this.#list(server, "tools/list", (page) => readTools(page, server), options);
+    const budget = new ToolBudget();
+    const read = (page: JsonObject) => budget.take(readTools(page, server));
+    const tools = await this.#list(server, "tools/list", read, { ...options, isEnough: () => budget.isFull });
+    if (budget.isFull || budget.left > 0) this.#options.log.warn(`${server}: ${budget.problem}`);
     // They are written into files. A name is what it is, or it could not be called.
     const redact = this.#redactorOf(server);
     return tools.map((tool) => ({ ...redactTexts(tool, redact), name: tool.name }));
@@ -120,17 +124,17 @@ export class Pool implements AsyncDisposable {
 
   /** All resources, as the server describes them. Throws as `listTools` does. */
   async listResources(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
-    return this.#list(server, "resources/list", (page) => objectsOf(page["resources"]), options);
+    return this.#list(server, "resources/list", (page) => entriesOf(page, "resources"), options);
   }
 
   /** All templates of addresses of resources. Throws as `listTools` does. */
   async listResourceTemplates(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
-    return this.#list(server, "resources/templates/list", (page) => objectsOf(page["resourceTemplates"]), options);
+    return this.#list(server, "resources/templates/list", (page) => entriesOf(page, "resourceTemplates"), options);
   }
 
   /** All prompts. Throws as `listTools` does. */
   async listPrompts(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
-    return this.#list(server, "prompts/list", (page) => objectsOf(page["prompts"]), options);
+    return this.#list(server, "prompts/list", (page) => entriesOf(page, "prompts"), options);
   }
 
   /** One resource: `{ contents }` as the server sent it. Throws PROTOCOL_ERROR when there is no such thing. */
@@ -274,8 +278,11 @@ export class Pool implements AsyncDisposable {
   /** The tools as the gate compares them. It is no listing for the registry, which is told of changes as before. */
   async #listForGate(server: string): Promise<Listing> {
     const connections = new Set<Connection>();
-    const read = (page: JsonObject) => readTools(page, server);
-    const tools = await this.#list(server, "tools/list", read, {}, (connection) => connections.add(connection));
+    const budget = new ToolBudget();
+    const read = (page: JsonObject) => budget.take(readTools(page, server));
+    const tools = await this.#list(server, "tools/list", read, { isEnough: () => budget.isFull }, (connection) =>
+      connections.add(connection),
+    );
     const [connection] = connections;
     return { tools, connection: connections.size === 1 ? connection : undefined };
   }
@@ -285,7 +292,7 @@ export class Pool implements AsyncDisposable {
     server: string,
     method: string,
     read: (page: JsonObject) => T[],
-    options: CallOptions,
+    { isEnough, ...options }: CallOptions & { isEnough?: () => boolean },
     onConnection?: (connection: Connection) => void,
   ): Promise<T[]> {
     const what = `${method} of ${server}`;
@@ -311,7 +318,7 @@ export class Pool implements AsyncDisposable {
         });
       }
       if (cursor !== undefined) seen.add(cursor);
-    } while (cursor !== undefined);
+    } while (cursor !== undefined && !isEnough?.());
     return all;
   }
 
@@ -404,4 +411,8 @@ export class Pool implements AsyncDisposable {
       hint: [didYouMean(name, known), list].filter(Boolean).join(" "),
     });
   }
+}
+
+function entriesOf(page: JsonObject, key: string): JsonObject[] {
+  return objectsOf(boundedPage(page)[key]);
 }

@@ -1,5 +1,6 @@
 /** What servers send back, read with care: tool lists, and the one rule that turns a tool result into a value. */
 import { ClaudikinsError } from "../errors.ts";
+import { jsonOf, LargeJson, wholeOf } from "./decoding/large-json.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -14,7 +15,7 @@ export interface ListedTool {
   _meta?: JsonObject;
 }
 
-/** A CallToolResult as it came: nothing in it may be relied on. */
+/** A CallToolResult as it came: nothing in it may be relied on. Large parts of it are `LargeJson`. */
 export type ToolResult = JsonObject;
 
 /** The tools of one page. A tool without a usable name is dropped; a missing schema means "any object". */
@@ -45,7 +46,8 @@ export function readTools(page: JsonObject, server: string): ListedTool[] {
 
 /** The objects of a list; what is none is left out. */
 export function objectsOf(list: unknown): JsonObject[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
+  const whole = wholeOf(list);
+  return Array.isArray(whole) ? whole.filter(isObject) : [];
 }
 
 /** A value on its way into the sandbox: JSON text that is parsed inside, text that stays text, or long text of either kind. */
@@ -60,31 +62,34 @@ const longText = 65_536;
  */
 export function toolValue(result: ToolResult, tool: string): ToolValue {
   if (result["isError"] === true) {
-    throw new ClaudikinsError("TOOL_FAILED", textOf(contentOf(result)) || `${tool} failed without saying why`);
+    throw new ClaudikinsError("TOOL_FAILED", textOf(result["content"]) || `${tool} failed without saying why`);
   }
   const content = resultContent(result);
-  if ("structured" in content) return { json: JSON.stringify(content.structured) };
-  if ("blocks" in content) return { blocks: JSON.stringify(content.blocks) };
+  if ("structured" in content) return { json: jsonOf(content.structured) };
+  if ("blocks" in content) return { blocks: jsonOf(content.blocks) };
   const { text } = content;
   if (text.length > longText && /^\s*[[{]/.test(text)) return { jsonOrText: text };
   return isJson(text) ? { json: text } : { text };
 }
 
-/** What the value of a result that is no failure is made of. */
-export function resultContent(result: ToolResult): { structured: unknown } | { blocks: unknown[] } | { text: string } {
+/** What the value of a result that is no failure is made of. A large part is `LargeJson`. */
+export function resultContent(result: ToolResult): { structured: unknown } | { blocks: unknown } | { text: string } {
   const structured = result["structuredContent"] ?? result["toolResult"];
   if (structured !== undefined && structured !== null) return { structured };
-  const content = contentOf(result);
-  if (content.length === 0 || !content.every(isText)) return { blocks: content };
-  return { text: textOf(content) };
+  const { content = [] } = result;
+  const text = content instanceof LargeJson ? content.text : onlyText(content);
+  if (text !== undefined) return { text };
+  return { blocks: content instanceof LargeJson || Array.isArray(content) ? content : [] };
 }
 
-function contentOf({ content }: ToolResult): unknown[] {
-  return Array.isArray(content) ? content : [];
+/** The text of content blocks that are nothing but text. */
+export function onlyText(content: unknown): string | undefined {
+  return Array.isArray(content) && content.length > 0 && content.every(isText) ? textOf(content) : undefined;
 }
 
-function textOf(content: unknown[]): string {
-  return content
+function textOf(content: unknown): string {
+  if (content instanceof LargeJson) return content.text ?? "";
+  return objectsOf(content)
     .filter(isText)
     .map((block) => block.text)
     .join("\n");

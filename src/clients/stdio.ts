@@ -3,7 +3,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../errors.ts";
 import { collectSoon } from "./collect-soon.ts";
-import { readMessage } from "./json-rpc.ts";
+import { receive } from "./decoding/receive.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
 import { maxMessageBytes, megabytes } from "./size-limits.ts";
 
@@ -161,7 +161,10 @@ export class StdioTransport implements Transport {
       let start = 0;
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
         pending.push(chunk.subarray(start, end));
-        this.#receive(pending.length === 1 ? pending[0]! : Buffer.concat(pending));
+        const line = pending.length === 1 ? pending[0]! : Buffer.concat(pending);
+        const receiving = this.#receive(line);
+        // A large message is waited for, so that messages stay in order and the server cannot send faster than we read.
+        if (receiving) await receiving;
         pending = [];
         pendingBytes = 0;
         start = end + 1;
@@ -184,20 +187,24 @@ export class StdioTransport implements Transport {
     }
   }
 
-  #receive(line: Uint8Array): void {
+  /** A promise only where the message is large. */
+  #receive(line: Uint8Array): Promise<void> | undefined {
     const first = line.find((byte) => byte > space);
-    if (first === undefined) return;
-    const isLarge = line.length > largeMessage;
-    if (isLarge) Bun.gc(true);
-    const message =
-      first === brace ? readMessage(Buffer.from(line.buffer, line.byteOffset, line.length).toString()) : undefined;
+    if (first === undefined) return undefined;
+    const received = first === brace ? receive(line) : undefined;
+    if (received instanceof Promise) return received.then((message) => this.#received(line, message));
+    this.#received(line, received);
+    return undefined;
+  }
+
+  #received(line: Uint8Array, message: JSONRPCMessage | undefined): void {
     if (!message) {
       this.#stray(line);
       return;
     }
     this.#hasSpoken = true;
     this.onmessage?.(message);
-    if (isLarge) collectSoon();
+    if (line.length > largeMessage) collectSoon();
   }
 
   /** What is no message: before the first one it may be the last words of a server that does not start. */

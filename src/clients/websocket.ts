@@ -2,9 +2,10 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { systemCodeOf } from "../errors.ts";
+import { receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { retryAfterOf } from "./http-response.ts";
-import { readMessage } from "./json-rpc.ts";
+import { InOrder } from "./in-order.ts";
 import { broken, NetworkFailure, noAnswer, refusal, tooLarge } from "./network-failure.ts";
 import { maxSocketMessageBytes, megabytes } from "./size-limits.ts";
 
@@ -22,6 +23,10 @@ export class WebSocketTransport implements Transport {
   #closed = Promise.withResolvers<void>();
   #socket: WebSocket | undefined;
   #isClosing = false;
+  readonly #received = new InOrder<JSONRPCMessage | undefined>((message) => {
+    if (message) this.onmessage?.(message);
+    else this.onerror?.(new Error("not a JSON-RPC message"));
+  });
 
   constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint;
@@ -90,9 +95,7 @@ export class WebSocketTransport implements Transport {
   }
 
   #receive(data: unknown): void {
-    const message = readMessage(typeof data === "string" ? data : Buffer.from(data as Buffer).toString());
-    if (message) this.onmessage?.(message);
-    else this.onerror?.(new Error("not a JSON-RPC message"));
+    this.#received.add(receive(Buffer.from(data as string | Buffer)));
   }
 
   /** A WebSocket does not say why it was refused; a plain request to the same address does. */

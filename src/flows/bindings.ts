@@ -1,5 +1,6 @@
 /** The servers as the sandbox sees them: namespaces of functions, and one way to call any of them. */
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import { objectJson } from "../clients/decoding/large-json.ts";
 import { oneLine } from "../clients/notices.ts";
 import type { CallOptions } from "../clients/pool.ts";
 import { type JsonObject, type ToolResult, toolValue } from "../clients/result.ts";
@@ -175,7 +176,7 @@ async function callTool(toolbox: Toolbox, call: BindingCall, options: CallSurrou
   }
   if (namespace === "") return { json: JSON.stringify(await registryFunction(call.name, call.args, toolbox, signal)) };
   const { tool, result } = await toolResult(toolbox, call, options);
-  return call.raw ? { json: JSON.stringify(result) } : toolValue(result, `${namespace}.${tool.name}`);
+  return call.raw ? { json: objectJson(result) } : toolValue(result, `${namespace}.${tool.name}`);
 }
 
 /** The result of a tool as it came, `isError` included, and the tool that the call means. */

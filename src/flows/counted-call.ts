@@ -1,5 +1,6 @@
 /** One call of a tool, whoever makes it, as the ledger counts it. */
 
+import { LargeJson } from "../clients/decoding/large-json.ts";
 import { type JsonObject, objectsOf } from "../clients/result.ts";
 import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
 import { type ToolUse, unknownTool } from "../ledger/counts.ts";
@@ -42,10 +43,15 @@ export async function countedResult(
 ): Promise<JsonObject> {
   return measured(make, around, typeof names === "function" ? names : () => names, (result) => ({
     isFailure: result === undefined || result["isError"] === true,
-    resultChars: charsOfBlocks(result?.["content"] ?? result?.["contents"] ?? messagesOf(result)),
+    resultChars: charsOfResult(result?.["content"] ?? result?.["contents"] ?? messagesOf(result)),
     takenChars: 0,
     argumentChars: 0,
   }));
+}
+
+/** Large content is not parsed to be counted. */
+function charsOfResult(blocks: unknown): number {
+  return blocks instanceof LargeJson ? (blocks.text ?? blocks.json).length : charsOfBlocks(blocks);
 }
 
 function messagesOf(prompt: JsonObject | undefined): unknown {

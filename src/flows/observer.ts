@@ -1,6 +1,7 @@
 /** Learns what tools give from the results of calls: their shapes, after the call is answered, with bounded work. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { LargeJson } from "../clients/decoding/large-json.ts";
 import { resultContent, type ToolResult } from "../clients/result.ts";
 import { messageOf } from "../errors.ts";
 import { withLock } from "../lock.ts";
@@ -185,7 +186,9 @@ function observedOf({ tool, args, result }: Seen): Observed | undefined {
   const content = resultContent(result);
   const isGiven = givenBy(args, tool);
   if ("text" in content) return shapeOfText(content.text, isGiven);
-  return { shape: shapeOf("blocks" in content ? content.blocks : content.structured, isGiven), part: false };
+  const value = "blocks" in content ? content.blocks : content.structured;
+  if (value instanceof LargeJson) return shapeOfText(value.json, isGiven);
+  return { shape: shapeOf(value, isGiven), part: false };
 }
 
 /** Texts of the arguments that are looked at, and how long they may be: keys are no longer. */

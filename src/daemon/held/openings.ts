@@ -1,5 +1,6 @@
 /** The sockets over which other processes use the held servers: each is the way to one of them. */
 import { ErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { messageJson } from "../../clients/decoding/large-json.ts";
 import type { ServerConfig, StdioServer } from "../../config/load.ts";
 import { messageOf, toClaudikinsError } from "../../errors.ts";
 import { version } from "../../version.ts";
@@ -131,7 +132,7 @@ export class Openings {
   }
 
   #send(socket: Socket, message: JSONRPCMessage): void {
-    socket.send(JSON.stringify(message));
+    socket.send(messageJson(message));
     const isAnswer = !("method" in message) && socket.data.calls.delete(message.id);
     if (!isAnswer) return;
     this.calls.running -= 1;

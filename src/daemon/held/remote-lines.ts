@@ -1,6 +1,8 @@
 /** The ways of another process to the servers that a daemon holds. Where there is none to be had, servers are its own. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { childEnvironment } from "../../clients/child-environment.ts";
+import { receive } from "../../clients/decoding/receive.ts";
+import { InOrder } from "../../clients/in-order.ts";
 import { type Line, type LineMaker, type LineOptions, type LineWish, lineTo } from "../../clients/transport.ts";
 import { unlessAborted } from "../../clients/unless-aborted.ts";
 import type { StdioServer } from "../../config/load.ts";
@@ -106,8 +108,8 @@ function opened(path: string, opening: Opening, signal: AbortSignal): Promise<{ 
     isOpen = true;
     socket.send(JSON.stringify({ open: opening }));
   };
-  socket.onmessage = ({ data }) => {
-    const message = JSON.parse(String(data)) as FromDaemon;
+  const received = new InOrder<FromDaemon | undefined>((message) => {
+    if (!message) return;
     if ("jsonrpc" in message) transport.receive(message);
     else if ("end" in message) transport.ended(message.end);
     else if ("refused" in message) resolve(message.refused);
@@ -115,13 +117,20 @@ function opened(path: string, opening: Opening, signal: AbortSignal): Promise<{ 
       pid = message.opened.pid;
       resolve({ line: sharedLine(transport, () => pid) });
     }
-  };
+  });
+  socket.onmessage = ({ data }) => received.add(fromDaemon(String(data)));
   socket.onclose = () => {
     if (isOpen) reject(new Error("the daemon ended"));
     else resolve(undefined);
-    transport.ended(gone);
+    received.add({ end: gone });
   };
   return promise;
+}
+
+/** The daemon's own messages are small. Those of the server are decoded as everywhere. */
+function fromDaemon(text: string): FromDaemon | undefined | Promise<FromDaemon | undefined> {
+  if (/^\{"(?:end|refused|opened)":/.test(text)) return JSON.parse(text) as FromDaemon;
+  return receive(Buffer.from(text));
 }
 
 type FromDaemon = JSONRPCMessage | { end: PortEnd } | { refused: Problem } | { opened: { pid?: number } };

@@ -7,6 +7,7 @@ import {
   RootsListChangedNotificationSchema,
   type ServerNotification,
 } from "@modelcontextprotocol/sdk/types.js";
+import { wholeOf } from "../../clients/decoding/large-json.ts";
 import { isObject, type JsonObject } from "../../clients/result.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { version } from "../../version.ts";
@@ -139,7 +140,7 @@ class DirectSession {
     if (args !== undefined && !isObject(args)) throw invalidParams("arguments must be an object");
     try {
       const result = await this.#tools.call(original, args, this.#optionsOf(asked));
-      this.#resources.remember(server, result["content"]);
+      this.#resources.remember(server, wholeOf(result["content"]));
       return result;
     } catch (error) {
       const answered = serverError(error, server);
@@ -154,7 +155,7 @@ class DirectSession {
     using _ = this.#around.requests.begin(asked.id, server);
     try {
       const prompt = await this.#prompts.get(original, withoutMeta(asked.params), this.#optionsOf(asked));
-      const { messages } = prompt;
+      const messages = wholeOf(prompt["messages"]);
       this.#resources.remember(server, Array.isArray(messages) ? messages.map((each) => Object(each).content) : []);
       return prompt;
     } catch (error) {

@@ -1,0 +1,99 @@
+/** The bytes of one message of a server → the message, within limits. Large parts of a result stay JSON text. */
+import { ErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { readMessage } from "../json-rpc.ts";
+import { boundedPage, isListKey } from "../list-bounds.ts";
+import { isObject, type JsonObject, onlyText } from "../result.ts";
+import { LargeJson } from "./large-json.ts";
+import { weigh } from "./weigh.ts";
+
+/** Deeper JSON overflows the stack of whoever writes or walks it. */
+const maxDepth = 500;
+
+/** Values of one message. A million of them take about 100 MB. */
+const maxValues = 4_000_000;
+
+/** Values of a message that is no answer: notifications and requests are passed on as objects. */
+const maxValuesOfOthers = 100_000;
+
+/** A part of a result with more values than this stays JSON text. */
+const maxValuesOfPart = 2_000;
+
+/** Shorter messages cannot hold enough to matter. */
+const smallBytes = 2_048;
+
+/** A result without its large parts, and those as JSON text by their keys: an object of a class cannot be sent to another thread. */
+export interface Decoded {
+  message: JSONRPCMessage;
+  large: Record<string, { json: string; text: string | undefined }>;
+}
+
+/** Undefined for what is no message. An answer over a limit becomes an error answer with the same id. */
+export function decode(bytes: Uint8Array): Decoded | undefined {
+  if (bytes.length > smallBytes) {
+    const { depth, values } = weigh(bytes);
+    if (depth > maxDepth) return refused(bytes, `its answer is nested more than ${maxDepth} levels deep`);
+    if (values > maxValues) return refused(bytes, `its answer has more than ${maxValues / 1_000_000} million values`);
+    const message = readMessage(textOf(bytes));
+    if (!message) return undefined;
+    if ("method" in message && values > maxValuesOfOthers) return undefined;
+    return "result" in message ? split(message) : { message, large: {} };
+  }
+  const message = readMessage(textOf(bytes));
+  return message && { message, large: {} };
+}
+
+/** The message as everyone handles it. */
+export function assemble({ message, large }: Decoded): JSONRPCMessage {
+  const keys = Object.keys(large);
+  if (keys.length === 0 || !("result" in message)) return message;
+  const result: Record<string, unknown> = { ...message.result };
+  for (const key of keys) result[key] = new LargeJson(large[key]!.json, large[key]!.text);
+  return { ...message, result };
+}
+
+/** Lists of tools, resources and prompts are bounded here, since whoever reads them needs objects. */
+function split(message: Extract<JSONRPCMessage, { result: unknown }>): Decoded {
+  const large: Decoded["large"] = Object.create(null);
+  const result: JsonObject = {};
+  for (const [key, value] of Object.entries(boundedPage(message.result))) {
+    if (isListKey(key) || countValues(value, maxValuesOfPart) < maxValuesOfPart) result[key] = value;
+    else large[key] = { json: JSON.stringify(value), text: key === "content" ? onlyText(value) : undefined };
+  }
+  return { message: { ...message, result }, large };
+}
+
+/** Counts values and stops at the limit. */
+function countValues(value: unknown, limit: number): number {
+  let count = 0;
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0 && count < limit) {
+    const next = waiting.pop();
+    count += 1;
+    if (Array.isArray(next)) {
+      if (next.length >= limit) return limit;
+      waiting.push(...next);
+    } else if (isObject(next)) {
+      for (const key in next) {
+        waiting.push(next[key]);
+        if (waiting.length > limit) return limit;
+      }
+    }
+  }
+  return count;
+}
+
+/** Ids stand at the beginning or at the end of a message. One that is not found is an answer that nobody gets. */
+function refused(bytes: Uint8Array, why: string): Decoded | undefined {
+  const head = textOf(bytes.subarray(0, 1_024));
+  const tail = textOf(bytes.subarray(-1_024));
+  const found =
+    /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+|"[^"\\]*")/.exec(head) ??
+    /"id"\s*:\s*(\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
+  if (!found) return undefined;
+  const id = JSON.parse(found[1] ?? "") as number | string;
+  return { message: { jsonrpc: "2.0", id, error: { code: ErrorCode.ParseError, message: why } }, large: {} };
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}

@@ -1,0 +1,118 @@
+/** Runs jobs in worker threads, so that no input can block the thread that answers the host. A job that takes too long is ended. */
+
+/** The job did not end in its time. Its worker was terminated. */
+export class TookTooLong extends Error {
+  override readonly name = "TookTooLong";
+}
+
+export interface OffThreadOptions {
+  /** Starts a worker. It answers every message with one `Answer`. */
+  start: () => Worker;
+  /** Workers that run side by side. More jobs wait for their turn. */
+  atOnce?: number;
+  /** Time after which a worker without work is terminated, in milliseconds. */
+  idleMs?: number;
+}
+
+export interface JobOptions {
+  /** Time for the job itself, in milliseconds. Waiting for a worker does not count. */
+  limitMs: number;
+  /** Buffers that are moved instead of copied. */
+  transfer?: ArrayBuffer[];
+}
+
+/** What a worker answers: the output of the job, or the message of what it threw. */
+export type Answer<Output> = { output: Output } | { error: string };
+
+interface Job<Input, Output> extends JobOptions {
+  input: Input;
+  resolve: (output: Output) => void;
+  reject: (error: Error) => void;
+}
+
+interface IdleWorker {
+  worker: Worker;
+  timer: ReturnType<typeof setTimeout>;
+}
+
+/** A pool of workers that all run the same file. Workers are started on demand and do not keep the process alive. */
+export class OffThread<Input, Output> {
+  readonly #options: Required<OffThreadOptions>;
+  readonly #waiting: Job<Input, Output>[] = [];
+  readonly #idle: IdleWorker[] = [];
+  #busy = 0;
+
+  constructor({ start, atOnce = 2, idleMs = 10_000 }: OffThreadOptions) {
+    this.#options = { start, atOnce, idleMs };
+  }
+
+  /** Throws TookTooLong, and an Error with the message of whatever the worker threw. */
+  run(input: Input, options: JobOptions): Promise<Output> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ...options, input, resolve, reject });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#busy >= this.#options.atOnce) return;
+    const job = this.#waiting.shift();
+    if (!job) return;
+    this.#busy += 1;
+    const idle = this.#idle.pop();
+    clearTimeout(idle?.timer);
+    this.#work(idle?.worker ?? this.#options.start(), job);
+  }
+
+  #work(worker: Worker, job: Job<Input, Output>): void {
+    const { promise, resolve } = Promise.withResolvers<Answer<Output> | TookTooLong>();
+    const timer = setTimeout(() => resolve(new TookTooLong(`no answer in ${job.limitMs} ms`)), job.limitMs);
+    worker.ref();
+    worker.onmessage = ({ data }: MessageEvent<Answer<Output>>) => resolve(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      resolve(new TookTooLong(event.message));
+    };
+    worker.postMessage(job.input, job.transfer ?? []);
+    void promise.then((answer) => {
+      clearTimeout(timer);
+      this.#busy -= 1;
+      if (answer instanceof TookTooLong) worker.terminate();
+      else this.#rest(worker);
+      this.#next();
+      if (answer instanceof TookTooLong) job.reject(answer);
+      else if ("error" in answer) job.reject(new Error(answer.error));
+      else job.resolve(answer.output);
+    });
+  }
+
+  /** Keeps the worker for the next job, for a while. */
+  #rest(worker: Worker): void {
+    worker.unref();
+    const idle: IdleWorker = {
+      worker,
+      timer: setTimeout(() => {
+        this.#idle.splice(this.#idle.indexOf(idle), 1);
+        worker.terminate();
+      }, this.#options.idleMs),
+    };
+    idle.timer.unref();
+    this.#idle.push(idle);
+  }
+}
+
+/** The worker's side: answers every message with what `work` returns or throws. */
+export function answerJobs<Input, Output>(
+  self: Worker,
+  work: (input: Input) => Output | Promise<Output>,
+  transfer: (output: Output) => ArrayBuffer[] = () => [],
+): void {
+  self.onmessage = async ({ data }: MessageEvent<Input>) => {
+    try {
+      const output = await work(data);
+      self.postMessage({ output } satisfies Answer<Output>, transfer(output));
+    } catch (error) {
+      self.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer<Output>);
+    }
+  };
+}
