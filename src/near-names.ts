@@ -1,11 +1,15 @@
 /** Names that someone probably meant: for misspelt keys, commands, servers and tools. Suggested, never used by themselves. */
 import { distance } from "fastest-levenshtein";
 
+/** Nobody misspells a longer name, and comparing two texts takes the product of their lengths. */
+const maxLength = 200;
+
 /**
  * The names close to `wanted`, closest first (ties by name), at most `limit`. Case, dashes, underscores and dots do not
  * count, so `listOrders` finds `list_orders`; a name that contains the wanted one, or is contained in it, counts as near.
  */
 export function nearNames(wanted: string, names: Iterable<string>, limit = 3): string[] {
+  if (wanted.length > maxLength) return [];
   const plainWanted = plain(wanted);
   return ranked(names, limit, (name) => {
     const candidate = plain(name);
@@ -16,6 +20,7 @@ export function nearNames(wanted: string, names: Iterable<string>, limit = 3): s
 
 /** The name that `wanted` is a misspelling of: a few letters off. One that merely contains it is another name. */
 export function misspelling(wanted: string, names: Iterable<string>): string | undefined {
+  if (wanted.length > maxLength) return undefined;
   return ranked(names, 1, (name) => editsOf(plain(wanted), plain(name)))[0];
 }
 
@@ -31,7 +36,7 @@ export function didYouMean(wanted: string, names: Iterable<string>): string | un
 function ranked(names: Iterable<string>, limit: number, scoreOf: (name: string) => number | undefined): string[] {
   return [...names]
     .flatMap((name) => {
-      const score = scoreOf(name);
+      const score = name.length > maxLength ? undefined : scoreOf(name);
       return score === undefined ? [] : [{ name, score }];
     })
     .sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1))

@@ -1,4 +1,5 @@
 /** Runs jobs in worker threads, so that no input can block the thread that answers the host. A job that takes too long is ended. */
+import { ClaudikinsError, type ErrorCode, messageOf } from "./errors.ts";
 
 /** The job did not end in its time. Its worker was terminated. */
 export class TookTooLong extends Error {
@@ -21,8 +22,15 @@ export interface JobOptions {
   transfer?: ArrayBuffer[];
 }
 
-/** What a worker answers: the output of the job, or the message of what it threw. */
-export type Answer<Output> = { output: Output } | { error: string };
+/** What a worker answers: the output of the job, or what it threw. */
+export type Answer<Output> = { output: Output } | { error: Thrown };
+
+interface Thrown {
+  message: string;
+  /** The code of a ClaudikinsError. */
+  code?: ErrorCode;
+  hint?: string | undefined;
+}
 
 interface Job<Input, Output> extends JobOptions {
   input: Input;
@@ -46,7 +54,7 @@ export class OffThread<Input, Output> {
     this.#options = { start, atOnce, idleMs };
   }
 
-  /** Throws TookTooLong, and an Error with the message of whatever the worker threw. */
+  /** Throws TookTooLong, and what the worker threw: a ClaudikinsError as such, another error with its message alone. */
   run(input: Input, options: JobOptions): Promise<Output> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...options, input, resolve, reject });
@@ -81,7 +89,7 @@ export class OffThread<Input, Output> {
       else this.#rest(worker);
       this.#next();
       if (answer instanceof TookTooLong) job.reject(answer);
-      else if ("error" in answer) job.reject(new Error(answer.error));
+      else if ("error" in answer) job.reject(errorFrom(answer.error));
       else job.resolve(answer.output);
     });
   }
@@ -101,6 +109,15 @@ export class OffThread<Input, Output> {
   }
 }
 
+function errorFrom({ code, message, hint }: Thrown): Error {
+  return code === undefined ? new Error(message) : new ClaudikinsError(code, message, { hint });
+}
+
+function thrown(error: unknown): Thrown {
+  if (error instanceof ClaudikinsError) return { code: error.code, message: error.message, hint: error.hint };
+  return { message: messageOf(error) };
+}
+
 /** The worker's side: answers every message with what `work` returns or throws. */
 export function answerJobs<Input, Output>(
   self: Worker,
@@ -112,7 +129,7 @@ export function answerJobs<Input, Output>(
       const output = await work(data);
       self.postMessage({ output } satisfies Answer<Output>, transfer(output));
     } catch (error) {
-      self.postMessage({ error: error instanceof Error ? error.message : String(error) } satisfies Answer<Output>);
+      self.postMessage({ error: thrown(error) } satisfies Answer<Output>);
     }
   };
 }

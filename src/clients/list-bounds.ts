@@ -1,5 +1,5 @@
 /** Limits for the lists of a server: its tools, resources and prompts are shown, indexed and generated, and must stay small. */
-import { isObject, type JsonObject, type ListedTool, readTools } from "./result.ts";
+import { isObject, type JsonObject, type ListedTool, readTools, shortened } from "./result.ts";
 
 const listKeys = ["tools", "resources", "resourceTemplates", "prompts"];
 
@@ -12,7 +12,7 @@ export const toolLimits = {
   /** Tools of one server. */
   tools: 5_000,
   /** Characters of all their definitions as JSON. */
-  listChars: 8_000_000,
+  listChars: 4_000_000,
   nameChars: 256,
   titleChars: 500,
   /** Hosts show 2,048. */
@@ -55,8 +55,8 @@ export function boundedTool(tool: ListedTool): ListedTool | undefined {
   const input = isWithin(inputSchema);
   return {
     ...rest,
-    ...(title === undefined ? {} : { title: cut(title, toolLimits.titleChars) }),
-    description: cut(description, toolLimits.descriptionChars) + (input ? "" : schemaNote),
+    ...(title === undefined ? {} : { title: shortened(title, toolLimits.titleChars) }),
+    description: shortened(description, toolLimits.descriptionChars) + (input ? "" : schemaNote),
     inputSchema: input ? inputSchema : { type: "object" },
     ...(outputSchema && isWithin(outputSchema) ? { outputSchema } : {}),
     ...(isShort(annotations) ? { annotations } : {}),
@@ -96,11 +96,6 @@ export class ToolBudget {
       return bounded ?? [];
     });
   }
-}
-
-function cut(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  return `${text.slice(0, limit).toWellFormed()}… (${text.length - limit} more characters)`;
 }
 
 function isWithin(schema: JsonObject): boolean {

@@ -56,13 +56,23 @@ export type ToolValue = { json: string } | { blocks: string } | { text: string }
 /** Longer text is not parsed only to know whether it is JSON: that would take as long as all the rest, and more memory. */
 const longText = 65_536;
 
+/** A failure is passed on as an error, whose text several places read. */
+const maxFailureChars = 262_144;
+
+/** The beginning of a text, and how much was left out. */
+export function shortened(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  return `${text.slice(0, maxChars).toWellFormed()}… (${text.length - maxChars} more characters)`;
+}
+
 /**
  * The value of a tool result. `isError` throws TOOL_FAILED with the tool's own words. Else `structuredContent`; else
  * text, as JSON when it is JSON; else the content blocks. A `toolResult` of the oldest protocol counts as structured.
  */
 export function toolValue(result: ToolResult, tool: string): ToolValue {
   if (result["isError"] === true) {
-    throw new ClaudikinsError("TOOL_FAILED", textOf(result["content"]) || `${tool} failed without saying why`);
+    const words = shortened(textOf(result["content"]), maxFailureChars);
+    throw new ClaudikinsError("TOOL_FAILED", words || `${tool} failed without saying why`);
   }
   const content = resultContent(result);
   if ("structured" in content) return { json: jsonOf(content.structured) };

@@ -6,16 +6,16 @@ import type { CallOptions } from "../clients/pool.ts";
 import { type JsonObject, type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
+import { argumentProblems } from "../registry/arguments/argument-problems.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
-import { argumentProblems } from "../registry/validate-arguments.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
 import { CodeSubscriptions } from "./code-subscriptions.ts";
 import { counted } from "./counted-call.ts";
 import { changesKnown, firstAnswer } from "./first-look.ts";
 import { progressText } from "./progress-text.ts";
 import { registryFunction } from "./registry-functions.ts";
-import { search } from "./search.ts";
+import { isSearchQuick, search } from "./search.ts";
 import { serverFunction } from "./server-functions.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -111,7 +111,7 @@ const suggestedFrom = 0.4;
 
 /** Nothing is started for it, and a damaged registry suggests nothing. */
 function suggestions(words: string, limit: number, toolbox: Toolbox): Suggestion[] {
-  if (toolbox.index.servers.length === 0) return [];
+  if (toolbox.index.servers.length === 0 || !isSearchQuick(toolbox)) return [];
   const { tools } = search(words, limit, toolbox);
   const best = tools[0]?.score ?? 0;
   return tools

@@ -47,7 +47,7 @@ export async function generate(toolbox: Toolbox, options: GenerateOptions = {}):
   const { only, clean, signal } = options;
   const { registry } = toolbox.config.folders;
   // First, so that what is gone takes no name from what is new.
-  const pruned = only ? [] : toolbox.prune();
+  const pruned = only ? [] : await toolbox.prune();
   const names = only ?? [...toolbox.config.servers.keys()];
   const answers = await askAll(
     names,
@@ -59,13 +59,13 @@ export async function generate(toolbox: Toolbox, options: GenerateOptions = {}):
     },
     options,
   );
-  toolbox.writeIndex();
+  await toolbox.writeIndex();
   const nothing = { tools: 0, written: 0, removed: 0, collisions: [], kept: [] };
   const report = { folder: registry, servers: answers.map((answer) => ({ ...nothing, ...answer })), pruned };
   if (signal?.aborted) return report;
   const cleaned = clean ? removeStrays(toolbox, only) : [];
   removeAbandoned(registry);
-  prepareSearch(toolbox);
+  await prepareSearch(toolbox);
   keepOutOfGit(registry);
   return clean ? { ...report, cleaned } : report;
 }

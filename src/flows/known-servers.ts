@@ -1,7 +1,13 @@
 /** The registry's index as this process knows it: read once, changed with what servers tell, and written down. */
 import { ClaudikinsError } from "../errors.ts";
 import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
-import { readIndex, writeIndex } from "../registry/store.ts";
+import { readIndex, updateIndex } from "../registry/store.ts";
+import { runJob } from "../registry/work/run.ts";
+
+/** An index of fewer tools is read and written in some milliseconds. */
+const manyTools = 500;
+
+const writeLimitMs = 60_000;
 
 export class KnownServers {
   readonly #folder: string;
@@ -13,6 +19,8 @@ export class KnownServers {
   #problem: ClaudikinsError | undefined;
   /** Names of those whose entry is not written down, or no longer the one that is. */
   readonly #unwritten = new Set<string>();
+  /** The last write in a worker thread. */
+  #writing: Promise<unknown> | undefined;
   readonly #listeners = new Set<(name: string) => void>();
 
   constructor(folder: string, complete: (server: RegistryServer) => void) {
@@ -67,16 +75,42 @@ export class KnownServers {
   }
 
   /**
-   * Writes down what has changed. Another process may have written the index since we read it: only what is ours to
-   * change is changed. Throws FILE_NOT_WRITABLE.
+   * Writes what has changed since the last time. A large index is written in a worker thread, one write after the other.
+   * Throws FILE_NOT_WRITABLE.
    */
-  write(): void {
+  async write(): Promise<void> {
     if (this.#unwritten.size === 0) return;
-    const others = this.onDisk().servers.filter(({ name }) => !this.#unwritten.has(name));
+    const names = [...this.#unwritten];
     const ours = this.index.servers.filter(({ name }) => this.#unwritten.has(name));
-    writeIndex(this.#folder, [...others, ...ours]);
     this.#unwritten.clear();
-    this.#problem = undefined;
+    try {
+      if (this.#isSmall && this.#writing === undefined) updateIndex(this.#folder, names, ours);
+      else await this.#writeInWorker(names, ours);
+      this.#problem = undefined;
+    } catch (error) {
+      for (const name of names) this.#unwritten.add(name);
+      throw error;
+    }
+  }
+
+  get #isSmall(): boolean {
+    return this.index.servers.reduce((sum, { tools }) => sum + tools.length, 0) < manyTools;
+  }
+
+  async #writeInWorker(names: string[], ours: RegistryServer[]): Promise<void> {
+    const job = {
+      work: "index",
+      folder: this.#folder,
+      names,
+      ours: ours.map((server) => JSON.stringify(server)),
+    } as const;
+    const writing = (this.#writing ?? Promise.resolve()).catch(() => {}).then(() => runJob(job, writeLimitMs));
+    this.#writing = writing;
+    try {
+      await writing;
+    } finally {
+      if (this.#writing === writing) this.#writing = undefined;
+    }
   }
 
   /** As the file is now; empty before the first `gen`, and where it is damaged. */

@@ -7,7 +7,7 @@ import { didYouMean } from "../near-names.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
 import { lookAtUnknownServers, stateProblem } from "./first-look.ts";
-import { search } from "./search.ts";
+import { prepareSearch, search } from "./search.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -28,6 +28,7 @@ export async function registryFunction(
   toolbox.observer.settle();
   switch (name) {
     case "search":
+      await prepareSearch(toolbox);
       return { found: searchTools(args["query"], args["limit"], toolbox), notSearched: Object.fromEntries(problems) };
     case "describe":
       return describeTool(args["id"], toolbox);

@@ -1,9 +1,11 @@
 /** search: query → index → ranked tools and skills with what is needed to call them. Starts nothing. */
 
 import { withoutMark } from "../registry/hooks.ts";
-import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
+import { type RegistryIndex, type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
+import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
 import { ToolSearch } from "../registry/search.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
+import { runJobInTime } from "../registry/work/run.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -104,17 +106,53 @@ export function rankedTools(words: string, toolbox: Toolbox): RankedTool[] {
     });
 }
 
-/** What the next search would have to make first. */
-export function prepareSearch(toolbox: Toolbox): void {
-  if (toolbox.index.servers.length > 0) prepared(toolbox);
+/**
+ * Makes what the next search needs. With many tools that takes seconds, and happens in a worker thread: to be awaited
+ * before each search where something else must go on meanwhile.
+ */
+export async function prepareSearch(toolbox: Toolbox): Promise<void> {
+  if (toolbox.index.servers.length === 0) return;
+  toolbox.observer.settle();
+  const wanted = wantedIn(toolbox);
+  if (isPrepared(wanted)) return;
+  const tools = wanted.servers.reduce((sum, server) => sum + server.tools.length, 0);
+  if (tools < minTools) return void prepared(toolbox);
+  const servers: string[] = [];
+  for (const server of wanted.servers) {
+    servers.push(indexedPart(server));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const job = { work: "search", folder: toolbox.config.folders.registry, servers } as const;
+  const json = await runJobInTime(job, prepareLimitMs);
+  if (json !== undefined) make(wanted, JSON.parse(json) as PreparedTools);
 }
 
-function prepared(toolbox: Toolbox): Prepared {
+/** Whether a search now would take no time worth mentioning. */
+export function isSearchQuick(toolbox: Toolbox): boolean {
+  const wanted = wantedIn(toolbox);
+  return isPrepared(wanted) || wanted.servers.reduce((sum, server) => sum + server.tools.length, 0) < minTools;
+}
+
+/** For 100,000 tools on a slow machine. */
+const prepareLimitMs = 60_000;
+
+/** What the words of a search are compared with. */
+function indexedPart({ tools, ...server }: RegistryServer): string {
+  const indexed = tools.map(({ name, title, description, inputSchema }) => {
+    return { name, title, description, inputSchema: { properties: inputSchema["properties"] } };
+  });
+  return JSON.stringify({ ...server, tools: indexed });
+}
+
+interface Wanted extends Pick<Prepared, "skills" | "stamp"> {
+  index: RegistryIndex;
+  servers: RegistryServer[];
+}
+
+function wantedIn(toolbox: Toolbox): Wanted {
   const { index, config } = toolbox;
   const found = listSkills(config.folders);
   const stamp = JSON.stringify(found);
-  const before = searches.get(index);
-  if (before?.stamp === stamp) return before;
   const skills = new Map(
     found.map((skill) => [
       { name: `${skill.from} ${skill.name}`, description: skill.description, inputSchema: {} },
@@ -122,7 +160,20 @@ function prepared(toolbox: Toolbox): Prepared {
     ]),
   );
   const servers = skills.size > 0 ? [...configured(toolbox), skillServer([...skills.keys()])] : configured(toolbox);
-  const made = { tools: new ToolSearch({ ...index, servers }, config.folders.registry), skills, stamp };
+  return { index, servers, skills, stamp };
+}
+
+const isPrepared = ({ index, stamp }: Wanted) => searches.get(index)?.stamp === stamp;
+
+function prepared(toolbox: Toolbox): Prepared {
+  const before = searches.get(toolbox.index);
+  if (before && before.stamp === JSON.stringify(listSkills(toolbox.config.folders))) return before;
+  const wanted = wantedIn(toolbox);
+  return make(wanted, preparedIn(toolbox.config.folders.registry, listedTools(wanted.servers)));
+}
+
+function make({ index, servers, skills, stamp }: Wanted, tools: PreparedTools): Prepared {
+  const made = { tools: new ToolSearch({ ...index, servers }, tools), skills, stamp };
   searches.set(index, made);
   return made;
 }

@@ -6,10 +6,13 @@ import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { userDataFolder } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { schemaSize } from "../registry/arguments/plain-schema.ts";
 import { noteOrigin, writeBridge } from "../registry/bridge.ts";
 import type { RegistryIndex, RegistryServer } from "../registry/model.ts";
 import { assignNames, toFolderName } from "../registry/names.ts";
 import { markAsked, type Written, writeServer } from "../registry/store.ts";
+import { runJobInTime } from "../registry/work/run.ts";
 import { version } from "../version.ts";
 import { aboutServer, fingerprintOf } from "./config-entry.ts";
 import type { KnownServers } from "./known-servers.ts";
@@ -100,11 +103,11 @@ export class Syncs {
       return { ...asked, server: before, files: noFiles };
     }
     this.#options.registry.remember(server);
-    const files = writeServer(registry, server, before);
+    const files = await writeFiles(registry, server, before);
     this.#writeBridge();
     markAsked(registry, server);
     this.#options.registry.changed(name);
-    if (!indexLater) this.#options.registry.write();
+    if (!indexLater) await this.#options.registry.write();
     return { ...asked, files };
   }
 
@@ -130,6 +133,38 @@ export class Syncs {
     writeBridge(folders.registry);
     noteOrigin(userDataFolder(this.#options.env), folders.registry, { config, command: selfCommand(), version });
   }
+}
+
+/** With more tools, or larger schemas, the files are written in a worker thread. */
+const maxFiles = 100;
+const maxSchemaValues = 5_000;
+
+/** For 5,000 tools on a slow disk. */
+const writeLimitMs = 120_000;
+
+async function writeFiles(
+  folder: string,
+  server: RegistryServer,
+  before: RegistryServer | undefined,
+): Promise<Written> {
+  if (isLittle(server)) return writeServer(folder, server, before);
+  const job = {
+    work: "files",
+    folder,
+    server: JSON.stringify(server),
+    before: before && JSON.stringify(before),
+  } as const;
+  const written = await runJobInTime(job, writeLimitMs);
+  if (written) return written;
+  throw new ClaudikinsError(
+    "FILE_NOT_WRITABLE",
+    `The files of "${server.name}" in ${folder} could not be written in time`,
+  );
+}
+
+function isLittle({ tools }: RegistryServer): boolean {
+  const sizes = tools.map(({ inputSchema, outputSchema = {} }) => schemaSize(inputSchema) + schemaSize(outputSchema));
+  return tools.length <= maxFiles && sizes.reduce((sum, size) => sum + size, 0) <= maxSchemaValues;
 }
 
 /** Two servers may have names that make the same folder; the second gets a number. */

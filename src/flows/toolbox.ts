@@ -221,7 +221,7 @@ export class Toolbox implements AsyncDisposable {
     const areMany = this.#asking.size > askedAtOnce;
     await this.learn(name, undefined, { indexLater: true });
     // Of many, the last ones write it for all.
-    if (this.#asking.size <= askedAtOnce) this.#writeWhatIsLeft();
+    if (this.#asking.size <= askedAtOnce) await this.#writeWhatIsLeft();
     if (areMany && wasIdle && !this.config.servers.get(name)?.keepAlive) await this.pool.release(name);
   }
 
@@ -236,8 +236,8 @@ export class Toolbox implements AsyncDisposable {
   }
 
   /** Writes into the index what servers have said of themselves. Throws FILE_NOT_WRITABLE. */
-  writeIndex(): void {
-    this.#registry.write();
+  writeIndex(): Promise<void> {
+    return this.#registry.write();
   }
 
   /** What the registry has of servers that are not in the config any more: from now on as if it had nothing. */
@@ -248,14 +248,14 @@ export class Toolbox implements AsyncDisposable {
   }
 
   /** Removes what the registry has of servers that are not in the config any more; their names. */
-  prune(): string[] {
+  async prune(): Promise<string[]> {
     this.observer.forgetWhenOff();
     const gone = this.forgetGone();
     for (const server of gone) {
       removeServer(this.config.folders.registry, server);
       this.#registry.changed(server.name);
     }
-    this.writeIndex();
+    await this.writeIndex();
     return gone.map((server) => server.name);
   }
 
@@ -264,14 +264,14 @@ export class Toolbox implements AsyncDisposable {
     this.#refresher[Symbol.dispose]();
     this.#asking[Symbol.dispose]();
     if (!this.#lender) this.sandbox[Symbol.dispose]();
-    this.#writeWhatIsLeft();
+    await this.#writeWhatIsLeft();
     await Promise.all([this.pool.close(), this.#recorder?.end()]);
     if (!this.#lender) await Promise.all([this.observer.flush(), this.ledger.end(), this.#options.logs?.end()]);
   }
 
-  #writeWhatIsLeft(): void {
+  async #writeWhatIsLeft(): Promise<void> {
     try {
-      this.writeIndex();
+      await this.writeIndex();
     } catch (error) {
       this.log.debug(`the index is as old as it was: ${messageOf(error)}`);
     }

@@ -2,10 +2,10 @@
 import type { JsonObject } from "../clients/result.ts";
 import { unlessAborted } from "../clients/unless-aborted.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
+import { argumentProblems } from "../registry/arguments/argument-problems.ts";
 import { isSchema } from "../registry/json-schema.ts";
 import { toolId } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
-import { argumentProblems } from "../registry/validate-arguments.ts";
 import { argumentRequest, correctionOf, optional } from "./argument-prompt.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
 import { objectIn } from "./json-answer.ts";

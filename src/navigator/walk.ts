@@ -1,5 +1,5 @@
 /** From a task to one tool: category, server, tool, by what the model chooses at each level. */
-import { rankedTools } from "../flows/search.ts";
+import { prepareSearch, rankedTools } from "../flows/search.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import { type RegistryServer, toolId } from "../registry/model.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
@@ -31,6 +31,7 @@ export async function walk(
   tell: (line: string) => void,
 ): Promise<Walked> {
   const all = toolbox.shownServers.filter((server) => server.tools.length > 0);
+  await prepareSearch(toolbox);
   const ranks = new Ranks(rankedTools(task, toolbox));
   const walker = new Walker(task, all, ranks, model, tell);
   return {

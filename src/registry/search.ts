@@ -1,10 +1,10 @@
 /** Finds tools by words: an index over what is known of them, nothing started. */
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
-import { type RegistryIndex, type RegistryServer, type RegistryTool, toolId } from "./model.ts";
+import type { RegistryIndex, RegistryServer, RegistryTool } from "./model.ts";
 import { type Filters, filtersOf } from "./search/filters.ts";
 import { Postings } from "./search/postings.ts";
-import { prepare, preparedIn } from "./search/prepared.ts";
+import { listedTools, type Prepared, prepare } from "./search/prepared.ts";
 import { readQuery, type Vocabulary } from "./search/query.ts";
 import { type RankedTool, Ranking } from "./search/ranking.ts";
 import { Spelling } from "./search/spelling.ts";
@@ -36,15 +36,15 @@ export class ToolSearch {
   readonly #ranking: Ranking;
   readonly #servers: readonly RegistryServer[];
 
-  /** With a folder, what takes long with many tools is kept there for the next time. */
-  constructor({ servers }: RegistryIndex, folder?: string) {
+  /** With many tools, `prepared` is made in a worker thread. It has to be of the same tools. */
+  constructor({ servers }: RegistryIndex, prepared?: Prepared) {
     this.#servers = servers;
-    const listed = servers
-      .flatMap((of, server) => of.tools.map((tool) => ({ id: toolId(of.name, tool.name), of, server, tool })))
-      .sort((a, b) => (a.id < b.id ? -1 : 1));
-    const { names, acts, words, postings } = folder === undefined ? prepare(listed) : preparedIn(folder, listed);
+    const listed = listedTools(servers);
+    const { names, acts, words, postings } = prepared ?? prepare(listed);
+    const numbers = new Map(servers.map((server, number) => [server, number]));
     this.#entries = listed.map((each, index) => ({
       ...each,
+      server: numbers.get(each.of)!,
       name: (names[index] ?? "").split(" "),
       act: acts[index] ?? undefined,
     }));

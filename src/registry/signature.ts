@@ -18,11 +18,23 @@ function callPath(server: ServerNames, tool: RegistryTool): string {
 /** `demo.get_order(args: { order_id: string }): Promise<unknown>`. */
 export function signature(server: ServerNames, tool: RegistryTool): string {
   const { inputSchema } = tool;
-  const args = typeText(inputSchema);
+  const args = declaredType(inputSchema);
   const none =
     args === "Record<string, never>" || args === "Record<string, unknown>" || Object.keys(inputSchema).length === 0;
   const optional = needsNoArguments(inputSchema);
   return `${callPath(server, tool)}(${none ? "" : `args${optional ? "?" : ""}: ${args}`}): ${resultText(tool)}`;
+}
+
+const declaredTypes = new WeakMap<object, string>();
+
+/** Schemas that a server declares never change, and are asked for again with every search. */
+function declaredType(schema: object): string {
+  let text = declaredTypes.get(schema);
+  if (text === undefined) {
+    text = typeText(schema);
+    declaredTypes.set(schema, text);
+  }
+  return text;
 }
 
 /** Longer, and what lies deep in an observed result is left out. */
@@ -30,7 +42,7 @@ const maxObservedChars = 400;
 
 /** What the server says, else what was seen, else unknown. That an object had keys that are data, too, is not said. */
 function resultText({ outputSchema, observed }: RegistryTool): string {
-  if (outputSchema) return `Promise<${typeText(outputSchema)}>`;
+  if (outputSchema) return `Promise<${declaredType(outputSchema)}>`;
   if (!observed) return "Promise<unknown>";
   for (const depth of [6, 4, 3, 2, 1]) {
     const text = typeText(shallow(observed, depth, true));

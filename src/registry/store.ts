@@ -86,6 +86,24 @@ export function removeServer(folder: string, server: RegistryServer): number {
   return removed;
 }
 
+/**
+ * Replaces what the index says of the servers with these names by `ours`. Another process may have written the index since
+ * it was read: everything else stays. A damaged index is written anew. Throws FILE_NOT_WRITABLE.
+ */
+export function updateIndex(folder: string, names: readonly string[], ours: readonly RegistryServer[]): void {
+  const changed = new Set(names);
+  writeIndex(folder, [...serversOnDisk(folder).filter(({ name }) => !changed.has(name)), ...ours]);
+}
+
+function serversOnDisk(folder: string): readonly RegistryServer[] {
+  try {
+    return readIndex(folder)?.servers ?? [];
+  } catch (error) {
+    if (error instanceof ClaudikinsError && error.code === "REGISTRY_INVALID") return [];
+    throw error;
+  }
+}
+
 /** The file changes only when what it says does. */
 export function writeIndex(folder: string, servers: Iterable<RegistryServer>): void {
   writeWhenChanged(join(folder, indexFileName), `${JSON.stringify(indexOf(servers), null, 1)}\n`);

@@ -3,6 +3,7 @@ import { heapStats } from "bun:jsc";
 import { Document } from "flexsearch";
 import MiniSearch from "minisearch";
 import type { RegistryIndex } from "../../src/registry/model.ts";
+import { listedTools, preparedIn } from "../../src/registry/search/prepared.ts";
 import { ToolSearch } from "../../src/registry/search.ts";
 import { readIndex, writeIndex } from "../../src/registry/store.ts";
 import { inTurn, percentile, type Times } from "./measure.ts";
@@ -19,7 +20,7 @@ export const idOf = (server: string, tool: string) => `${server} ${tool}`;
 
 const opens: { ours: Open } & Record<string, Open> = {
   ours: (index, folder) => {
-    const search = new ToolSearch(index, folder);
+    const search = new ToolSearch(index, preparedIn(folder, listedTools(index.servers)));
     return (query) => search.search(query, limit).map(({ server, tool }) => idOf(server.name, tool.name));
   },
   flexsearch: (index) => {

@@ -1,7 +1,7 @@
 /** Words of a command line, made what a tool's schema says that they are. */
 import { describe, expect, test } from "bun:test";
 import { argumentsOf, type Given } from "../../src/flows/call-arguments.ts";
-import { argumentProblems } from "../../src/registry/validate-arguments.ts";
+import { argumentProblems } from "../../src/registry/arguments/argument-problems.ts";
 
 const text = (pair: string): Given => {
   const at = pair.indexOf("=");

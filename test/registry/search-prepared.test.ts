@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RegistryIndex } from "../../src/registry/model.ts";
+import { listedTools, preparedIn } from "../../src/registry/search/prepared.ts";
 import { ToolSearch } from "../../src/registry/search.ts";
 import { syntheticIndex, syntheticQueries } from "../bench/search-corpus.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -15,7 +16,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const kept = () => join(folder.path, "search.json");
 const answers = (index: RegistryIndex, from?: string) => {
-  const search = new ToolSearch(index, from);
+  const search = new ToolSearch(index, from === undefined ? undefined : preparedIn(from, listedTools(index.servers)));
   return [...syntheticQueries(40), "archvie invoise"].map((query) =>
     search.search(query, 5).map(({ id, score }) => [id, score]),
   );
@@ -39,7 +40,8 @@ test("what is kept of other tools is made anew", () => {
   const index = syntheticIndex(100);
   answers(index, folder.path);
   index.servers[3]!.tools[4]!.description = "Feeds the giraffe";
-  expect(new ToolSearch(index, folder.path).search("giraffe", 1)).toMatchObject([
+  const search = new ToolSearch(index, preparedIn(folder.path, listedTools(index.servers)));
+  expect(search.search("giraffe", 1)).toMatchObject([
     { server: { name: index.servers[3]!.name }, tool: { description: "Feeds the giraffe" } },
   ]);
 });

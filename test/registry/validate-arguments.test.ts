@@ -1,6 +1,6 @@
 /** Arguments against schemas of both drafts: what is wrong is told in words, and a schema that is none refuses nothing. */
 import { describe, expect, test } from "bun:test";
-import { argumentProblems } from "../../src/registry/validate-arguments.ts";
+import { argumentProblems } from "../../src/registry/arguments/argument-problems.ts";
 
 const order = {
   type: "object",

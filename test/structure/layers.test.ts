@@ -48,6 +48,7 @@ const below: Record<string, string[]> = {
 const leaves: Record<string, string[]> = {
   "errors.ts": [],
   "near-names.ts": [],
+  "off-thread.ts": ["errors.ts"],
   "files.ts": ["errors.ts"],
   "lock.ts": ["errors.ts"],
   "log.ts": ["errors.ts", "visible-text.ts"],

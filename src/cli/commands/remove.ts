@@ -110,7 +110,7 @@ async function signOut(
 async function removeFiles(configFile: ConfigFile, text: string, io: Io): Promise<void> {
   try {
     await using toolbox = await toolboxOf(await configAsText(configFile, text, io.env), io, { cwd: io.cwd });
-    if (toolbox.index.servers.length > 0) toolbox.prune();
+    if (toolbox.index.servers.length > 0) await toolbox.prune();
   } catch (thrown) {
     await io.stderr.write(`warning: the generated files are still there: ${toClaudikinsError(thrown).message}\n`);
   }

@@ -15,6 +15,7 @@ import { takeMoreSockets } from "../more-sockets.ts";
 import { recordArgs, recordTo } from "../record-flag.ts";
 import { openToolbox } from "../session.ts";
 import { record, text } from "../shapes.ts";
+import { guardSignals } from "../signal-guard/guard.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
@@ -69,6 +70,7 @@ export default command({
     await using toolbox = await openAs(choice !== undefined).catch((error) =>
       lockedToolbox(error, { open: () => openAs(false), asks: choice === undefined }, io),
     );
+    using _guard = guardSignals(toolbox.log);
     if (choice) await serveHttp(toolbox, choice, args.json === true, io);
     else {
       const { serveStdio } = await import("../../server/stdio.ts");

@@ -2,7 +2,7 @@
 import { ErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { readMessage } from "../json-rpc.ts";
 import { boundedPage, isListKey } from "../list-bounds.ts";
-import { isObject, type JsonObject, onlyText } from "../result.ts";
+import { isObject, type JsonObject, onlyText, shortened } from "../result.ts";
 import { LargeJson } from "./large-json.ts";
 import { weigh } from "./weigh.ts";
 
@@ -31,16 +31,34 @@ export interface Decoded {
 export function decode(bytes: Uint8Array): Decoded | undefined {
   if (bytes.length > smallBytes) {
     const { depth, values } = weigh(bytes);
-    if (depth > maxDepth) return refused(bytes, `its answer is nested more than ${maxDepth} levels deep`);
     if (values > maxValues) return refused(bytes, `its answer has more than ${maxValues / 1_000_000} million values`);
     const message = readMessage(textOf(bytes));
     if (!message) return undefined;
-    if ("method" in message && values > maxValuesOfOthers) return undefined;
+    if ("method" in message && (values > maxValuesOfOthers || depth > maxDepth)) return undefined;
+    // One tool with a schema that is too deep loses the schema, and not the whole list.
+    const isList = "result" in message && Object.keys(message.result).some(isListKey);
+    if (depth > maxDepth && !isList) return refused(bytes, `its answer is nested more than ${maxDepth} levels deep`);
+    if ("error" in message) return { message: shortError(message), large: {} };
     return "result" in message ? split(message) : { message, large: {} };
   }
   const message = readMessage(textOf(bytes));
   return message && { message, large: {} };
 }
+
+/** Nobody reads a longer one, and everybody who passes an error on goes through its text. */
+const maxErrorChars = 65_536;
+
+function shortError(message: Extract<JSONRPCMessage, { error: unknown }>): JSONRPCMessage {
+  const { code, message: words, data } = message.error;
+  const isShort =
+    data === undefined || (countValues(data, maxValuesOfPart) < maxValuesOfPart && charsOf(data) <= maxErrorChars);
+  return {
+    ...message,
+    error: { code, message: shortened(words, maxErrorChars), ...(isShort && data !== undefined ? { data } : {}) },
+  };
+}
+
+const charsOf = (value: unknown) => JSON.stringify(value).length;
 
 /** The message as everyone handles it. */
 export function assemble({ message, large }: Decoded): JSONRPCMessage {

@@ -2,12 +2,13 @@
 import { join } from "node:path";
 import { readIfThere, writeWhenChanged } from "../../files.ts";
 import { version } from "../../version.ts";
-import type { RegistryServer, RegistryTool } from "../model.ts";
+import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { documentOf, meanLengths, strengthsOf } from "./document.ts";
 import { type PostingEntry, postingEntries } from "./postings.ts";
 
 /** A tool with its server, in the order in which they are numbered. */
 export interface ListedTool {
+  id: string;
   of: RegistryServer;
   tool: RegistryTool;
 }
@@ -37,8 +38,15 @@ export function prepare(tools: readonly ListedTool[]): Prepared {
 
 export const preparedFileName = "search.json";
 
-/** Of fewer tools it is made faster than it is read. */
-const minTools = 500;
+/** With fewer tools it is made faster than it is read. */
+export const minTools = 500;
+
+/** The tools of all servers in the order in which they are numbered, by their ids. */
+export function listedTools(servers: readonly RegistryServer[]): ListedTool[] {
+  return servers
+    .flatMap((of) => of.tools.map((tool) => ({ id: toolId(of.name, tool.name), of, tool })))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
+}
 
 /** Another one, and what was kept is made anew: to be raised with every change of words, weights or tables. */
 const format = 1;

@@ -3,8 +3,8 @@
 /** Thrown when a text gets too long, or takes too much work. */
 export class TooMuch extends Error {}
 
-/** Nodes that are looked at, over all attempts for one type; those of real schemas take some hundreds. */
-export const maxSteps = 30_000;
+/** Nodes that are read for one type, in all attempts together. Real schemas take some hundreds; this many take about 10 ms. */
+export const maxSteps = 10_000;
 
 export class Effort {
   #stepsLeft = maxSteps;

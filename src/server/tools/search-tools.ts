@@ -2,7 +2,7 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { ClaudikinsError } from "../../errors.ts";
 import { lookAtUnknownServers } from "../../flows/first-look.ts";
-import { type FoundTool, type SearchResult, search } from "../../flows/search.ts";
+import { type FoundTool, prepareSearch, type SearchResult, search } from "../../flows/search.ts";
 import {
   alsoText,
   type Detail,
@@ -52,6 +52,7 @@ export async function callSearchTools(
   const detail = details.find((each) => each === wanted);
   if (!detail) return answer(`"detail" must be one of ${details.join(", ")}`, true);
   const problems = await lookAtUnknownServers(toolbox, signal);
+  await prepareSearch(toolbox);
   try {
     const result = search(query, Math.min(Number(limit), maxLimit), toolbox);
     const missing = { notCallable: notCallable(result, toolbox, problems), notSearched: problems };

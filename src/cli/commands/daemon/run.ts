@@ -12,6 +12,7 @@ import { dated, openLog } from "../../../log.ts";
 import { command, commonArgs } from "../../command.ts";
 import { parseDuration } from "../../flags.ts";
 import { logsOf, toolboxOf } from "../../session.ts";
+import { guardSignals } from "../../signal-guard/guard.ts";
 import { trustArgs } from "../../trust-prompt.ts";
 
 const maxIdleMs = 86_400_000;
@@ -51,6 +52,7 @@ export default command({
     if (file === undefined) mkdirSync(cwd, { recursive: true });
     // Nobody sits before it, and what it did may be asked later.
     const log = dated(await openLog(io.env["CLAUDIKINS_LOG"] || "info"));
+    using _guard = guardSignals(log);
     const logs = logsOf(config, io, log);
     await using held = new HeldServers(log, logs);
     await using toolbox = await toolboxOf(config, io, { cwd, logs, lines: localLines(held, io.env, shellSession) });

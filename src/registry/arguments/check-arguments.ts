@@ -1,9 +1,10 @@
-/** Arguments against a tool's JSON Schema, draft-07 or 2020-12, just before they leave: what is wrong, in words. */
+/** Checks arguments against a tool's JSON Schema, draft-07 or 2020-12, and says in words what is wrong. */
 import type { ErrorObject, ValidateFunction } from "ajv";
-import type { JsonObject } from "../clients/result.ts";
-import { didYouMean } from "../near-names.ts";
+import type { JsonObject } from "../../clients/result.ts";
+import { didYouMean } from "../../near-names.ts";
 
 const maxProblems = 5;
+const maxProblemChars = 1_000;
 
 interface Validators {
   /** By the schema as it is, whether it is one or not: takes a millisecond. */
@@ -15,8 +16,8 @@ interface Validators {
 /** By schema; what cannot be used as one is the server's business and refuses nothing. */
 const validators = new WeakMap<JsonObject, Promise<Validators>>();
 
-/** Empty when the arguments fit, or when the schema is none. Formats are not judged: servers mean different things by them. */
-export async function argumentProblems(schema: JsonObject, args: JsonObject): Promise<string[]> {
+/** Empty when the arguments fit, or when the schema is invalid. Formats are not checked: servers mean different things by them. */
+export async function checkArguments(schema: JsonObject, args: JsonObject): Promise<string[]> {
   let made = validators.get(schema);
   if (!made) {
     made = compile(schema, false).then((quick) => ({ quick }));
@@ -27,7 +28,12 @@ export async function argumentProblems(schema: JsonObject, args: JsonObject): Pr
   if (!("sure" in both)) both.sure = await compile(schema, true);
   if (!both.sure || both.sure(args)) return [];
   const problems = (both.sure.errors ?? []).flatMap((error) => problemOf(error) ?? []);
-  return [...new Set(problems)].slice(0, maxProblems);
+  return [...new Set(problems.map(shortened))].slice(0, maxProblems);
+}
+
+/** Names and values in a problem come from the server and from the program: either may be of any length. */
+function shortened(problem: string): string {
+  return problem.length > maxProblemChars ? `${problem.slice(0, maxProblemChars).toWellFormed()}…` : problem;
 }
 
 async function compile(schema: JsonObject, validateSchema: boolean): Promise<ValidateFunction | undefined> {
@@ -39,6 +45,8 @@ async function compile(schema: JsonObject, validateSchema: boolean): Promise<Val
     // Or an argument called "constructor" would always be there.
     ownProperties: true,
     validateFormats: false,
+    // Definitions that refer to each other twice would double the code with every level.
+    inlineRefs: false,
     validateSchema,
     logger: false as const,
   };

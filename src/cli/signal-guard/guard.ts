@@ -1,0 +1,41 @@
+/** Lets SIGTERM, SIGINT and SIGHUP end the process when its main thread is blocked and cannot run its handlers. */
+import type { Log } from "../../log.ts";
+
+/** The first answers to a host do not wait for the start of another thread. */
+const startAfterMs = 1_000;
+
+/**
+ * Starts a thread that asks the main thread ten times a second whether it still runs. While it does not answer, the signals
+ * have the system's default action, which ends the process at once; the watchdog then ends its servers. A signal that
+ * arrives in the first 0.2 seconds of a block is handled when the block ends. Windows has no such signals.
+ */
+export function guardSignals(log: Log): Disposable {
+  if (process.platform === "win32") return { [Symbol.dispose]: () => {} };
+  let worker: Worker | undefined;
+  const timer = setTimeout(() => {
+    worker = startWorker(log);
+  }, startAfterMs);
+  timer.unref();
+  return {
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      worker?.terminate();
+    },
+  };
+}
+
+function startWorker(log: Log): Worker {
+  // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
+  const path = Bun.isStandaloneExecutable ? "./cli/signal-guard/worker.ts" : "./worker.ts";
+  const worker = new Worker(new URL(path, import.meta.url).href, { smol: true });
+  worker.unref();
+  worker.onmessage = ({ data }: MessageEvent<"alive?" | { problem: string }>) => {
+    if (data === "alive?") worker.postMessage("alive");
+    else log.debug(`signals are not guarded: ${data.problem}`);
+  };
+  worker.onerror = (event) => {
+    event.preventDefault();
+    log.debug(`signals are not guarded: ${event.message}`);
+  };
+  return worker;
+}

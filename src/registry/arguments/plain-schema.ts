@@ -1,0 +1,71 @@
+/** Which checks of arguments take no time worth mentioning, whatever the server and the program have written. */
+import { isSchema } from "../json-schema.ts";
+
+/** Values of a schema and of arguments, and how often each may meet the other. */
+const maxSchemaValues = 1_000;
+const maxArgumentValues = 2_000;
+const maxMeetings = 100_000;
+
+/** Characters of all texts in arguments. */
+const maxChars = 65_536;
+
+/** Schemas that are looked up by their name, so that what stands there is a name and no keyword. */
+const named = new Set(["properties", "$defs", "definitions", "dependentSchemas"]);
+
+/** Keywords whose cost depends on more than the sizes: regular expressions, comparisons of pairs, and schemas that refer to others. */
+const costly = new Set([
+  "pattern",
+  "patternProperties",
+  "uniqueItems",
+  "$ref",
+  "$dynamicRef",
+  "$recursiveRef",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+]);
+
+const sizes = new WeakMap<object, number>();
+
+/** Whether checking the arguments takes some milliseconds at most. */
+export function isQuick(schema: object, args: object): boolean {
+  let size = sizes.get(schema);
+  if (size === undefined) {
+    size = schemaSize(schema);
+    sizes.set(schema, size);
+  }
+  return size <= maxSchemaValues && size * valuesIn(args) <= maxMeetings;
+}
+
+/** Values in the schema; infinite where it has a costly keyword or is too large. */
+export function schemaSize(schema: object): number {
+  let values = 0;
+  const visit = (node: unknown, areNames: boolean): boolean => {
+    values += 1;
+    if (values > maxSchemaValues) return false;
+    if (Array.isArray(node)) return node.every((each) => visit(each, false));
+    if (!isSchema(node)) return true;
+    return Object.keys(node).every((key) => {
+      if (!areNames && costly.has(key)) return false;
+      return visit(node[key], !areNames && named.has(key));
+    });
+  };
+  return visit(schema, false) ? values : Number.POSITIVE_INFINITY;
+}
+
+/** Values in the arguments; infinite where they are too large. */
+function valuesIn(args: object): number {
+  let values = 0;
+  let chars = 0;
+  const waiting: unknown[] = [args];
+  while (waiting.length > 0) {
+    const node = waiting.pop();
+    values += 1;
+    if (typeof node === "string") chars += node.length;
+    else if (Array.isArray(node)) {
+      if (node.length > maxArgumentValues) return Number.POSITIVE_INFINITY;
+      waiting.push(...node);
+    } else if (isSchema(node)) for (const key in node) waiting.push(node[key]);
+    if (waiting.length + values > maxArgumentValues || chars > maxChars) return Number.POSITIVE_INFINITY;
+  }
+  return values;
+}

@@ -1,0 +1,50 @@
+/** Work on what servers say of their tools that may take long, as it is done in a worker thread. */
+import type { JsonObject } from "../../clients/result.ts";
+import { checkArguments } from "../arguments/check-arguments.ts";
+import type { RegistryServer } from "../model.ts";
+import { listedTools, preparedIn } from "../search/prepared.ts";
+import { updateIndex, type Written, writeServer } from "../store.ts";
+
+/** Values cross as JSON text: cloning objects takes far longer than parsing their text. */
+export interface Jobs {
+  /** Arguments against a tool's schema: what is wrong with them. */
+  arguments: { input: { schema: string; args: string }; output: string[] };
+  /** What the search needs of all tools, as the JSON of a `Prepared`. It is kept in the folder. */
+  search: { input: { folder: string; servers: string[] }; output: string };
+  /** Writes the generated files of one server. */
+  files: { input: { folder: string; server: string; before: string | undefined }; output: Written };
+  /** Writes what has changed into the index. */
+  index: { input: { folder: string; names: string[]; ours: string[] }; output: undefined };
+}
+
+export type Job<Work extends keyof Jobs = keyof Jobs> = { [Each in Work]: { work: Each } & Jobs[Each]["input"] }[Work];
+export type JobOutput = Jobs[keyof Jobs]["output"];
+
+export function doJob(job: Job): JobOutput | Promise<JobOutput> {
+  switch (job.work) {
+    case "arguments":
+      return checkArguments(schemaOf(job.schema), JSON.parse(job.args) as JsonObject);
+    case "search":
+      return JSON.stringify(preparedIn(job.folder, listedTools(job.servers.map(serverOf))));
+    case "files":
+      return writeServer(job.folder, serverOf(job.server), job.before === undefined ? undefined : serverOf(job.before));
+    case "index":
+      return void updateIndex(job.folder, job.names, job.ours.map(serverOf));
+  }
+}
+
+const serverOf = (json: string) => JSON.parse(json) as RegistryServer;
+
+/** Schemas by their text: what was made of one is kept with its object. */
+const schemas = new Map<string, JsonObject>();
+const maxSchemas = 200;
+
+function schemaOf(json: string): JsonObject {
+  let schema = schemas.get(json);
+  if (!schema) {
+    if (schemas.size >= maxSchemas) schemas.clear();
+    schema = JSON.parse(json) as JsonObject;
+    schemas.set(json, schema);
+  }
+  return schema;
+}

@@ -1,0 +1,97 @@
+/** Servers that try to block the thread which answers hosts: each ends as an outcome of its own, and nobody else notices. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { toolOf } from "../fixtures/servers/hostile.ts";
+import { hostileLists } from "../hostile/lists.ts";
+import { hostileResults } from "../hostile/results.ts";
+import { hostileSchemas } from "../hostile/schemas.ts";
+import { type HttpServe, httpServe, type SdkHost, sdkHost } from "../support/http-serve.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(120_000);
+
+/** A ping is answered in a millisecond. This is far more than what a busy machine adds, and far less than what these cases took. */
+const longestPingMs = 1_000;
+
+/** Resident memory of the process, in megabytes. */
+const mostMemoryMb = 2_500;
+
+const schemas = Object.keys(hostileSchemas);
+const lists = Object.keys(hostileLists);
+const results = Object.keys(hostileResults);
+
+let folder: TemporaryFolder;
+let serve: HttpServe;
+let hostile: SdkHost;
+let other: SdkHost;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  const entries = [
+    ...schemas.map((name, index) => [`schema${index}`, fixture("hostile", "schema", name)]),
+    ...lists.map((name, index) => [`list${index}`, fixture("hostile", "list", name)]),
+    ["results", { ...fixture("hostile", "results"), callTimeoutMs: 60_000 }],
+  ];
+  const file = folder.write("config.json", { mcpServers: Object.fromEntries(entries), limits: { memoryMb: 512 } });
+  serve = await httpServe(folder, ["--config", file, "--no-daemon"]);
+  hostile = await sdkHost(serve.url);
+  other = await sdkHost(serve.url);
+});
+
+afterAll(async () => {
+  await serve?.[Symbol.asyncDispose]();
+  folder?.[Symbol.dispose]();
+});
+
+/** Runs it, and meanwhile asks in the other session, again and again. */
+async function undisturbed<T>(work: Promise<T>): Promise<T> {
+  let isOver = false;
+  let longest = 0;
+  const asking = (async () => {
+    while (!isOver) {
+      const startedAt = performance.now();
+      await other.client.ping();
+      longest = Math.max(longest, performance.now() - startedAt);
+      await Bun.sleep(20);
+    }
+  })();
+  try {
+    return await work;
+  } finally {
+    isOver = true;
+    await asking;
+    expect(longest).toBeLessThan(longestPingMs);
+    expect(memoryMb()).toBeLessThan(mostMemoryMb);
+  }
+}
+
+function memoryMb(): number {
+  if (process.platform !== "linux") return 0;
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${serve.pid}/status`, "utf8"))?.[1]) / 1_024;
+}
+
+const outcome = `.then((value) => "answered " + typeof value, (error) => "failed " + (error.code ?? error.name))`;
+
+test.each(schemas)("a schema: %s", async (name) => {
+  const { args } = hostileSchemas[name]!();
+  const code = `return await schema${schemas.indexOf(name)}.call(${args})${outcome}`;
+  expect(await undisturbed(hostile.execute(code))).toMatch(
+    /^(?:answered|failed (?:INVALID_ARGUMENTS|ARGUMENTS_TOO_LARGE))/,
+  );
+});
+
+test.each(lists)("a list: %s", async (name) => {
+  const code = `return await servers.list${lists.indexOf(name)}.good({})${outcome}`;
+  expect(await undisturbed(hostile.execute(code))).toMatch(/^(?:answered|failed|TOOL_NOT_FOUND|.*has no tool)/);
+});
+
+test.each(results)("a result: %s", async (name) => {
+  const code = `return await results.${toolOf(name)}({})${outcome}`;
+  expect(await undisturbed(hostile.execute(code))).toMatch(/^(?:answered|failed|.*memory)/);
+});
+
+test("after all of it a search is answered in the other session", async () => {
+  const found = await undisturbed(hostile.client.callTool({ name: "search_tools", arguments: { query: "good" } }));
+  expect(JSON.stringify(found.content)).toContain("good");
+});
