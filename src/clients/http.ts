@@ -11,9 +11,11 @@ import {
   type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
 import { systemCodeOf } from "../errors.ts";
+import { largeBytes, receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { allReceived, type Exchange, newExchange } from "./exchange.ts";
 import { answerIn, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
+import { withoutLargeEvents } from "./large-events.ts";
 import {
   broken,
   brokeOff,
@@ -230,7 +232,7 @@ export class HttpTransport implements Transport {
       const response = await this.#ask(url, init, exchange);
       return isEventStream(response)
         ? this.#boundedStream(response, init.method, exchange)
-        : watched(response, { seen: bodyLimit(maxMessageBytes, () => tooLarge(megabytes(maxMessageBytes))) });
+        : await this.#smallBody(response);
     } catch (error) {
       if (init.method === "GET" && exchange && ++exchange.failedResumptions === maxResumptions)
         this.#brokeOff(exchange);
@@ -240,10 +242,28 @@ export class HttpTransport implements Transport {
     }
   };
 
+  /** A large message is handed on from here, and the SDK is told that the request was accepted without an answer. */
+  async #smallBody(response: Response): Promise<Response> {
+    const limit = bodyLimit(maxMessageBytes, () => tooLarge(megabytes(maxMessageBytes)));
+    const bytes = Buffer.from(await watched(response, { seen: limit }).arrayBuffer());
+    const { headers, status } = response;
+    if (bytes.length <= largeBytes) return new Response(bytes.length > 0 ? bytes : null, { headers, status });
+    await this.#receive(bytes);
+    return new Response(null, { headers, status: 202 });
+  }
+
+  /** Throws where the bytes are no message. */
+  readonly #receive = async (bytes: Buffer): Promise<void> => {
+    const message = await receive(bytes);
+    if (!message) throw unreadable();
+    this.#inner?.onmessage?.(message);
+  };
+
   #boundedStream(response: Response, method: string | undefined, exchange: Exchange | undefined): Response {
     const isAnswer = method === "POST" && exchange;
-    return watched(response, {
-      seen: eventLimit(eventLimits, (limit) => this.#eventTooLarge(limit, exchange)),
+    const seen = eventLimit(eventLimits, (limit) => this.#eventTooLarge(limit, exchange));
+    // It has ended when its large events were handed on as well.
+    return watched(withoutLargeEvents(watched(response, { seen }), largeBytes, this.#receive), {
       ended: isAnswer ? () => setTimeout(() => this.#brokeOff(exchange), drainGraceMs) : undefined,
     });
   }

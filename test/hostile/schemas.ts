@@ -110,9 +110,10 @@ export const hostileSchemas: Record<string, () => HostileSchema> = {
     args: '{ ["a".repeat(40) + "!"]: 1 }',
   }),
   "400 levels of properties": () => ({ schema: nested(400, (inner) => object({ a: inner })), args: "{ x: 1 }" }),
-  "20,000 levels of properties": () => ({ schema: nested(20_000, (inner) => object({ a: inner })), args: "{ x: 1 }" }),
+  "3,000 levels of properties": () => ({ schema: nested(3_000, (inner) => object({ a: inner })), args: "{ x: 1 }" }),
   "5,000 levels of not": () => ({ schema: nested(5_000, (inner) => ({ not: inner })), args: "{ x: 1 }" }),
   "16 levels of if, then doubled": () => ({
+    // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema.
     schema: nested(16, (inner) => ({ if: inner, then: inner, else: { const: 1 } })),
     args: "{ x: 1 }",
   }),

@@ -4,7 +4,7 @@ import { OffThread, TookTooLong } from "../../off-thread.ts";
 import { assemble, type Decoded, decode } from "./decode.ts";
 
 /** Larger messages are parsed in a worker. One of this size takes 3 ms at most, which is what a worker costs, too. */
-const largeBytes = 131_072;
+export const largeBytes = 131_072;
 
 /** Decoding is linear: 256 MB take some seconds on a busy machine. */
 const limitMs = 30_000;
