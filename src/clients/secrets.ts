@@ -10,6 +10,8 @@
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { secretFinder } from "./secret-finder.ts";
+import { formsOf } from "./secret-forms.ts";
 
 export type Redact = (text: string) => string;
 
@@ -52,10 +54,7 @@ export function redactorOf(server: Redactable): Redact {
     for (const secret of [clientSecret, privateKey]) if (secret !== undefined) add(secret);
   }
   if (shownAs.size === 0) return (text) => text;
-  // Where one secret is the beginning of another, the longer one counts.
-  const longestFirst = [...shownAs.keys()].sort((a, b) => b.length - a.length);
-  const any = new RegExp(longestFirst.map((secret) => RegExp.escape(secret)).join("|"), "g");
-  return (text) => text.replace(any, (found) => shownAs.get(found) ?? "***");
+  return secretFinder(shownAs);
 }
 
 type Add = (secret: string, shown?: string) => void;
@@ -124,13 +123,6 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** How a text may stand in another one: as it is, in JSON, in an address. */
-function formsOf(secret: string): string[] {
-  const inAddress = encodeURIComponent(secret.toWellFormed());
-  const lowerCase = inAddress.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase());
-  return [secret, JSON.stringify(secret).slice(1, -1), inAddress, lowerCase, inAddress.replaceAll("%20", "+")];
 }
 
 /** The same error without the secrets; the very same where it has none. */

@@ -96,6 +96,45 @@ describe("is none", () => {
     expect(redact({ args }, args.join(" "))).toBe(args.join(" "));
   });
 
+  const token = "ghx_4fK9pQz2Lw8RtY7uVb3N";
+  const hidden = (text: string) => redact({ env: { TOKEN: token } }, text);
+  const bytes = Buffer.from(token);
+
+  test.each([
+    ["base64", bytes.toString("base64")],
+    ["base64, one character after the beginning", Buffer.from(`:${token}`).toString("base64")],
+    ["base64, two characters after the beginning", Buffer.from(`me${token}!`).toString("base64")],
+    ["base64url in a header", `Basic ${Buffer.from(`user?~:${token}`).toString("base64url")}`],
+    ["hexadecimal digits", bytes.toString("hex")],
+    ["capital hexadecimal digits", bytes.toString("hex").toUpperCase()],
+    ["percent-encoding of every byte", bytes.toString("hex").replace(/../g, "%$&")],
+    ["escapes of every character", token.replace(/./g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`)],
+    ["its first half", `cut here: ${token.slice(0, token.length / 2)}`],
+    ["its second half", `${token.slice(token.length / 2)} is the rest`],
+    ["its middle", `…${token.slice(5, 19)}…`],
+    ["the first half of its base64", bytes.toString("base64").slice(0, 18)],
+  ])("in %s", (_, text) => {
+    const shown = hidden(text);
+    expect(shown).toContain("***");
+    for (let at = 0; at + 11 < text.length; at++) {
+      const part = text.slice(at, at + 12);
+      if (/^[\w+/%\\-]+$/.test(part) && (token.includes(part) || bytes.toString("hex").includes(part.toLowerCase())))
+        expect(shown).not.toContain(part);
+    }
+  });
+
+  test("a few characters of one are left alone: they may be anybody's", () => {
+    expect(hidden(`see ${token.slice(0, 8)}`)).toBe(`see ${token.slice(0, 8)}`);
+  });
+
+  test("a text of 4 MB with a hundred secrets takes no time worth mentioning", () => {
+    const env = Object.fromEntries(
+      Array.from({ length: 100 }, (_, i) => [`TOKEN_${i}`, `s3cr3t-${i}-${"x9".repeat(10)}${i}`]),
+    );
+    const text = `${"lorem ipsum s3cr3 dolor ".repeat(170_000)}${env["TOKEN_7"]}`;
+    expect(redact({ env }, text).endsWith("dolor ***")).toBe(true);
+  }, 5_000);
+
   test("a long one is looked at as quickly as a short one", () => {
     const long = `${"a1".repeat(5_000)}${"1".repeat(50_000)}!`;
     expect(redact({ env: { A: long } }, long)).toBe("***");
