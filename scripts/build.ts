@@ -8,7 +8,12 @@ import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
 
 /** Below src. */
-const workers = ["sandbox/worker.ts", "clients/decoding/worker.ts", "registry/work/worker.ts", "cli/signal-guard/worker.ts"];
+const workers = [
+  "sandbox/worker.ts",
+  "clients/decoding/worker.ts",
+  "registry/work/worker.ts",
+  "cli/signal-guard/worker.ts",
+];
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
