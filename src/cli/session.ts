@@ -4,11 +4,12 @@ import type { PoolOptions } from "../clients/pool.ts";
 import type { LineMaker } from "../clients/transport.ts";
 import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
 import type { Config } from "../config/load.ts";
-import { credentialsFile, logsFolder } from "../config/locations.ts";
+import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.ts";
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { rememberFolders } from "../config/trust/written-folders.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
 import { Toolbox } from "../flows/toolbox.ts";
+import { guardFolder } from "../guarded-folders.ts";
 import { type Log, openLog } from "../log.ts";
 import { LogFiles } from "../logs/log-files.ts";
 import { configOwner } from "../logs/place.ts";
@@ -51,7 +52,12 @@ export async function toolboxWith(
   { sandbox, registry, sharing = "running" }: ToolboxOptions,
 ): Promise<Toolbox> {
   const isShared = usesDaemon(flags, io.env);
-  if (registry !== undefined) config.folders.registry = resolve(io.cwd, registry);
+  if (registry !== undefined) {
+    const chosen = resolve(io.cwd, registry);
+    config.folders.registry = chosen;
+    config.folders.bases.registry = baseOfChosen(chosen, config.origin);
+    guardFolder(chosen, config.folders.bases.registry);
+  }
   const lines = isShared && sharing !== "own" ? sharedLines(config.origin, sharing, flags, io) : undefined;
   return toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd), lines }, sandbox);
 }

@@ -1,6 +1,7 @@
 /** The config of one call: found, read, checked and expanded; the demo server when nothing is configured. */
 import { dirname, resolve } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
+import { guardFolder } from "../guarded-folders.ts";
 import { transportOf } from "./address.ts";
 import {
   defaultLimits,
@@ -89,23 +90,29 @@ export interface LoadOptions extends TrustOptions {
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const origin: ConfigOrigin = options.demo ? { kind: "demo" } : discoverConfig(options);
-  if (origin.kind === "demo") return demoConfig(origin, options.env);
+  if (origin.kind === "demo") return demoConfig(origin, options);
   const text = readConfigFile(origin.file);
   const parsed = await parsedConfig(text, origin.file);
   requireTrust({ text, parsed }, origin, options);
-  return expandedConfig({ text, parsed }, origin, options.env, await userPolicyFor(origin, options.env));
+  return expandedConfig({ text, parsed }, origin, options, await userPolicyFor(origin, options.env));
 }
 
 /** That of a text, which need not be in the file yet. Throws CONFIG_INVALID or NEEDS_VARIABLE. */
 export async function configOf(text: string, origin: FileOrigin, env: Environment): Promise<Config> {
   const parsed = await parsedConfig(text, origin.file);
-  return expandedConfig({ text, parsed }, origin, env, await userPolicyFor(origin, env));
+  const where = { env, cwd: dirname(origin.file) };
+  return expandedConfig({ text, parsed }, origin, where, await userPolicyFor(origin, env));
+}
+
+interface Where {
+  env: Environment;
+  cwd: string;
 }
 
 function expandedConfig(
   { text, parsed }: Read,
   origin: FileOrigin,
-  env: Environment,
+  { env, cwd }: Where,
   userPolicy: PolicyKeys | undefined,
 ): Config {
   const servers = new Map<string, ServerConfig>();
@@ -155,7 +162,7 @@ function expandedConfig(
     llm: parsed.llm && llmOf(parsed.llm, env),
     executeTask: parsed.executeTask,
     record: parsed.record,
-    folders: foldersOf(origin, chosen, env),
+    folders: guarded(foldersOf(origin, chosen, { env, cwd })),
   };
 }
 
@@ -183,10 +190,17 @@ function chosenFolders({ registry, workspace }: ParsedConfig, file: string, env:
 /** The config of a process that may not use the real one yet: no servers, nothing kept, no folder of a project. */
 export function emptyConfig(env: Environment): Config {
   const kept = { stats: false, hooks: false, logs: false, observe: false, record: false } as const;
-  return { ...demoConfig({ kind: "demo" }, env), servers: new Map(), ...kept };
+  return { ...demoConfig({ kind: "demo" }, { env, cwd: "/" }), servers: new Map(), ...kept };
 }
 
-function demoConfig(origin: ConfigOrigin, env: Environment): Config {
+/** Before anything is read or written there. */
+function guarded(folders: Folders): Folders {
+  guardFolder(folders.registry, folders.bases.registry);
+  guardFolder(folders.workspace, folders.bases.workspace);
+  return folders;
+}
+
+function demoConfig(origin: ConfigOrigin, where: Where): Config {
   const [command, ...args] = selfCommand("demo");
   const demo: ServerConfig = {
     name: "demo",
@@ -213,6 +227,6 @@ function demoConfig(origin: ConfigOrigin, env: Environment): Config {
     logs: true,
     executeTask: false,
     record: defaultRecord,
-    folders: foldersOf({ kind: "demo" }, {}, env),
+    folders: guarded(foldersOf({ kind: "demo" }, {}, where)),
   };
 }

@@ -1,9 +1,9 @@
 /** gen: every configured server is asked for its tools; one that fails is reported and the rest goes on. */
 import { dirname } from "node:path";
-import { removeFile } from "../files.ts";
+import { removeFile, removeIfEmpty } from "../files.ts";
 import { straysIn } from "../registry/differences.ts";
 import { keepOutOfGit } from "../registry/out-of-git.ts";
-import { removeAbandoned, removeIfEmpty } from "../registry/store.ts";
+import { removeAbandoned } from "../registry/store.ts";
 import { type AskOptions, askAll, type Problem } from "./ask-all.ts";
 import { prepareSearch } from "./search.ts";
 import type { Toolbox } from "./toolbox.ts";

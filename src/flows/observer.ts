@@ -1,9 +1,9 @@
 /** Learns what tools give from the results of calls: their shapes, after the call is answered, with bounded work. */
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { LargeJson } from "../clients/decoding/large-json.ts";
 import { resultContent, type ToolResult } from "../clients/result.ts";
 import { messageOf } from "../errors.ts";
+import { prepareForOthers, statsOf } from "../files.ts";
 import { withLock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
@@ -136,8 +136,10 @@ export class Observer {
     if (learned.length === 0) return;
     this.#learned = [];
     try {
+      const lock = join(this.#folder, observedLockName);
+      prepareForOthers(lock);
       await withLock(
-        join(this.#folder, observedLockName),
+        lock,
         "the observed results",
         () => {
           const all = this.#read();
@@ -169,12 +171,8 @@ export class Observer {
   }
 
   #stampNow(): string {
-    try {
-      const { mtimeMs, size, ino } = statSync(join(this.#folder, observedFileName));
-      return `${mtimeMs} ${size} ${ino}`;
-    } catch {
-      return "";
-    }
+    const found = statsOf(join(this.#folder, observedFileName));
+    return found ? `${found.mtimeMs} ${found.size} ${found.ino}` : "";
   }
 }
 

@@ -1,6 +1,7 @@
 /** setup: what may safely be done before the first use, each step only where it is not done yet. */
-import { existsSync, mkdirSync } from "node:fs";
-import { ClaudikinsError, messageOf, toClaudikinsError } from "../errors.ts";
+import { existsSync } from "node:fs";
+import { toClaudikinsError } from "../errors.ts";
+import { makeFolder } from "../files.ts";
 import { writeBridge } from "../registry/bridge.ts";
 import { differencesOf } from "../registry/differences.ts";
 import { makeExecutable, notExecutable } from "../registry/executables.ts";
@@ -45,11 +46,10 @@ function makeFolders({ config }: Toolbox, { dryRun }: SetupOptions): FolderStep[
     if (existsSync(path)) return { ...about, result: "unchanged" };
     if (dryRun) return { ...about, result: "to do" };
     try {
-      mkdirSync(path, { recursive: true });
+      makeFolder(path);
       return { ...about, result: "done" };
-    } catch (cause) {
-      const error = new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot make the folder ${path}: ${messageOf(cause)}`);
-      return { ...about, result: "failed", problem: problemOf(error) };
+    } catch (thrown) {
+      return { ...about, result: "failed", problem: problemOf(thrown) };
     }
   });
 }

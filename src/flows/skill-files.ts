@@ -1,16 +1,15 @@
 /** Our skill, and our section in the files that agents read first: written, taken out, and looked at. */
 import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { configFileName, homeOf } from "../config/locations.ts";
+import { basename, dirname, join, sep } from "node:path";
+import { projectFolder } from "../config/locations.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import { removeFile } from "../files.ts";
+import { removeFile, removeIfEmpty } from "../files.ts";
 import { type AgentFiles, agentFilesOf, type Scope } from "../hosts/agent-files.ts";
 import { bytesOf, type FileText, textOf } from "../hosts/file-text.ts";
 import { hosts } from "../hosts/hosts.ts";
 import type { Host, HostName, Surroundings } from "../hosts/model.ts";
 import { hookTexts, memoryBody } from "../registry/hook-texts.ts";
 import { originOfSkill, withoutSection, withSection } from "../registry/own-texts.ts";
-import { removeIfEmpty } from "../registry/store.ts";
 import { writeThrough } from "./hosts/write-through.ts";
 
 /** A file that several hosts may read. */
@@ -18,6 +17,8 @@ export interface AgentFile {
   kind: "skill" | "section";
   path: string;
   hosts: HostName[];
+  /** Of a project's file its folder, which no link may lead out of: a repository can bring links along. */
+  within?: string;
 }
 
 export type FileState =
@@ -40,16 +41,6 @@ export interface FileChange extends AgentFile {
   error?: ClaudikinsError;
 }
 
-/** The nearest folder upwards with a config or a repository; else the working directory. */
-export function projectFolder({ cwd, env }: Surroundings): string {
-  const home = homeOf(env);
-  for (let folder = resolve(cwd); folder !== home; folder = dirname(folder)) {
-    if ([configFileName, ".git"].some((name) => existsSync(join(folder, name)))) return folder;
-    if (folder === dirname(folder)) break;
-  }
-  return resolve(cwd);
-}
-
 /** Each path once. Hosts that read none of them are left out. */
 export function agentFiles(
   among: readonly Host[],
@@ -64,7 +55,12 @@ export function agentFiles(
       const places = agentFilesOf(host, scope, project, surroundings);
       const path = places && pathIn(places, kind);
       if (path === undefined) continue;
-      const file = files.get(realPath(path)) ?? { kind, path, hosts: [] };
+      const file = files.get(realPath(path)) ?? {
+        kind,
+        path,
+        hosts: [],
+        ...(scope === "project" && { within: project }),
+      };
       file.hosts.push(host.name);
       files.set(realPath(path), file);
     }
@@ -155,10 +151,21 @@ export function remove(files: readonly AgentFile[], options: ChangeOptions): Fil
 
 function tried(file: AgentFile, change: () => FileChange): FileChange {
   try {
+    checkWithin(file);
     return change();
   } catch (thrown) {
     return { ...file, result: "failed", from: "", to: "", error: toClaudikinsError(thrown) };
   }
+}
+
+/** A link within the project is fine: many have CLAUDE.md as one to AGENTS.md. Throws FILE_NOT_WRITABLE. */
+function checkWithin({ path, within }: AgentFile): void {
+  if (within === undefined) return;
+  const real = realPath(path);
+  if (real.startsWith(join(realPath(within), sep))) return;
+  throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} leads out of the project through a link, to ${real}`, {
+    hint: "Remove the link, or write the file for all projects: leave --project out.",
+  });
 }
 
 function read(path: string): FileText | undefined {

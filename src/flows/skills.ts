@@ -1,7 +1,7 @@
 /** The skills of the workspace, for whoever looks for something to call: what each exports, and what it does. */
-import type { Folders } from "../config/locations.ts";
 import { toIdentifier } from "../registry/names.ts";
 import { exportsOf, type SkillExport } from "../sandbox/code/skill-exports.ts";
+import type { Mounts } from "../sandbox/contract.ts";
 import { Files } from "../sandbox/host/files.ts";
 
 export interface Skill extends SkillExport {
@@ -22,8 +22,9 @@ interface Known {
 const known = new Map<string, Map<string, Known>>();
 
 /** In the order of their names. Never throws: a folder that cannot be read has no skills. */
-export function listSkills({ workspace, registry }: Pick<Folders, "workspace" | "registry">): Skill[] {
-  const files = new Files({ workspace, registry });
+export function listSkills(mounts: Mounts): Skill[] {
+  const { workspace } = mounts;
+  const files = new Files(mounts);
   const ask = (operation: string, args: object) => JSON.parse(files.run(operation, JSON.stringify(args)));
   const { value: entries = [] } = ask("readdir", { path: "./workspace/skills", recursive: true });
   const before = known.get(workspace);

@@ -1,7 +1,6 @@
 /** Generated programs that have lost the right to be started: by a copy, an archive, a git that keeps no such rights. */
-import { chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { readIfThere } from "../files.ts";
+import { changeMode, readIfThere, statsOf } from "../files.ts";
 import { isProgramText } from "./emit.ts";
 import type { RegistryServer } from "./model.ts";
 import { generatedIn, pathOf } from "./store.ts";
@@ -13,12 +12,12 @@ export function notExecutable(folder: string, servers: readonly RegistryServer[]
     const target = pathOf(folder, server);
     return generatedIn(target, new Set())
       .map((name) => join(target, name))
-      .filter((path) => (statSync(path).mode & 0o100) === 0 && isProgramText(readIfThere(path) ?? ""));
+      .filter((path) => ((statsOf(path)?.mode ?? 0o100) & 0o100) === 0 && isProgramText(readIfThere(path) ?? ""));
   });
 }
 
 /** Who may read one may start it. */
 export function makeExecutable(path: string): void {
-  const { mode } = statSync(path);
-  chmodSync(path, mode | ((mode & 0o444) >> 2));
+  const { mode } = statsOf(path) ?? { mode: 0 };
+  changeMode(path, mode | ((mode & 0o444) >> 2));
 }

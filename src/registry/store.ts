@@ -1,8 +1,16 @@
 /** The registry on disk: reading its index, and writing one server's files so that the old ones survive a failure. */
-import { rmdirSync, statSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
-import { isAbandoned, namesIn, readIfThere, removeFile, writeWhenChanged } from "../files.ts";
+import {
+  changeTime,
+  isAbandoned,
+  namesIn,
+  readIfThere,
+  removeFile,
+  removeIfEmpty,
+  statsOf,
+  writeWhenChanged,
+} from "../files.ts";
 import { emitServer, isGenerated, isProgramText } from "./emit.ts";
 import { isSchema } from "./json-schema.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer, type RegistryTool } from "./model.ts";
@@ -122,9 +130,8 @@ function withoutObserved(server: RegistryServer): RegistryServer {
 
 /** Remembers that the server was asked just now: its files say nothing of times, but one of them has one. */
 export function markAsked(folder: string, server: RegistryServer): void {
-  const now = new Date();
   try {
-    utimesSync(join(pathOf(folder, server), "index.ts"), now, now);
+    changeTime(join(pathOf(folder, server), "index.ts"), new Date());
   } catch {
     // Then its tools look older than they are, which harms nobody.
   }
@@ -132,11 +139,7 @@ export function markAsked(folder: string, server: RegistryServer): void {
 
 /** When the server was last asked for its tools, in milliseconds since 1970; undefined where nobody knows. */
 export function askedAt(folder: string, server: RegistryServer): number | undefined {
-  try {
-    return statSync(join(pathOf(folder, server), "index.ts")).mtimeMs;
-  } catch {
-    return undefined;
-  }
+  return statsOf(join(pathOf(folder, server), "index.ts"))?.mtimeMs;
 }
 
 export function pathOf(folder: string, server: RegistryServer): string {
@@ -160,12 +163,4 @@ function removeGenerated(folder: string, keep: ReadonlySet<string>): number {
 /** Removes what a process that was killed in the middle of writing has left in the folder. */
 export function removeAbandoned(folder: string): void {
   for (const name of namesIn(folder).filter(isAbandoned)) removeFile(join(folder, name));
-}
-
-export function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // It is not empty or not there: both are fine.
-  }
 }

@@ -89,6 +89,8 @@ export interface Limits {
 export interface Mounts {
   workspace: string;
   registry: string;
+  /** The part of each path that may lead through links; from there on none is followed. Without it, the folder itself. */
+  bases?: { workspace: string; registry: string };
 }
 
 /** A group of functions: a global object inside, when `jsName` is free there, and always in `servers[name]`. */

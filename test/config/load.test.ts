@@ -126,24 +126,36 @@ describe("folders", () => {
       join(folder.path, "home", "x"),
       undefined,
     ]);
-    expect(folders).toEqual({ registry: join(folder.path, "conf", "reg"), workspace: join(folder.path, "work") });
+    expect(folders).toEqual({
+      registry: join(folder.path, "conf", "reg"),
+      workspace: join(folder.path, "work"),
+      bases: { registry: join(folder.path, "conf"), workspace: join(folder.path, "work") },
+    });
   });
 
   test("a project's stand beside its file, the user's and the demo's in the data folder", async () => {
     const home = join(folder.path, "home");
     expect((await load()).folders).toEqual({
       registry: join(home, ".local", "share", "claudikins", "demo", "registry"),
-      workspace: join(home, ".local", "share", "claudikins", "demo", "workspace"),
+      workspace: expect.stringContaining(
+        join(home, ".local", "share", "claudikins", "demo", "workspaces", "claudikins-test-"),
+      ),
+      bases: {
+        registry: join(home, ".local", "share", "claudikins"),
+        workspace: join(home, ".local", "share", "claudikins"),
+      },
     });
     folder.write("home/.config/claudikins/claudikins.json", {});
     expect((await load({ XDG_DATA_HOME: "/data" })).folders).toEqual({
       registry: "/data/claudikins/registry",
-      workspace: "/data/claudikins/workspace",
+      workspace: expect.stringContaining("/data/claudikins/workspaces/claudikins-test-"),
+      bases: { registry: "/data/claudikins", workspace: "/data/claudikins" },
     });
     folder.write("claudikins.json", {});
     expect((await load()).folders).toEqual({
       registry: join(folder.path, ".claudikins", "registry"),
       workspace: join(folder.path, ".claudikins", "workspace"),
+      bases: { registry: folder.path, workspace: folder.path },
     });
   });
 

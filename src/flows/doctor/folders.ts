@@ -1,7 +1,9 @@
 /** doctor: the folders that are written to, and the space on their disk. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { userDataFolder } from "../../config/locations.ts";
+import { sharedWorkspace, userDataFolder } from "../../config/locations.ts";
+import { namesIn } from "../../files.ts";
+import { linkOnTheWay } from "../../guarded-folders.ts";
 import { type Check, type Finding, findingsOf } from "./finding.ts";
 import { shellWord } from "./shell-word.ts";
 
@@ -13,18 +15,25 @@ const fewBytes = 100 * 1_048_576;
 export const foldersCheck: Check = {
   area: "folders",
   runWith({ config }, { env }) {
-    const { registry, workspace } = config.folders;
+    const { registry, workspace, bases } = config.folders;
     const data = userDataFolder(env);
     return [
-      folderFinding("folder.registry", "The registry", registry),
-      folderFinding("folder.workspace", "The workspace", workspace),
+      folderFinding("folder.registry", "The registry", registry, bases.registry),
+      folderFinding("folder.workspace", "The workspace", workspace, bases.workspace),
       folderFinding("folder.data", "The data folder", data),
+      ...sharedFindings(sharedWorkspace(config.origin, env), workspace),
       ...spaceFindings(freeBytes(workspace), workspace),
     ];
   },
 };
 
-function folderFinding(id: string, what: string, path: string): Finding {
+/** Below `base` nothing may be a link. */
+function folderFinding(id: string, what: string, path: string, base = path): Finding {
+  const link = linkOnTheWay(path, base);
+  if (link !== undefined) {
+    const text = `${what} is not used: ${link} is a symbolic link, and claudikins follows no link inside a project`;
+    return problem(id, text, "FILE_NOT_WRITABLE", `rm ${shellWord(link)}`);
+  }
   const there = nearest(path);
   if (!statSync(there).isDirectory()) {
     const text = `${what} cannot be a folder, since there is a file: ${there}`;
@@ -35,6 +44,13 @@ function folderFinding(id: string, what: string, path: string): Finding {
     return problem(id, text, "FILE_NOT_WRITABLE", `chmod u+rwx ${shellWord(there)}`);
   }
   return ok(id, there === path ? `${what}: ${path}` : `${what} is made when it is needed: ${path}`);
+}
+
+/** What code wrote before each project had a workspace of its own. */
+function sharedFindings(shared: string | undefined, workspace: string): Finding[] {
+  if (shared === undefined || shared === workspace || namesIn(shared).length === 0) return [];
+  const text = `An earlier version kept one workspace for all projects, which is still there: ${shared}. To use it here, name it as "workspace" in your claudikins.json, or copy what you need`;
+  return [ok("folder.shared-workspace", text)];
 }
 
 /** The path itself, or what there is of the way to it. */

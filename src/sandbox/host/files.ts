@@ -1,16 +1,16 @@
 /** The files that code may reach: `./workspace`, read and write, and `./registry`, read only. Nothing else exists. */
+import { descriptorsHaveNames } from "../../open-folder.ts";
 import type { Mounts } from "../contract.ts";
 import { Arguments } from "./filesystem/arguments.ts";
 import { Disk } from "./filesystem/disk.ts";
 import { codeOf, describeFault, Fault } from "./filesystem/fault.ts";
-import { descriptorsHaveNames } from "./filesystem/folder.ts";
 import { parsePath } from "./filesystem/path.ts";
 import { defaultQuotas, type Quotas } from "./filesystem/quota.ts";
 import { describeStats } from "./filesystem/stats.ts";
 
 export interface FilesOptions {
   quotas?: Partial<Quotas>;
-  /** Whether the system names open folders; see filesystem/folder.ts. */
+  /** Whether the system names open folders; see open-folder.ts. */
   byDescriptor?: boolean;
 }
 

@@ -47,7 +47,7 @@ export default command({
     const { origin, folders } = config;
     const file = origin.kind === "demo" ? undefined : origin.file;
     const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket, io.env);
-    const cwd = dirname(file ?? folders.workspace);
+    const cwd = dirname(file ?? folders.registry);
     // Of the demo's nobody may have written there yet.
     if (file === undefined) mkdirSync(cwd, { recursive: true });
     // Nobody sits before it, and what it did may be asked later.

@@ -22,7 +22,10 @@ export default command({
     ),
   }),
   async run(args, io) {
-    const files = allAgentFiles(surroundingsOf(io)).map((file) => ({ ...file, state: stateOrNot(file) }));
+    const files = allAgentFiles(surroundingsOf(io)).map(({ within: _, ...file }) => ({
+      ...file,
+      state: stateOrNot(file),
+    }));
     if (args.json) {
       await io.stdout.write(`${JSON.stringify({ files })}\n`);
       return 0;

@@ -11,8 +11,9 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { codeOf, Fault } from "./fault.ts";
-import { kindOf, linkFault, noFollow, type Place } from "./folder.ts";
+import { noFollow, type Place } from "../../../open-folder.ts";
+import { codeOf, Fault, linkFault } from "./fault.ts";
+import { kindOf } from "./kind.ts";
 import { temporaryName } from "./path.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;

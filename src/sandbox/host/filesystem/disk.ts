@@ -3,8 +3,8 @@ import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:f
 import type { Mounts } from "../../contract.ts";
 import type { FileKind } from "../../guest/host.ts";
 import { appendBytes, checkFile, createFile, readBytes, replaceFile } from "./content.ts";
-import { Fault } from "./fault.ts";
-import { kindOf, linkFault } from "./folder.ts";
+import { Fault, linkFault } from "./fault.ts";
+import { kindOf } from "./kind.ts";
 import { Mounted, type Names, namesToChange, readOnly } from "./mounted.ts";
 import { type MountName, parsePath } from "./path.ts";
 import { Quota, type Quotas } from "./quota.ts";

@@ -1,4 +1,5 @@
 /** What goes wrong with files, as Node names it, and as the code is told: in its own paths, never in the host's. */
+import { LinkRefused } from "../../../open-folder.ts";
 import type { FileFault } from "../../guest/host.ts";
 
 const texts = {
@@ -37,11 +38,15 @@ export class Fault extends Error {
   }
 }
 
+export function linkFault(): Fault {
+  return new Fault("EACCES", "a symbolic link, and links are not followed", "Use a file or folder that is no link.");
+}
+
 /** Anything thrown while an operation ran. Of a system error only the code is kept: its text has paths of the host. */
 export function describeFault(thrown: unknown, syscall: string, paths: readonly string[]): FileFault {
   const known = codeOf(thrown);
   const code = known in texts ? (known as FaultCode) : "EIO";
-  const fault = thrown instanceof Fault ? thrown : undefined;
+  const fault = thrown instanceof LinkRefused ? linkFault() : thrown instanceof Fault ? thrown : undefined;
   const [path, dest] = paths.map(shown);
   const why = fault?.why === undefined ? "" : ` (${fault.why})`;
   const places = path === undefined ? "" : ` '${path}'${dest === undefined ? "" : ` -> '${dest}'`}`;

@@ -1,42 +1,47 @@
 /** A folder of the host that code sees under a name of its own. */
 import { mkdirSync, realpathSync } from "node:fs";
+import { Folder, LinkRefused, namesBelow, Place } from "../../../open-folder.ts";
 import { codeOf, Fault } from "./fault.ts";
-import { Folder, Place } from "./folder.ts";
+import type { MountName } from "./path.ts";
+
+export interface MountOptions {
+  name: MountName;
+  /** It need not exist. */
+  folder: string;
+  /** May be reached through links; below it, on the way to the folder and in it, none is followed. */
+  base: string;
+  byDescriptor: boolean;
+}
 
 export class Mount {
-  readonly #folder: string;
-  readonly #byDescriptor: boolean;
+  readonly #options: MountOptions;
+  readonly #names: string[];
   #real: string | undefined;
 
-  /** The folder need not exist, and may be reached through links. */
-  constructor(folder: string, byDescriptor: boolean) {
-    this.#folder = folder;
-    this.#byDescriptor = byDescriptor;
+  constructor(options: MountOptions) {
+    this.#options = options;
+    this.#names = namesBelow(options.base, options.folder);
   }
 
   /** The mount itself; undefined where it does not exist and is not to be made. */
   open(create: boolean): Folder | undefined {
     try {
-      return this.#openNow();
+      return this.#openNow(create);
     } catch (error) {
+      if (error instanceof LinkRefused) throw this.#linked();
       if (codeOf(error) !== "ENOENT") throw error;
       if (!create) return undefined;
     }
     this.#real = undefined;
-    mkdirSync(this.#folder, { recursive: true });
-    return this.#openNow();
+    mkdirSync(this.#options.base, { recursive: true });
+    return this.#openNow(true);
   }
 
   /** A folder below, all of them real ones. Throws ENOENT, ENOTDIR, EACCES. */
   enter(names: readonly string[], create = false): Folder {
-    let folder = this.open(create);
+    const folder = this.open(create);
     if (!folder) throw new Fault("ENOENT");
-    for (const name of names) {
-      // The one that is left is closed, whether or not the next opens.
-      using left: Folder = folder;
-      folder = left.enter(name);
-    }
-    return folder;
+    return folder.descend(names);
   }
 
   /** The place of an entry, in its folder. With `create` the mount is made; folders below never are. */
@@ -44,9 +49,19 @@ export class Mount {
     return new Place(this.enter(names.slice(0, -1), create), names.at(-1) ?? "");
   }
 
-  /** Resolved once: a link put in the way later is none of ours. */
-  #openNow(): Folder {
-    this.#real ??= realpathSync(this.#folder);
-    return Folder.openRoot(this.#real, this.#byDescriptor);
+  /** The base is resolved once: a link put in its way later is none of ours. */
+  #openNow(create: boolean): Folder {
+    const { base, byDescriptor } = this.#options;
+    this.#real ??= realpathSync(base);
+    return Folder.openRoot(this.#real, byDescriptor).descend(this.#names, create);
+  }
+
+  #linked(): Fault {
+    const { name } = this.#options;
+    return new Fault(
+      "EACCES",
+      `./${name} is a symbolic link or is reached through one, and inside a project links are not followed`,
+      `Ask the user: claudikins doctor names the link. It has to become a folder, or "${name}" in claudikins.json has to name the folder that is meant.`,
+    );
   }
 }

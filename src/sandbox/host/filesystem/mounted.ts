@@ -1,7 +1,7 @@
 /** Where paths lead in the two mounts, and what may be changed there. */
+import type { Folder, Place } from "../../../open-folder.ts";
 import type { Mounts } from "../../contract.ts";
 import { Fault } from "./fault.ts";
-import type { Folder, Place } from "./folder.ts";
 import { Mount } from "./mount.ts";
 import type { GuestPath, MountName } from "./path.ts";
 
@@ -11,8 +11,10 @@ export type Names = [string, ...string[]];
 export class Mounted {
   readonly #mounts: Record<MountName, Mount>;
 
-  constructor({ workspace, registry }: Mounts, byDescriptor: boolean) {
-    this.#mounts = { workspace: new Mount(workspace, byDescriptor), registry: new Mount(registry, byDescriptor) };
+  constructor({ workspace, registry, bases }: Mounts, byDescriptor: boolean) {
+    const mount = (name: MountName, folder: string) =>
+      new Mount({ name, folder, base: bases?.[name] ?? folder, byDescriptor });
+    this.#mounts = { workspace: mount("workspace", workspace), registry: mount("registry", registry) };
   }
 
   /** Where an entry is or would be; undefined for `/` and for a mount, which are always folders. */

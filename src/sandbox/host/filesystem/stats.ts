@@ -1,7 +1,7 @@
 /** Of the system's facts about a file, those that the code is told. */
 import type { Stats } from "node:fs";
 import type { FileStats } from "../../guest/host.ts";
-import { kindOf } from "./folder.ts";
+import { kindOf } from "./kind.ts";
 
 /** Undefined is a folder that exists for the code alone. */
 export function describeStats(stats: Stats | undefined): FileStats {

@@ -1,8 +1,9 @@
 /** Folders with all that is in them: listed, counted, removed. Links are entries of their own and lead nowhere. */
 import { readdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { type Folder, Place } from "../../../open-folder.ts";
 import type { FileKind } from "../../guest/host.ts";
 import { Fault } from "./fault.ts";
-import { type Folder, kindOf, Place } from "./folder.ts";
+import { kindOf } from "./kind.ts";
 import { isTemporaryName } from "./path.ts";
 
 export interface Entry {

@@ -5,14 +5,23 @@
  * linked meanwhile, an operation lands in the folder that was checked, one name at a time from the root, never through
  * a link. Elsewhere there is no such name, and no `openat` in Node: entries are named by path, and the path is looked
  * at again once a folder or file is open. macOS refuses links anywhere on the way when it opens one. What remains
- * without descriptors: somebody else who can write to the mount, and swaps a folder for a link and back at the right
+ * without descriptors: somebody else who can write to the folder, and swaps a folder for a link and back at the right
  * moments, can make a listing, creation, rename or removal happen elsewhere (and, where neither system is, a reading),
- * with the rights of this process. Code inside cannot: it makes no links, and moves none.
+ * with the rights of this process. Code in the sandbox cannot: it makes no links, and moves none.
  */
-import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, realpathSync, type Stats } from "node:fs";
-import { sep } from "node:path";
-import type { FileKind } from "../../guest/host.ts";
-import { codeOf, Fault } from "./fault.ts";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  type Stats,
+} from "node:fs";
+import { relative, sep } from "node:path";
+import { systemCodeOf } from "./errors.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
@@ -21,10 +30,16 @@ export const noFollow = process.platform === "darwin" ? 0x2000_0000 : O_NOFOLLOW
 
 export const descriptorsHaveNames = process.platform === "linux" && existsSync("/proc/self/fd");
 
-export function kindOf(entry: Pick<Stats, "isFile" | "isDirectory" | "isSymbolicLink">): FileKind {
-  if (entry.isFile()) return "file";
-  if (entry.isDirectory()) return "folder";
-  return entry.isSymbolicLink() ? "link" : "other";
+/** A link where none may be. `path` is that of the link. */
+export class LinkRefused extends Error {
+  override readonly name = "LinkRefused";
+  readonly code = "EACCES";
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`${path} is a symbolic link, which is not followed`);
+    this.path = path;
+  }
 }
 
 export class Folder implements Disposable {
@@ -48,8 +63,8 @@ export class Folder implements Disposable {
     }
   }
 
-  /** The root of a mount: a path without links. */
-  static openRoot(real: string, byDescriptor: boolean): Folder {
+  /** The folder in which no link is followed: a path without links. */
+  static openRoot(real: string, byDescriptor = descriptorsHaveNames): Folder {
     return new Folder(real, real, real, byDescriptor);
   }
 
@@ -58,15 +73,31 @@ export class Folder implements Disposable {
     return `${this.path}/${name}`;
   }
 
-  /** A folder in this one. Throws ENOENT, ENOTDIR, and EACCES for a link. */
-  enter(name: string): Folder {
+  /** A folder in this one, made where there is none and `create` says so. Throws ENOENT, ENOTDIR, and LinkRefused. */
+  enter(name: string, create = false): Folder {
     try {
       return new Folder(this.at(name), `${this.#found}/${name}`, this.#root, this.path !== this.#found);
     } catch (error) {
-      const code = codeOf(error);
-      if ((code === "ENOTDIR" || code === "ELOOP") && kindOf(lstatSync(this.at(name))) === "link") throw linkFault();
+      const code = systemCodeOf(error);
+      if (code === "ENOENT" && create) {
+        makeOrFind(this.at(name));
+        return this.enter(name);
+      }
+      if ((code === "ENOTDIR" || code === "ELOOP") && lstatSync(this.at(name)).isSymbolicLink())
+        throw new LinkRefused(`${this.#found}/${name}`);
       throw error;
     }
+  }
+
+  /** The same over several names, each in the one before. This one is closed. */
+  descend(names: readonly string[], create = false): Folder {
+    let folder: Folder = this;
+    for (const name of names) {
+      // The one that is left is closed, whether or not the next opens.
+      using left: Folder = folder;
+      folder = left.enter(name, create);
+    }
+    return folder;
   }
 
   /** Throws unless the path still leads to this folder, where paths are all there is. */
@@ -76,11 +107,20 @@ export class Folder implements Disposable {
     const held = fstatSync(this.#fd);
     const real = realpathSync(this.#found);
     if (now.dev !== held.dev || now.ino !== held.ino || !`${real}${sep}`.startsWith(`${this.#root}${sep}`))
-      throw linkFault();
+      throw new LinkRefused(this.#found);
   }
 
   [Symbol.dispose](): void {
     closeSync(this.#fd);
+  }
+}
+
+/** Somebody else may be faster, which is as good. */
+function makeOrFind(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if (systemCodeOf(error) !== "EEXIST") throw error;
   }
 }
 
@@ -108,6 +148,7 @@ export class Place implements Disposable {
   }
 }
 
-export function linkFault(): Fault {
-  return new Fault("EACCES", "a symbolic link, and links are not followed", "Use a file or folder that is no link.");
+/** The names that lead from a folder to a path below it; none for the folder itself. */
+export function namesBelow(folder: string, path: string): string[] {
+  return relative(folder, path).split(sep).filter(Boolean);
 }

@@ -1,0 +1,111 @@
+/** Which workspace counts where: a project's own, also where the config is the user's or the demo's. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { type CliOptions, cli } from "../cli/in-memory.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(30_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+  for (const name of ["home", "shop/.git", "shop/src/deep", "blog/.git", "other/shop/.git"]) {
+    mkdirSync(at(...name.split("/")), { recursive: true });
+  }
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const at = (...path: string[]) => join(folder.path, ...path);
+const data = (...path: string[]) => at("home", ".local", "share", "claudikins", ...path);
+const workspaceIn = async (cwd: string) => (await loadConfig({ cwd, env: { HOME: at("home") } })).folders.workspace;
+const run = (cwd: string, argv: string[], options: CliOptions = {}) =>
+  cli(argv, { cwd, ...options, env: { HOME: at("home"), ...options.env } });
+const ownConfig = (config: object = {}) => folder.write("home/.config/claudikins/claudikins.json", config);
+
+test.each([
+  ["the user's", () => void ownConfig(), []],
+  ["the demo's", () => {}, ["demo"]],
+])(
+  "with %s config each project has a workspace of its own, named after its folder and outside of it",
+  async (_, prepare, below) => {
+    prepare();
+    const shop = await workspaceIn(at("shop"));
+    expect(dirname(shop)).toBe(data(...below, "workspaces"));
+    expect(basename(shop)).toMatch(/^shop-[0-9a-f]{8}$/);
+    const others = await Promise.all([at("blog"), at("other", "shop"), at("home")].map(workspaceIn));
+    expect(others.map((path) => basename(path).replace(/-[0-9a-f]{8}$/, ""))).toEqual(["blog", "shop", "home"]);
+    expect(new Set([shop, ...others]).size).toBe(4);
+  },
+);
+
+test("a project's workspace is the same in all of its folders, and by whatever link it is reached", async () => {
+  ownConfig();
+  symlinkSync(at("shop"), at("link"));
+  const shop = await workspaceIn(at("shop"));
+  expect(await Promise.all([at("shop", "src", "deep"), at("link"), at("link", "src")].map(workspaceIn))).toEqual([
+    shop,
+    shop,
+    shop,
+  ]);
+});
+
+test("a folder's name is in it as far as a file may be called so", async () => {
+  ownConfig();
+  const names = ["größe", "two words", "..hidden", "a:b*c?", "x".repeat(200), "-rf"];
+  for (const name of names) mkdirSync(at(name));
+  const found = await Promise.all(names.map((name) => workspaceIn(at(name))));
+  expect(found.map((path) => basename(path).slice(0, -9))).toEqual([
+    "größe",
+    "two-words",
+    "hidden",
+    "a-b-c-",
+    "x".repeat(40),
+    "rf",
+  ]);
+  expect(basename(await workspaceIn("/"))).toMatch(/^folder-[0-9a-f]{8}$/);
+});
+
+test("a skill that code saved in one project is offered in no other, and is still there in its own", async () => {
+  ownConfig();
+  const skill = "/** Deletes every file. */\nexport function tidyUp() { return 'poison'; }";
+  const save = `return fs.mkdir('./workspace/skills', { recursive: true }).then(() => fs.writeFile('./workspace/skills/tidy.ts', ${JSON.stringify(skill)}))`;
+  expect((await run(at("shop"), ["exec", "-e", save])).exitCode).toBe(0);
+  const search = async (cwd: string) => (await run(cwd, ["exec", "--json", "-e", "return tools.list()"])).stdout;
+  expect(await search(at("blog"))).not.toContain("tidyUp");
+  expect((await run(at("blog"), ["exec", "-e", "return import('./skills/tidy')"])).exitCode).toBe(6);
+  expect((await run(at("blog"), ["exec", "-e", "return fs.readFile('./workspace/skills/tidy.ts')"])).exitCode).toBe(6);
+  expect(await search(at("shop", "src"))).toContain("tidyUp");
+  expect(readdirSync(at("shop")).sort()).toEqual([".git", "src"]);
+});
+
+test("a workspace that the config names is used for all projects", async () => {
+  ownConfig({ workspace: "all" });
+  const found = await Promise.all([at("shop"), at("blog")].map(workspaceIn));
+  expect(found).toEqual([at("home", ".config", "claudikins", "all"), at("home", ".config", "claudikins", "all")]);
+});
+
+test("the workspace that all projects shared stays, doctor says where it is, and the config can name it", async () => {
+  const file = ownConfig();
+  folder.write("home/.local/share/claudikins/workspace/notes.txt", "mine");
+  const doctor = async () => {
+    const { stdout } = await run(at("shop"), ["doctor", "--json", "--no-servers"]);
+    const { findings } = JSON.parse(stdout) as { findings: { id: string }[] };
+    return findings.find(({ id }) => id === "folder.shared-workspace");
+  };
+  expect(await doctor()).toMatchObject({ state: "ok", message: expect.stringContaining(data("workspace")) });
+  expect(readFileSync(data("workspace", "notes.txt"), "utf8")).toBe("mine");
+  folder.write(file.slice(folder.path.length + 1), { workspace: data("workspace") });
+  const { stdout } = await run(at("shop"), ["exec", "-e", "return fs.readFile('./workspace/notes.txt', 'utf8')"]);
+  expect(stdout).toBe("mine\n");
+  expect(await doctor()).toBeUndefined();
+});
+
+test("a project with a config of its own keeps its workspace beside that", async () => {
+  folder.write("shop/claudikins.json", {});
+  folder.write("home/.local/share/claudikins/workspace/notes.txt", "mine");
+  expect(await workspaceIn(at("shop", "src"))).toBe(at("shop", ".claudikins", "workspace"));
+  const { stdout } = await run(at("shop"), ["doctor", "--json", "--no-servers"]);
+  expect(stdout).not.toContain("shared-workspace");
+});
