@@ -85,7 +85,6 @@ const end = Number(values.first) + Number(values.runs);
 for (let first = Number(values.first); first < end; first += runsOfProcess) {
   await using serve = new FuzzedServe(command, folder.path, ["--config", config]);
   await serve.start();
-  console.error("started");
   const last = Math.min(first + runsOfProcess, end) - 1;
   for (let index = first; index <= last; index++) {
     const work = serve.request("tools/call", requestOf(index));
@@ -96,7 +95,7 @@ for (let first = Number(values.first); first < end; first += runsOfProcess) {
       check(index, "milliseconds to obey SIGTERM", tookMs, limits.termMs);
       break;
     }
-    console.error(index, JSON.stringify(requestOf(index)).slice(0, 150));
+
     const look = await serve.watching(work);
     longestPingMs = Math.max(longestPingMs, look.longestPingMs);
     mostMemoryMb = Math.max(mostMemoryMb, look.mostMemoryMb);
