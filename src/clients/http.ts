@@ -28,7 +28,7 @@ import {
   unreadable,
 } from "./network-failure.ts";
 import { bodyLimit, eventLimit, watched } from "./response-body.ts";
-import { maxEventLines, maxMessageBytes, megabytes } from "./size-limits.ts";
+import { maxErrorBytes, maxEventLines, maxMessageBytes, megabytes } from "./size-limits.ts";
 
 /** How long the server may take to be told that the session is over. */
 const goodbyeMs = 1_000;
@@ -244,7 +244,10 @@ export class HttpTransport implements Transport {
 
   /** A large message is handed on from here, and the SDK is told that the request was accepted without an answer. */
   async #smallBody(response: Response): Promise<Response> {
-    const limit = bodyLimit(maxMessageBytes, () => tooLarge(megabytes(maxMessageBytes)));
+    // Nobody needs the body of a redirect or a refusal, but the SDK may read it for its own error.
+    const refuse = () => tooLarge(megabytes(maxMessageBytes));
+    if (!response.ok) return watched(response, { seen: bodyLimit(maxErrorBytes, refuse) });
+    const limit = bodyLimit(maxMessageBytes, refuse);
     const bytes = Buffer.from(await watched(response, { seen: limit }).arrayBuffer());
     const { headers, status } = response;
     if (bytes.length <= largeBytes) return new Response(bytes.length > 0 ? bytes : null, { headers, status });

@@ -456,3 +456,40 @@ describe("closing", () => {
     expect(await waiting).toBe('CANCELLED: Server "far" did not start: claudikins is closing');
   });
 });
+
+describe("a redirect to another origin is not followed, and nothing is sent there", () => {
+  test.each([301, 302, 303, 307, 308])("%d", async (status) => {
+    const seen: string[] = [];
+    await using away = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch(request) {
+        seen.push(`${request.method} ${request.headers.get("authorization")} ${request.headers.get("x-key")}`);
+        return Response.json({});
+      },
+    });
+    const places = [
+      `http://127.0.0.1:${away.port}/mcp`,
+      `//127.0.0.1:${away.port}/mcp`,
+      `http://localhost:${away.port}/`,
+    ];
+    for (const location of places) {
+      await using server = Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        fetch: () => new Response(null, { status, headers: { location } }),
+      });
+      const headers = { Authorization: "Bearer secret", "X-Key": "secret" };
+      const url = `http://127.0.0.1:${server.port}/mcp`;
+      open({
+        http: { url, transport: "http", headers },
+        auto: { url, headers },
+        sse: { url, transport: "sse", headers },
+        websocket: { url: url.replace("http", "ws"), transport: "websocket", headers },
+      });
+      for (const name of pool!.servers.keys()) await failure(pool!.callTool(name, "x", {}));
+      await pool!.close();
+    }
+    expect(seen).toEqual([]);
+  });
+});

@@ -20,8 +20,8 @@ interface Result {
 }
 
 /** One call to a server that sends `size` MB, from a process of its own. */
-async function called(mode: string, encoding: string, transport: string, size = 900): Promise<Result> {
-  server = await networkFixture(mode, { program: "bomb", args: [encoding, String(size)] });
+async function called(mode: string, encoding: string, transport: string, size = 900, unit = "x"): Promise<Result> {
+  server = await networkFixture(mode, { program: "bomb", args: [encoding, String(size), unit] });
   const url = `${transport === "websocket" ? "ws" : "http"}://127.0.0.1:${server.port}/mcp`;
   const caller = join(root, "test/clients/large-caller.ts");
   const child = Bun.spawn([process.execPath, caller, url, transport], { stdout: "pipe", stderr: "inherit" });
@@ -69,6 +69,26 @@ describe("a message of a server over HTTP has at most 256 MB, counted after deco
     expect(error?.message).toBe('far.bomb: server "far": it refused the request (400)');
     expect(after - before).toBeLessThan(150);
   });
+});
+
+describe("a message within its size that has too many values to parse is refused", () => {
+  test.each([
+    ["json", "gzip", "http", "[],"],
+    ["json", "br", "http", "{},"],
+    ["json", "gzip", "http", "1,"],
+    ["events", "gzip", "http", "[],"],
+    ["websocket", "none", "websocket", "[],"],
+  ])("%s, packed with %s, over %s, full of %s", async (mode, encoding, transport, unit) => {
+    const { error, after } = await called(mode, encoding, transport, 100, unit);
+    expect(error?.code).toBe("PROTOCOL_ERROR");
+    expect(after).toBeLessThan(mostMegabytes);
+  });
+});
+
+test("the body of a redirect, which nobody needs, is not read to its end", async () => {
+  const { error, before, after } = await called("redirect", "gzip", "http");
+  expect(error?.message).toContain("it points to another host");
+  expect(after - before).toBeLessThan(150);
 });
 
 describe("a message over a WebSocket has at most 128 MB", () => {

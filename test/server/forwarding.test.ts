@@ -156,3 +156,16 @@ describe.each(Object.keys(modes))("%s mode", (mode) => {
     });
   });
 });
+
+test("in direct mode the pages that a server wants opened reach the host as they are, without those that deceive", async () => {
+  await using host = await openHost(folder, { flags: ["--mode", "direct"], capabilities });
+  const error = await host.request("tools/call", { name: "needs-page" }).then(
+    () => undefined,
+    (thrown: { code: number; data: { elicitations: { url: string; elicitationId: string }[] } }) => thrown,
+  );
+  expect(error?.code).toBe(-32_042);
+  expect(error?.data.elicitations.map(({ url, elicitationId }) => [url, elicitationId])).toEqual([
+    ["https://example.com/sign-in", "asker:0"],
+    ["https://example.com/pay", "asker:4"],
+  ]);
+});
