@@ -24,6 +24,7 @@ import { parsedConfig } from "./read.ts";
 import type { Limits, NetworkEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
 import { type Read, requireTrust, type TrustOptions } from "./trust/require.ts";
+import { keepRulesOut } from "./trust/written-folders.ts";
 import { userPolicyFor } from "./user-policy.ts";
 
 interface Named {
@@ -94,7 +95,9 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const text = readConfigFile(origin.file);
   const parsed = await parsedConfig(text, origin.file);
   requireTrust({ text, parsed }, origin, options);
-  return expandedConfig({ text, parsed }, origin, options, await userPolicyFor(origin, options.env));
+  const config = expandedConfig({ text, parsed }, origin, options, await userPolicyFor(origin, options.env));
+  keepRulesOut(config.folders, origin.file, options.env);
+  return config;
 }
 
 /** That of a text, which need not be in the file yet. Throws CONFIG_INVALID or NEEDS_VARIABLE. */

@@ -525,3 +525,35 @@ describe("below a workspace or a registry", () => {
     }
   });
 });
+
+describe("a workspace that holds what claudikins obeys", () => {
+  const workspaces: Record<string, (folder: string) => string> = {
+    "the config itself": () => ".",
+    "a folder above the config": () => "..",
+    "the registry": () => ".claudikins",
+    "the registry, as a workspace": () => ".claudikins/registry",
+    "the user's config": (path) => join(path, "home/.config"),
+    "what is trusted": (path) => join(path, "home/.local/share/claudikins"),
+    "a link to such a folder": (path) => {
+      symlinkSync(join(path, "home"), join(path, "clone", "link"));
+      return "link";
+    },
+  };
+  for (const [name, workspace] of Object.entries(workspaces)) {
+    test(`${name}: the config is refused, also by a person's word`, async () => {
+      clone({ mcpServers: { odd: fixture("odd") }, workspace: workspace(folder.path) });
+      for (const more of [["--trust"], ["--config", "claudikins.json"]]) {
+        const { exitCode, stderr } = await run(["exec", "-e", "1", ...more]);
+        expect(exitCode).toBe(2);
+        expect(stderr).toContain("sandboxed code may write there");
+      }
+    });
+  }
+
+  test("a folder of its own, inside or outside of the project, is as good as ever", async () => {
+    for (const workspace of ["./workspace", "../elsewhere", ".claudikins/workspace"]) {
+      clone({ mcpServers: { odd: fixture("odd") }, workspace });
+      expect((await run(["exec", "-e", "1", "--trust"])).exitCode).toBe(0);
+    }
+  });
+});

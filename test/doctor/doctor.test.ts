@@ -46,6 +46,9 @@ test("as people see it", async () => {
                  | warming up
                  | fatal: no database at db://nowhere
                repair: To see more, run its command from the config by hand.
+      warning  Server "crashes" was given FOLDER, and may change what you and your agents obey
+                 the config: FOLDER/claudikins.json
+               repair: Give it a folder without these files, or deny the tools that write: "deny" in mcpServers.crashes
 
     folders
       ok       The registry is made when it is needed: FOLDER/.claudikins/registry
@@ -67,7 +70,7 @@ test("as people see it", async () => {
       ok       No daemon has run here yet: generated files start one
     --- stderr
 
-    1 problem and 3 warnings.
+    1 problem and 4 warnings.
     --- exit code 4
     "
   `);

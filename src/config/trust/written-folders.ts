@@ -4,9 +4,10 @@
  */
 import { appendFileSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
+import { ClaudikinsError } from "../../errors.ts";
 import { readIfThere } from "../../files.ts";
 import type { Environment } from "../environment.ts";
-import { type Folders, userDataFolder, writtenFoldersFile } from "../locations.ts";
+import { type Folders, userConfigFile, userDataFolder, writtenFoldersFile } from "../locations.ts";
 
 /** The folder of that kind that the file is in, or undefined. */
 export function writtenFolderAround(file: string, env: Environment): string | undefined {
@@ -69,5 +70,27 @@ export function realOf(path: string): string {
     return realpathSync.native(path);
   } catch {
     return path === dirname(path) ? path : join(realOf(dirname(path)), basename(path));
+  }
+}
+
+/**
+ * Throws CONFIG_INVALID where code that may write to the workspace could change what claudikins obeys or what the user runs:
+ * the config itself, the user's own, what is trusted, or the generated programs of the registry.
+ */
+export function keepRulesOut({ workspace, registry }: Folders, file: string, env: Environment): void {
+  const rules = {
+    "this config": file,
+    "the registry, whose programs you run,": registry,
+    "your own config": userConfigFile(env),
+    "claudikins' own data": userDataFolder(env),
+  };
+  const real = realOf(workspace);
+  for (const [what, path] of Object.entries(rules)) {
+    if (!isWithin(realOf(path), real)) continue;
+    throw new ClaudikinsError(
+      "CONFIG_INVALID",
+      `The workspace of ${file} is ${workspace}: ${what} is in it, and sandboxed code may write there`,
+      { hint: 'Name a folder of its own, for example "workspace": "./workspace", or leave the key out' },
+    );
   }
 }

@@ -5,6 +5,7 @@ import { areas, type Check, type Finding, findingsOf, type Scene, unchecked } fr
 import { foldersCheck } from "./folders.ts";
 import { hostsCheck } from "./hosts.ts";
 import { registryCheck } from "./registry.ts";
+import { rulesCheck } from "./rules.ts";
 import { serversCheck } from "./servers.ts";
 import { signInsCheck } from "./sign-ins.ts";
 import { skillsCheck } from "./skills.ts";
@@ -13,6 +14,7 @@ const checks: readonly Check[] = [
   executableCheck,
   configCheck,
   serversCheck,
+  rulesCheck,
   signInsCheck,
   foldersCheck,
   registryCheck,
@@ -48,7 +50,7 @@ async function findingsBy(check: Check, scene: Scene): Promise<Finding[]> {
 
 function notLookedAt({ toolbox }: Scene): Finding[] {
   if (toolbox) return [];
-  const left = checks.filter((check) => "runWith" in check).map(({ area }) => area);
+  const left = [...new Set(checks.filter((check) => "runWith" in check).map(({ area }) => area))];
   const names = left.join(", ").replace(/, ([^,]+)$/, " and $1");
   const text = `Not looked at without a config: ${names}`;
   return [findingsOf("config").warning("config.rest", text, "Correct the config first, then: claudikins doctor")];
