@@ -157,13 +157,18 @@ export class Pool implements AsyncDisposable {
       const name = String(params["name"]);
       return this.#callPermitted(server, name, { ...params, name, arguments: Object(params["arguments"]) }, options);
     }
-    if (!method.startsWith("tools/")) this.#gate.permitOther(server, method.split("/")[0] ?? method);
+    this.#gate.refuseRequest(server, request);
     return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
   }
 
   /** Whether the server has said that it has such a thing; undefined where it was never connected. */
   offers(server: string, what: Offer): boolean | undefined {
     return this.#connections.get(server)?.offers(what);
+  }
+
+  /** Throws POLICY_DENIED where the config denies the request, which somebody else is about to send. */
+  refuseRequest(server: string, request: { method: string; params?: unknown }): void {
+    this.#gate.refuseRequest(server, request);
   }
 
   /** Throws POLICY_DENIED, as `callTool` would, where the config denies the tool. */

@@ -79,7 +79,7 @@ export class Daemon {
     this.#openings = new Openings({
       servers: options.toolbox.config.servers,
       held: options.held,
-      refuseDenied: (server, tool) => options.toolbox.pool.refuseDenied(server, tool),
+      refuseDenied: (server, request) => options.toolbox.pool.refuseRequest(server, request),
       isLeaving: (asked) => this.#makesRoomFor(asked),
       onChange: () => this.#used(),
     });

@@ -45,7 +45,7 @@ export async function bindingsFor(
   return {
     namespaces: toolbox.names.map(({ name, jsName }) => {
       const { description } = toolbox.config.servers.get(name) ?? {};
-      return { ...namespaceOf(name, jsName, toolbox), description };
+      return { ...namespaceOf(name, jsName, source, toolbox), description };
     }),
     suggest: (words, limit) => suggestions(words, limit, toolbox),
     call: (call, callSignal, clock) =>
@@ -85,16 +85,22 @@ function mentions(source: string, name: string): boolean {
   return false;
 }
 
-function namespaceOf(name: string, jsName: string | undefined, toolbox: Toolbox): Namespace {
+function namespaceOf(name: string, jsName: string | undefined, source: string, toolbox: Toolbox): Namespace {
   const known = toolbox.known(name);
   if (!known) return { name, jsName, functions: "any" };
   const server = { ...known, jsName };
   const all = toolbox.knownWhole(name)?.tools ?? [];
-  const shown = new Set(known.tools);
+  const shown = new Set(known.tools.map((tool) => tool.name));
+  // The code is told of no denied tool that it does not name itself.
+  const isNamed = (tool: RegistryTool) =>
+    mentions(source, tool.name) || (tool.jsName !== undefined && mentions(source, tool.jsName));
   return {
     name,
     jsName,
-    hidden: all.filter((tool) => !shown.has(tool)).map((tool) => ({ name: tool.name, jsName: tool.jsName })),
+    hidden: all
+      .filter((tool) => !shown.has(tool.name) && isNamed(tool))
+      .map((tool) => ({ name: tool.name, jsName: tool.jsName })),
+    mayHide: toolbox.mayHide(name),
     functions: known.tools.map((tool) => ({
       name: tool.name,
       jsName: tool.jsName,
@@ -201,7 +207,7 @@ export async function toolResult(
     throw withSignature(error, toolbox.known(namespace), found);
   });
   if (result["isError"] === true) await failIfGone(toolbox, namespace, found.name, signal);
-  const server = toolbox.knownWhole(namespace);
+  const server = toolbox.known(namespace);
   if (server) toolbox.observer.see({ server, tool: found, args, result });
   return { tool: found, result };
 }
@@ -236,8 +242,10 @@ interface Wanted {
 async function wantedTool(toolbox: Toolbox, call: BindingCall, options: CallSurroundings): Promise<Wanted> {
   const { namespace } = call;
   // Whatever the name means.
-  if (toolbox.isClosed(namespace)) toolbox.pool.refuseDenied(namespace, call.name);
   const known = toolbox.knownWhole(namespace);
+  if (toolbox.isClosed(namespace)) {
+    toolbox.pool.refuseDenied(namespace, (known && findTool(known, call.name))?.name ?? call.name);
+  }
   if (known && !toolbox.asked(namespace)) {
     const tool = findTool(known, call.name);
     if (tool) toolbox.pool.refuseDenied(namespace, tool.name);

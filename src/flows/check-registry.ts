@@ -2,7 +2,7 @@
 import { bridgeDifferences } from "../registry/bridge.ts";
 import { type Difference, differencesOf, generatedFiles, indexDifference, straysIn } from "../registry/differences.ts";
 import { askAll, type Problem } from "./ask-all.ts";
-import type { GenerateOptions } from "./generate.ts";
+import { type GenerateOptions, openServers } from "./generate.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 export interface CheckedServer {
@@ -28,7 +28,7 @@ export async function checkRegistry(toolbox: Toolbox, options: GenerateOptions =
   const gone = only ? [] : toolbox.forgetGone();
   const expected = new Map(toolbox.index.servers.map((server) => [server.name, server]));
   const answers = await askAll(
-    only ?? [...toolbox.config.servers.keys()],
+    only ?? openServers(toolbox),
     toolbox,
     async (name) => {
       const { server, before } = await toolbox.ask(name, { signal });

@@ -20,7 +20,7 @@ export async function aboutServer(config: ServerConfig): Promise<{ category: str
 
 /**
  * Says whether two entries would give the same tools under the same names. Of variables and headers only the names count;
- * what the catalog says depends on the entry and our version, which are in it.
+ * what the catalog says depends on the entry and our version, which are in it. The registry holds the allowed tools only.
  */
 export function fingerprintOf(config: ServerConfig, jsName: string | undefined): string {
   const names = [jsName ?? null, config.category ?? null, config.description ?? null];
@@ -29,7 +29,12 @@ export function fingerprintOf(config: ServerConfig, jsName: string | undefined):
       ? [config.command, config.args, config.cwd ?? null, Object.keys(config.env).sort()]
       : [config.transport, config.url, Object.keys(config.headers).sort()];
   return createHash("sha256")
-    .update(JSON.stringify([version, ...way, ...names]))
+    .update(JSON.stringify([version, ...way, ...names, ...shownOf(config)]))
     .digest("hex")
     .slice(0, 16);
+}
+
+/** Nothing where all tools are allowed. */
+function shownOf({ policy }: ServerConfig): string[][] {
+  return policy ? [...policy.allow, ...policy.deny].map(({ patterns, line }) => [line, ...patterns]) : [];
 }

@@ -48,7 +48,7 @@ export async function generate(toolbox: Toolbox, options: GenerateOptions = {}):
   const { registry } = toolbox.config.folders;
   // First, so that what is gone takes no name from what is new.
   const pruned = only ? [] : await toolbox.prune();
-  const names = only ?? [...toolbox.config.servers.keys()];
+  const names = only ?? openServers(toolbox);
   const answers = await askAll(
     names,
     toolbox,
@@ -68,6 +68,11 @@ export async function generate(toolbox: Toolbox, options: GenerateOptions = {}):
   await prepareSearch(toolbox);
   keepOutOfGit(registry);
   return clean ? { ...report, cleaned } : report;
+}
+
+/** Without those of which the config denies everything: they are not even started. */
+export function openServers(toolbox: Toolbox): string[] {
+  return [...toolbox.config.servers.keys()].filter((name) => !toolbox.isClosed(name));
 }
 
 /** With chosen servers, these have had theirs removed already. */

@@ -64,7 +64,7 @@ export async function checkServers(
 function factsOf(config: ServerConfig, toolbox: Toolbox): ServerFacts {
   const { name, description } = config;
   const known = toolbox.known(name);
-  const denied = (toolbox.knownWhole(name)?.tools.length ?? 0) - (known?.tools.length ?? 0);
+  const denied = known?.denied ?? 0;
   const asked = known && askedAt(toolbox.config.folders.registry, known);
   return {
     server: name,
@@ -85,6 +85,8 @@ function wayTo(config: ServerConfig): Pick<ServerFacts, "transport" | "program" 
 }
 
 async function problemOf(name: string, toolbox: Toolbox, signal: AbortSignal | undefined) {
+  // A server of which the config denies everything is not started.
+  if (toolbox.isClosed(name)) return undefined;
   try {
     await toolbox.learn(name, signal);
     return undefined;

@@ -1,8 +1,16 @@
-/** The registry's index as this process knows it: read once, changed with what servers tell, and written down. */
+/**
+ * The registry's index as this process knows it: read once, changed with what servers tell, and written down. Tools that the
+ * config denies are neither in it nor in the registry's files; which ones there are only the process knows that has asked.
+ */
+import { join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
+import { removeFile } from "../files.ts";
 import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
-import { readIndex, updateIndex } from "../registry/store.ts";
+import { hideObserved } from "../registry/observed/store.ts";
+import { preparedFileName } from "../registry/search/prepared.ts";
+import { readIndex, removeServer, updateIndex } from "../registry/store.ts";
 import { runJob } from "../registry/work/run.ts";
+import type { ShownServers } from "./shown-servers.ts";
 
 /** An index of fewer tools is read and written in some milliseconds. */
 const manyTools = 500;
@@ -13,6 +21,9 @@ export class KnownServers {
   readonly #folder: string;
   /** Called with each server that is read from the index. */
   readonly #complete: (server: RegistryServer) => void;
+  readonly #shown: ShownServers;
+  /** With the tools that the config denies, as the servers have told this process. */
+  readonly #whole = new Map<string, RegistryServer>();
   #index: RegistryIndex | undefined;
   /** The servers of `of`, which is the index they were taken from. */
   #byName: { of: RegistryIndex; servers: Map<string, RegistryServer> } | undefined;
@@ -23,8 +34,9 @@ export class KnownServers {
   #writing: Promise<unknown> | undefined;
   readonly #listeners = new Set<(name: string) => void>();
 
-  constructor(folder: string, complete: (server: RegistryServer) => void) {
+  constructor(folder: string, shown: ShownServers, complete: (server: RegistryServer) => void) {
     this.#folder = folder;
+    this.#shown = shown;
     this.#complete = complete;
   }
 
@@ -32,6 +44,7 @@ export class KnownServers {
   get index(): RegistryIndex {
     if (!this.#index) {
       this.#index = this.onDisk();
+      this.#hideDenied(this.#index.servers);
       for (const server of this.#index.servers) this.#complete(server);
     }
     return this.#index;
@@ -49,6 +62,18 @@ export class KnownServers {
       this.#byName = { of: index, servers: new Map(index.servers.map((server) => [server.name, server])) };
     }
     return this.#byName.servers.get(name);
+  }
+
+  /** The same with the tools that the config denies, where this process has asked the server. */
+  findWhole(name: string): RegistryServer | undefined {
+    const found = this.find(name);
+    const whole = this.#whole.get(name);
+    return found && whole?.fingerprint === found.fingerprint ? whole : found;
+  }
+
+  /** What this process was told by the server. */
+  rememberWhole(server: RegistryServer): void {
+    this.#whole.set(server.name, server);
   }
 
   /** Tells whenever something else is known of a server. What it gives ends that. */
@@ -110,6 +135,30 @@ export class KnownServers {
       await writing;
     } finally {
       if (this.#writing === writing) this.#writing = undefined;
+    }
+  }
+
+  /**
+   * Takes out of the registry what the config has denied since it was written. Files are written anew when the server is asked,
+   * which its changed policy leads to.
+   */
+  #hideDenied(servers: readonly RegistryServer[]): void {
+    const old = servers.filter((server) => this.#shown.of(server) !== server);
+    if (old.length === 0) return;
+    this.#index = { version: 1, servers: servers.map((server) => this.#shown.of(server)) };
+    try {
+      for (const server of old) removeServer(this.#folder, server);
+      hideObserved(this.#folder, this.#index.servers);
+      removeFile(join(this.#folder, preparedFileName));
+      const names = old.map(({ name }) => name);
+      updateIndex(
+        this.#folder,
+        names,
+        old.map((server) => this.#shown.of(server)),
+      );
+    } catch (error) {
+      // Nobody is shown them from here, and the next process that may write there removes them.
+      if (!(error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE")) throw error;
     }
   }
 

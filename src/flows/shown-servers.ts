@@ -1,4 +1,4 @@
-/** Servers without the tools that the config denies: what is shown of them, whoever asks. */
+/** Servers without the tools that the config denies: what is shown of them, and all that is written down. */
 import type { ServerConfig } from "../config/load.ts";
 import { closingLine, denialOf } from "../policy/decision.ts";
 import type { RegistryServer } from "../registry/model.ts";
@@ -24,7 +24,8 @@ export class ShownServers {
     let shown = this.#made.get(server);
     if (!shown) {
       const tools = server.tools.filter(({ name }) => denialOf(policy, name) === undefined);
-      shown = tools.length === server.tools.length ? server : { ...server, tools };
+      const denied = (server.denied ?? 0) + server.tools.length - tools.length;
+      shown = tools.length === server.tools.length ? server : { ...server, tools, denied };
       this.#made.set(server, shown);
     }
     return shown;

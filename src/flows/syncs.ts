@@ -17,10 +17,13 @@ import { version } from "../version.ts";
 import { aboutServer, fingerprintOf } from "./config-entry.ts";
 import type { KnownServers } from "./known-servers.ts";
 import type { Observer } from "./observer.ts";
+import type { ShownServers } from "./shown-servers.ts";
 
-/** What a server says of itself now, as the registry would have it. */
+/** What a server says of itself now, as the registry would have it: without the tools that the config denies. */
 export interface Asked {
   server: RegistryServer;
+  /** With them. */
+  whole: RegistryServer;
   /** What was known of it until now, if anything. */
   before: RegistryServer | undefined;
   /** Names of tools that would become the same identifier. */
@@ -43,6 +46,7 @@ interface Surroundings {
   env: Environment;
   pool: () => Pool;
   registry: KnownServers;
+  shown: ShownServers;
   observer: Observer;
   /** A server's name in code. */
   jsNameOf: (name: string) => string | undefined;
@@ -96,7 +100,8 @@ export class Syncs {
 
   async #sync(name: string, { indexLater, ifChanged, ...options }: SyncOptions = {}): Promise<SyncResult> {
     const asked = await this.ask(name, options);
-    const { server, before } = asked;
+    const { server, whole, before } = asked;
+    this.#options.registry.rememberWhole(whole);
     const { registry } = this.#options.config.folders;
     if (ifChanged && before && Bun.deepEquals(server, before)) {
       markAsked(registry, before);
@@ -119,9 +124,12 @@ export class Syncs {
     const about = await aboutServer(config);
     const folder = folderFor(name, about.category, this.#options.registry.index);
     const before = this.#options.registry.find(name);
-    const asked = registryServer(config, about, this.#options.jsNameOf(name), tools, folder);
-    this.#options.observer.apply(asked.server);
-    return { ...asked, before };
+    const { whole, collisions } = registryServer(config, about, this.#options.jsNameOf(name), tools, folder);
+    const server = this.#options.shown.of(whole);
+    this.#options.observer.apply(server);
+    const isShown = (tool: string) => server.tools.some((each) => each.name === tool);
+    const shownCollisions = collisions.map((names) => names.filter(isShown)).filter((names) => names.length > 1);
+    return { server, whole, before, collisions: shownCollisions };
   }
 
   /** So that the files can be called by themselves, by this config and this very program. */
@@ -183,7 +191,7 @@ function registryServer(
   serverJsName: string | undefined,
   listed: ListedTool[],
   folder: string,
-): { server: RegistryServer; collisions: string[][] } {
+): { whole: RegistryServer; collisions: string[][] } {
   const byName = new Map(listed.map((tool) => [tool.name, tool]));
   const sorted = [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   const { names, collisions } = assignNames(sorted.map((tool) => tool.name));
@@ -193,7 +201,7 @@ function registryServer(
     return { ...tool, ...(jsName === undefined ? {} : { jsName }) };
   });
   return {
-    server: {
+    whole: {
       name: config.name,
       ...(serverJsName === undefined ? {} : { jsName: serverJsName }),
       ...about,

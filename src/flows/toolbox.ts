@@ -67,7 +67,9 @@ export class Toolbox implements AsyncDisposable {
       });
     const counted = config.stats ? ledgerFolder(options.env) : undefined;
     this.ledger = lender?.ledger ?? new Ledger({ folder: counted, log: options.log });
-    this.#registry = lender ? lender.#registry : new KnownServers(registry, (server) => this.observer.apply(server));
+    this.#registry = lender
+      ? lender.#registry
+      : new KnownServers(registry, this.#shown, (server) => this.observer.apply(server));
     this.#stopListening = this.#registry.onRemembered((server) => {
       for (const listener of this.#toolListeners) listener(server);
     });
@@ -77,6 +79,7 @@ export class Toolbox implements AsyncDisposable {
       env: options.env,
       pool: () => this.pool,
       registry: this.#registry,
+      shown: this.#shown,
       observer: this.observer,
       jsNameOf: (name) => this.#jsNameOf(name),
     });
@@ -115,14 +118,23 @@ export class Toolbox implements AsyncDisposable {
    * config denies are left out, as everywhere where tools are shown.
    */
   known(name: string): RegistryServer | undefined {
-    const found = this.knownWhole(name);
-    return found && this.#shown.of(found);
+    const found = this.#registry.find(name);
+    return found && found.fingerprint === this.#fingerprint(name) ? this.#shown.of(found) : undefined;
   }
 
-  /** The same with the tools that the config denies: for who has to say of a name why it cannot be called. */
+  /**
+   * The same with the tools that the config denies, where this process has asked the server: they are written down nowhere.
+   * For errors that say of a name why it cannot be called.
+   */
   knownWhole(name: string): RegistryServer | undefined {
-    const found = this.#registry.find(name);
+    const found = this.#registry.findWhole(name);
     return found && found.fingerprint === this.#fingerprint(name) ? found : undefined;
+  }
+
+  /** Whether the server may have tools that the config denies. */
+  mayHide(name: string): boolean {
+    const policy = this.config.servers.get(name)?.policy;
+    return policy !== undefined && policy.allow.length + policy.deny.length > 0;
   }
 
   /** The configured servers that the registry has anything of, with the tools that may be shown. */
@@ -190,10 +202,10 @@ export class Toolbox implements AsyncDisposable {
     return this.#syncs.ask(name, options);
   }
 
-  /** `sync` for those who want to know the tools, and to whom it is all the same whether they can be written down. */
+  /** `sync` for callers that tolerate a failed write. Gives the server with the tools that the config denies. */
   async learn(name: string, signal?: AbortSignal, options?: SyncOptions): Promise<RegistryServer> {
     try {
-      return (await this.sync(name, signal, options)).server;
+      return (await this.sync(name, signal, options)).whole;
     } catch (error) {
       const known = this.knownWhole(name);
       if (known && error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE") return known;

@@ -12,9 +12,13 @@ export function denialOf({ allow, deny }: ServerPolicy, tool: string): string | 
   return missing && `is denied in the config: it is not in ${missing.line}`;
 }
 
-/** The line that denies everything there is of the server, where one does: then its resources and prompts are closed, too. */
-export function closingLine({ deny }: ServerPolicy): string | undefined {
-  return deny.find(({ patterns }) => patterns.some((pattern) => /^\*+$/.test(pattern)))?.line;
+/**
+ * The line of the config that closes the server: it denies everything, or it lists what is allowed and lists nothing of this
+ * server. Of a closed server nothing may be used, its resources and prompts included.
+ */
+export function closingLine({ allow, deny }: ServerPolicy): string | undefined {
+  const denied = deny.find(({ patterns }) => patterns.some((pattern) => /^\*+$/.test(pattern)));
+  return (denied ?? allow.find(({ patterns }) => patterns.length === 0))?.line;
 }
 
 export interface Confirmation {

@@ -58,6 +58,12 @@ interface Grant {
 /** A tool that is another one after each question is not asked about for ever. */
 const maxRounds = 3;
 
+/** Requests that use nothing of a server. */
+const harmlessMethods: ReadonlySet<string> = new Set(["initialize", "ping", "tools/list", "logging/setLevel"]);
+
+/** What a server may have beside tools, as requests for it begin. */
+const otherOffers: ReadonlySet<string> = new Set(["resources", "prompts", "completion"]);
+
 export class Gate {
   readonly #options: GateOptions;
   /** One question at a time. */
@@ -87,6 +93,28 @@ export class Gate {
     const policy = this.#options.policyOf(server);
     const denial = policy && denialOf(policy, tool);
     if (denial !== undefined) throw denied({ server, tool }, denial);
+  }
+
+  /**
+   * A request in the protocol's own words, whoever has made it: throws POLICY_DENIED for what the config denies. Of a server with
+   * a policy no request passes that is not of the protocol, since nobody knows what it would do.
+   */
+  refuseRequest(server: string, { method, params }: { method: string; params?: unknown }): void {
+    if (!this.#options.policyOf(server) || harmlessMethods.has(method)) return;
+    if (method === "tools/call") {
+      const { name } = Object(params) as { name?: unknown };
+      if (typeof name !== "string") throw new ClaudikinsError("POLICY_DENIED", `${server}: the call names no tool`);
+      this.refuseDenied({ server, tool: name });
+      return;
+    }
+    const what = method.split("/")[0] ?? "";
+    if (!otherOffers.has(what)) {
+      throw new ClaudikinsError(
+        "POLICY_DENIED",
+        `${server} has a policy, and "${method}" is no request of the protocol`,
+      );
+    }
+    this.permitOther(server, what);
   }
 
   /** What else a server has: only a server that is closed as a whole keeps it to itself. Throws POLICY_DENIED. */

@@ -27,8 +27,10 @@ export interface RegistryServer {
   folder: string;
   /** Of the config entry it was generated from: another one means that the tools may be others. */
   fingerprint: string;
-  /** Sorted by name. */
+  /** Sorted by name. Tools that the config denies are not among them. */
   tools: RegistryTool[];
+  /** How many tools the config denies; left out where it denies none. */
+  denied?: number;
 }
 
 export interface RegistryIndex {

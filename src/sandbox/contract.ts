@@ -102,8 +102,13 @@ export interface Namespace {
   description?: string | undefined;
   /** `any` where they are not known: then every name is taken for a function, and calling it says more. */
   functions: KnownFunction[] | "any";
-  /** Functions that are not shown, nor suggested: a call of one is made, and answered with why not. */
+  /**
+   * Functions that are neither shown nor suggested, of those that the code names: a call of one is made, and answered with why
+   * not.
+   */
   hidden?: Pick<KnownFunction, "name" | "jsName">[];
+  /** There may be more of these: whoever calls a function by a name that is not known is answered by the host. */
+  mayHide?: boolean;
 }
 
 export interface KnownFunction {

@@ -258,8 +258,8 @@ function tooNested(ms: number): { message: string; hint: string } {
 
 /** The names alone: schemas and signatures are sent when the worker asks for them. */
 function withoutSchemas(namespace: Namespace): Namespace {
-  const { name, jsName, description, functions, hidden = [] } = namespace;
+  const { name, jsName, description, functions, hidden = [], mayHide = false } = namespace;
   if (functions === "any") return { name, jsName, description, functions };
   const named = (each: Pick<KnownFunction, "name" | "jsName">) => ({ name: each.name, jsName: each.jsName });
-  return { name, jsName, description, functions: functions.map(named), hidden: hidden.map(named) };
+  return { name, jsName, description, functions: functions.map(named), hidden: hidden.map(named), mayHide };
 }

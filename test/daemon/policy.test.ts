@@ -1,7 +1,10 @@
 /** Generated files that are run as programs: the daemon that calls for them keeps to the config, and nobody can be asked. */
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadConfig } from "../../src/config/load.ts";
+import { entryMark } from "../../src/daemon/held/entry-mark.ts";
+import { placeOf } from "../../src/daemon/place.ts";
 import { generatedProject } from "../support/daemon.ts";
 import { fixture } from "../support/servers.ts";
 
@@ -29,14 +32,8 @@ test("allowed, denied and to be confirmed; and another policy needs no gen", asy
     return { exitCode, stdout, error: stderr === "" ? undefined : JSON.parse(stderr.trim().split("\n").at(-1)!) };
   };
   expect(await run("read_it")).toEqual({ exitCode: 0, stdout: '"did read-it"\n', error: undefined });
-  expect(await run("remove_it")).toEqual({
-    exitCode: 2,
-    stdout: "",
-    error: {
-      code: "POLICY_DENIED",
-      error: 'rec.remove-it is denied in the config by mcpServers.rec.deny[0], "remove-it"',
-    },
-  });
+  // A denied tool has no file.
+  expect(existsSync(project.file("remove_it", "rec"))).toBe(false);
   expect(await run("plain_it")).toEqual({
     exitCode: 2,
     stdout: "",
@@ -55,8 +52,96 @@ test("allowed, denied and to be confirmed; and another policy needs no gen", asy
     project.config,
     JSON.stringify({ mcpServers: { ...config.mcpServers, rec: { ...rec, deny: ["read-it"], confirm: "never" } } }),
   );
-  expect((await run("remove_it")).exitCode).toBe(0);
+  // Its file is still there when it is started.
+  expect((await run("read_it")).error).toMatchObject({
+    code: "POLICY_DENIED",
+    error: 'rec.read-it is denied in the config by mcpServers.rec.deny[0], "read-it"',
+  });
   expect((await run("plain_it")).exitCode).toBe(0);
-  expect((await run("read_it")).error).toMatchObject({ code: "POLICY_DENIED" });
-  expect(got()).toEqual(["read-it", "remove-it", "plain-it"]);
+  expect((await run("remove_it")).exitCode).toBe(0);
+  expect(got()).toEqual(["read-it", "plain-it", "remove-it"]);
+});
+
+describe("a client of the socket that is no claudikins", () => {
+  const call = (name: unknown, id?: number) => ({
+    jsonrpc: "2.0",
+    ...(id === undefined ? {} : { id }),
+    method: "tools/call",
+    params: { name, arguments: {} },
+  });
+
+  async function opened(keys: object) {
+    const project = await generatedProject((folder) => ({
+      rec: { ...fixture("recording", join(folder, "got.jsonl")), category: "test", ...keys },
+    }));
+    // Starts the daemon.
+    await project.run("seen");
+    const { env, config } = project;
+    const cwd = join(project.path, "project");
+    const rec = (await loadConfig({ flag: config, cwd, env })).servers.get("rec")!;
+    const messages: Record<string, unknown>[] = [];
+    const socket = new WebSocket(`ws+unix://${placeOf(config, env).socket}:/servers`);
+    let heard = Promise.withResolvers<void>();
+    socket.onmessage = ({ data }) => {
+      messages.push(JSON.parse(String(data)));
+      heard.resolve();
+    };
+    socket.onclose = () => heard.resolve();
+    await new Promise((resolve) => (socket.onopen = resolve));
+    const next = async (message: object) => {
+      heard = Promise.withResolvers();
+      socket.send(JSON.stringify(message));
+      await heard.promise;
+      return messages.at(-1);
+    };
+    const open = { version: "0.0.1", server: "rec", entry: entryMark(rec), cwd, env, capabilities: {}, session: "raw" };
+    const answer = await next({ open: { ...open, isShort: true, startsNothing: false } });
+    const record = join(project.path, "got.jsonl");
+    const got = () => (existsSync(record) ? readFileSync(record, "utf8").trim().split("\n") : []);
+    return { project, socket, next, answer, got, rec };
+  }
+
+  test("calls no denied tool, in whatever words it asks", async () => {
+    const { project, socket, next, answer, got } = await opened({ deny: ["remove-it"] });
+    await using _ = project;
+    expect(answer).toHaveProperty("opened");
+    await next({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} });
+    // Without an id nobody would hear of the answer, and some servers do what they are told.
+    socket.send(JSON.stringify(call("remove-it")));
+    expect(await next(call("remove-it", 2))).toMatchObject({
+      id: 2,
+      error: { message: expect.stringMatching(/is denied in the config/) },
+    });
+    expect(await next(call(["remove-it"], 3))).toMatchObject({
+      id: 3,
+      error: { message: expect.stringMatching(/names no tool/) },
+    });
+    expect(await next({ jsonrpc: "2.0", id: 4, method: "tools/CALL" })).toMatchObject({
+      error: { message: expect.stringMatching(/no request of the protocol/) },
+    });
+    expect(await next(call("read-it", 5))).toMatchObject({ id: 5, result: {} });
+    expect(got()).toEqual([expect.stringContaining("read-it")]);
+    socket.close();
+  });
+
+  test.each([[{ deny: ["*"] }], [{ allow: [] }]])("does not reach a server that is closed: %j", async (keys) => {
+    const { project, socket, answer, got } = await opened(keys);
+    await using _ = project;
+    expect(answer).toMatchObject({ refused: { code: "POLICY_DENIED" } });
+    expect(got()).toEqual([]);
+    socket.close();
+  });
+
+  test("is refused by the config as it is now, over a connection that was opened before it changed", async () => {
+    const { project, socket, next, got } = await opened({});
+    await using _ = project;
+    await next({ jsonrpc: "2.0", id: 1, method: "initialize", params: {} });
+    expect(await next(call("remove-it", 2))).toMatchObject({ id: 2, result: {} });
+    const config = JSON.parse(readFileSync(project.config, "utf8"));
+    config.mcpServers.rec.deny = ["remove-it"];
+    writeFileSync(project.config, JSON.stringify(config));
+    expect(await next(call("remove-it", 3))).toMatchObject({ end: {} });
+    expect(got()).toHaveLength(1);
+    socket.close();
+  });
 });

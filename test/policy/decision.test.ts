@@ -59,10 +59,12 @@ test.each<[object | undefined, boolean]>([
   expect(isDestructive(annotations as never)).toBe(expected);
 });
 
-test("a server is closed by a line that denies all of it", () => {
+test("a server is closed by a line that denies all of it, or that allows nothing of it", () => {
   expect(closingLine(policy({ deny: ["x", "*"] }))).toBe('mcpServers.rec.deny[1], "*"');
   expect(closingLine(policy({}, { deny: ["*.*"] }))).toBe('policy.deny[0], "*.*"');
   expect(closingLine(policy({ deny: ["**"] }))).toBeDefined();
-  expect(closingLine(policy({ allow: [] }))).toBeUndefined();
+  expect(closingLine(policy({ allow: [] }))).toBe("mcpServers.rec.allow");
+  expect(closingLine(policy({ allow: ["*"] }, { allow: ["other.*"] }))).toBe("policy.allow");
+  expect(closingLine(policy({ allow: ["x"] }, { allow: ["rec.y"] }))).toBeUndefined();
   expect(closingLine(policy({ deny: ["*_*"] }))).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 /** Tools that the config denies are shown nowhere: not found, not listed, not described, not suggested. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { search } from "../../src/flows/search.ts";
 import { overview } from "../../src/flows/search-answer.ts";
@@ -110,19 +110,92 @@ describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
   });
 });
 
-test("what is on disk is what the server has: another policy needs no gen", async () => {
-  await recorded.open(denying);
-  const folder = join(recorded.project.registry, "test", "rec");
-  expect(existsSync(join(folder, "remove_it.ts"))).toBe(true);
-  recorded.project.write("claudikins.json", {
-    mcpServers: {
-      rec: JSON.parse(await Bun.file(join(recorded.project.path, "claudikins.json")).text()).mcpServers.rec,
-    },
+describe("what is written down", () => {
+  /** Every file of the registry, as one text. */
+  const onDisk = () => {
+    const { registry } = recorded.project;
+    const files = readdirSync(registry, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+    return files.map(({ parentPath, name }) => `${name}\n${readFileSync(join(parentPath, name), "utf8")}`).join("\n");
+  };
+
+  test("of a server has no denied tool in it: no file, no line of the index, no observed type", async () => {
+    await recorded.open(denying);
+    await recorded.run("await rec.read_it({}); await rec.add_it({}); return rec.remove_it({})");
+    await recorded.reopen();
+    expect(onDisk()).toMatch(/read.it/);
+    expect(onDisk()).not.toMatch(hidden);
+    expect(recorded.toolbox.index.servers[0]).toMatchObject({ denied: 2, tools: { length: 4 } });
   });
-  const toolbox = await recorded.reopen();
-  expect(toolbox.known("rec")?.tools).toHaveLength(4);
-  expect(toolbox.knownWhole("rec")?.tools).toHaveLength(6);
-  expect(toolbox.index.servers[0]?.tools).toHaveLength(6);
+
+  test("loses the tools that the config denies later, as soon as the registry is read", async () => {
+    await recorded.open({});
+    await recorded.run("await rec.read_it({}); await rec.plain_it({}); return rec.remove_it({})");
+    await recorded.reopen();
+    expect(onDisk()).toMatch(/remove.it/);
+    const { mcpServers } = JSON.parse(readFileSync(join(recorded.project.path, "claudikins.json"), "utf8"));
+    recorded.project.write("claudikins.json", { mcpServers: { rec: { ...mcpServers.rec, ...denying } } });
+    const toolbox = await recorded.reopen();
+    expect(toolbox.index.servers).toHaveLength(1);
+    expect(onDisk()).not.toMatch(hidden);
+    const seen = await value(
+      `const texts = [await fs.readFile("./registry/index.json", "utf8")];
+       for (const file of await fs.readdir("./registry/test/rec")) texts.push(file, await fs.readFile("./registry/test/rec/" + file, "utf8"));
+       return texts.join("\\n")`,
+    );
+    expect(seen).toMatch(/read.it/);
+    expect(seen).not.toMatch(hidden);
+  });
+
+  test("has the tools again that the config allows again: another policy needs no gen", async () => {
+    await recorded.open(denying);
+    const { mcpServers } = JSON.parse(readFileSync(join(recorded.project.path, "claudikins.json"), "utf8"));
+    const { deny: _, ...rec } = mcpServers.rec;
+    recorded.project.write("claudikins.json", { mcpServers: { rec } });
+    await recorded.reopen();
+    expect(await recorded.run("return rec.remove_it({})")).toMatchObject({ ok: true });
+    expect(onDisk()).toMatch(/remove.it/);
+  });
+
+  test("a call of a denied tool is told why it is denied, also by a process that knows the registry alone", async () => {
+    await recorded.open(denying);
+    const { execute } = await import("../../src/flows/execute.ts");
+    for (const source of [
+      "return rec.remove_it({})",
+      "return rec['remove-it']({})",
+      "return callTool('rec', ['remove', 'it'].join('-'), {})",
+      "return __mcp_call('rec__remove_it', {})",
+      "import { remove_it } from './servers/rec'; return remove_it({})",
+    ]) {
+      const outcome = await execute({ source }, await recorded.reopen());
+      expect([source, outcome]).toMatchObject([source, { ok: false, error: { code: "POLICY_DENIED" } }]);
+    }
+    expect(recorded.got()).toEqual([]);
+  });
+});
+
+describe("inside the sandbox", () => {
+  const looks = [
+    "Object.getOwnPropertyNames(rec)",
+    "Reflect.ownKeys(rec).map(String)",
+    "Object.getOwnPropertyNames(servers.rec)",
+    "Object.keys(Object.getOwnPropertyDescriptors(rec))",
+    "Object.entries(rec).map(String)",
+    "(() => { const keys = []; for (const key in rec) keys.push(key); return keys; })()",
+    "Object.getOwnPropertyNames(await import('./servers/rec'))",
+    "Reflect.ownKeys(Object.assign(Object.create(null), rec)).map(String)",
+    "(() => { const seen = []; const has = Map.prototype.get; Map.prototype.get = function (key) { seen.push([...this.keys()].join()); return has.call(this, key); }; void rec.nope; return seen; })()",
+    "(() => { const seen = []; for (const name of ['forEach', 'map', 'filter', 'includes', 'find']) { const own = Array.prototype[name]; Array.prototype[name] = function (...all) { seen.push(JSON.stringify(this)); return own.apply(this, all); }; } void rec.nope; return seen; })()",
+    "await tools.list('rec')",
+    "(await callTool('rec', 'nope', {}).catch((error) => [error.message, error.hint]))",
+    "Object.getOwnPropertyNames(globalThis)",
+  ];
+
+  test.each(looks)("%s shows no denied tool", async (look) => {
+    await recorded.open(denying);
+    const outcome = await recorded.run(`return JSON.stringify(${look})`);
+    expect(outcome).toMatchObject({ ok: true });
+    expect(JSON.stringify(outcome)).not.toMatch(hidden);
+  });
 });
 
 test("claudikins list says how many there are", async () => {
@@ -143,6 +216,8 @@ test("a server of which everything is denied is not even started, and takes nobo
   for (const [keys, policy] of [
     [{ deny: ["*"] }, undefined],
     [{}, { deny: ["*.*"] }],
+    [{ allow: [] }, undefined],
+    [{}, { allow: ["other.*"] }],
   ]) {
     const rec = { ...fixture("recording", join(recorded.project.path, "got.jsonl")), ...keys };
     recorded.project.write("claudikins.json", {
@@ -232,8 +307,8 @@ describe("resources and prompts", () => {
     'resources.subscribe("it://a")',
   ];
 
-  test("are no tools: patterns and lists of tools leave them alone", async () => {
-    await recorded.open({ allow: [], deny: ["*-*"] });
+  test("are no tools: patterns and lists that name tools leave them alone", async () => {
+    await recorded.open({ allow: ["read-it"], deny: ["*-*"] });
     for (const call of calls) expect([call, (await recorded.run(`await rec.${call}`)).ok]).toEqual([call, true]);
     expect(recorded.got()).toEqual([{ uri: "it://a" }, { prompt: "ask" }] as never);
   });
@@ -241,6 +316,8 @@ describe("resources and prompts", () => {
   test.each([
     ["its entry", { deny: ["*"] }, undefined, 'mcpServers.rec.deny[0], "*"'],
     ["the common policy", {}, { deny: ["rec.*"] }, 'policy.deny[0], "rec.*"'],
+    ["a list that allows nothing", { allow: [] }, undefined, "mcpServers.rec.allow"],
+    ["a common list that allows nothing of it", {}, { allow: ["other.*"] }, "policy.allow"],
   ])("are closed with the whole server, by %s", async (_, keys, policy, line) => {
     await recorded.open(keys, policy);
     for (const call of calls) {

@@ -1,5 +1,10 @@
 /** The sockets over which other processes use the held servers: each is the way to one of them. */
-import { ErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import {
+  ErrorCode,
+  type JSONRPCMessage,
+  type JSONRPCNotification,
+  type JSONRPCRequest,
+} from "@modelcontextprotocol/sdk/types.js";
 import { messageJson } from "../../clients/decoding/large-json.ts";
 import type { ServerConfig, StdioServer } from "../../config/load.ts";
 import { messageOf, toClaudikinsError } from "../../errors.ts";
@@ -12,8 +17,11 @@ import type { Port } from "./port.ts";
 
 export interface OpeningOptions {
   servers: ReadonlyMap<string, ServerConfig>;
-  /** Throws POLICY_DENIED; who asks has looked at the same config, or has none. What is to be confirmed they have asked about. */
-  refuseDenied: (server: string, tool: string) => void;
+  /**
+   * Throws POLICY_DENIED, whoever the client is. A person is asked in the client's process: what the config has confirmed
+   * passes here.
+   */
+  refuseDenied: (server: string, request: { method: string; params?: unknown }) => void;
   held: HeldServers;
   /** Looks whether the daemon has to make room, for a newer one of that version or for any reason. */
   isLeaving: (asked: string) => boolean;
@@ -55,14 +63,15 @@ export class Openings {
       const message = parsed(text);
       if (!user) void this.#open(socket, message);
       else if (!isMessage(message)) end(socket, "it sent something else than messages");
-      else {
+      else if ("method" in message) {
+        // The config may have changed since: then its new daemon is asked, and nothing of this was done.
+        if (this.#options.isLeaving(version) && this.#isOver(socket)) return;
         const denial = this.#denialOf(user.held.name, message);
-        if (denial) socket.send(JSON.stringify(denial));
-        else {
-          this.#count(calls, message);
-          user.held.receive(user.port, message);
-        }
-      }
+        if (denial && "id" in message) socket.send(JSON.stringify(denial));
+        if (denial) return;
+        this.#count(calls, message);
+        user.held.receive(user.port, message);
+      } else user.held.receive(user.port, message);
     },
     close: (socket) => {
       socket.data.isOver = true;
@@ -86,6 +95,9 @@ export class Openings {
     if (!server || server.url !== undefined || entryMark(server) !== opening.entry) {
       return refuse(socket, "UNLIKE", "This claudikins has another config");
     }
+    // A server that is closed as a whole is not even started.
+    const denial = this.#denialOf(opening.server, { jsonrpc: "2.0", id: "", method: "resources/list" });
+    if (denial && "error" in denial) return refuse(socket, "POLICY_DENIED", denial.error.message);
     const wish = { ...opening, server: server as StdioServer };
     if (opening.startsNothing && !held.find(wish)) return refuse(socket, "UNHELD", "It does not run");
     const port: Port = {
@@ -109,15 +121,21 @@ export class Openings {
     }
   }
 
-  /** The answer to a call that the config denies. */
-  #denialOf(server: string, message: JSONRPCMessage): JSONRPCMessage | undefined {
-    if (!("method" in message) || message.method !== "tools/call" || !("id" in message)) return undefined;
+  #isOver({ data }: Socket): boolean {
+    return data.isOver === true;
+  }
+
+  /** The answer to a request that the config denies. A request without an id is no notification, and is denied as well. */
+  #denialOf(server: string, message: JSONRPCRequest | JSONRPCNotification): JSONRPCMessage | undefined {
+    const id = "id" in message ? message.id : "";
     try {
-      this.#options.refuseDenied(server, String(message.params?.["name"]));
-      return undefined;
+      const isNotification = message.method.startsWith("notifications/");
+      if (isNotification && !("id" in message)) return undefined;
+      this.#options.refuseDenied(server, message);
+      if ("id" in message) return undefined;
+      throw new Error(`${message.method} has no id`);
     } catch (error) {
-      const code = ErrorCode.InvalidRequest;
-      return { jsonrpc: "2.0", id: message.id, error: { code, message: messageOf(error) } };
+      return { jsonrpc: "2.0", id, error: { code: ErrorCode.InvalidRequest, message: messageOf(error) } };
     }
   }
 
@@ -163,7 +181,8 @@ function parsed(text: string | Buffer): unknown {
 
 /** More of it is not looked at: it is the server's to understand. */
 function isMessage(value: unknown): value is JSONRPCMessage {
-  return Object(value)["jsonrpc"] === "2.0";
+  const { jsonrpc, method } = Object(value) as { jsonrpc?: unknown; method?: unknown };
+  return jsonrpc === "2.0" && (method === undefined || typeof method === "string");
 }
 
 function openingOf(message: unknown): Opening | undefined {

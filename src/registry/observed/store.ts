@@ -53,6 +53,19 @@ export function writeObserved(folder: string, all: AllObserved): void {
   writeWhenChanged(join(folder, observedFileName), `{"version":1,"servers":[\n${lines.join(",\n")}\n]}\n`);
 }
 
+/** Forgets the tools that these servers do not have. Throws FILE_NOT_WRITABLE. */
+export function hideObserved(folder: string, servers: readonly RegistryServer[]): void {
+  const all = readObserved(folder);
+  let isOther = false;
+  for (const { name, tools } of servers) {
+    const names = new Set(tools.map((tool) => tool.name));
+    for (const seen of all.get(name)?.tools.keys() ?? []) {
+      if (!names.has(seen)) isOther = all.get(name)?.tools.delete(seen) || isOther;
+    }
+  }
+  if (isOther) writeObserved(folder, all);
+}
+
 /** Throws FILE_NOT_WRITABLE. */
 export function forgetObserved(folder: string): void {
   removeFile(join(folder, observedFileName));

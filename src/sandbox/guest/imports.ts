@@ -20,7 +20,7 @@ let lastLoad = 0;
 export async function importModule(specifier: unknown, names: readonly string[] = []): Promise<Module> {
   const path = plainPath(specifier);
   const skill = skillOf(path);
-  const module = skill === undefined ? moduleOf(specifier) : await (skills.get(skill) ?? loadSkill(skill));
+  const module = skill === undefined ? moduleOf(specifier) : await loadModule(skill, path);
   for (const name of names) {
     if (name in module) continue;
     const known = Object.keys(module).filter((key) => key !== "default");
@@ -97,6 +97,18 @@ function jsonModule(path: string): Module {
   const value = JSON.parse(String(text));
   const members = typeof value === "object" && !Array.isArray(value) ? value : {};
   return Object.assign(Object.create(null), members, { default: value });
+}
+
+async function loadModule(skill: string, path: string): Promise<Module> {
+  try {
+    return await (skills.get(skill) ?? loadSkill(skill));
+  } catch (error) {
+    // A tool that the config denies has no file: its call says why.
+    const [, server = "", tool = ""] = /^registry\/[^/]+\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+    const found = servers()[server];
+    if (!found || !(tool in found)) throw error;
+    return Object.assign(Object.create(null), { [tool]: found[tool], default: found[tool] });
+  }
 }
 
 function loadSkill(name: string): Promise<Module> {

@@ -21,16 +21,21 @@ export const missed: string[] = [];
 /** What the language and the console ask of any object. */
 const asked = new Set(["then", "toJSON", "constructor", "toString", "valueOf", "inspect"]);
 
-/** A name that is no tool is undefined, as any other, and remembered. */
-function noticing<T extends object>(object: T, server: string): T {
+/** A name that is no tool is undefined, as any other, and remembered. Hidden tools are there for those who name them. */
+function noticing<T extends object>(object: T, server: string, hidden: Readonly<Record<string, Tool>>): T {
   return new Proxy(Object.freeze(object), {
+    has: (target, key) => key in target || key in hidden,
     get: (target, key) => {
       if (key in target) return (target as Record<PropertyKey, unknown>)[key];
+      if (typeof key === "string" && key in hidden) return hidden[key];
       if (typeof key === "string" && !asked.has(key) && missed.push(`${server}.${key}`) > 20) missed.shift();
       return undefined;
     },
   });
 }
+
+/** Servers that may have more tools than the code is told of. */
+const hiding = new WeakSet<object>();
 
 /** Nothing is inherited from Object: a tool may be called `constructor`, and a name that is no tool is undefined. */
 function objectOf(namespace: Namespace): Record<string, Tool> {
@@ -44,7 +49,7 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
       },
     });
   }
-  const { functions, hidden = [] } = namespace;
+  const { functions, hidden = [], mayHide = false } = namespace;
   for (const { name, jsName } of functions) {
     const tool = toolOf(namespace.name, name);
     // Asked for, and no constant: a Proxy around a server could not give anything else for one.
@@ -53,14 +58,15 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
     if (jsName !== name && !Object.hasOwn(object, name))
       Object.defineProperty(object, name, { ...shared, enumerable: jsName === undefined });
   }
+  const unlisted: Record<string, Tool> = Object.create(null);
   for (const { name, jsName } of hidden) {
     const tool = toolOf(namespace.name, name);
-    for (const key of [jsName, name]) {
-      if (key !== undefined && !Object.hasOwn(object, key)) Object.defineProperty(object, key, { get: () => tool });
-    }
+    for (const key of [jsName, name]) if (key !== undefined) unlisted[key] ??= tool;
   }
   Object.defineProperty(object, customInspect, { value: showTools });
-  return noticing(object, namespace.jsName ?? namespace.name);
+  const server = noticing(object, namespace.jsName ?? namespace.name, unlisted);
+  if (mayHide) hiding.add(server);
+  return server;
 }
 
 function showTools(this: object, _depth: number, options: InspectOptions, inspect: Inspect): string {
@@ -94,6 +100,8 @@ function findTool(server: string, tool: string): Tool {
     });
   }
   const found = object[tool];
+  // The host knows whether there is such a tool.
+  if (!found && hiding.has(object)) return toolOf(server, tool);
   if (!found) {
     throw new ToolError({
       code: "TOOL_NOT_FOUND",

@@ -50,7 +50,7 @@ export class ProxiedTools {
   /** The result is the server's, unchanged; its arguments are the host's, as they are. */
   async call({ server, name }: Original, args: object | undefined, options: AskOptions): Promise<ToolResult> {
     const { pool, observer } = this.#toolbox;
-    const known = this.#toolbox.knownWhole(server);
+    const known = this.#toolbox.known(server);
     const tool = known?.tools.find((each) => each.name === name);
     const { readOnlyHint, idempotentHint } = tool?.annotations ?? {};
     const repeatable = readOnlyHint === true || idempotentHint === true;
