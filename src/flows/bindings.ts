@@ -35,8 +35,10 @@ export async function bindingsFor(
   { signal, onProgress }: BindingOptions = {},
 ): Promise<Bindings> {
   const mentioned = mentionedServers(source, toolbox);
+  // Which tools are denied is written down nowhere: the server is asked, so that a call of one is told why it is not made.
+  const isPartlyKnown = (name: string) => !toolbox.asked(name) && toolbox.known(name)?.denied !== undefined;
   await learnAll(
-    mentioned.filter((name) => !toolbox.known(name)),
+    mentioned.filter((name) => !toolbox.known(name) || isPartlyKnown(name)),
     toolbox,
     signal,
   );
