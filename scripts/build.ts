@@ -12,6 +12,7 @@ const workers = [
   "sandbox/worker.ts",
   "clients/decoding/worker.ts",
   "registry/work/worker.ts",
+  "server/content/worker.ts",
   "cli/signal-guard/worker.ts",
 ];
 

@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { Trace, type TraceEntry } from "../clients/trace.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { harmless } from "../logs/line.ts";
-import { abridgedJson } from "../server/abridge.ts";
+import { abridgedJson } from "../server/content/abridge.ts";
 import { cyan, dim, hasColours, paint, red } from "./colours.ts";
 import type { Io } from "./io.ts";
 

@@ -178,7 +178,9 @@ export class Recording {
           : {}),
       },
       ...(outcome.ok ? {} : { error: errorOf(outcome.error, contents) }),
-      ...(outcome.ok && contents && outcome.value !== undefined ? { value: contents.value(outcome.value) } : {}),
+      ...(outcome.ok && contents && (outcome.json ?? outcome.value) !== undefined
+        ? { value: contents.value(outcome) }
+        : {}),
     };
   }
 
@@ -250,8 +252,8 @@ class Contents {
     return { text, isWhole: !isCut && text.length === masked.length };
   }
 
-  value(value: unknown): Excerpt {
-    return this.#json(JSON.stringify(value), maxValue, "value");
+  value({ value, json }: { value: unknown; json?: string }): Excerpt {
+    return this.#json(json ?? JSON.stringify(value), maxValue, "value");
   }
 
   ofCall({ call, end }: Noted): Partial<RecordedCall> {

@@ -59,7 +59,12 @@ interface Common {
 
 /** Success is the tag, never the truthiness of a field. */
 export type Outcome =
-  | ({ ok: true; value: unknown } & Common)
+  | ({
+      ok: true;
+      value: unknown;
+      /** The value as JSON text, where that is large: `value` is then parsed when it is read. */
+      json?: string;
+    } & Common)
   | ({ ok: false; reason: FailureReason; error: OutcomeError } & Common);
 
 export interface Limits {

@@ -17,6 +17,27 @@ import { LogLines } from "./log-lines.ts";
 import type { CallMessage, ErrorShape, LogPart, SettleMessage } from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
 
+/** Characters of JSON that take some milliseconds to parse. What has more is parsed only where it is needed. */
+const largeChars = 262_144;
+
+/** Blocks for the host, which are no data. */
+const mayHaveBlocks = /"type":"(?:text|image|audio|resource|resource_link)"/;
+
+/** A success whose value is parsed when it is first read. */
+function largeSuccess(json: string, common: Pick<Outcome, "logs" | "display" | "receipt">): Outcome {
+  let known: { value: unknown } | undefined;
+  return Object.defineProperties({ ok: true, ...common } as Extract<Outcome, { ok: true }>, {
+    json: { value: json },
+    value: {
+      enumerable: true,
+      get() {
+        known ??= { value: JSON.parse(json) };
+        return known.value;
+      },
+    },
+  });
+}
+
 export class Recorder {
   readonly #id = randomBytes(6).toString("hex");
   readonly #startedAt = performance.now();
@@ -38,7 +59,9 @@ export class Recorder {
   }
 
   display(json: string): void {
-    const displayed: unknown = JSON.parse(json);
+    // Large data would be shown as this very text.
+    const displayed: unknown =
+      json.length > largeChars && !mayHaveBlocks.test(json) ? { type: "text", text: json } : JSON.parse(json);
     this.#display.push(displayed);
     this.#displayedChars += textChars(displayed);
   }
@@ -83,9 +106,13 @@ export class Recorder {
   }
 
   success(json: string | undefined): Outcome {
+    const common = { logs: this.#logs.entries, display: this.#display };
+    if (json !== undefined && json.length > largeChars && !json.startsWith('"')) {
+      return largeSuccess(json, { ...common, receipt: this.#receipt(json.length) });
+    }
     const value: unknown = json === undefined ? undefined : JSON.parse(json);
     const shown = typeof value === "string" ? value.length : (json?.length ?? 0);
-    return { ok: true, value, logs: this.#logs.entries, display: this.#display, receipt: this.#receipt(shown) };
+    return { ok: true, value, ...common, receipt: this.#receipt(shown) };
   }
 
   failure(reason: FailureReason, error: OutcomeError): Outcome {

@@ -8,7 +8,7 @@ import { Toolbox } from "../../src/flows/toolbox.ts";
 import { silentLog } from "../../src/log.ts";
 import type { LogEntry, Outcome, Receipt } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { outcomeContent } from "../../src/server/content.ts";
+import { outcomeContent } from "../../src/server/content/content.ts";
 import { project } from "../flows/project.ts";
 import { root } from "../support/claudikins.ts";
 import { everything, filesystem, memory } from "../support/servers.ts";

@@ -6,7 +6,7 @@ import { Toolbox } from "../../src/flows/toolbox.ts";
 import { silentLog } from "../../src/log.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { outcomeContent } from "../../src/server/content.ts";
+import { outcomeContent } from "../../src/server/content/content.ts";
 import { fromSource } from "../support/claudikins.ts";
 import { everything, filesystem, memory } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";

@@ -1,6 +1,6 @@
 /** JSON for reading: it is the same data, short things stand on one line, and long ones are broken. */
 import { expect, test } from "bun:test";
-import { jsonText } from "../../src/server/json-text.ts";
+import { jsonText } from "../../src/server/content/json-text.ts";
 
 test.each([
   [null, "null"],

@@ -3,7 +3,7 @@ import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { execute } from "../../flows/execute.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
-import { outcomeContent } from "../content.ts";
+import { contentFor } from "../content/run.ts";
 
 export const executeCode: Tool = {
   name: "execute_code",
@@ -42,7 +42,7 @@ export async function callExecuteCode(
     toolbox,
   );
   const { folders, limits } = toolbox.config;
-  return outcomeContent(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
+  return contentFor(outcome, { maxChars: limits.outputChars, workspace: folders.workspace });
 }
 
 function refusal(text: string): CallToolResult {

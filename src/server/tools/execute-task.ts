@@ -5,7 +5,7 @@ import type { Config } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../navigator/model.ts";
-import { boundedJson } from "../content.ts";
+import { boundedJson } from "../content/content.ts";
 
 export const executeTask: Tool = {
   name: "execute_task",

@@ -1,6 +1,6 @@
 /** A value that is too long to be shown, with its shape kept: of long lists and texts the head, the tail and the counts. */
 
-import { grouped } from "../outcome-text.ts";
+import { grouped } from "../../outcome-text.ts";
 import { jsonText } from "./json-text.ts";
 
 /** How much is kept at one stage: elements of a list or object, characters of a text, and levels. */

@@ -1,13 +1,13 @@
 /** An outcome as content blocks for the host's model: bounded text, and what the code displayed. */
 import { join } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js";
-import { messageOf } from "../errors.ts";
-import { writeWhenChanged } from "../files.ts";
-import { charsOfBlocks } from "../ledger/characters.ts";
-import { failureText, receiptText } from "../outcome-text.ts";
-import type { Outcome } from "../sandbox/contract.ts";
+import { messageOf } from "../../errors.ts";
+import { writeWhenChanged } from "../../files.ts";
+import { charsOfBlocks } from "../../ledger/characters.ts";
+import { failureText, receiptText } from "../../outcome-text.ts";
+import type { Outcome } from "../../sandbox/contract.ts";
+import { withReceipt } from "../figures.ts";
 import { abridgedJson } from "./abridge.ts";
-import { withReceipt } from "./figures.ts";
 import { jsonText } from "./json-text.ts";
 
 /** Of a text that is too long for the context: how much is shown of its beginning and of its end. */

@@ -1,0 +1,7 @@
+/** The thread in which the content of large outcomes is made. */
+import { answerJobs } from "../../off-thread.ts";
+import { contentOf, type LargeOutcome } from "./large-content.ts";
+
+declare const self: Worker;
+
+answerJobs(self, (outcome: LargeOutcome) => contentOf(outcome));
