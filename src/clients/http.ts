@@ -1,7 +1,7 @@
 /** MCP over HTTP: the SDK's transports, with failures told apart where they arise and answers that break off noticed. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { SSEClientTransport, SseError } from "@modelcontextprotocol/sdk/client/sse.js";
-import { StreamableHTTPClientTransport, StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { FetchLike, Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
   ErrorCode,
@@ -10,23 +10,13 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
-import { systemCodeOf } from "../errors.ts";
 import { largeBytes, receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { allReceived, type Exchange, newExchange } from "./exchange.ts";
-import { answerIn, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
+import { failureOf, refusalOf } from "./http-failure.ts";
+import { answerIn, isEventStream } from "./http-response.ts";
 import { withoutLargeEvents } from "./large-events.ts";
-import {
-  broken,
-  brokeOff,
-  NetworkFailure,
-  noAnswer,
-  notMcp,
-  refusal,
-  sessionEnded,
-  tooLarge,
-  unreadable,
-} from "./network-failure.ts";
+import { broken, brokeOff, NetworkFailure, noAnswer, sessionEnded, tooLarge, unreadable } from "./network-failure.ts";
 import { bodyLimit, eventLimit, watched } from "./response-body.ts";
 import { maxErrorBytes, maxEventLines, maxMessageBytes, megabytes } from "./size-limits.ts";
 
@@ -212,11 +202,7 @@ export class HttpTransport implements Transport {
   }
 
   #failureOf(error: unknown): NetworkFailure {
-    if (error instanceof NetworkFailure) return error;
-    const { hasToken } = this.#endpoint;
-    if (error instanceof StreamableHTTPError && (error.code ?? 0) >= 300) return refusal(error.code ?? 0, { hasToken });
-    if (error instanceof SseError && (error.code ?? 0) >= 300) return refusal(error.code ?? 0, { hasToken });
-    return systemCodeOf(error) === undefined ? unreadable() : noAnswer(error, this.#endpoint.url);
+    return failureOf(error, this.#endpoint);
   }
 
   #lose(failure: NetworkFailure): void {
@@ -329,23 +315,11 @@ export class HttpTransport implements Transport {
     return this.#inner instanceof StreamableHTTPClientTransport ? this.#inner.sessionId : undefined;
   }
 
-  /** A redirect is none: whether to follow is the SDK's decision. */
   #refusalOf(response: Response, method = "GET", exchange: Exchange | undefined): NetworkFailure | undefined {
-    const { status } = response;
+    const { hasToken } = this.#endpoint;
     const isStreamable = this.#inner instanceof StreamableHTTPClientTransport;
-    // Servers need neither offer a stream beside the answers, nor take a goodbye.
-    if (method === "DELETE" || (status === 405 && method === "GET" && isStreamable)) return undefined;
     const hasSession = this.#session !== undefined;
-    if (status >= 400) {
-      const { hasToken } = this.#endpoint;
-      return refusal(status, { hasToken, hasSession, retryAfterMs: retryAfterOf(response) });
-    }
-    if (status >= 300 || isEventStream(response)) return undefined;
-    // The older transport answers on its stream alone, the other one also with JSON.
-    const expectsStream = method === "GET" && !isStreamable;
-    const expectsAnswer = method === "POST" && isStreamable && exchange !== undefined && status !== 202;
-    const isMcp = !expectsStream && (!expectsAnswer || mediaTypeOf(response) === "application/json");
-    return isMcp ? undefined : notMcp(response.headers.get("content-type"));
+    return refusalOf(response, { method, isStreamable, hasSession, hasToken, expectsAnswer: exchange !== undefined });
   }
 
   /** The SDK would let the caller wait for an answer whose stream has ended. */
