@@ -1,10 +1,14 @@
 /** A project's config as a user meets it: cloned, changed, somebody else's, in a workspace; asked at a terminal, refused elsewhere. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { fromSource } from "../support/claudikins.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { atTerminal } from "../support/terminal.ts";
 import { type CliOptions, cli } from "./in-memory.ts";
+
+setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
 let home: string;
@@ -105,6 +109,17 @@ describe("a cloned project", () => {
     expect({ exitCode: second.exitCode, stderr: second.stderr }).toEqual({ exitCode: 0, stderr: "" });
   });
 
+  test("at a real terminal, exec asks in place and then runs its code", async () => {
+    clone({ mcpServers: { odd: fixture("odd") } });
+    const command = [...fromSource, "exec", "-e", "return (await odd.structured()).answer"];
+    await using person = atTerminal(command, { cwd: project, env: { HOME: home, CI: "" } });
+    await person.see("start: ");
+    await person.see("Trust this config? [y/N] ");
+    person.type("y\r");
+    await person.see("42");
+    expect(await person.exited).toBe(0);
+  }, 60_000);
+
   test("no, and no answer, trust nothing", async () => {
     clone({ mcpServers: { evil: hostile() } });
     for (const answers of [["n"], [""], ["nope"], []]) {
@@ -122,9 +137,13 @@ describe("a cloned project", () => {
       ["auth", "login", ""],
       ["list", "tools", ""],
     ]) {
-      const { stdout } = await asking(["complete", "--shell", "bash", "--", "claudikins", ...words], ["y"]);
+      const { exitCode, stdout } = await asking(["complete", "fish", "--", ...words], ["y"]);
+      expect(exitCode).toBe(0);
       expect(stdout).not.toContain("evil");
     }
+    expect((await run(["complete", "fish", "--", "auth", "login", ""], { env: { CI: "true" } })).stdout).toContain(
+      "evil",
+    );
     expect((await asking(["exec", "--help"], ["y"])).exitCode).toBe(0);
     expect(wasStarted()).toBe(false);
     expect(existsSync(storeFile())).toBe(false);
@@ -310,6 +329,7 @@ describe("what the question shows", () => {
         "a\n  safe\u001b[2J": { command: "rm\u001b[1A\u001b[2K", args: ["\r\nTrust this config? [y/N] y\u202e"] },
       },
     });
+    expect(text).toContain("start: ");
     for (const unseen of ["\u001b", "\r", "\u202e"]) expect(text).not.toContain(unseen);
     expect(text.split("\n").filter((line) => line.startsWith("Trust"))).toEqual([]);
   });

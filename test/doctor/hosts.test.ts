@@ -1,5 +1,6 @@
 /** doctor: hosts, what they start, and what init has noted. */
 import { describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { markedSkill, section } from "../../src/registry/own-texts.ts";
 import { version } from "../../src/version.ts";
@@ -153,4 +154,15 @@ test("ids are one finding each, also where an entry stands twice", async () => {
   const ids = findings.map(({ id }) => id);
   expect(ids.filter((id) => id.startsWith("host."))).toEqual(["host.cursor", "host.cursor.2", "host.cursor.project"]);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("a program that a cloned project's file names is not started to be asked for its version", async () => {
+  const started = home.at("started");
+  const program = home.folder.write("claudikins", `#!/bin/sh\ntouch '${started}'\necho 0.0.1\n`);
+  chmodSync(program, 0o755);
+  home.folder.write("project/.mcp.json", { mcpServers: { claudikins: { command: program, args: ["serve"] } } });
+  mkdirSync(home.at("user"));
+  const { of } = await doctor(undefined, { cwd: home.at("project"), env: { HOME: home.at("user") } });
+  expect(of("host.claude-code.project")).toMatchObject({ state: "warning" });
+  expect(existsSync(started)).toBe(false);
 });

@@ -1,10 +1,12 @@
 /** The user's own `policy` in projects: they can narrow it, whatever they say, and never widen it. */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type CliResult, cli } from "../cli/in-memory.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(30_000);
 
 let folder: TemporaryFolder;
 beforeEach(() => {

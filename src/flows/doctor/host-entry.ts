@@ -46,6 +46,10 @@ async function findingOf({ host, file }: FoundFile, raw: Raw, scene: Scene): Pro
   if (source !== undefined) return warning(id, `${shown} starts claudikins from another source: ${source}`, repair);
   // A runner of packages takes whichever version it finds.
   if (!basename(path).startsWith(ownName)) return ok(id, `${shown} starts claudikins through ${program}`);
+  // A project's file may be somebody else's: what it names is not started to be asked.
+  if (file.scope === "project" && !programsOnPath(basename(path), scene.env).includes(path)) {
+    return warning(id, `${shown} starts a program that is not on the PATH and was not looked at: ${path}`, repair);
+  }
   const other = await versionOf(path, scene.env, scene.signal);
   if (other === version) return ok(id, `${shown} starts claudikins ${version}: ${path}`);
   return warning(id, `${shown} starts another claudikins, ${other ?? "of no known version"}: ${path}`, repair);
