@@ -200,7 +200,7 @@ function openFile(path: string): { fd: number } & Disposable {
   }
   try {
     if (!fstatSync(fd).isFile())
-      throw new ClaudikinsError("FILE_NOT_FOUND", `${path} is no file`, { hint: "Remove it." });
+      throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${path}: it is not a file`, { hint: "Remove it." });
     return { fd, [Symbol.dispose]: () => closeSync(fd) };
   } catch (error) {
     closeSync(fd);

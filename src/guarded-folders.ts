@@ -2,8 +2,8 @@
  * The folders that a config gives to claudikins. A repository can bring symbolic links along, and `.claudikins/workspace`
  * could lead to the user's home: on the way from the project's folder to a guarded one, and in it, no link is followed.
  */
-import { lstatSync, mkdirSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join, sep } from "node:path";
 import { ClaudikinsError, systemCodeOf } from "./errors.ts";
 import { Folder, LinkRefused, namesBelow } from "./open-folder.ts";
 
@@ -64,6 +64,23 @@ export function linkOnTheWay(path: string, base: string): string | undefined {
     }
   }
   return undefined;
+}
+
+/**
+ * Throws FILE_NOT_WRITABLE where a link leads from the path to a place outside of the folder. For files that are other
+ * programs' as well: there a link within a project is fine, as many have CLAUDE.md as one to AGENTS.md.
+ */
+export function refuseLinkOut(path: string, folder: string): void {
+  const real = realPath(path);
+  if (real.startsWith(join(realPath(folder), sep))) return;
+  throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} leads out of the project through a link, to ${real}`, {
+    hint: "Remove the link, or change the file that it leads to yourself.",
+  });
+}
+
+/** Without links, also where the end of the path does not exist yet. */
+export function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path));
 }
 
 export function linkInTheWay(link: string): ClaudikinsError {

@@ -37,7 +37,7 @@ export async function openScene(io: Io, flags: ConfigFlags, { withServers, asks 
     toolbox,
     configError,
     credentialsFile: credentialsFile(io.env),
-    serverFolder: serverFolder(toolbox?.config.origin ?? { kind: "demo" }, io.cwd),
+    serverFolder: serverFolder(toolbox?.config.origin ?? { kind: "demo" }, io.cwd, io.env),
     withServers,
     signal: io.interrupted,
     log: await openLog(io.env["CLAUDIKINS_LOG"]),

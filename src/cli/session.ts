@@ -59,7 +59,7 @@ export async function toolboxWith(
     guardFolder(chosen, config.folders.bases.registry);
   }
   const lines = isShared && sharing !== "own" ? sharedLines(config.origin, sharing, flags, io) : undefined;
-  return toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd), lines }, sandbox);
+  return toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env), lines }, sandbox);
 }
 
 interface Ways extends Pick<PoolOptions, "lines" | "logs"> {

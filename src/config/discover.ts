@@ -6,7 +6,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import type { Environment } from "./environment.ts";
-import { configFileName, userConfigFile } from "./locations.ts";
+import { configFileName, homeOf, userConfigFile } from "./locations.ts";
 import { NotTrusted } from "./trust/not-trusted.ts";
 import { ownershipProblem } from "./trust/ownership.ts";
 import { writtenFolderAround } from "./trust/written-folders.ts";
@@ -87,11 +87,16 @@ export function isSame(file: string, other: string): boolean {
   }
 }
 
-/** Servers of a project run in its folder, wherever in it somebody is; others where we are. */
-export function serverFolder(origin: ConfigOrigin, cwd: string): string {
-  if (origin.kind !== "project") return cwd;
-  const folder = dirname(origin.file);
-  return relative(folder, cwd).split(/[\\/]/, 1)[0] === ".." ? cwd : folder;
+/**
+ * Servers of a project run in its folder, wherever in it somebody is; others where we are. That is never a folder that code
+ * writes to: `npx`, `bun` and their like run what they find where they are started.
+ */
+export function serverFolder(origin: ConfigOrigin, cwd: string, env: Environment): string {
+  if (origin.kind === "project") {
+    const folder = dirname(origin.file);
+    if (relative(folder, cwd).split(/[\\/]/, 1)[0] !== "..") return folder;
+  }
+  return writtenFolderAround(join(cwd, configFileName), env) === undefined ? cwd : homeOf(env);
 }
 
 /** A folder above that we may not look into is no reason to stop. */

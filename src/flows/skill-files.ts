@@ -1,9 +1,10 @@
 /** Our skill, and our section in the files that agents read first: written, taken out, and looked at. */
-import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join, sep } from "node:path";
+import { lstatSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { projectFolder } from "../config/locations.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { removeFile, removeIfEmpty } from "../files.ts";
+import { realPath, refuseLinkOut } from "../guarded-folders.ts";
 import { type AgentFiles, agentFilesOf, type Scope } from "../hosts/agent-files.ts";
 import { bytesOf, type FileText, textOf } from "../hosts/file-text.ts";
 import { hosts } from "../hosts/hosts.ts";
@@ -55,6 +56,7 @@ export function agentFiles(
       const places = agentFilesOf(host, scope, project, surroundings);
       const path = places && pathIn(places, kind);
       if (path === undefined) continue;
+      // One may be a link to another, or stand in a folder that is: AGENTS.md and CLAUDE.md, `.claude/skills` and `.agents/skills`.
       const file = files.get(realPath(path)) ?? {
         kind,
         path,
@@ -78,11 +80,6 @@ export function allAgentFiles(surroundings: Surroundings): (AgentFile & { scope:
 
 function pathIn({ skills, memory }: AgentFiles, kind: AgentFile["kind"]): string | undefined {
   return kind === "skill" ? join(skills, "claudikins", "SKILL.md") : memory;
-}
-
-/** One may be a link to another, or stand in a folder that is: AGENTS.md and CLAUDE.md, `.claude/skills` and `.agents/skills`. */
-function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path));
 }
 
 /** Throws FILE_NOT_FOUND for what cannot be read. */
@@ -151,21 +148,11 @@ export function remove(files: readonly AgentFile[], options: ChangeOptions): Fil
 
 function tried(file: AgentFile, change: () => FileChange): FileChange {
   try {
-    checkWithin(file);
+    if (file.within !== undefined) refuseLinkOut(file.path, file.within);
     return change();
   } catch (thrown) {
     return { ...file, result: "failed", from: "", to: "", error: toClaudikinsError(thrown) };
   }
-}
-
-/** A link within the project is fine: many have CLAUDE.md as one to AGENTS.md. Throws FILE_NOT_WRITABLE. */
-function checkWithin({ path, within }: AgentFile): void {
-  if (within === undefined) return;
-  const real = realPath(path);
-  if (real.startsWith(join(realPath(within), sep))) return;
-  throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} leads out of the project through a link, to ${real}`, {
-    hint: "Remove the link, or write the file for all projects: leave --project out.",
-  });
 }
 
 function read(path: string): FileText | undefined {

@@ -12,6 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { ClaudikinsError } from "../../src/errors.ts";
+import { readIfThere, removeFile, writeWhenChanged } from "../../src/files.ts";
+import { guardFolder } from "../../src/guarded-folders.ts";
 import { openHost } from "../support/host.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -315,4 +318,51 @@ describe("the skill of a project", () => {
     expect(readFileSync(at("project", "AGENTS.md"), "utf8")).toStartWith("mine\n");
     expect(readlinkSync(at("project", "CLAUDE.md"))).toBe("AGENTS.md");
   });
+});
+
+test.each([".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json"])(
+  "init --project changes no settings outside of the project where %s is a link to them",
+  async (name) => {
+    const file = folder.write("victim/settings.json", { mcpServers: { theirs: { command: "s3cret" } }, servers: {} });
+    link(at("project", ...name.split("/")), file);
+    mkdirSync(at("project", ".git"), { recursive: true });
+    await harmless(() => run(["init", "--project", "--apply", "--json", "--no-start"]));
+    await harmless(() => run(["init", "--project", "--apply", "--json"]));
+  },
+);
+
+test("a folder on the way that is swapped for a link again and again is never followed by what claudikins writes", async () => {
+  const swapper = Bun.spawn(
+    [
+      "sh",
+      "-c",
+      `while :; do mv .claudikins .held && ln -s ../victim .claudikins; rm -f .claudikins; mv .held .claudikins; done`,
+    ],
+    { cwd: at("project"), stdio: ["ignore", "ignore", "ignore"] },
+  );
+  const registry = inside("registry");
+  guardFolder(registry, at("project"));
+  mkdirSync(inside(), { recursive: true });
+  try {
+    await harmless(async () => {
+      for (let count = 0; count < 400; count++) {
+        const path = join(registry, `${count % 7}`, "file.txt");
+        for (const change of [
+          () => writeWhenChanged(path, `${count}`),
+          () => readIfThere(path),
+          () => removeFile(path),
+        ]) {
+          try {
+            change();
+          } catch (error) {
+            expect(error).toBeInstanceOf(ClaudikinsError);
+          }
+        }
+        if (count % 20 === 0) await Bun.sleep(1);
+      }
+    });
+  } finally {
+    swapper.kill();
+    await swapper.exited;
+  }
 });

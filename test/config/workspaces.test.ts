@@ -1,9 +1,10 @@
 /** Which workspace counts where: a project's own, also where the config is the user's or the demo's. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
 import { type CliOptions, cli } from "../cli/in-memory.ts";
+import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 setDefaultTimeout(30_000);
@@ -108,4 +109,31 @@ test("a project with a config of its own keeps its workspace beside that", async
   expect(await workspaceIn(at("shop", "src"))).toBe(at("shop", ".claudikins", "workspace"));
   const { stdout } = await run(at("shop"), ["doctor", "--json", "--no-servers"]);
   expect(stdout).not.toContain("shared-workspace");
+});
+
+test("no server of the user's is started in a folder that code writes to, where it might run what code has left", async () => {
+  const marked = at("marks");
+  ownConfig({ mcpServers: { seen: fixture("seen") } });
+  folder.write("shop/claudikins.json", { workspace: "data/for-code" });
+  // The first one makes its workspace known, which does not stand in a usual place.
+  expect((await run(at("shop"), ["exec", "-e", "return fs.writeFile('./workspace/a', 'x')"])).exitCode).toBe(0);
+  await Bun.file(at("shop", "claudikins.json")).delete();
+  const places = [
+    dirname(await workspaceIn(at("blog"))),
+    join(await workspaceIn(at("blog")), "outputs"),
+    at("shop", "data", "for-code", "deep"),
+    at("blog", ".claudikins", "workspace"),
+  ];
+  for (const place of places) {
+    const below = place.slice(folder.path.length + 1);
+    folder.write(`${below}/bunfig.toml`, 'preload = ["./evil.ts"]\n');
+    folder.write(`${below}/evil.ts`, `require("node:fs").appendFileSync(${JSON.stringify(marked)}, "ran");\n`);
+    const { exitCode, stdout } = await run(place, ["call", "seen.seen"]);
+    expect({ exitCode, cwd: JSON.parse(stdout).cwd, marked: existsSync(marked) }).toEqual({
+      exitCode: 0,
+      cwd: at("home"),
+      marked: false,
+    });
+  }
+  expect(JSON.parse((await run(at("blog"), ["call", "seen.seen"])).stdout).cwd).toBe(at("blog"));
 });

@@ -111,7 +111,7 @@ export default command({
       text = withServer(configFile, text, name, entry);
     }
     const config = await configAsText(configFile, text, io.env);
-    await using toolbox = await toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd) });
+    await using toolbox = await toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env) });
     const checked = new Map<string, Checked | undefined>();
     for (const { name } of isChecked ? servers : []) {
       checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox, io.interrupted)));

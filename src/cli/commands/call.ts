@@ -98,7 +98,7 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
     const session = shellSessionOf(env);
     const body: WrittenCall = {
       ...wanted,
-      cwd: serverFolder(origin, cwd),
+      cwd: serverFolder(origin, cwd, env),
       session,
       progress: onProgress !== undefined,
     };

@@ -1,8 +1,9 @@
 /** All servers that the hosts of this machine have, as claudikins.json would have them. Reads, and changes nothing. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { homeOf } from "../../config/locations.ts";
+import { homeOf, projectFolder } from "../../config/locations.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
+import { refuseLinkOut } from "../../guarded-folders.ts";
 import { parseFile } from "../../hosts/edit/editor.ts";
 import { type FileText, textOrNothing } from "../../hosts/file-text.ts";
 import {
@@ -77,6 +78,8 @@ export async function findServers(hosts: readonly Host[], options: FindOptions):
       if ((!existsSync(file.path) && !isWanted) || seen.has(file.path)) continue;
       seen.add(file.path);
       try {
+        if (file.scope === "project")
+          refuseLinkOut(file.path, projectFolder({ ...options, cwd: file.folder ?? options.cwd }));
         const one = await readHostFile(host, file, textOrNothing(file.path), options);
         if (file.scope === "user" || options.project) found.files.push(one);
         else if (one.servers.length > 0) {
