@@ -22,8 +22,8 @@ export class KnownServers {
   /** Called with each server that is read from the index. */
   readonly #complete: (server: RegistryServer) => void;
   readonly #shown: ShownServers;
-  /** With the tools that the config denies, as the servers have told this process. */
-  readonly #whole = new Map<string, RegistryServer>();
+  /** The tools that the config denies, as the servers have told this process. */
+  readonly #denied = new Map<string, Pick<RegistryServer, "fingerprint" | "tools">>();
   #index: RegistryIndex | undefined;
   /** The servers of `of`, which is the index they were taken from. */
   #byName: { of: RegistryIndex; servers: Map<string, RegistryServer> } | undefined;
@@ -67,13 +67,16 @@ export class KnownServers {
   /** The same with the tools that the config denies, where this process has asked the server. */
   findWhole(name: string): RegistryServer | undefined {
     const found = this.find(name);
-    const whole = this.#whole.get(name);
-    return found && whole?.fingerprint === found.fingerprint ? whole : found;
+    const denied = this.#denied.get(name);
+    if (!found || !denied || denied.tools.length === 0 || denied.fingerprint !== found.fingerprint) return found;
+    return { ...found, tools: [...found.tools, ...denied.tools] };
   }
 
-  /** What this process was told by the server. */
-  rememberWhole(server: RegistryServer): void {
-    this.#whole.set(server.name, server);
+  /** `whole` is what the server has told this process. */
+  rememberDenied(whole: RegistryServer): void {
+    const shown = new Set(this.#shown.of(whole).tools);
+    const tools = whole.tools.filter((tool) => !shown.has(tool));
+    this.#denied.set(whole.name, { fingerprint: whole.fingerprint, tools });
   }
 
   /** Tells whenever something else is known of a server. What it gives ends that. */

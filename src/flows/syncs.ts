@@ -101,7 +101,7 @@ export class Syncs {
   async #sync(name: string, { indexLater, ifChanged, ...options }: SyncOptions = {}): Promise<SyncResult> {
     const asked = await this.ask(name, options);
     const { server, whole, before } = asked;
-    this.#options.registry.rememberWhole(whole);
+    this.#options.registry.rememberDenied(whole);
     const { registry } = this.#options.config.folders;
     if (ifChanged && before && Bun.deepEquals(server, before)) {
       markAsked(registry, before);
