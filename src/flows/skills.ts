@@ -9,9 +9,10 @@ export interface Skill extends SkillExport {
   from: string;
 }
 
-/** Files that are read, and bytes of each: this is asked with every search. */
+/** Files that are read, bytes of each, and bytes that are read for one search: of more, the rest is read for the next one. */
 const maxFiles = 500;
 const maxBytes = 262_144;
+const maxBytesAtOnce = 8_388_608;
 
 interface Known {
   stamp: string;
@@ -29,6 +30,7 @@ export function listSkills(mounts: Mounts): Skill[] {
   const { value: entries = [] } = ask("readdir", { path: "./workspace/skills", recursive: true });
   const before = known.get(workspace);
   const now = new Map<string, Known>();
+  let room = maxBytesAtOnce;
   for (const { name, parent, kind } of entries.slice(0, maxFiles)) {
     if (kind !== "file" || !/\.(?:ts|js|mjs)$/.test(name) || name.endsWith(".d.ts")) continue;
     const file = parent === "" ? name : `${parent}/${name}`;
@@ -37,8 +39,13 @@ export function listSkills(mounts: Mounts): Skill[] {
     if (!stats || stats.size > maxBytes) continue;
     const stamp = `${stats.size} ${stats.modifiedMs} ${stats.changedMs}`;
     const same = before?.get(file);
-    const read = () => exportsOf(String(ask("readFile", { path, encoding: "utf8" }).value ?? ""));
-    now.set(file, same?.stamp === stamp ? same : { stamp, exports: read() });
+    if (same?.stamp === stamp) {
+      now.set(file, same);
+      continue;
+    }
+    room -= stats.size;
+    if (room < 0) continue;
+    now.set(file, { stamp, exports: exportsOf(String(ask("readFile", { path, encoding: "utf8" }).value ?? "")) });
   }
   known.set(workspace, now);
   return [...now].flatMap(([file, { exports }]) => exports.map((each) => skillOf(each, specifierOf(file))));

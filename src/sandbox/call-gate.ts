@@ -1,6 +1,13 @@
 /** The way out for the calls of one execution: how many there may be, how large they are, and how many run together. */
 import type { Limits } from "./contract.ts";
-import { argumentsTooLarge, openArgumentsTooLarge, openCallsOf, tooManyCalls } from "./limit-errors.ts";
+import {
+  argumentsTooLarge,
+  maxQuestions,
+  openArgumentsTooLarge,
+  openCallsOf,
+  tooManyCalls,
+  tooManyQuestions,
+} from "./limit-errors.ts";
 import type { CallMessage, ErrorShape } from "./messages.ts";
 
 export class CallGate {
@@ -11,6 +18,7 @@ export class CallGate {
   readonly #bytes = new Map<number, number>();
   #openBytes = 0;
   #made = 0;
+  #asked = 0;
   #running = 0;
 
   constructor(limits: Limits, send: (call: CallMessage) => void) {
@@ -20,8 +28,10 @@ export class CallGate {
 
   /** Why the call cannot be made; undefined when it is on its way, or waits for its turn. */
   add(call: CallMessage): ErrorShape | undefined {
-    // Questions about the tools are no calls of tools.
-    if (call.namespace !== "" && ++this.#made > this.#limits.calls) return tooManyCalls(this.#limits);
+    // Questions about the tools are not calls of tools, and are counted by themselves.
+    if (call.namespace === "") {
+      if (++this.#asked > maxQuestions) return tooManyQuestions();
+    } else if (++this.#made > this.#limits.calls) return tooManyCalls(this.#limits);
     const bytes = Buffer.byteLength(call.args);
     if (bytes > this.#limits.argumentBytes) {
       return argumentsTooLarge(`${call.namespace}.${call.name}`, bytes, this.#limits);

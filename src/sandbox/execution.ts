@@ -7,7 +7,7 @@ import { answerKind, callKind } from "./guest/kinds.ts";
 import { compute } from "./host/compute.ts";
 import { Files } from "./host/files.ts";
 import { loadSkill } from "./host/skills.ts";
-import { valueTooLarge } from "./limit-errors.ts";
+import { displayedTooMuch, maxDisplayed, valueTooLarge } from "./limit-errors.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { type ErrorShape, type FromWorker, type RunMessage, type SettleMessage, stopReason } from "./messages.ts";
 import { type RecordedCalls, SeenCalls } from "./seen-calls.ts";
@@ -62,6 +62,7 @@ export class Execution implements HostCalls {
   /** Since when the code runs; undefined while it waits. */
   #runningSince: number | undefined;
   #displayedBytes = 0;
+  #displayed = 0;
   #over = false;
 
   constructor(cell: Cell, { run, code, send, onEnd }: ExecutionOptions) {
@@ -123,7 +124,7 @@ export class Execution implements HostCalls {
   }
 
   get hasDisplayed(): boolean {
-    return this.#displayedBytes > 0;
+    return this.#displayed > 0;
   }
 
   /** Runs something in the engine, then everything that became possible by it; whatever happens has a result. */
@@ -183,10 +184,12 @@ export class Execution implements HostCalls {
   }
 
   display(json: string): string | undefined {
+    if (this.#displayed === maxDisplayed) return JSON.stringify(displayedTooMuch());
     const bytes = this.#displayedBytes + Buffer.byteLength(json);
     const { limits } = this.#run;
     if (bytes > limits.valueBytes) return JSON.stringify(valueTooLarge("What is displayed has", bytes, limits));
     this.#displayedBytes = bytes;
+    this.#displayed += 1;
     this.#send({ type: "display", json });
     return undefined;
   }

@@ -13,6 +13,18 @@ export function tooManyCalls({ calls }: Limits): ErrorShape {
   };
 }
 
+/** Questions about the tools (`tools.search`, `tools.list`) that one execution may ask: each is answered by the host's thread. */
+export const maxQuestions = 1_000;
+
+export function tooManyQuestions(): ErrorShape {
+  return {
+    name: "ToolError",
+    code: "TOO_MANY_CALLS",
+    message: `The code has asked about the tools ${maxQuestions} times, which is the limit`,
+    hint: "Ask once and keep the answer: const found = await tools.search(query).",
+  };
+}
+
 export function argumentsTooLarge(tool: string, bytes: number, { argumentBytes }: Limits): ErrorShape {
   return {
     name: "ToolError",
@@ -51,6 +63,18 @@ export function valueTooLarge(what: string, bytes: number, { valueBytes }: Limit
     code: "VALUE_TOO_LARGE",
     message: `${what} ${size(bytes)}, the limit is ${size(valueBytes)}`,
     hint: "Return a summary, or write the data to a file in ./workspace and return its path; or raise limits.valueMb.",
+  };
+}
+
+/** Values that one execution may display: each is a message to the host's thread. */
+export const maxDisplayed = 1_000;
+
+export function displayedTooMuch(): ErrorShape {
+  return {
+    name: "ValueError",
+    code: "TOO_MANY_DISPLAYED",
+    message: `The code has displayed ${maxDisplayed} values, which is the limit`,
+    hint: "Display what a person should see, as one list; log the rest or write it to a file in ./workspace.",
   };
 }
 

@@ -41,7 +41,8 @@ export class LogBuffer {
   }
 
   add(level: string, text: string, open = false): void {
-    const entry: LogPart = { level: level as LogLevel, text, ...(open ? { open } : {}) };
+    const entry: LogPart = { level: level as LogLevel, text };
+    if (open) entry.open = true;
     const bytes = sizeOf(entry);
     if (this.#tail.length > 0 || bytes > this.#headBytes) {
       this.#headBytes = 0;
@@ -72,8 +73,8 @@ export class LogBuffer {
     this.#send(this.#tail.slice(this.#tailStart));
   }
 
-  #addToTail({ text, ...part }: LogPart): void {
-    const entry = { ...part, text: shortened(text, this.#tailBytes / 2) };
+  #addToTail(entry: LogPart): void {
+    entry.text = shortened(entry.text, this.#tailBytes / 2);
     this.#tail.push(entry);
     this.#tailHas += sizeOf(entry);
     while (this.#tailHas > this.#tailBytes && this.#tailStart < this.#tail.length - 1) {

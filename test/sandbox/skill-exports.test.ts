@@ -1,5 +1,5 @@
 /** What skills export is told from their text: typed signatures, and the comments. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { exportsOf } from "../../src/sandbox/code/skill-exports.ts";
 
 test.each([
@@ -75,4 +75,31 @@ test("what is no module, or is broken, gives what can be told and does not hang"
   expect(exportsOf("export function broken(a: string")).toMatchObject([{ name: "broken", signature: "broken()" }]);
   expect(exportsOf(`export const deep = ${"(".repeat(50_000)}`)).toMatchObject([{ name: "deep" }]);
   expect(exportsOf(`export function long(${"a: string, ".repeat(1_000)}) {}`)[0]?.signature).toHaveLength(300);
+});
+
+describe("a file that is written to take long is looked through at once", () => {
+  const large = 250_000;
+  const times = (text: string) => text.repeat(Math.ceil(large / text.length));
+  test.each<[string, string]>([
+    ["parentheses that are never closed", times("export function f(\n")],
+    ["values whose type never ends", times("export const a: b\n")],
+    ["types in brackets that are never closed", times("export const a: {\n")],
+    ["comments that never end", `${times("/*")}\nexport const a = 1`],
+    ["comments within comments before every export", times("/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/*/\nexport const a = 1\n")],
+    ["blank lines in comments", `/*${times("\n")}*/\nexport const a = 1`],
+    ["blank lines after export", `export${times("\n")}`],
+    ["slashes", `${times("// /")}\nexport const a = 1`],
+    ["backquotes", times("export function f(`\n")],
+    ["generics that are never closed", times("export function f<T\n")],
+  ])("%s", (_, source) => {
+    const startedAt = performance.now();
+    const found = exportsOf(source);
+    // On the code before, some of these took a minute and more.
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(found.length).toBeLessThanOrEqual(100);
+    for (const { signature, description } of found) {
+      expect(signature.length).toBeLessThanOrEqual(300);
+      expect(description.length).toBeLessThanOrEqual(4_000);
+    }
+  });
 });

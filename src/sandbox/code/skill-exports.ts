@@ -14,30 +14,37 @@ const declaration =
 const maxSignature = 300;
 const maxComment = 4_000;
 
-export function exportsOf(source: string): SkillExport[] {
-  const found = [...source.matchAll(declaration)].map((match): SkillExport => {
+/** Skills are written by code, and read on the thread that answers the host: so many exports, and so much of each, are looked at. */
+const maxExports = 100;
+const maxDeclaration = 2_000;
+
+export function exportsOf(text: string): SkillExport[] {
+  const matches = text.matchAll(declaration).take(maxExports);
+  const found = [...matches].map((match): SkillExport => {
     const [whole, isDefault, isAsync, isGenerator, called, held, other] = match;
-    const end = match.index + whole.length;
+    const source = text.slice(match.index, match.index + whole.length + maxDeclaration);
+    const end = whole.length;
     const isExpression = isDefault !== undefined && called === undefined && held === undefined && other === undefined;
     const name = isDefault ? "default" : called || held || other || "default";
-    const text =
+    const declared =
       called !== undefined
         ? functionText(source, end, { isAsync: Boolean(isAsync), isGenerator: Boolean(isGenerator) })
         : held !== undefined || isExpression
           ? heldText(source, end, isExpression ? "" : "=")
           : "";
-    const signature = `${called || held || other || name}${text}`.replace(/\s+/g, " ").trim();
-    return { name, signature: cut(signature), description: commentBefore(source, match.index) };
+    const signature = `${called || held || other || name}${declared}`.replace(/\s+/g, " ").trim();
+    return { name, signature: cut(signature), description: commentBefore(text, match.index) };
   });
   const [first] = found;
-  if (first && first.description === "") first.description = commentBefore(source, source.length, true);
+  if (first && first.description === "") first.description = words(commentAtTop(text));
   return found;
 }
 
 function functionText(source: string, from: number, how: { isAsync: boolean; isGenerator: boolean }): string {
   const open = source.indexOf("(", from);
   const close = open === -1 ? -1 : closing(source, open);
-  if (close === -1) return "()";
+  // Beyond what is looked at, they may well be closed.
+  if (close === -1) return source.length - from > maxSignature ? source.slice(from) : "()";
   return (
     source.slice(from, close + 1) + (typeAfter(source, close + 1, "{") ?? (how.isAsync ? ": Promise<unknown>" : ""))
   );
@@ -110,16 +117,33 @@ function after(source: string, quoteAt: number, quote: string): number {
   return source.length;
 }
 
-/** The comment that ends at `at`, or the one that the file begins with. */
-function commentBefore(source: string, at: number, atTop = false): string {
-  const before = source.slice(atTop ? 0 : Math.max(0, at - maxComment), at);
-  const [block = ""] =
-    (atTop
-      ? /^\s*(?:\/\*[\s\S]*?\*\/|(?:\/\/[^\n]*(?:\n|$))+)/.exec(before)
-      : /(?:\/\*(?:(?!\*\/)[\s\S])*\*\/|(?:(?:^|\n)[ \t]*\/\/[^\n]*)+)\s*$/.exec(before)) ?? [];
-  return block
-    .replace(/^\s*\/\*+|\*\/\s*$/g, "")
-    .replace(/^\s*(?:\*(?!\/)|\/\/+)[ \t]?/gm, "")
+/** The comment that ends at `at`: a block, or the lines that begin with `//`. */
+function commentBefore(source: string, at: number): string {
+  const before = source.slice(Math.max(0, at - maxComment), at).trimEnd();
+  if (before.endsWith("*/")) {
+    const previousEnd = before.lastIndexOf("*/", before.length - 3) + 1;
+    const start = before.indexOf("/*", previousEnd);
+    return start === -1 ? "" : words(before.slice(start));
+  }
+  const lines = before.split("\n");
+  const start = lines.findLastIndex((line) => !line.trimStart().startsWith("//")) + 1;
+  return words(lines.slice(start).join("\n"));
+}
+
+/** The comment that the file begins with. */
+function commentAtTop(source: string): string {
+  const text = source.trimStart();
+  if (text.startsWith("/*")) return text.slice(0, Math.min(text.indexOf("*/") + 2, maxComment));
+  const lines = text.slice(0, maxComment).split("\n");
+  const end = lines.findIndex((line) => !line.startsWith("//"));
+  return (end === -1 ? lines : lines.slice(0, end)).join("\n");
+}
+
+/** What a comment says, on one line. */
+function words(comment: string): string {
+  return comment
+    .replace(/^\/\*+|\*\/$/g, "")
+    .replace(/^[ \t]*(?:\*(?!\/)|\/\/+)[ \t]?/gm, "")
     .replace(/@(?:param|returns?|throws|example)\b[\s\S]*$/, "")
     .replace(/\s+/g, " ")
     .trim();

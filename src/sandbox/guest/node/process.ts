@@ -1,21 +1,30 @@
 /** `process`: harmless answers to what programs ask it, and nothing of the process around the sandbox. */
 import { host } from "../host.ts";
 
+/** A longer beginning of a line is not kept back. */
+const maxBegun = 8_192;
+
 /** What was written stays back until its line is complete; when the code awaits something, it goes as the line's beginning. */
 function streamOf(level: string) {
   let line = "";
+  let isAwaited = false;
   const flush = () => {
+    isAwaited = false;
     if (line !== "") host.log(level, line, 1);
     line = "";
   };
   return {
     write(chunk: unknown): boolean {
-      const lines = (line + (typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk as Uint8Array))).split(
-        "\n",
-      );
+      const text = typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk as Uint8Array);
+      const lines = text.split("\n");
+      lines[0] = line + lines[0];
       line = lines.pop() ?? "";
       for (const complete of lines) host.log(level, complete);
-      if (line !== "") queueMicrotask(flush);
+      if (line.length > maxBegun) flush();
+      else if (line !== "" && !isAwaited) {
+        isAwaited = true;
+        queueMicrotask(flush);
+      }
       return true;
     },
     end: flush,

@@ -1,0 +1,106 @@
+/** Code that writes, shows or asks without end: what is too much is dropped or refused where it is made. */
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { Harness, type HarnessOptions, megabyte } from "./harness.ts";
+
+setDefaultTimeout(120_000);
+
+const harness = new Harness();
+afterAll(() => harness[Symbol.dispose]());
+
+const patient = { timeoutMs: 90_000, cpuMs: 90_000 };
+
+/** By how much the process grew at most while the code ran, in MB. */
+async function growthOf(code: string, options: HarnessOptions = {}): Promise<number> {
+  await harness.value("return 1", options);
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const timer = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss());
+  }, 5);
+  await harness.value(code, { ...patient, ...options });
+  clearInterval(timer);
+  return Math.round((most - before) / megabyte);
+}
+
+describe("a million times, without a wait, code may", () => {
+  const memoryBytes = 256 * megabyte;
+  const times = (body: string) => `for (let n = 0; n < 1_000_000; n++) { ${body} } return "done"`;
+
+  test.each([
+    ["log a line", "console.log('line ' + n)"],
+    ["ask for the time", "performance.now()"],
+    ["write to stdout without a line break", "process.stdout.write('.')"],
+    ["set a timer and clear it", "clearTimeout(setTimeout(() => {}, 1_000))"],
+  ])("%s, and takes no more than 600 MB", async (_, body) => {
+    expect(await growthOf(times(body), { memoryBytes })).toBeLessThan(600);
+  });
+});
+
+describe("what is displayed", () => {
+  test("is a thousand values at most, however small they are", async () => {
+    const code = `for (let n = 0; ; n++) { try { display(n) } catch (error) { return [n, error.code, error.message] } }`;
+    const outcome = await harness.run(code);
+    if (!outcome.ok) throw new Error(outcome.error.message);
+    expect(outcome.value).toEqual([
+      1_000,
+      "TOO_MANY_DISPLAYED",
+      "The code has displayed 1000 values, which is the limit",
+    ]);
+    expect(outcome.display).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
+  });
+
+  test("without end does not make another execution wait", async () => {
+    const flood = harness.run('for (;;) { try { display("") } catch {} }', { timeoutMs: 1_500 });
+    expect(await harness.value("return 6 * 7")).toBe(42);
+    const { ok, display } = await flood;
+    expect([ok, display.length]).toEqual([false, 1_000]);
+  });
+});
+
+describe("questions about the tools", () => {
+  const call = async () => ({ json: "1" });
+
+  test("are a thousand at most", async () => {
+    const code = `let n = 0; try { for (;; n++) await tools.list() } catch (error) { return [n, error.code, error.message] }`;
+    expect(await harness.value(code, { call, calls: 1 })).toEqual([
+      1_000,
+      "TOO_MANY_CALLS",
+      "The code has asked about the tools 1000 times, which is the limit",
+    ]);
+  });
+
+  test("that are asked at once and without end reach nobody beyond the limit", async () => {
+    let asked = 0;
+    const counted = async () => {
+      asked += 1;
+      return { json: "1" };
+    };
+    const code = `for (let n = 0; n < 20_000; n++) tools.search("x").catch(() => {}); await tools.list().catch(() => {}); return 1`;
+    await harness.run(code, { call: counted });
+    expect(asked).toBeLessThanOrEqual(1_000);
+  });
+});
+
+test("calls that are made at once and without end are handed on a hundred at a time", async () => {
+  let [running, most] = [0, 0];
+  const call = async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await Bun.sleep(1);
+    running -= 1;
+    return { json: "1" };
+  };
+  const code = `let refused = 0; for (let n = 0; n < 20_000; n++) test.echo().catch(() => refused++); await test.echo().catch(() => {}); return refused`;
+  expect(await harness.value(code, { call, callsInFlight: 100, calls: 2_000, ...patient })).toBeGreaterThan(17_000);
+  expect(most).toBeLessThanOrEqual(100);
+});
+
+test("lines beyond the limit do not reach the host's thread: their number does", async () => {
+  const { logs, ok } = await harness.run("for (let n = 0; n < 200_000; n++) console.log('n')", {
+    logBytes: 10_000,
+    ...patient,
+  });
+  expect(ok).toBe(true);
+  expect(logs.length).toBeLessThan(200);
+  expect(logs.some(({ text }) => / lines that were logged here were too many to keep /.test(text))).toBe(true);
+});
