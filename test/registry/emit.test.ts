@@ -2,7 +2,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: what descriptions contain
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Expression, parse, type Super } from "acorn";
-import { emitServer, generatedMark } from "../../src/registry/emit.ts";
+import { emitServer, generatedMark, isGenerated } from "../../src/registry/emit.ts";
 import type { RegistryServer, RegistryTool } from "../../src/registry/model.ts";
 import { programLines } from "../../src/registry/program-line.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -138,6 +138,15 @@ test("the files of a server, whole", () => {
     program(import.meta, tool, list);
     "
   `);
+});
+
+test("programs that an earlier version has generated are known as generated, and somebody's own are not", () => {
+  const earlier = `#!/usr/bin/env -S sh -c 'exec $(command -v bun || command -v node || echo env BUN_BE_BUN=1 claudikins) "$0" "$@"'`;
+  expect(isGenerated(`${earlier}\n${generatedMark}\n`)).toBe(true);
+  expect(isGenerated(`${programLines}${generatedMark}\n`)).toBe(true);
+  expect(isGenerated(`${generatedMark}\n`)).toBe(true);
+  expect(isGenerated(`#!/bin/sh\necho mine\n${generatedMark}\n`)).toBe(false);
+  expect(isGenerated(`// mine\n${generatedMark}\n`)).toBe(false);
 });
 
 test("the text is the same for the same tools", () => {
