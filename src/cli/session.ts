@@ -52,6 +52,8 @@ export async function toolboxWith(
   { sandbox, registry, sharing = "running" }: ToolboxOptions,
 ): Promise<Toolbox> {
   const isShared = usesDaemon(flags, io.env);
+  // Before a flag changes them: a folder that the user names for this call alone is none of a config's.
+  if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
   if (registry !== undefined) {
     const chosen = resolve(io.cwd, registry);
     config.folders.registry = chosen;
@@ -68,7 +70,6 @@ interface Ways extends Pick<PoolOptions, "lines" | "logs"> {
 }
 
 export async function toolboxOf(config: Config, io: Io, ways: Ways, sandbox = new Sandbox()): Promise<Toolbox> {
-  rememberFolders(config.folders, io.env);
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const logs = logsOf(config, io, log);
   return new Toolbox(config, sandbox, { env: io.env, log, logs, credentialsFile: credentialsFile(io.env), ...ways });

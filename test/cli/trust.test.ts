@@ -546,6 +546,14 @@ describe("below a workspace or a registry", () => {
   });
 });
 
+test("a project whose folder was once the registry goes on to count, by config or by flag", async () => {
+  clone({ mcpServers: { odd: fixture("odd") } });
+  await run(["gen", "--output", ".", "--trust"]);
+  expect((await run(["list", "--trust"])).stdout).toContain("odd");
+  clone({ mcpServers: { odd: fixture("odd") }, registry: "." });
+  for (const _ of [1, 2]) expect((await run(["list", "--trust"])).stdout).toContain("odd");
+});
+
 describe("a workspace that holds what claudikins obeys", () => {
   const workspaces: Record<string, (folder: string) => string> = {
     "the config itself": () => ".",

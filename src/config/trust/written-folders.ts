@@ -26,17 +26,20 @@ export function writtenFolderAround(file: string, env: Environment): string | un
  * Writes down the folders of a config that do not stand in a usual place, which is known anyway. One line a folder, so that
  * processes can add theirs at the same time. Where it cannot be written, configs there still have to be trusted.
  */
-export function rememberFolders({ registry, workspace }: Folders, env: Environment): void {
+export function rememberFolders({ registry, workspace }: Folders, file: string, env: Environment): void {
   const usual = [`${sep}.claudikins${sep}`, `${realOf(userDataFolder(env))}${sep}`];
-  const chosen = [registry, workspace].map(realOf).filter((folder) => !usual.some((part) => folder.includes(part)));
+  const chosen = [registry, workspace]
+    .map(realOf)
+    // A registry may be the project's own folder, whose config goes on to count.
+    .filter((folder) => !usual.some((part) => folder.includes(part)) && !isWithin(realOf(file), folder));
   if (chosen.length === 0) return;
   const known = new Set(rememberedFolders(env));
   const lines = chosen.filter((folder) => !known.has(folder)).map((folder) => `${JSON.stringify(folder)}\n`);
   if (lines.length === 0) return;
-  const file = writtenFoldersFile(env);
+  const list = writtenFoldersFile(env);
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    appendFileSync(file, lines.join(""), { mode: 0o600 });
+    mkdirSync(dirname(list), { recursive: true, mode: 0o700 });
+    appendFileSync(list, lines.join(""), { mode: 0o600 });
   } catch {
     // See above.
   }
