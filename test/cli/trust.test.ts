@@ -257,6 +257,15 @@ describe("a changed project", () => {
     });
   }
 
+  test("comments, and words that change nothing: nobody is asked again", async () => {
+    const network = { b: { url: "https://example.com/mcp", headers: { Authorization: "Bearer ${TOKEN}" } } };
+    clone({ ...base, mcpServers: { ...base.mcpServers, ...network } });
+    await run(["trust", "--yes"]);
+    const servers = { a: { type: "stdio", ...a }, b: { type: "http", ...network.b, category: "dev" } };
+    folder.write("clone/claudikins.json", `// ours\n${JSON.stringify({ ...base, mcpServers: servers }, null, 2)}`);
+    expect((await run(["list"])).exitCode).toBe(0);
+  });
+
   test("the question shows only what is different, before and now", async () => {
     clone({ mcpServers: { same: { command: "same-program" }, other: { command: "npx", args: ["one"] } } });
     await run(["trust", "--yes"]);

@@ -13,6 +13,9 @@ export interface Marks {
 /** Keys that start nothing, leak nothing and allow nothing. Any other key counts, also one that does not exist yet. */
 const harmlessOfServer = [
   "disabled",
+  // How a server is spoken to; its command or its address counts.
+  "type",
+  "transport",
   "category",
   "description",
   "startTimeoutMs",

@@ -19,7 +19,7 @@ function serverLines(name: string, entry: ServerEntry): Line[] {
   const { allow, deny, confirm, ...rest } = thatCounts(entry) as Record<string, unknown> & PolicyKeys;
   const line = lineOf(name);
   const way = entry.url === undefined ? programLines(entry, line) : addressLines(entry, line);
-  const named = ["command", "args", "cwd", "env", "type", "url", "transport", "headers", "oauth"];
+  const named = ["command", "args", "cwd", "env", "url", "headers", "oauth"];
   const others = Object.entries(rest).filter(([key]) => !named.includes(key));
   return [
     ...way,
@@ -47,9 +47,9 @@ function programLines({ command, args, cwd, env }: Program, line: MakeLine): Lin
   ];
 }
 
-function addressLines({ url, transport, headers, oauth }: Remote, line: MakeLine): Line[] {
+function addressLines({ url, headers, oauth }: Remote, line: MakeLine): Line[] {
   return [
-    line("connect to", shownAddress(url), [url, transport]),
+    line("connect to", shownAddress(url), url),
     ...Object.entries(headers).map(([name, value]) =>
       line("send", `${name}: ${shownValue(name, value, true)}`, [name, value]),
     ),
