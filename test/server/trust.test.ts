@@ -1,6 +1,6 @@
 /** `serve` with a config that is not trusted yet: it answers at once, starts nothing, and works as soon as somebody trusts it. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js";
 import { fromSource } from "../support/claudikins.ts";
@@ -135,6 +135,22 @@ describe("a host that can ask", () => {
     expect(asked).toHaveLength(0);
   });
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "a config of another user is not asked about; it counts when it is the user's own",
+  async () => {
+    const file = write();
+    chownSync(file, 65_534, 65_534);
+    const { asked, options } = answering(yes);
+    await using agent = await host(options);
+    expect(textOf(await execute(agent))).toContain("belongs to another user");
+    expect(asked).toHaveLength(0);
+    expect(started()).toBe(false);
+    chownSync(file, 0, 0);
+    expect(textOf(await execute(agent))).toStartWith("42");
+    expect(asked).toHaveLength(1);
+  },
+);
 
 test("over HTTP nobody is asked, since the client may be somebody else; it works once the config is trusted", async () => {
   write();
