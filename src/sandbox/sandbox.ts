@@ -163,6 +163,14 @@ export class Sandbox implements Disposable {
     const cancel = () => halt("cancelled");
     signal?.addEventListener("abort", cancel, { once: true });
 
+    /** On a busy machine the start of the worker can take longer than any reading: it does not count. */
+    const watchReading = () =>
+      after(readingMs, () => {
+        const now = Atomics.load(state, 1);
+        if (now === phase.starting) watchReading();
+        else if (now === phase.reading) giveUp(unreadable(limits));
+      });
+
     await prepared;
     send({
       type: "run",
@@ -174,9 +182,7 @@ export class Sandbox implements Disposable {
       deadline: limit.deadline,
       state: state.buffer,
     });
-    if (limits.timeoutMs > readingMs) {
-      after(readingMs, () => Atomics.load(state, 1) !== phase.running && giveUp(unreadable(limits)));
-    }
+    if (limits.timeoutMs > readingMs) watchReading();
     if (signal?.aborted) cancel();
     const { result, reusable } = await promise;
     limit.end();
