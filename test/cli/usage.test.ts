@@ -33,6 +33,7 @@ describe("help", () => {
         restore      Undo that: give your agents their files back
         add          Add a server: by its name, a command, an address, or an entry
         remove       Take servers out, with their generated files
+        trust        Trust this project's config, which is used only then
         auth         Sign in to servers on the network: login, logout, status
         gen          Ask every server for its tools and write the registry
 
