@@ -39,6 +39,8 @@ const knownToken = /^(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza
 export function redactorOf(server: Redactable): Redact {
   const shownAs = new Map<string, string>();
   const add = (secret: string, shown = "***") => {
+    // A variable that is not set: its name is what an error has to say.
+    if (/^\$(?:\{|%7B)\w+(?:\}|%7D)$/i.test(secret)) return;
     for (const form of [secret, ...secret.split(/\r?\n/)].flatMap(formsOf)) {
       if (form.length >= shortest && !shownAs.has(form)) shownAs.set(form, shown);
     }
