@@ -123,6 +123,11 @@ describe("is none", () => {
     }
   });
 
+  test("the name of a variable that is not set is none", () => {
+    const text = 'needs NOT_SET_TOKEN, as in "${NOT_SET_TOKEN}"';
+    expect(redact({ env: { TOKEN: "${NOT_SET_TOKEN}" } }, text)).toBe(text);
+  });
+
   test("a few characters of one are left alone: they may be anybody's", () => {
     expect(hidden(`see ${token.slice(0, 8)}`)).toBe(`see ${token.slice(0, 8)}`);
   });
