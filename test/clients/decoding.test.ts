@@ -1,0 +1,209 @@
+/** Messages of servers: what is decoded is what was sent, whether it is large or not, and what is too much is refused. */
+import { describe, expect, test } from "bun:test";
+import { assemble, decode } from "../../src/clients/decoding/decode.ts";
+import { LargeJson, messageJson, objectJson } from "../../src/clients/decoding/large-json.ts";
+import { receive } from "../../src/clients/decoding/receive.ts";
+import { weigh } from "../../src/clients/decoding/weigh.ts";
+import { InOrder } from "../../src/clients/in-order.ts";
+import { withoutLargeEvents } from "../../src/clients/large-events.ts";
+import { boundedPage, ToolBudget, toolLimits } from "../../src/clients/list-bounds.ts";
+import { objectsOf, toolValue } from "../../src/clients/result.ts";
+
+const bytes = (text: string) => new Uint8Array(Buffer.from(text));
+const answer = (result: string) => `{"jsonrpc":"2.0","id":7,"result":${result}}`;
+
+/** The result of an answer, as whoever asked gets it. */
+async function resultOf(result: string): Promise<Record<string, unknown>> {
+  const message = await receive(bytes(answer(result)));
+  if (!message || !("result" in message)) throw new Error(`no result: ${JSON.stringify(message)}`);
+  return message.result;
+}
+
+async function errorOf(result: string): Promise<string | undefined> {
+  const message = await receive(bytes(answer(result)));
+  return message && "error" in message ? message.error.message : undefined;
+}
+
+const rows = Array.from({ length: 20_000 }, (_, id) => ({ id, name: `row "${id}"`, tags: ["a", "b"] }));
+
+describe("a large result", () => {
+  test("has its data as JSON text, and the value is the same", async () => {
+    const result = await resultOf(JSON.stringify({ content: [], structuredContent: { rows } }));
+    expect(result["structuredContent"]).toBeInstanceOf(LargeJson);
+    const value = toolValue(result, "x.y");
+    expect("json" in value && JSON.parse(value.json)).toEqual({ rows });
+  });
+
+  test("of blocks that are text is that text; of others the blocks", async () => {
+    const texts = Array.from({ length: 5_000 }, (_, index) => ({
+      type: "text",
+      text: `line ${index} ${"x".repeat(30)}`,
+    }));
+    const text = toolValue(await resultOf(JSON.stringify({ content: texts })), "x.y");
+    expect(text).toEqual({ text: texts.map((block) => block.text).join("\n") });
+    const odd = [...texts, { type: "resource_link", uri: "a://b", name: "c" }];
+    const blocks = toolValue(await resultOf(JSON.stringify({ content: odd })), "x.y");
+    expect("blocks" in blocks && JSON.parse(blocks.blocks)).toEqual(odd);
+  });
+
+  test("that is passed on is what came", async () => {
+    const sent = { content: [{ type: "text", text: "x" }], structuredContent: { rows }, _meta: { "a/b": 1 } };
+    const result = await resultOf(JSON.stringify(sent));
+    expect(JSON.parse(objectJson(result))).toEqual(sent);
+    expect(JSON.parse(JSON.stringify(result))).toEqual(sent);
+    expect(JSON.parse(messageJson({ jsonrpc: "2.0", id: 7, result }))).toEqual({ jsonrpc: "2.0", id: 7, result: sent });
+  });
+
+  test("that is a failure has its words, of a long one the beginning", async () => {
+    const result = await resultOf(
+      JSON.stringify({ isError: true, content: [{ type: "text", text: "no ".repeat(200_000) }] }),
+    );
+    expect(() => toolValue(result, "x.y")).toThrow(/^no no .*… \(337856 more characters\)$/s);
+  });
+});
+
+describe("an answer is refused", () => {
+  test.each([
+    [
+      "that is nested too deeply",
+      `{"structuredContent":${"[".repeat(5_000)}${"]".repeat(5_000)}}`,
+      "nested more than 500 levels",
+    ],
+    ["that has too many values", `{"structuredContent":[${"1,".repeat(4_100_000)}1]}`, "more than 4 million values"],
+  ])(
+    "%s",
+    async (_, result, why) => {
+      expect(await errorOf(result)).toContain(why);
+    },
+    30_000,
+  );
+
+  test("by its id, wherever that stands", () => {
+    const deep = `{"x":${"[".repeat(5_000)}${"]".repeat(5_000)}}`;
+    for (const text of [
+      `{"jsonrpc":"2.0","id":7,"result":${deep}}`,
+      `{"id":"seven","jsonrpc":"2.0","result":${deep}}`,
+      `{"result":${deep},"jsonrpc":"2.0","id":7}`,
+      `{"result":${deep},"id":7,"jsonrpc":"2.0"}`,
+    ]) {
+      const { message } = decode(bytes(text)) ?? {};
+      expect(message && "error" in message && message.id).toBe(text.includes("seven") ? "seven" : 7);
+    }
+  });
+});
+
+test("a notification or a request with very many values is no message", () => {
+  const params = `{"data":[${"1,".repeat(150_000)}1]}`;
+  expect(decode(bytes(`{"jsonrpc":"2.0","method":"notifications/message","params":${params}}`))).toBeUndefined();
+  expect(decode(bytes('{"jsonrpc":"2.0","method":"notifications/message","params":{"data":1}}'))).toBeDefined();
+});
+
+test("a long error keeps its beginning", () => {
+  const decoded = decode(
+    bytes(
+      `{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"${"e".repeat(100_000)}","data":[${"1,".repeat(9_000)}1]}}`,
+    ),
+  );
+  const message = decoded && assemble(decoded);
+  expect(message && "error" in message && message.error).toEqual({
+    code: -1,
+    message: `${"e".repeat(65_536)}… (34464 more characters)`,
+  });
+});
+
+test.each([
+  ["{}", { depth: 1, values: 2 }],
+  ['{"a":[1,{"b":"],[{"}]}', { depth: 3, values: 5 }],
+  ['["\\"]","\\\\",[[]]]', { depth: 3, values: 6 }],
+  ['["not closed', { depth: 1, values: 2 }],
+])("%s weighs what it takes to parse", (json, weight) => {
+  expect(weigh(bytes(json))).toEqual(weight);
+});
+
+describe("lists", () => {
+  const tool = (name: string, more: object = {}) => ({
+    name,
+    description: "d",
+    inputSchema: { type: "object" },
+    ...more,
+  });
+
+  test("have at most 5,000 tools, and say how many are left out", () => {
+    const budget = new ToolBudget();
+    const taken = budget.take(Array.from({ length: 6_000 }, (_, index) => tool(`t${index}`)));
+    expect([taken.length, budget.left, budget.isFull]).toEqual([toolLimits.tools, 1_000, true]);
+    expect(budget.problem).toContain("1000 of its tools are left out");
+  });
+
+  test("lose a schema that is too large or too deep, and keep the tool, which says so", () => {
+    let deep: object = {};
+    for (let level = 0; level < 300; level++) deep = { properties: { a: deep } };
+    const wide = { properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`p${index}`, {}])) };
+    const tools = objectsOf(
+      boundedPage({ tools: [tool("deep", { inputSchema: deep }), tool("wide", { inputSchema: wide }), tool("ok")] })[
+        "tools"
+      ],
+    );
+    expect(tools.map(({ name }) => name)).toEqual(["deep", "wide", "ok"]);
+    expect(tools[0]).toMatchObject({
+      inputSchema: { type: "object" },
+      description: expect.stringContaining("left out its input schema"),
+    });
+    expect(tools[1]).toMatchObject({ inputSchema: { type: "object" } });
+    expect(tools[2]).toEqual(tool("ok"));
+  });
+
+  test("of resources are bounded as well", () => {
+    const page = boundedPage({
+      resources: Array.from({ length: 30_000 }, (_, index) => ({ uri: `a://${index}`, name: "n" })),
+    });
+    expect(objectsOf(page["resources"])).toHaveLength(10_000);
+  });
+});
+
+test("messages are handed on in the order in which they came, although a large one takes longer", async () => {
+  const heard: number[] = [];
+  const received = new InOrder<number>((value) => void heard.push(value));
+  const { promise, resolve } = Promise.withResolvers<number>();
+  received.add(1);
+  received.add(promise);
+  received.add(3);
+  expect(heard).toEqual([1]);
+  resolve(2);
+  await Bun.sleep(0);
+  received.add(4);
+  await Bun.sleep(0);
+  expect(heard).toEqual([1, 2, 3, 4]);
+});
+
+describe("an event stream", () => {
+  /** The events that are left, and the data of those that were taken out. */
+  async function sorted(stream: string, chunkSize: number, newline = "\n") {
+    const all = Buffer.from(stream.replaceAll("\n", newline));
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < all.length; at += chunkSize) controller.enqueue(all.subarray(at, at + chunkSize));
+        controller.close();
+      },
+    });
+    const taken: string[] = [];
+    const left = withoutLargeEvents(new Response(body), 100, async (data) => void taken.push(data.toString()));
+    // A line end that comes in two chunks may leave a blank line more, which means nothing.
+    const text = (await left.text()).replace(/\r\n?/g, "\n").replace(/\n{3,}/g, "\n\n");
+    return { left: text, taken };
+  }
+
+  const large = "x".repeat(300);
+  const stream = `id: 1\ndata: small\n\nevent: message\nid: 2\ndata: {"a":\ndata: "${large}"}\n\n: comment\n\ndata:last\n\n`;
+
+  test.each([
+    [1, "\n"],
+    [7, "\r\n"],
+    [64, "\r"],
+    [100_000, "\n"],
+  ])("in chunks of %d bytes loses its large events, whose data is taken, and no other", async (size, newline) => {
+    const { left, taken } = await sorted(stream, size, newline);
+    expect(left).toBe("id: 1\ndata: small\n\n: comment\n\ndata:last\n\n");
+    expect(taken).toEqual([`{"a":\n"${large}"}`]);
+  });
+});
