@@ -7,7 +7,7 @@ import { problemsOf } from "./bench/readme.ts";
 import { root } from "./support/claudikins.ts";
 
 /** Limits that claudikins holds to, which are no measurements. */
-const limits = ["600 tokens", "120 tokens", "15 seconds", "50 MB", "256 MB"];
+const limits = ["600 tokens", "120 tokens", "15 seconds", "5 s", "50 MB", "128 MB", "256 MB", "1,000 times"];
 
 test("no number in the README that the bench has not printed", () => {
   const results = JSON.parse(readFileSync(join(root, "test", "bench", "results.json"), "utf8")) as Results;

@@ -13,13 +13,13 @@ export const toolLimits = {
   tools: 5_000,
   /** Characters of all their definitions as JSON. */
   listChars: 4_000_000,
-  nameChars: 256,
+  nameChars: 1_000,
   titleChars: 500,
   /** Hosts show 2,048. */
   descriptionChars: 16_384,
   /** Values in one schema: objects, lists, texts, numbers. */
   schemaValues: 10_000,
-  schemaChars: 262_144,
+  schemaChars: 1_000_000,
   schemaDepth: 100,
 } as const;
 

@@ -15,7 +15,7 @@ export interface Host extends AsyncDisposable {
 
 /** A host with a fresh `serve`, in a folder that may have a config. */
 export async function startHost(binary: string, folder: string): Promise<Host> {
-  const { client, pid } = await connected({ command: binary, args: ["serve"] }, folder);
+  const { client, pid } = await connected({ command: binary, args: ["serve", "--trust"] }, folder);
   return {
     pid,
     async execute(code, { timeoutMs = 60_000, signal } = {}) {

@@ -47,7 +47,7 @@ function recordedServers(): Record<string, Entry> {
 async function rowOf(what: string, servers: Record<string, Entry>, { binary, folder }: Bench): Promise<Row> {
   const cwd = folder(servers);
   await Bun.spawn([binary, "gen"], { cwd, stdout: "ignore", stderr: "ignore" }).exited;
-  const { tokens: ours } = await surfaceOf("claudikins", { command: binary, args: ["serve"] }, cwd);
+  const { tokens: ours } = await surfaceOf("claudikins", { command: binary, args: ["serve", "--trust"] }, cwd);
   let [tokens, nameTokens, tools] = [0, 0, 0];
   for (const [name, entry] of Object.entries(servers)) {
     const direct = await surfaceOf(name, entry, cwd);

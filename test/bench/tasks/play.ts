@@ -36,7 +36,7 @@ export async function playCode({ binary, folder }: Places): Promise<Played> {
   const [world, home] = [folder(), folder()];
   const servers = Object.entries(makeWorld(world, binary)).map(([name, entry]) => [name, { ...entry, cwd: world }]);
   writeFileSync(join(home, "claudikins.json"), JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
-  await using agent = await Agent.start({ claudikins: { command: binary, args: ["serve"] } }, home);
+  await using agent = await Agent.start({ claudikins: { command: binary, args: ["serve", "--trust"] } }, home);
   const coder = new CodeAgent(agent);
   return await play(agent, (task) => task.code(coder));
 }
