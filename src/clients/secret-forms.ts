@@ -21,6 +21,8 @@ export function formsOf(secret: string): string[] {
     ...new Set([
       secret,
       JSON.stringify(secret).slice(1, -1),
+      // As it stands in a line of a log.
+      secret.replace(/\p{Cc}+/gu, " "),
       inAddress,
       inAddress.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase()),
       inAddress.replaceAll("%20", "+"),

@@ -197,9 +197,9 @@ export class ServerLog {
 
   #write(kind: LineKind, text: string): void {
     const isWhole = text.length < maxLookedAt;
-    const known = this.#redact(isWhole ? text : text.slice(0, maxLookedAt));
-    // Again, since colours may have stood in the middle of one.
-    const shown = this.#redact(harmless(isWhole ? known : known.slice(0, -maxSecret)));
+    // Without colours, which may stand in the middle of a secret.
+    const known = this.#redact(harmless(isWhole ? text : text.slice(0, maxLookedAt)));
+    const shown = isWhole ? known : known.slice(0, -maxSecret);
     if (shown !== "") this.#sink.add({ at: Date.now(), process: this.#process, kind, text: shortened(shown) });
   }
 
