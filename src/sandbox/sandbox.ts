@@ -21,7 +21,7 @@ import { Recorder } from "./recorder.ts";
 /** How long a worker that was told to stop may take to say so, before it is ended from outside. */
 const stopGraceMs = 250;
 
-/** Reading a program takes milliseconds. In some programs a parser would try combinations for years. */
+/** Reading a program takes milliseconds. In some programs a parser would try combinations for years. Time on a core of its own. */
 const readingMs = 5_000;
 
 /** How long an outcome waits for its explanation. */
@@ -163,12 +163,15 @@ export class Sandbox implements Disposable {
     const cancel = () => halt("cancelled");
     signal?.addEventListener("abort", cancel, { once: true });
 
-    /** On a busy machine the start of the worker can take longer than any reading: it does not count. */
-    const watchReading = () =>
+    /** The start of the worker does not count, and executions that run side by side share the cores. */
+    const watchReading = (waitedMs = 0) =>
       after(readingMs, () => {
         const now = Atomics.load(state, 1);
+        const share = Math.max(1, this.#busy.size / navigator.hardwareConcurrency);
         if (now === phase.starting) watchReading();
-        else if (now === phase.reading) giveUp(unreadable(limits));
+        else if (now !== phase.reading) return;
+        else if (waitedMs + readingMs < readingMs * share) watchReading(waitedMs + readingMs);
+        else giveUp(unreadable(limits));
       });
 
     await prepared;
