@@ -53,7 +53,7 @@ export async function generate(toolbox: Toolbox, options: GenerateOptions = {}):
     names,
     toolbox,
     async (name) => {
-      const { server, files, collisions } = await toolbox.sync(name, signal, { indexLater: true });
+      const { server, files, collisions } = await toolbox.sync(name, signal, { indexLater: true, writesWhole: true });
       const { written, removed, kept } = files;
       return { tools: server.tools.length, written, removed, collisions, kept };
     },

@@ -37,6 +37,8 @@ export interface SyncResult extends Asked {
 export interface SyncOptions extends CallOptions {
   /** The index is not written: who asks many servers does that once. */
   indexLater?: boolean;
+  /** When the signal comes while the files are being written, they are written to the end. */
+  writesWhole?: boolean;
   /** Where nothing has changed, nothing is compared with the disk. */
   ifChanged?: boolean;
 }
@@ -58,6 +60,8 @@ export class Syncs {
   readonly #options: Surroundings;
   readonly #asked = new Set<string>();
   readonly #syncing = new Map<string, { since: number; result: Promise<SyncResult> }>();
+  /** Servers that have answered, and whose files are being written. */
+  readonly #writing = new Set<string>();
   readonly #last = new Map<string, Promise<SyncResult>>();
   #hasBridge = false;
 
@@ -81,7 +85,13 @@ export class Syncs {
       running = { since: performance.now(), result };
       this.#syncing.set(name, running);
     }
-    return unlessAborted(running.result, signal, `tools/list of ${name}`);
+    const { result } = running;
+    try {
+      return await unlessAborted(result, signal, `tools/list of ${name}`);
+    } catch (error) {
+      if (signal?.aborted && options?.writesWhole && this.#writing.has(name)) return result;
+      throw error;
+    }
   }
 
   /** For how long the server's answer has been awaited by now; 0 when none is. */
@@ -98,7 +108,10 @@ export class Syncs {
     return sync;
   }
 
-  async #sync(name: string, { indexLater, ifChanged, ...options }: SyncOptions = {}): Promise<SyncResult> {
+  async #sync(
+    name: string,
+    { indexLater, ifChanged, writesWhole: _, ...options }: SyncOptions = {},
+  ): Promise<SyncResult> {
     const asked = await this.ask(name, options);
     const { server, whole, before } = asked;
     this.#options.registry.rememberDenied(whole);
@@ -108,7 +121,8 @@ export class Syncs {
       return { ...asked, server: before, files: noFiles };
     }
     this.#options.registry.remember(server);
-    const files = await writeFiles(registry, server, before);
+    this.#writing.add(name);
+    const files = await writeFiles(registry, server, before).finally(() => this.#writing.delete(name));
     this.#writeBridge();
     markAsked(registry, server);
     this.#options.registry.changed(name);

@@ -109,7 +109,7 @@ test("serve does the same for the MCP Inspector's command line", async () => {
   using folder = project();
   const inspector = join(root, "node_modules", ".bin", "mcp-inspector");
   const inspect = (...args: string[]) =>
-    runProgram(["node", inspector, "--cli", ...fromSource, "serve", ...args], { cwd: folder.path });
+    runProgram(["node", inspector, "--cli", ...fromSource, "serve", "--trust", ...args], { cwd: folder.path });
   const listed = await inspect("--method", "tools/list");
   expect(JSON.parse(listed.stdout).tools.map((tool: { name: string }) => tool.name)).toEqual([
     "search_tools",
