@@ -27,7 +27,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
   /** What the Inspector prints of each. */
   async function inspected(mode: string, ...calls: string[][]): Promise<unknown[]> {
     await using door = way === "http" ? await httpServe(folder, ["--mode", mode]) : undefined;
-    const [command, ...args] = [...fromSource, "serve", "--mode", mode];
+    const [command, ...args] = [...fromSource, "serve", "--trust", "--mode", mode];
     const config = folder.write("inspector.json", {
       mcpServers: {
         us: door
