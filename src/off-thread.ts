@@ -118,16 +118,19 @@ function thrown(error: unknown): Thrown {
   return { message: messageOf(error) };
 }
 
+/** How long a worker waits for another job before it collects what the last one left behind. */
+const collectAfterMs = 50;
+
 /** The worker's side: answers every message with what `work` returns or throws. */
-export function answerJobs<Input, Output>(
-  self: Worker,
-  work: (input: Input) => Output | Promise<Output>,
-  transfer: (output: Output) => ArrayBuffer[] = () => [],
-): void {
+export function answerJobs<Input, Output>(self: Worker, work: (input: Input) => Output | Promise<Output>): void {
+  let collecting: Timer | undefined;
   self.onmessage = async ({ data }: MessageEvent<Input>) => {
+    clearTimeout(collecting);
+    // The collector of a worker without work would not run, and a job may leave hundreds of megabytes.
+    collecting = setTimeout(() => Bun.gc(true), collectAfterMs);
     try {
       const output = await work(data);
-      self.postMessage({ output } satisfies Answer<Output>, transfer(output));
+      self.postMessage({ output } satisfies Answer<Output>);
     } catch (error) {
       self.postMessage({ error: thrown(error) } satisfies Answer<Output>);
     }

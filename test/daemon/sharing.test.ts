@@ -235,7 +235,7 @@ test("resources: updates come to who has subscribed, until the last of them has 
 test("what a server that fails has said is said as without the daemon", async () => {
   const said = async (code: string, ...flags: string[]) => {
     const { exitCode, stderr } = await exec(code, {}, flags);
-    return [exitCode, stderr.replace(/\d+ ms|process \d+/g, "…").replaceAll(/^\[claudikins\].*\n/gm, "")];
+    return [exitCode, stderr.replace(/[\d,]+ ms|process \d+/g, "…").replaceAll(/^\[claudikins\].*\n/gm, "")];
   };
   for (const code of ["await broken.anything()", "await asker.exit()"]) {
     expect(await said(code)).toEqual(await said(code, "--no-daemon"));
