@@ -53,7 +53,7 @@ export function withoutLargeEvents(
   let chunks: Uint8Array[] = [];
   let size = 0;
 
-  /** What of the pending bytes goes on. Every chunk is joined to the others only once. */
+  /** Adds a chunk and returns the complete small events. Large events go to `take`. */
   const complete = async (chunk: Uint8Array): Promise<Uint8Array[]> => {
     const tail = Buffer.concat([chunks.at(-1)?.subarray(-3) ?? new Uint8Array(), chunk]);
     chunks.push(chunk);

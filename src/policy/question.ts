@@ -6,7 +6,7 @@ export interface Question {
   args: object;
   /** Why somebody is asked. */
   why: string;
-  /** What of the tool is another thing than when the person last allowed it; undefined where it is the same. */
+  /** The parts of the tool that changed since the person last allowed it. Undefined when nothing changed. */
   changed?: readonly string[] | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What is said about an execution that reached a limit. */
+/** Messages and hints for executions that reached a limit. */
 import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
 import type { ErrorShape } from "./messages.ts";
 

@@ -119,7 +119,7 @@ async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io
   await door.close(choice.graceMs);
 }
 
-/** Who can call, and with what. A new token is shown to a person once, and never to what may be a log. */
+/** Says who can call and how. A new token is printed once, and only to a terminal: stderr may be a log. */
 function accessText({ isOpen }: HttpChoice, kept: KeptToken | undefined, isTerminal: boolean): string {
   if (isOpen) return "warning: there is no token: everybody who can reach this address can call all your servers\n";
   if (!kept) return "";

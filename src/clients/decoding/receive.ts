@@ -1,6 +1,6 @@
 /** Messages of servers as they arrive: small ones are parsed at once, large ones in a worker thread. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { OffThread, TookTooLong } from "../../off-thread.ts";
+import { OffThread } from "../../off-thread.ts";
 import { assemble, type Decoded, decode } from "./decode.ts";
 
 /** Larger messages are parsed in a worker. One of this size takes 3 ms at most, which is what a worker costs, too. */
@@ -24,9 +24,9 @@ async function receiveLarge(bytes: Uint8Array): Promise<JSONRPCMessage | undefin
   try {
     const decoded = await workers.run(own, { limitMs, transfer: [own.buffer] });
     return decoded && assemble(decoded);
-  } catch (error) {
-    if (error instanceof TookTooLong) return undefined;
-    throw error;
+  } catch {
+    // A message that cannot be decoded must not end the reading of those after it.
+    return undefined;
   }
 }
 

@@ -1,4 +1,4 @@
-/** What of a config somebody has to trust, as digests: another command, address, variable or rule gives another digest. */
+/** Digests of the parts of a config that need trust. A changed command, address, variable or rule has another digest. */
 import { createHash } from "node:crypto";
 import type { ParsedConfig } from "../parse.ts";
 import type { ServerEntry } from "../schema.ts";

@@ -1,4 +1,4 @@
-/** Whose file a config is: one that other users of the machine own or can change is not obeyed. */
+/** Checks who owns a config. A file that other users own or can write is refused. */
 import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 

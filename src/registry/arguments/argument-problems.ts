@@ -1,4 +1,4 @@
-/** What is wrong with the arguments of a call, found out just before it leaves. */
+/** Checks the arguments of a call just before it leaves. */
 import type { JsonObject } from "../../clients/result.ts";
 import { runJobInTime } from "../work/run.ts";
 import { checkArguments } from "./check-arguments.ts";

@@ -27,7 +27,7 @@ export interface Transpiled {
 const maxCharacters = 500_000;
 const maxTokens = 150_000;
 
-/** What is wrong with longer code is told in the parser's words. */
+/** Syntax errors in longer code are reported in the parser's own words. */
 const maxExplained = 20_000;
 
 /**
