@@ -12,14 +12,16 @@ Installs claudikins.
 
 Usage: sh install.sh [--help]
 
-In a checkout it builds the program and installs it. Anywhere else it downloads the program of the latest
-release, checks it and installs it. An older one is replaced only when the new one works.
+In a checkout, the script builds claudikins and installs it. Anywhere else, it
+downloads the latest release, verifies it and installs it. An existing
+installation is replaced only if the new program runs.
 
 Environment:
   CLAUDIKINS_INSTALL   folder to install to (default: ~/.local/bin)
   CLAUDIKINS_VERSION   release to download, such as 0.1.0 (default: the latest)
-  CLAUDIKINS_BASE_URL  where to download from instead; has SHA256SUMS and claudikins-<os>-<arch>[-musl].gz
-  CLAUDIKINS_NO_DEMO   1 leaves out the demo at the end
+  CLAUDIKINS_BASE_URL  address to download from instead; it has SHA256SUMS and
+                       claudikins-<os>-<arch>[-musl].gz
+  CLAUDIKINS_NO_DEMO   1 skips the demo at the end
 END
 }
 
@@ -31,7 +33,7 @@ main() {
       return
       ;;
     *)
-      printf 'error: unknown argument: %s\n\nhint: everything is set by environment variables, see --help\n' "$*" >&2
+      printf 'error: unknown argument: %s\n\nhint: settings are environment variables: see --help\n' "$*" >&2
       return 2
       ;;
   esac
@@ -43,10 +45,11 @@ main() {
   trap 'exit 143' TERM
 
   choose_folder
-  tmp=$(mktemp -d "${TMPDIR:-/tmp}/claudikins.XXXXXX") || fail "cannot create a temporary folder" "Is TMPDIR a folder?"
+  tmp=$(mktemp -d "${TMPDIR:-/tmp}/claudikins.XXXXXX") || fail "cannot create a temporary folder" "Check that TMPDIR is a folder."
   if is_checkout; then build; else download; fi
   advise
   demo
+  next_step
 }
 
 clean_up() {
@@ -68,7 +71,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 choose_folder() {
   folder=${CLAUDIKINS_INSTALL:-}
   if [ -z "$folder" ]; then
-    [ -n "${HOME:-}" ] || fail "HOME is not set" "Name a folder to install to: CLAUDIKINS_INSTALL=/usr/local/bin"
+    [ -n "${HOME:-}" ] || fail "HOME is not set" "Set a folder to install to: CLAUDIKINS_INSTALL=/usr/local/bin"
     folder=$HOME/.local/bin
   fi
   case $folder in /*) ;; *) folder=$PWD/$folder ;; esac
@@ -77,9 +80,9 @@ choose_folder() {
   existing=$folder
   while [ ! -e "$existing" ]; do existing=$(dirname -- "$existing"); done
   if [ ! -d "$existing" ] || [ ! -w "$existing" ]; then
-    fail "cannot write to $folder" "Name another folder: CLAUDIKINS_INSTALL=\$HOME/bin"
+    fail "cannot write to $folder" "Choose another folder: CLAUDIKINS_INSTALL=\$HOME/bin"
   fi
-  [ ! -d "$bin" ] || fail "$bin is a folder" "Move it away, or name another folder: CLAUDIKINS_INSTALL=\$HOME/bin"
+  [ ! -d "$bin" ] || fail "$bin is a folder" "Move it away, or choose another folder: CLAUDIKINS_INSTALL=\$HOME/bin"
 }
 
 # Piped into a shell, $0 is that shell, whatever folder it was started in.
@@ -92,17 +95,17 @@ is_checkout() {
 build() {
   cd -- "$checkout"
   pinned=$(sed -n 's/^ *"bun": *"\([0-9][^"]*\)".*/\1/p' package.json)
-  [ -n "$pinned" ] || fail "package.json pins no version of Bun" "Restore it: git checkout package.json"
+  [ -n "$pinned" ] || fail "package.json does not pin a version of Bun" "Restore it: git checkout package.json"
   find_bun
   say "Building with Bun $pinned ($bun)"
   "$bun" install --frozen-lockfile </dev/null || fail "cannot install the dependencies" \
-    "If the network is fine: git checkout bun.lock package.json, remove node_modules, and run this again."
+    "Check the network. If it works: git checkout bun.lock package.json, remove node_modules and run this again."
   # Where install scripts are switched off, the package holds a placeholder; npm test needs the program.
   is_pinned node_modules/.bin/bun || "$bun" node_modules/bun/install.js </dev/null || :
   # In an environment and a home of its own: neither a variable nor a bunfig.toml of the user's changes what is built.
-  env -i HOME="$tmp" PATH="$PATH" TMPDIR="${TMPDIR:-/tmp}" "$bun" run build </dev/null || fail "the build failed" "Does git status show changes? A clean checkout builds."
+  env -i HOME="$tmp" PATH="$PATH" TMPDIR="${TMPDIR:-/tmp}" "$bun" run build </dev/null || fail "the build failed" "Run git status: if it shows changes, build a clean checkout."
   stage
-  cp dist/claudikins "$new" || fail "cannot write to $folder" "Is the disk full?"
+  cp dist/claudikins "$new" || fail "cannot write to $folder" "Check that the disk is not full."
   swap
 }
 
@@ -113,17 +116,17 @@ find_bun() {
   bun=bun
   if is_pinned "$bun"; then return; fi
   if ! has npm || ! has node; then
-    fail "building needs Bun $pinned, or npm to get it" \
-      "Install Node.js 18 or newer, which brings npm (https://nodejs.org), then run this again."
+    fail "building requires Bun $pinned, or npm to install it" \
+      "Install Node.js 18 or newer, which includes npm (https://nodejs.org), then run this again."
   fi
-  say "Getting Bun $pinned from npm"
+  say "Installing Bun $pinned from npm"
   mkdir "$tmp/bun"
   npm install --prefix "$tmp/bun" --no-save --no-audit --no-fund --no-update-notifier --loglevel=error \
-    "bun@$pinned" </dev/null || fail "npm could not get Bun $pinned" "Check the network and the registry: npm ping"
+    "bun@$pinned" </dev/null || fail "npm could not install Bun $pinned" "Check the network and the registry: npm ping"
   bun=$tmp/bun/node_modules/.bin/bun
   # An npm that runs no install scripts leaves a placeholder.
   is_pinned "$bun" || node "$tmp/bun/node_modules/bun/install.js" </dev/null || :
-  is_pinned "$bun" || fail "the Bun that npm got does not run here" "Install Bun $pinned yourself: https://bun.com"
+  is_pinned "$bun" || fail "the Bun that npm installed does not run here" "Install Bun $pinned yourself: https://bun.com"
 }
 
 is_pinned() { [ "$("$1" --version 2>/dev/null </dev/null)" = "$pinned" ]; }
@@ -143,17 +146,17 @@ download() {
   say "Downloading $base/$artefact.gz"
   fetch SHA256SUMS --silent
   expected=$(listed_sum "$artefact.gz" <"$tmp/SHA256SUMS")
-  [ -n "$expected" ] || fail "this release has no $artefact.gz (by $base/SHA256SUMS)" "Build it: $from_source"
+  [ -n "$expected" ] || fail "this release has no $artefact.gz (see $base/SHA256SUMS)" "Build from source: $from_source"
   if [ -t 2 ]; then fetch "$artefact.gz" --progress-bar; else fetch "$artefact.gz" --silent; fi
   actual=$(sha256 "$tmp/$artefact.gz")
   if [ "$actual" != "$expected" ]; then
-    fail "the download is damaged or not the released one: its SHA-256 is
-  $actual, and by $base/SHA256SUMS it is
-  $expected" "Nothing was changed. Run this again; if it stays so, tell us: $repository/issues"
+    fail "the download is damaged or is not the released file: its SHA-256 is
+  $actual, but $base/SHA256SUMS lists
+  $expected" "Nothing was changed. Run this again. If it fails again, report it: $repository/issues"
   fi
 
   stage
-  gzip -dc "$tmp/$artefact.gz" >"$new" || fail "cannot unpack $artefact.gz to $folder" "Is the disk full?"
+  gzip -dc "$tmp/$artefact.gz" >"$new" || fail "cannot unpack $artefact.gz to $folder" "Check that the disk is not full."
   swap
 }
 
@@ -165,12 +168,12 @@ name_artefact() {
   case $system in
     Linux) os=linux ;;
     Darwin) os=darwin ;;
-    *) fail "there is no claudikins for $system" "It runs on Linux and macOS; on Windows, in WSL." ;;
+    *) fail "there is no claudikins for $system" "claudikins runs on Linux and macOS, and on Windows in WSL." ;;
   esac
   case $machine in
     x86_64 | amd64) arch=x64 ;;
     aarch64 | arm64) arch=arm64 ;;
-    *) fail "there is no claudikins for $system on $machine" "It runs on x64 and arm64 processors." ;;
+    *) fail "there is no claudikins for $system on $machine" "claudikins runs on x64 and arm64 processors." ;;
   esac
   # A shell that is itself translated by Rosetta sees an Intel processor.
   if [ "$os-$arch" = darwin-x64 ] && [ "$(sysctl -n sysctl.proc_translated 2>/dev/null)" = 1 ]; then arch=arm64; fi
@@ -211,7 +214,7 @@ fetch() {
 fetch_by_https() {
   case $(wget --help 2>&1 || :) in
     *--max-redirect*) ;;
-    *) fail "this wget cannot be kept from leaving https" "Install curl, or the wget of GNU, then run this again." ;;
+    *) fail "this wget cannot be restricted to https" "Install curl or GNU wget, then run this again." ;;
   esac
   address=$1
   for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -224,8 +227,8 @@ fetch_by_https() {
       //*) address=https:$next ;;
       /*) address=https://${rest%%/*}$next ;;
       *)
-        fail "$address leads away from https, to $next" \
-          "Nothing was changed. Something between here and there may be changing the answers: try another network."
+        fail "$address redirects from https to $next" \
+          "Nothing was changed. Something on the network may be altering responses: try another network."
         ;;
     esac
   done
@@ -248,15 +251,15 @@ sha256() {
   elif has openssl; then
     sum=$(openssl dgst -sha256 -r <"$1")
   else
-    fail "none of sha256sum, shasum and openssl is installed, so the download cannot be checked" "Install one of them."
+    fail "none of sha256sum, shasum and openssl is installed, so the download cannot be verified" "Install one of them, then run this again."
   fi
   say "${sum%% *}"
 }
 
 # Sets new to an empty file beside the program: a rename within a folder is atomic, and /tmp may forbid programs.
 stage() {
-  mkdir -p -- "$folder" || fail "cannot create $folder" "Name another folder: CLAUDIKINS_INSTALL=\$HOME/bin"
-  new=$(mktemp "$folder/.claudikins.XXXXXX") || fail "cannot write to $folder" "Is the disk full?"
+  mkdir -p -- "$folder" || fail "cannot create $folder" "Choose another folder: CLAUDIKINS_INSTALL=\$HOME/bin"
+  new=$(mktemp "$folder/.claudikins.XXXXXX") || fail "cannot write to $folder" "Check that the disk is not full."
 }
 
 # Puts the new program in the place of the old one, if it runs.
@@ -264,8 +267,8 @@ swap() {
   chmod 755 "$new"
   version=$("$new" --version </dev/null) ||
     fail "the new program does not run on this machine; nothing was changed" \
-      "Tell us what uname -a says: $repository/issues"
-  mv -f -- "$new" "$bin" || fail "cannot replace $bin" "Who owns it? ls -l \"$bin\""
+      "Report this with the output of uname -a: $repository/issues"
+  mv -f -- "$new" "$bin" || fail "cannot replace $bin" "Check who owns it: ls -l \"$bin\""
   new=''
 }
 
@@ -283,7 +286,13 @@ advise() {
     fi
     say "Add this line to $(shell_file), then open a new terminal:" "  $(path_line)"
   fi
-  say '' "To give it to Claude Code:" "  claude mcp add claudikins -- $command serve"
+}
+
+# The last lines, which people follow. Uses command, as advise has set it.
+next_step() {
+  say '' "Next, import the MCP servers of your agents. To see what would change, without writing anything:"
+  say "  $command init --dry-run"
+  say "To make the changes, and to undo them:" "  $command init" "  $command restore"
 }
 
 # shellcheck disable=SC2088 # The tilde is for people.
@@ -332,14 +341,14 @@ return {
 demo() {
   if [ "${CLAUDIKINS_NO_DEMO:-}" = 1 ]; then return; fi
   mkdir "$tmp/demo"
-  say '' "Demo: one piece of code makes seven calls to the built-in demo shop at once; only what it returns comes out:"
+  say '' "Demo: one program makes seven calls to the built-in demo shop at once, and only its return value is printed:"
   (
     cd -- "$tmp/demo"
     HOME=$tmp/demo
     export HOME
     unset CLAUDIKINS_CONFIG XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME
     "$bin" exec --no-daemon -e "$demo_code" </dev/null
-  ) || fail "claudikins is installed, but its demo failed" "Tell us what it said: $repository/issues"
+  ) || fail "claudikins is installed, but its demo failed" "Report the output: $repository/issues"
 }
 
 main "$@"

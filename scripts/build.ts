@@ -1,8 +1,9 @@
 /** Builds the executable: `bun run build [--target bun-linux-arm64] [--outfile path]`. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { createEngine, findEndAddress } from "../src/sandbox/engine/engine.ts";
+import { madeFile } from "../src/sandbox/engine/made-files.ts";
 import { takeSnapshot } from "../src/sandbox/engine/snapshot.ts";
 import { compiledEngine, programBytes } from "../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../src/sandbox/guest/bundle.ts";
@@ -28,11 +29,32 @@ const outfile = resolve(values.outfile);
 const made = { snapshot: `${outfile}.snapshot`, engine: `${outfile}.wasm` };
 mkdirSync(dirname(outfile), { recursive: true });
 
+/** Files that no build has made for so long are removed. */
+const keptMs = 7 * 24 * 60 * 60 * 1_000;
+
+/** Keeps a file for runs from source. Another build may do the same now. */
+function keep(path: string | undefined, bytes: Uint8Array): void {
+  if (path === undefined) return;
+  const folder = dirname(path);
+  mkdirSync(folder, { recursive: true });
+  const old = (name: string) =>
+    Date.now() - (statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0) > keptMs;
+  for (const name of readdirSync(folder).filter(old)) rmSync(join(folder, name), { force: true });
+  const temporary = join(folder, `${process.pid}.tmp`);
+  writeFileSync(temporary, bytes);
+  renameSync(temporary, path);
+}
+
 try {
-  writeFileSync(made.engine, await programBytes());
+  const program = await programBytes();
+  writeFileSync(made.engine, program);
   const engine = await compiledEngine();
   const endAddress = await findEndAddress(engine);
-  writeFileSync(made.snapshot, takeSnapshot(await createEngine(engine, 64 * 1_048_576), endAddress, guestScript()));
+  const guest = guestScript();
+  const snapshot = takeSnapshot(await createEngine(engine, 64 * 1_048_576), endAddress, guest);
+  writeFileSync(made.snapshot, snapshot);
+  keep(madeFile("engine"), program);
+  keep(madeFile("guest", guest), snapshot);
   await Bun.build({
     // Workers are entries of their own: the executable starts them by their paths.
     entrypoints: ["main.ts", ...workers].map((file) => join(root, "src", file)),

@@ -39,21 +39,34 @@ export function writeWhenChanged(
     const found = readIfThere(path);
     if (found === text) return "unchanged";
     if (found !== undefined && !mayReplace(found)) return "kept";
-    using folder = folderOf(path, true);
-    const target = folder.at(basename(path));
-    const temporary = `${target}.${process.pid}.${++written}.tmp`;
-    try {
-      discard(temporary);
-      // Made anew: whatever has that name meanwhile is not written to.
-      writeFileSync(temporary, text, { mode, flag: "wx" });
-      renameSync(temporary, target);
-    } catch (cause) {
-      discard(temporary);
-      throw cause;
-    }
+    replace(path, text, mode);
     return "written";
   } catch (cause) {
     throw notWritable("write", path, cause);
+  }
+}
+
+/** Writes the bytes, whatever was there. Throws FILE_NOT_WRITABLE. */
+export function writeBytes(path: string, bytes: Uint8Array): void {
+  try {
+    replace(path, bytes, 0o666);
+  } catch (cause) {
+    throw notWritable("write", path, cause);
+  }
+}
+
+function replace(path: string, content: string | Uint8Array, mode: number): void {
+  using folder = folderOf(path, true);
+  const target = folder.at(basename(path));
+  const temporary = `${target}.${process.pid}.${++written}.tmp`;
+  try {
+    discard(temporary);
+    // Made anew: whatever has that name meanwhile is not written to.
+    writeFileSync(temporary, content, { mode, flag: "wx" });
+    renameSync(temporary, target);
+  } catch (cause) {
+    discard(temporary);
+    throw cause;
   }
 }
 
@@ -94,7 +107,7 @@ export function makeFolder(path: string): void {
     mkdirSync(base, { recursive: true });
     openGuarded(path, base, true)[Symbol.dispose]();
   } catch (cause) {
-    throw notWritable("make the folder", path, cause);
+    throw notWritable("create the folder", path, cause);
   }
 }
 
@@ -157,7 +170,7 @@ export function changeMode(path: string, mode: number): void {
   }
   using file = openFile(path);
   if (fstatSync(file.fd).nlink > 1)
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} has other names (hard links)`);
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} has more than one hard link`);
   fchmodSync(file.fd, mode);
 }
 

@@ -65,8 +65,8 @@ export async function withLock<T>(
   let lock = await takeLock(file, what);
   for (; !lock; lock = await takeLock(file, what)) {
     if (performance.now() > deadline) {
-      throw new ClaudikinsError("CALL_TIMEOUT", `Another claudikins works with ${what} and does not end`, {
-        hint: "Try again, or end the other one.",
+      throw new ClaudikinsError("CALL_TIMEOUT", `Another claudikins has locked ${what} for too long`, {
+        hint: "Try again, or stop the other one.",
       });
     }
     await Bun.sleep(10 + Math.random() * 20);
@@ -84,8 +84,8 @@ function isBusy(error: unknown): boolean {
 
 /** Without the path: it may be read by code that runs in the sandbox. */
 function notLockable(error: unknown, what: string): ClaudikinsError {
-  const why = systemCodeOf(error) ?? "no reason given";
-  return new ClaudikinsError("FILE_NOT_WRITABLE", `The file of ${what} cannot be locked: ${why}`, {
-    hint: "See whether claudikins may write to its data folder.",
+  const why = systemCodeOf(error) ?? "unknown error";
+  return new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot lock ${what}: ${why}`, {
+    hint: "Check that claudikins can write to its data folder.",
   });
 }

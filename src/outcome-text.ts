@@ -1,6 +1,9 @@
 /** An outcome in words, the same for a person at a terminal and for a model. */
 import type { OutcomeError, Receipt } from "./sandbox/contract.ts";
 
+/** Fewer characters kept out are no saving worth a word: they may be quotes and line breaks alone. */
+export const notableChars = 1_000;
+
 /** `[3 calls (1 failed: demo.get_order) · 41 ms · 1,033,120 characters kept out of the context]`. */
 export function receiptText({ calls, failures, tools, durationMs, charsIn, charsOut }: Receipt): string {
   const failing = Object.entries(tools).flatMap(([tool, use]) => (use.failures > 0 ? [tool] : []));
@@ -9,7 +12,8 @@ export function receiptText({ calls, failures, tools, durationMs, charsIn, chars
     `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}`,
     `${grouped(Math.round(durationMs))} ms`,
   ];
-  if (charsIn > charsOut) parts.push(`${grouped(charsIn - charsOut)} characters kept out of the context`);
+  if (charsIn - charsOut >= notableChars)
+    parts.push(`${grouped(charsIn - charsOut)} characters kept out of the context`);
   return `[${parts.join(" · ")}]`;
 }
 

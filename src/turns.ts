@@ -1,4 +1,4 @@
-/** So many at once and no more; the others wait in the order in which they came, and may give up waiting. */
+/** Limits how many run at once. Others wait in the order in which they came, and may give up waiting. */
 export class Turns {
   #free: number;
   readonly #waiting = new Set<(mine: boolean) => void>();
@@ -43,4 +43,12 @@ export class Turns {
     for (const resolve of this.#waiting) resolve(false);
     this.#waiting.clear();
   }
+}
+
+let lastTurn: Promise<void> = Promise.resolve();
+
+/** Resolves in a turn of the event loop that no other caller has, so that much work at once lets everything else in between. */
+export function eventLoopTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => new Promise<void>((resolve) => void setImmediate(resolve)));
+  return lastTurn;
 }

@@ -2,3 +2,6 @@
 import manifest from "../package.json" with { type: "json" };
 
 export const version: string = manifest.version;
+
+/** Where the documentation of this version is read. */
+export const documentation = "https://github.com/claudikins/claudikins/tree/main/docs";

@@ -1,21 +1,22 @@
-/** What the README shows is what happens: its examples run, its configs are valid, its commands exist. */
+/** The examples of the README and of docs/getting-started.md run, and the README stays short and in order. */
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseConfig } from "../src/config/parse.ts";
-import { fromSource, root } from "./support/claudikins.ts";
+import { commands } from "../src/cli/command-table.ts";
+import { hosts } from "../src/hosts/hosts.ts";
+import { root } from "./support/claudikins.ts";
+import { claudikinsCommand } from "./support/command.ts";
 import { runProgram } from "./support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "./support/temporary.ts";
 
 setDefaultTimeout(30_000);
 
-const readme = readFileSync(join(root, "README.md"), "utf8");
+const pageOf = (name: string) => readFileSync(join(root, name), "utf8");
+const readme = pageOf("README.md");
 
 /** The fenced blocks of one language, in order. */
-function blocks(language: string): string[] {
-  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(
-    ([, text = ""]) => text,
-  );
+function blocks(language: string, page = readme): string[] {
+  return [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))].map(([, text = ""]) => text);
 }
 
 const steady = (text: string) => text.replace(/[\d,]+ ms/, "N ms");
@@ -26,42 +27,69 @@ beforeAll(() => {
   return () => folder[Symbol.dispose]();
 });
 
-test("the example prints what the README shows", async () => {
-  const [program = ""] = blocks("ts");
-  const [session = ""] = blocks("console");
+test.each([
+  ["README.md", "urgent.ts"],
+  ["docs/getting-started.md", "top-customers.ts"],
+])("the program in %s prints what is shown", async (name, file) => {
+  const page = pageOf(name);
+  const [program = ""] = blocks("ts", page);
+  const session = blocks("console", page).find((block) => block.startsWith("$ claudikins exec ")) ?? "";
   const [command, ...shown] = session.split("\n");
-  expect(command).toBe("$ claudikins exec top-customers.ts");
-  folder.write("top-customers.ts", program);
-  const { stdout, stderr, exitCode } = await runProgram([...fromSource, "exec", "top-customers.ts"], {
-    cwd: folder.path,
-  });
-  const [log, receipt] = stderr.split("\n");
-  expect(steady(`${log}\n${stdout}${receipt}\n`)).toBe(steady(shown.join("\n")));
+  expect(command).toBe(`$ claudikins exec ${file}`);
+  folder.write(file, program);
+  const { stdout, stderr, exitCode } = await runProgram([...claudikinsCommand, "exec", file], { cwd: folder.path });
+  const [receipt, ...logs] = stderr.trimEnd().split("\n").reverse();
+  const printed = [...logs.reverse(), ...stdout.trimEnd().split("\n"), receipt, ""];
+  expect(steady(printed.join("\n"))).toBe(steady(shown.join("\n")));
   expect(exitCode).toBe(0);
 });
 
 test("every claudikins command of the shell blocks succeeds", async () => {
   const commands = blocks("sh").flatMap((block) => block.split("\n").filter((line) => line.startsWith("claudikins ")));
-  expect(commands.length).toBeGreaterThanOrEqual(3);
+  expect(commands.length).toBeGreaterThanOrEqual(2);
   for (const command of commands) {
-    const script = `claudikins() { ${fromSource.map((part) => `'${part}'`).join(" ")} "$@"; }\n${command}`;
+    const script = `claudikins() { ${claudikinsCommand.map((part) => `'${part}'`).join(" ")} "$@"; }\n${command}`;
     const { exitCode, stdout, stderr } = await runProgram(["sh", "-c", script], { cwd: folder.path });
     expect({ command, exitCode, stderr: exitCode === 0 ? "" : stderr }).toEqual({ command, exitCode: 0, stderr: "" });
     expect(stdout).not.toBe("");
   }
 });
 
-test("every config is valid", () => {
-  const configs = blocks("json");
-  expect(configs.length).toBe(3);
-  for (const config of configs) expect(() => parseConfig(config, "claudikins.json")).not.toThrow();
+test("every claudikins command in the text exists", async () => {
+  const shown = [...readme.matchAll(/`claudikins ([a-z]+)/g), ...readme.matchAll(/^\$ claudikins ([a-z]+)/gm)];
+  const names = new Set(shown.map(([, name = ""]) => name));
+  expect(names.size).toBeGreaterThanOrEqual(5);
+  for (const name of names) expect(Object.keys(commands)).toContain(name);
+});
+
+test("an agent that is connected by hand starts claudikins serve, as init writes it", () => {
+  const [, table = ""] = readme.split("| agent | command |");
+  const rows = [...table.slice(0, table.indexOf("\n\n")).matchAll(/^\| ([^|-][^|]*) \| (.+) \|$/gm)];
+  expect(rows.length).toBe(5);
+  for (const [, agent = "", command = ""] of rows) {
+    expect(hosts.map(({ title }) => title)).toContain(agent);
+    expect(command).toMatch(/ claudikins serve`|"command": ?"claudikins", ?"args": ?\["serve"\]/);
+  }
+});
+
+test("the README is short, and its sections come in this order", () => {
+  expect(readme.length).toBeLessThanOrEqual(12_000);
+  expect([...readme.matchAll(/^## (.+)$/gm)].map(([, title]) => title)).toEqual([
+    "Install",
+    "Connect your agent",
+    "First result",
+    "What it does for you",
+    "Three figures",
+    "Limits, and where others are the better choice",
+    "Development",
+    "Licence",
+  ]);
 });
 
 test("the two commands of a newcomer are the ones that CI runs", () => {
   const ci = readFileSync(join(root, ".ci", "run"), "utf8");
-  const [install, run] = blocks("sh").map((block) => block.trim());
-  expect(install).toBe("./install.sh");
-  expect(run).toBe("npm test");
-  expect(ci).toContain(install ?? "");
-  expect(ci).toContain(run ?? "");
+  const newcomer = blocks("sh").at(-1)?.trim().split("\n");
+  expect(newcomer).toEqual(["./install.sh", "npm test"]);
+  for (const command of newcomer ?? []) expect(ci).toContain(command);
+  expect(blocks("sh")[0]?.trim().split("\n").at(-1)).toBe("./install.sh");
 });

@@ -20,7 +20,7 @@ export const steps: readonly Step[] = [
     command: "claudikins init --apply",
     letterMs: 45,
     readMs: 3_500,
-    shows: [/\d+ tools of 5 servers: about [\d,]+ tokens of definitions/, /Rewired claude-code: ~\/\.claude\.json/],
+    shows: [/\d+ tools of 5 servers: about [\d,]+ tokens of definitions/, /Changed claude-code: ~\/\.claude\.json/],
   },
   {
     command: 'claudikins search --limit 1 "which tickets are urgent?"',

@@ -28,7 +28,7 @@ export async function askArguments(
     const value = await askOne(parameter, io);
     if (value !== undefined) answers.push({ word: name, key: name, json: value });
   }
-  if (inOrder.length === 0) await io.stderr.write("It takes no more arguments.\n");
+  if (inOrder.length === 0) await io.stderr.write("There are no more arguments to give.\n");
   return answers;
 }
 
@@ -49,7 +49,7 @@ async function askOne(parameter: Parameter, io: Io): Promise<unknown> {
     const usual = usualOf(parameter);
     if (answer === "" && (!isRequired || usual !== undefined)) return isRequired ? usual : undefined;
     const { value, problem } =
-      answer === "" ? { value: "", problem: "it has to be given" } : await read(answer, parameter);
+      answer === "" ? { value: "", problem: "a value is required" } : await read(answer, parameter);
     if (problem === undefined) return value;
     await io.stderr.write(`  ${problem}\n`);
   }
@@ -79,8 +79,8 @@ function introduction({ name, schema, isRequired, root }: Parameter): string {
   const { description } = isSchema(schema) ? schema : {};
   const about = typeof description === "string" ? `: ${firstSentence(description)}` : "";
   const takes = forms.values.length > 0 ? "one of these" : formsText(forms);
-  const without = isRequired ? [] : ["Enter leaves it out"];
-  const parts = [takes, ...(usual === undefined ? without : [`Enter: ${JSON.stringify(usual)}`])];
+  const without = isRequired ? [] : ["press Enter to skip"];
+  const parts = [takes, ...(usual === undefined ? without : [`press Enter for ${JSON.stringify(usual)}`])];
   const choices = forms.values.map((value, place) => `  ${place + 1}  ${String(value)}\n`).join("");
   return `\n${name} (${parts.join("; ")})${about}\n${choices}`;
 }

@@ -3,10 +3,11 @@ import { wholeOf } from "../clients/decoding/large-json.ts";
 import { isObject, type JsonObject, objectsOf, type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Called } from "../flows/call.ts";
+import { binaryOf, bytesOf } from "../media.ts";
 import { grouped } from "../outcome-text.ts";
 import type { Io } from "./io.ts";
 import { valueText } from "./report.ts";
-import { binariesOf, binaryOf, bytesOf, type WrittenFile, writeBinaries, writeText } from "./result-files.ts";
+import { binariesOf, type WrittenFile, writeBinaries, writeText, writeValue, writtenText } from "./result-files.ts";
 
 export interface ResultForm {
   /** The whole result, as the server sent it. */
@@ -28,7 +29,7 @@ export async function writeResult({ server, tool, result }: Called, form: Result
       ? []
       : binaries.length > 0
         ? writeBinaries(binaries, output, io.cwd)
-        : [writeText(fileText(value), mimeOf(value), output, io.cwd)];
+        : [writeValue(value, output, io.cwd)];
   if (json) {
     const shown = output === undefined ? forTerminal(value, io) : withFiles(value, files);
     const more = files.length > 0 ? { files } : {};
@@ -77,26 +78,13 @@ function withoutBinaries(result: ToolResult): unknown {
   return Array.isArray(rest) && rest.length === 0 ? undefined : rest;
 }
 
-/** Text as it is; data as JSON. */
-function fileText(value: unknown): string {
-  return typeof value === "string" ? value : valueText(value);
-}
-
-function mimeOf(value: unknown): string {
-  return typeof value === "string" ? "text/plain" : "application/json";
-}
-
-function writtenText({ file, mimeType, bytes }: WrittenFile): string {
-  return `Wrote ${file} (${mimeType}, ${grouped(bytes)} bytes)\n`;
-}
-
 /** A screen full of base64 helps nobody. */
 function forTerminal(value: unknown, { stdout }: Io): unknown {
   if (!stdout.isTerminal || !Array.isArray(value)) return value;
   return value.map((block) => {
     const binary = binaryOf(block);
     return binary
-      ? withData(block, { omitted: `${grouped(bytesOf(binary))} bytes: --output <file> saves them` })
+      ? withData(block, { omitted: `${grouped(bytesOf(binary))} bytes: save with --output <file>` })
       : block;
   });
 }

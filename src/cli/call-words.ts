@@ -26,7 +26,7 @@ export async function readCall(
   if (via !== undefined) call.via = via;
   if (rest[0] !== undefined && isName(rest[0])) call.tool = rest.shift()!;
   if ([...rest, args].filter((word) => word === "-").length > 1) {
-    throw new ClaudikinsError("USAGE", "Standard input can be read once: - is given twice");
+    throw new ClaudikinsError("USAGE", "Standard input can be read only once, but - is given twice");
   }
   const objects = args === undefined ? [] : [await objectOf(args, "--args", io)];
   const given: Given[] = [];
@@ -59,13 +59,13 @@ function textOf(word: string, key: string, value: string, io: Io): Given {
 }
 
 function textHint(key: string, value: string): string {
-  return `If the text itself is meant: ${key}:='${JSON.stringify(value)}'`;
+  return `To pass the text itself: ${key}:='${JSON.stringify(value)}'`;
 }
 
 function jsonOf(word: string, key: string, value: string, io: Io): Given {
   const text = value.startsWith("@") ? fileText(value.slice(1), word, io) : value;
-  const what = value.startsWith("@") ? `${value.slice(1)}, which ${shortened(word)} names,` : shortened(word);
-  const hint = value.startsWith("@") ? undefined : `If it is text: ${key}=${shortened(value)}`;
+  const what = value.startsWith("@") ? `${value.slice(1)} (from ${shortened(word)})` : shortened(word);
+  const hint = value.startsWith("@") ? undefined : `To pass it as text: ${key}=${shortened(value)}`;
   return { word: shortened(word), key, json: parsed(text, what, hint) };
 }
 
@@ -75,7 +75,7 @@ async function objectOf(text: string, what: string, io: Io): Promise<Given> {
   const json = text === "-" ? await io.stdin.text() : text.startsWith("@") ? fileText(text.slice(1), text, io) : text;
   const object = parsed(json, source, argumentForms);
   if (object === null || typeof object !== "object" || Array.isArray(object)) {
-    throw new ClaudikinsError("USAGE", `${source} has to be a JSON object, with the tool's arguments by name`, {
+    throw new ClaudikinsError("USAGE", `${source} must be a JSON object with the tool's arguments by name`, {
       hint: argumentForms,
     });
   }
@@ -92,12 +92,12 @@ function parsed(json: string, what: string, hint: string | undefined): unknown {
 
 function fileText(path: string, word: string, io: Io, hint?: string): string {
   if (path === "")
-    throw new ClaudikinsError("USAGE", `"${shortened(word)}" names no file behind the @`, { hint: argumentForms });
+    throw new ClaudikinsError("USAGE", `"${shortened(word)}" has no file name after the @`, { hint: argumentForms });
   try {
     return readFileSync(resolve(io.cwd, path), "utf8");
   } catch (cause) {
-    const why = systemCodeOf(cause) === "ENOENT" ? "there is no such file" : messageOf(cause);
-    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${path}, which "${shortened(word)}" names: ${why}`, {
+    const why = systemCodeOf(cause) === "ENOENT" ? "the file does not exist" : messageOf(cause);
+    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${path}, given as "${shortened(word)}": ${why}`, {
       hint,
     });
   }

@@ -18,119 +18,145 @@ export interface Group {
 
 export const commands: Record<string, Entry | Group> = {
   serve: {
-    summary: "Be an MCP server for your agent: search_tools and execute_code",
+    summary: "Run the MCP server that agents connect to (search_tools and execute_code)",
     load: () => import("./commands/serve.ts"),
   },
   init: {
-    summary: "Take over the MCP servers of your agents, and be their only one",
+    summary: "Import your agents' MCP servers and put claudikins in their place",
     load: () => import("./commands/init.ts"),
   },
-  restore: { summary: "Undo that: give your agents their files back", load: () => import("./commands/restore.ts") },
+  restore: {
+    summary: "Undo init: give your agents their original settings back",
+    load: () => import("./commands/restore.ts"),
+  },
   add: {
-    summary: "Add a server: by its name, a command, an address, or an entry",
+    summary: "Add a server: a catalog name, a command, a URL or a pasted entry",
     load: () => import("./commands/add.ts"),
   },
   trust: {
-    summary: "Trust this project's config, which is used only then",
+    summary: "Review this project's config and trust it",
     load: () => import("./commands/trust.ts"),
   },
-  remove: { summary: "Take servers out, with their generated files", load: () => import("./commands/remove.ts") },
+  remove: { summary: "Remove servers and their generated files", load: () => import("./commands/remove.ts") },
+  disable: {
+    summary: "Turn off servers or single tools without removing them",
+    load: () => import("./commands/disable.ts"),
+  },
+  enable: { summary: "Turn servers or single tools back on", load: () => import("./commands/enable.ts") },
+  config: {
+    summary: "Find or edit the config file in use (path, edit)",
+    description: "Find or edit the config file in use.",
+    commands: {
+      path: { summary: "Print the path of the config file", load: () => import("./commands/config/path.ts") },
+      edit: { summary: "Edit the config file, then check it", load: () => import("./commands/config/edit.ts") },
+    },
+  },
   exec: {
-    summary: "Run TypeScript that calls tools; only what it returns comes out",
+    summary: "Run TypeScript that calls tools; print only what it returns",
     load: () => import("./commands/exec.ts"),
   },
   call: {
-    summary: "Call one tool: server.tool name=value; the second call is warm",
+    summary: "Call one tool: server.tool name=value",
     load: () => import("./commands/call.ts"),
   },
   run: {
-    summary: "Do a task said in words: a small model picks the tool and calls it",
+    summary: "Run a task given in words; a small model picks and calls a tool",
     load: () => import("./commands/run.ts"),
   },
-  search: { summary: "Find tools by what they do; starts no server", load: () => import("./commands/search.ts") },
+  search: { summary: "Find tools by what they do", load: () => import("./commands/search.ts") },
   list: {
-    summary: "Show the servers and what is known of them; --check starts them",
+    summary: "List servers and their state; --check starts them",
     load: () => import("./commands/list.ts"),
   },
   auth: {
-    summary: "Sign in to servers on the network: login, logout, status",
-    description: "Sign in to servers on the network that want a person: login, logout, status.",
+    summary: "Sign in to remote servers (login, logout, status)",
+    description: "Sign in to remote servers that require it.",
     commands: {
-      login: { summary: "Sign in to a server, in your browser", load: () => import("./commands/auth/login.ts") },
-      logout: { summary: "Give up a sign-in, and forget it", load: () => import("./commands/auth/logout.ts") },
-      status: { summary: "Show who is signed in, and for how long", load: () => import("./commands/auth/status.ts") },
+      login: { summary: "Sign in to a server in your browser", load: () => import("./commands/auth/login.ts") },
+      logout: {
+        summary: "Sign out of a server and delete its tokens",
+        load: () => import("./commands/auth/logout.ts"),
+      },
+      status: { summary: "Show sign-ins and when they expire", load: () => import("./commands/auth/status.ts") },
     },
   },
   daemon: {
-    summary: "The process that keeps servers running between calls: status, logs, stop",
+    summary: "Manage the process that keeps servers running between calls",
     description:
-      "What keeps servers running between calls, for all that call their tools. It starts and ends by itself.",
+      "The daemon keeps servers running between calls and shares them between commands and agents. It starts and stops automatically.",
     commands: {
-      status: { summary: "Show the daemons that run", load: () => import("./commands/daemon/status.ts") },
-      logs: { summary: "Show what it did", load: () => import("./commands/daemon/logs.ts") },
+      status: { summary: "List running daemons", load: () => import("./commands/daemon/status.ts") },
+      logs: { summary: "Show the daemon's log", load: () => import("./commands/daemon/logs.ts") },
       stop: {
-        summary: "End the daemon of this config, and its servers",
+        summary: "Stop the daemon of this config and its servers",
         load: () => import("./commands/daemon/stop.ts"),
       },
       run: {
-        summary: "Be the daemon, in the foreground",
+        summary: "Run the daemon in the foreground",
         load: () => import("./commands/daemon/run.ts"),
         hidden: true,
       },
     },
   },
   setup: {
-    summary: "First steps: folders, tools, the skill; then what is left for you",
+    summary: "Create folders, fetch tools and report what is left to do",
     load: () => import("./commands/setup.ts"),
   },
   doctor: {
-    summary: "Look at everything, and say what repairs what is wrong",
+    summary: "Check the whole setup and suggest fixes",
     load: () => import("./commands/doctor.ts"),
   },
   skill: {
-    summary: "Tell your agents how to work with us: install, remove, status",
-    description: "A skill, and a section of CLAUDE.md or AGENTS.md, by which agents know how to find and call tools.",
+    summary: "Teach your agents to use claudikins (install, remove, status)",
+    description:
+      "A skill, and optionally a section in CLAUDE.md or AGENTS.md, that tells agents how to find and call tools.",
     commands: {
-      install: { summary: "Write the skill where your agents look", load: () => import("./commands/skill/install.ts") },
-      remove: { summary: "Take it out again", load: () => import("./commands/skill/remove.ts") },
-      status: { summary: "Show where it is", load: () => import("./commands/skill/status.ts") },
+      install: {
+        summary: "Write the skill where your agents look for it",
+        load: () => import("./commands/skill/install.ts"),
+      },
+      remove: { summary: "Remove the skill", load: () => import("./commands/skill/remove.ts") },
+      status: { summary: "Show where the skill is installed", load: () => import("./commands/skill/status.ts") },
     },
   },
   stats: {
-    summary: "Show what was called, and what it kept out of contexts",
+    summary: "Show what was called and how many tokens it saved",
     load: () => import("./commands/stats.ts"),
   },
-  trace: { summary: "Show what was executed, its calls over the time", load: () => import("./commands/trace.ts") },
-  logs: { summary: "Show what a server wrote on stderr, and how it ended", load: () => import("./commands/logs.ts") },
+  trace: {
+    summary: "Show recorded executions and the timeline of their calls",
+    load: () => import("./commands/trace.ts"),
+  },
+  logs: { summary: "Show what a server wrote to stderr and how it ended", load: () => import("./commands/logs.ts") },
   hooks: {
-    summary: "Texts that tell agents of us: print",
+    summary: "Print texts that point agents to claudikins",
     description: "Texts that tell agents how to find and call tools.",
     commands: {
-      print: { summary: "Print one: claude-md, skill or readme", load: () => import("./commands/hooks/print.ts") },
+      print: { summary: "Print one text: claude-md, skill or readme", load: () => import("./commands/hooks/print.ts") },
     },
   },
-  gen: { summary: "Ask every server for its tools and write the registry", load: () => import("./commands/gen.ts") },
+  gen: { summary: "Fetch the tools of every server and write the registry", load: () => import("./commands/gen.ts") },
   completions: {
-    summary: "Make your shell complete what you type: bash, zsh, fish",
+    summary: "Print a completion script for bash, zsh or fish",
     load: () => import("./commands/completions.ts"),
   },
   complete: {
-    summary: "Say what can come next on a command line",
+    summary: "List completions for a command line",
     load: () => import("./commands/complete.ts"),
     hidden: true,
   },
   demo: {
-    summary: "The built-in demo server: the back office of a small shop",
+    summary: "Run the built-in demo server: the back office of a small shop",
     load: () => import("./commands/demo.ts"),
   },
 };
 
 /** Where the help text has them. */
 export const sections: Record<string, readonly string[]> = {
-  "Set up": ["setup", "init", "restore", "add", "remove", "trust", "auth", "gen"],
-  Use: ["search", "list", "call", "run", "exec"],
+  "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
+  "Use tools": ["search", "list", "call", "run", "exec"],
   "For agents": ["serve", "skill", "hooks"],
-  "Look after it": ["doctor", "trace", "logs", "stats", "daemon", "completions", "demo"],
+  Maintain: ["doctor", "trace", "logs", "stats", "daemon", "completions", "demo"],
 };
 
 /** Those that people may start, with what each of them is for. */

@@ -9,6 +9,8 @@ export type Completion =
   | "server"
   /** Of the config file, also where it is switched off. */
   | "entry"
+  /** The same, and all tools that are known, also those that are denied. */
+  | "switch"
   | "tool"
   /** `key=value` of the tool that the first argument names. */
   | "parameter"
@@ -71,7 +73,7 @@ export function command<const T extends Args>(options: {
 
 /** Flags that every command has. What they do, `run` does before it. */
 export const everywhereArgs = {
-  verbose: { type: "boolean", description: "Say on stderr what happens, as CLAUDIKINS_LOG=debug does" },
+  verbose: { type: "boolean", description: "Log details to stderr, like CLAUDIKINS_LOG=debug" },
 } as const satisfies Args;
 
 /** Flags that several commands have, so that they are the same everywhere. */
@@ -79,7 +81,7 @@ export const commonArgs = {
   config: {
     type: "string",
     valueHint: "file",
-    description: "Config file (default: the nearest claudikins.json, then the user's)",
+    description: "Config file (default: CLAUDIKINS_CONFIG, the nearest claudikins.json, then your own)",
     complete: "file",
   },
   json: { type: "boolean", description: "Print one JSON document and nothing else" },

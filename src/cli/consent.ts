@@ -1,6 +1,7 @@
 /** Asks the person at the terminal whether a tool may be called. */
 import type { Answer, Asker } from "../policy/gate.ts";
 import type { Question } from "../policy/question.ts";
+import { Turns } from "../turns.ts";
 import type { Io, LineOptions } from "./io.ts";
 import type { Activity } from "./progress.ts";
 
@@ -12,7 +13,7 @@ const answers: ReadonlyMap<string, Answer> = new Map([
   ["no", "no"],
 ]);
 
-const choices = "y: yes, this once; s: yes, and this tool again until the code has ended; n: no";
+const choices = "y: yes, this once; s: yes, for this tool until the code ends; n: no";
 
 /** What is typed in the moment in which a question appears was not meant for it. */
 const glanceMs = 150;
@@ -21,6 +22,7 @@ export class TerminalAsker implements Asker, Disposable {
   readonly #io: Io;
   readonly #activity: Activity;
   readonly #ended = new AbortController();
+  readonly #turns = new Turns(1);
   /** Waits for a line; what is typed while nobody waits is no answer. */
   #heard: ((line: string | undefined) => void) | undefined;
   #reading: Promise<void> | undefined;
@@ -36,30 +38,44 @@ export class TerminalAsker implements Asker, Disposable {
     this.#activity = activity;
   }
 
-  async ask(text: string, _question: Question, signal: AbortSignal): Promise<Answer> {
-    const resume = this.#activity.pause();
-    try {
+  ask(text: string, _question: Question, signal: AbortSignal): Promise<Answer> {
+    return this.inTurn(signal, async () => {
       await this.#io.stderr.write(`${text}\n`);
-      this.#reading ??= this.#read();
-      await Bun.sleep(glanceMs);
       await this.#io.stderr.write(`Call it? (${choices}) `);
       for (;;) {
         const line = await this.#nextLine(signal);
         if (line === undefined) {
           await this.#io.stderr.write("\n");
-          return "dismissed";
+          return "cancelled";
         }
         const answer = answers.get(line.trim().toLowerCase());
         if (answer) return answer;
         await this.#io.stderr.write("y, s or n? ");
       }
+    });
+  }
+
+  /** One question at a time, whoever asks it. What was typed before it appeared is no answer. Rejects when the signal is aborted. */
+  async inTurn<T>(signal: AbortSignal, question: () => Promise<T>): Promise<T> {
+    const turn = this.#turns.take(signal);
+    if (turn && !(await turn)) throw signal.reason;
+    const resume = this.#activity.pause();
+    try {
+      this.#reading ??= this.#read();
+      await Bun.sleep(glanceMs);
+      return await question();
     } finally {
       resume();
+      this.#turns.giveBack();
     }
   }
 
-  /** For other questions of the same command, since only one can read: as the `line` of an Io. */
-  async line({ signal, onReady }: LineOptions): Promise<string | undefined> {
+  /** The same streams for other questions of the command, since only one can read. */
+  linesFor(io: Io): Io {
+    return { ...io, stdin: { ...io.stdin, line: (options) => this.#line(options) } };
+  }
+
+  async #line({ signal, onReady }: LineOptions): Promise<string | undefined> {
     this.#reading ??= this.#read();
     await onReady?.();
     return this.#nextLine(signal).catch(() => undefined);

@@ -4,7 +4,7 @@ import { ClaudikinsError } from "../errors.ts";
 import type { Args } from "./command.ts";
 
 export const daemonArgs = {
-  "no-daemon": { type: "boolean", description: "Start servers for this alone, and end them with it" },
+  "no-daemon": { type: "boolean", description: "Start servers for this command only, and stop them when it ends" },
 } as const satisfies Args;
 
 const words: ReadonlyMap<string, boolean> = new Map([
@@ -21,7 +21,7 @@ export function usesDaemon(args: object, env: Environment): boolean {
   const word = env["CLAUDIKINS_DAEMON"] || "on";
   const isOn = words.get(word.toLowerCase());
   if (isOn === undefined) {
-    throw new ClaudikinsError("USAGE", `CLAUDIKINS_DAEMON is on or off; it is "${word}"`);
+    throw new ClaudikinsError("USAGE", `CLAUDIKINS_DAEMON must be on or off; it is "${word}"`);
   }
   // There nobody has tried yet whether sockets like ours can be reached; a start that is waited for in vain costs half a minute.
   if (process.platform === "win32") return false;

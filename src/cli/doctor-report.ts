@@ -6,13 +6,16 @@ import { about, list, named, number, oneOf, record, text, texts } from "./shapes
 export const findingShape = named(
   "Finding",
   record({
-    id: about("The same in every run and every version", text),
+    id: about("Stable across runs and versions", text),
     area: text,
-    state: about("A warning works; a problem does not", oneOf("ok", "warning", "problem")),
+    state: about(
+      "With a warning, things still work; with a problem, something does not",
+      oneOf("ok", "warning", "problem"),
+    ),
     message: text,
     "details?": texts,
-    "repair?": about("A command where there is one, else a sentence", text),
-    "code?": about("Of a problem: what a command that met it would fail with", text),
+    "repair?": about("A command if there is one, else a sentence", text),
+    "code?": about("For a problem: the error code of a command that runs into it", text),
     "startMs?": number,
     "listMs?": number,
     "tools?": number,
@@ -38,7 +41,7 @@ function lines({ state, message, details = [], repair }: Finding, colours: boole
   return [
     `  ${mark}  ${message}`,
     ...details.map((line) => `${space}  ${line}`),
-    ...(repair === undefined || state === "ok" ? [] : [`${space}${paint("repair", cyan, colours)}: ${repair}`]),
+    ...(repair === undefined || state === "ok" ? [] : [`${space}${paint("fix", cyan, colours)}: ${repair}`]),
   ]
     .map((line) => `${line}\n`)
     .join("");
@@ -50,5 +53,5 @@ export function sumText(findings: readonly Finding[]): string {
   const parts = (["problem", "warning"] as const).flatMap((state) =>
     count(state) === 0 ? [] : [counted(count(state), state)],
   );
-  return parts.length === 0 ? "All is well." : `${parts.join(" and ")}.`;
+  return parts.length === 0 ? "No problems found." : `${parts.join(" and ")}.`;
 }

@@ -9,17 +9,17 @@ const summary = {
   config: about("The config file; null for the demo", either(text, nothing)),
   ok: yesOrNo,
   "reason?": about(
-    "Why it is not",
+    "Why it failed",
     oneOf("threw", "check", "timeout", "cpu", "memory", "stack", "cancelled", "crashed"),
   ),
   durationMs: number,
-  beforeMs: about("Before the code ran, of asking servers", number),
+  beforeMs: about("Time spent asking servers before the code ran", number),
   calls: number,
   failures: number,
-  charsIn: about("Of the tools' results", number),
-  charsOut: about("Of the value, the logs and what is displayed", number),
+  charsIn: about("Characters of the tools' results", number),
+  charsOut: about("Characters of the value, the logs and what is displayed", number),
   hasContents: about("Whether it was recorded with --record", yesOrNo),
-  receipt: about("The id that its receipt has", text),
+  receipt: about("Id of its receipt", text),
 };
 
 const excerpt = named("Excerpt", about("The beginning of a text, without secrets", record({ text, isWhole: yesOrNo })));
@@ -29,13 +29,13 @@ const call = named(
   record({
     server: text,
     tool: text,
-    "line?": about("Of the code", number),
-    startMs: about("Since the code began", number),
+    "line?": about("Line of the code", number),
+    startMs: about("Since the code started", number),
     endMs: number,
     outcome: oneOf("ok", "failed", "cancelled"),
     argumentChars: number,
     resultChars: number,
-    "code?": about("Of the error", text),
+    "code?": about("Error code", text),
     "message?": text,
     "arguments?": excerpt,
     "result?": excerpt,
@@ -45,12 +45,12 @@ const call = named(
 const execution = named(
   "Execution",
   about(
-    "With an id; texts only where hasContents",
+    "With an id; texts are present only if hasContents is true",
     record({
       ...summary,
       code: record({ chars: number, lines: number, "text?": text }),
       timeline: list(call),
-      moreCalls: about("After those, and not recorded each", number),
+      moreCalls: about("Number of later calls, which are not recorded individually", number),
       logs: record({ lines: number, chars: number, "entries?": list(record({ level: text, text })) }),
       "error?": record({ "code?": text, "line?": number, "name?": text, "message?": text, "hint?": text }),
       "value?": excerpt,

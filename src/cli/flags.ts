@@ -18,7 +18,7 @@ type Options = NonNullable<ParseArgsConfig["options"]>;
 /** Throws USAGE naming the first thing that is wrong. `-` alone is a positional: standard input. */
 export function checkFlags(rawArgs: string[], args: Args, commandName: string): void {
   const options = optionsOf(args);
-  const hint = `Its flags and arguments: claudikins ${commandName} --help`;
+  const hint = `For its flags and arguments: claudikins ${commandName} --help`;
   const tokens = tokensOf(rawArgs, options);
   const seen = new Set<string>();
   for (const token of tokens) {
@@ -30,7 +30,7 @@ export function checkFlags(rawArgs: string[], args: Args, commandName: string): 
         Object.keys(options).map((name) => `--${name}`),
       );
       const takesPairs = Object.values(args).some((each) => each.pairs);
-      const pair = takesPairs ? `As an argument it is written without them: ${token.name}=value.` : undefined;
+      const pair = takesPairs ? `To pass it as an argument, leave out the dashes: ${token.name}=value.` : undefined;
       throw new ClaudikinsError("USAGE", `Unknown flag ${token.rawName}`, {
         hint: [near, pair, hint].filter(Boolean).join(" "),
       });
@@ -40,7 +40,7 @@ export function checkFlags(rawArgs: string[], args: Args, commandName: string): 
     }
     if (token.value?.startsWith("--") && !token.inlineValue) {
       throw new ClaudikinsError("USAGE", `${token.rawName} needs a value, and ${token.value} looks like a flag`, {
-        hint: `If it is the value: --${token.name}=${token.value}`,
+        hint: `If that is the value, write --${token.name}=${token.value}`,
       });
     }
     if (known.type === "boolean" && token.value !== undefined) {
@@ -57,7 +57,7 @@ export function checkFlags(rawArgs: string[], args: Args, commandName: string): 
   const extra = words[places.length];
   if (extra && !places.at(-1)?.[1].several) {
     throw new ClaudikinsError("USAGE", `Unexpected argument "${extra.value}"`, {
-      hint: places.length > 0 ? `Quote an argument that has spaces. ${hint}` : hint,
+      hint: places.length > 0 ? `Quote arguments that contain spaces. ${hint}` : hint,
     });
   }
 }
@@ -92,6 +92,21 @@ function optionsOf(args: Args): Options {
 
 function tokensOf(args: string[], options: Options) {
   return parseArgs({ args, options, strict: false, allowPositionals: true, tokens: true }).tokens;
+}
+
+/** `NAME=value` and the like, by their names. The values may be secrets: errors do not show them. Throws USAGE. */
+export function parsePairs(
+  values: readonly string[],
+  flag: string,
+  { form, shown }: { form: RegExp; shown: string },
+): Map<string, string | undefined> {
+  return new Map(
+    values.map((value) => {
+      const [, name, text] = form.exec(value) ?? [];
+      if (name !== undefined) return [name, text];
+      throw new ClaudikinsError("USAGE", `${flag} takes ${shown}`);
+    }),
+  );
 }
 
 /** `5000` and `5000ms` are milliseconds, `5s` seconds, `2m` minutes. Throws USAGE. */
@@ -134,7 +149,7 @@ export function parseAddress(text: string, flag: string): { host: string; port: 
   const port = Number(match?.[2]);
   if (!match || port > 65_535) {
     throw new ClaudikinsError("USAGE", `${flag} takes a port, or host:port; got "${text}"`, {
-      hint: "For example 4600, 127.0.0.1:4600, [::1]:4600 or 0.0.0.0:4600; port 0 is any free one.",
+      hint: "Examples: 4600, 127.0.0.1:4600, [::1]:4600, 0.0.0.0:4600. Port 0 picks a free port.",
     });
   }
   return { host: match[1]?.replace(/^\[(.*)\]$/, "$1") ?? "127.0.0.1", port };

@@ -19,7 +19,7 @@ const tools = list(
         signature: text,
         example: text,
         score: number,
-        "also?": about("Ids of the same tool of other servers", texts),
+        "also?": about("Ids of the same tool on other servers", texts),
       }),
     ),
     named("ToolName", about("With --detail names", record(names))),
@@ -33,7 +33,7 @@ const tools = list(
           description: text,
           inputSchema: anything,
           "outputSchema?": anything,
-          "observed?": about("What its results looked like, as JSON Schema", anything),
+          "observed?": about("JSON Schema of the results seen so far", anything),
           example: text,
           notes: text,
           "also?": texts,
@@ -49,12 +49,12 @@ export const searchShape = either(
     record({
       query: text,
       tools,
-      searched: about("Tools in all", number),
+      searched: about("Total number of tools", number),
       notIndexed: about("Servers whose tools are not known yet", texts),
-      outdated: about("Servers whose tools may be others by now", texts),
+      outdated: about("Servers whose tools may have changed", texts),
     }),
   ),
-  named("Line", about("With -, of each query", record({ query: text, tools, "error?": problem }))),
+  named("Line", about("With -: one per query", record({ query: text, tools, "error?": problem }))),
 );
 
 /** Servers that are named where nothing was found. */
@@ -98,7 +98,7 @@ export function nothingText(searched: number, { near, servers }: Overview): stri
   const more = servers.length > maxServers ? ` and ${servers.length - maxServers} more` : "";
   return [
     `None of ${searched} tools matches. Try other words.`,
-    ...(near.length > 0 ? [`Names that are near: ${near.join(", ")}`] : []),
+    ...(near.length > 0 ? [`Similar names: ${near.join(", ")}`] : []),
     ...(shown.length > 0 ? [`Servers with tools: ${shown.join(", ")}${more}`] : []),
   ]
     .join("\n")

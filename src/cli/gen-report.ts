@@ -24,12 +24,12 @@ export const genShape = either(
           ...asked,
           written: number,
           removed: number,
-          collisions: about("Tools of which only one can have the identifier", list(texts)),
-          kept: about("Paths where a file of yours stands in the place of a generated one", texts),
+          collisions: about("Tools that share an identifier, which only one of them can have", list(texts)),
+          kept: about("Paths where your own file is in the place of a generated file", texts),
         }),
       ),
-      pruned: about("Servers that the config has no more", texts),
-      "cleaned?": about("With --clean: paths of what belonged to no server", texts),
+      pruned: about("Servers that are no longer in the config", texts),
+      "cleaned?": about("With --clean: paths of removed files that belonged to no server", texts),
     }),
   ),
   named(
@@ -53,21 +53,23 @@ export async function tellOfGen({ folder, servers, pruned, cleaned = [] }: Gener
       : table(["server", "tools", "written", "removed", "time", "state"], rows, io.stderr.columns),
   );
   await tellOfProblems(servers, io);
-  if (io.interrupted.aborted) await say("\nInterrupted: what the other servers said is written\n");
+  if (io.interrupted.aborted) await say("\nInterrupted: the tools of the other servers were written\n");
   for (const { server, collisions } of servers) {
     for (const names of collisions) {
       const nameless = names.find((name) => !isIdentifier(name)) ?? "";
       await say(
-        `\nwarning: ${names.join(" and ")} of ${server} would have the same name in code: call servers[${JSON.stringify(server)}][${JSON.stringify(nameless)}]\n`,
+        `\nwarning: ${names.join(" and ")} of ${server} would have the same name in code: use servers[${JSON.stringify(server)}][${JSON.stringify(nameless)}]\n`,
       );
     }
   }
   for (const path of servers.flatMap(({ kept }) => kept)) {
-    await say(`\nwarning: ${path} is not a generated file: it was left alone\n`);
+    await say(`\nwarning: ${path} is not a generated file and was left unchanged\n`);
   }
-  if (pruned.length > 0) await say(`\nRemoved, not in the config any more: ${pruned.join(", ")}\n`);
+  if (pruned.length > 0) await say(`\nRemoved, because they are no longer in the config: ${pruned.join(", ")}\n`);
   if (cleaned.length > 0) {
-    await say(`\nRemoved, belonged to no server:\n${cleaned.map((path) => `  ${relative(folder, path)}\n`).join("")}`);
+    await say(
+      `\nRemoved, because they belonged to no server:\n${cleaned.map((path) => `  ${relative(folder, path)}\n`).join("")}`,
+    );
   }
   await io.stdout.write(`${folder}\n`);
 }
@@ -94,7 +96,7 @@ export async function tellOfCheck(report: RegistryCheck, io: Io): Promise<void> 
     await io.stderr.write(`\n${errorText(stale, hasColours(io.stderr, io))}`);
   } else if (servers.every(({ problem }) => !problem)) {
     const count = servers.reduce((sum, { tools }) => sum + tools, 0);
-    await io.stdout.write(`Current: ${count} tools of ${servers.length} servers in ${folder}\n`);
+    await io.stdout.write(`Up to date: ${count} tools of ${servers.length} servers in ${folder}\n`);
   }
 }
 
@@ -120,7 +122,7 @@ export function staleness({ folder, servers, differences }: RegistryCheck): Clau
   const count = servers.reduce((sum, server) => sum + server.differences.length, differences.length);
   if (count === 0) return undefined;
   const files = count === 1 ? "1 file" : `${count} files`;
-  return new ClaudikinsError("REGISTRY_STALE", `The registry in ${folder} is not current: ${files}`, {
-    hint: "Generate it again: claudikins gen",
+  return new ClaudikinsError("REGISTRY_STALE", `The registry in ${folder} is out of date: ${files}`, {
+    hint: "To update it: claudikins gen",
   });
 }

@@ -1,8 +1,7 @@
-/** Help texts: of everything, of a group of commands, of one command with the shape of its JSON. */
-import { version } from "../version.ts";
+/** Help texts: of everything, of a group of commands, of one command. */
+import { documentation, version } from "../version.ts";
 import { bold, cyan, paint } from "./colours.ts";
-import type { Arg, Command } from "./command.ts";
-import { about, either, failureShape, named, type Shape } from "./shapes.ts";
+import type { Arg, Args, Command } from "./command.ts";
 import { wrapped } from "./word-wrap.ts";
 
 export interface Page {
@@ -28,11 +27,11 @@ export function overviewText(sections: Section[], page: Page): string {
 Usage: claudikins <command> [options]
 
 ${texts.join("\n")}
-Without a config file, everything works on the demo server. Try:
+Without a config file, claudikins uses its built-in demo server. Try:
   claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
-
 Help for a command: claudikins <command> --help
-With --json, what goes wrong is {"error":{"code","message","hint"?}}, in one line on stderr.
+With --json, errors on stderr are {"error":{"code","message","hint"?}}
+Documentation: ${documentation}
 `;
 }
 
@@ -47,15 +46,12 @@ Help for a command: ${name} <command> --help
 `;
 }
 
-/** The writer of types is loaded only where there is one to write. */
-export async function commandText(command: Command, path: string[], page: Page): Promise<string> {
+export function commandText(command: Command, path: string[], page: Page): string {
   const { description, args, examples, json } = command;
-  const positionals = Object.entries(args).filter(([, arg]) => arg.type === "positional");
-  const flags = Object.entries(args).filter(([, arg]) => arg.type !== "positional");
-  const usage = ["claudikins", ...path, ...(flags.length > 0 ? ["[options]"] : []), ...positionals.map(placeText)];
+  const [positionals, flags] = split(args);
   const parts = [
     `${paragraph(description, page)}\n`,
-    `Usage: ${usage.join(" ")}\n`,
+    `Usage: ${usageText(command, path)}\n`,
     positionals.length > 0 &&
       heading("Arguments", page) +
         rows(
@@ -64,9 +60,20 @@ export async function commandText(command: Command, path: string[], page: Page):
         ),
     flags.length > 0 && heading("Options", page) + rows(flags.map(flagLine), page),
     heading("Examples", page) + examples.map((line) => `  ${line}\n`).join(""),
-    json && heading("JSON", page) + indented(await jsonText(json, command.jsonFailure)),
+    json && `Schema of the --json output: claudikins ${path.join(" ")} --help --json\n`,
   ];
   return parts.filter(Boolean).join("\n");
+}
+
+/** Positional arguments, and flags. */
+export function split(args: Args): [positionals: [string, Arg][], flags: [string, Arg][]] {
+  const all = Object.entries(args);
+  return [all.filter(([, arg]) => arg.type === "positional"), all.filter(([, arg]) => arg.type !== "positional")];
+}
+
+export function usageText({ args }: Command, path: string[]): string {
+  const [positionals, flags] = split(args);
+  return ["claudikins", ...path, ...(flags.length > 0 ? ["[options]"] : []), ...positionals.map(placeText)].join(" ");
 }
 
 function heading(title: string, { colours }: Page): string {
@@ -97,34 +104,8 @@ function placeText([name, { required, several }]: [string, Arg]): string {
 }
 
 /** A short form first, with room for it where there is none. */
-function flagLine([name, arg]: [string, Arg]): Line {
+export function flagLine([name, arg]: [string, Arg]): Line {
   const [short] = "alias" in arg ? [arg.alias].flat() : [];
   const value = arg.type === "boolean" ? "" : ` <${arg.valueHint ?? name}>`;
   return [`${short === undefined ? "    " : `-${short}, `}--${name}${value}`, arg.description ?? ""];
-}
-
-function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, "  ");
-}
-
-/** As TypeScript, each named shape once. */
-async function jsonText(json: Shape, more: Readonly<Record<string, Shape>>): Promise<string> {
-  const { declareType } = await import("../registry/types/declarations.ts");
-  const $defs: Record<string, Shape> = {};
-  const withNames = (value: unknown): unknown => {
-    if (value === json) return { $ref: "#/$defs/Output" };
-    if (Array.isArray(value)) return value.map(withNames);
-    if (typeof value !== "object" || value === null) return value;
-    const { title, ...shape } = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withNames(each)]));
-    if (typeof title !== "string") return shape;
-    $defs[title] = shape;
-    return { $ref: `#/$defs/${title}` };
-  };
-  const shapes = [named("Output", json)];
-  if (Object.keys(more).length > 0) {
-    shapes.push(named("Failure", about("In one line, on stderr; stdout is empty", failureShape(more))));
-  }
-  const document = { ...(withNames(either(...shapes)) as Shape), $defs };
-  // What holds them together is no type of anything.
-  return declareType(document, "All", new Set()).replace(/^.*\n\n?/, "");
 }

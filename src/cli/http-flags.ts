@@ -12,44 +12,56 @@ export const httpArgs = {
   http: {
     type: "string",
     valueHint: "[host:]port",
-    description: "Speak MCP over HTTP, at /mcp of this address (host: 127.0.0.1); port 0 is any that is free",
+    description: "Serve over HTTP at /mcp of this address (default host 127.0.0.1); port 0 picks a free port",
   },
   "token-env": {
     type: "string",
     valueHint: "name",
-    description: "Callers must send the token in this environment variable",
+    description: "Require the token in this environment variable",
     complete: "variable",
   },
   "token-file": {
     type: "string",
     valueHint: "file",
-    description: "Callers must send the token in this file (default: one that claudikins makes and keeps)",
+    description: "Require the token in this file (default: a file that claudikins creates and keeps)",
     complete: "file",
   },
   "without-token": {
     type: "boolean",
-    description: "Ask for no token: everybody who can reach the address can call all your servers",
+    description: "Require no token: anyone who can reach the address can call all your servers",
   },
   "allow-host": {
     type: "string",
     valueHint: "name",
-    description: "A name of this machine that callers use (repeatable)",
+    description: "Name of this machine that callers may use (repeatable)",
     ...repeatable,
   },
   "allow-origin": {
     type: "string",
     valueHint: "url",
-    description: "Web pages that may call, like https://app.example.com (repeatable)",
+    description: "Origin of web pages that may call, such as https://app.example.com (repeatable)",
     ...repeatable,
   },
-  "max-sessions": { type: "string", valueHint: "n", description: "Sessions at once; more end idle ones (100)" },
+  "max-sessions": {
+    type: "string",
+    valueHint: "n",
+    description: "Maximum number of sessions; new sessions end idle ones (default 100)",
+  },
   "reconnect-after": {
     type: "string",
     valueHint: "time",
-    description: "Clients that can come back are sent away after it, and come back (5m)",
+    description: "Close connections after this time if their clients can resume them (default 5m)",
   },
-  "session-idle": { type: "string", valueHint: "time", description: "A session that is not used ends after it (30m)" },
-  grace: { type: "string", valueHint: "time", description: "What running calls may still take when it ends (20s)" },
+  "session-idle": {
+    type: "string",
+    valueHint: "time",
+    description: "End a session after this time without use (default 30m)",
+  },
+  grace: {
+    type: "string",
+    valueHint: "time",
+    description: "Time that running calls get to finish on shutdown (default 20s)",
+  },
 } as const satisfies Args;
 
 type Flags = { [Name in keyof typeof httpArgs]?: string | boolean | undefined };
@@ -86,14 +98,14 @@ export function httpChoice(
   const { http, grace, "max-sessions": sessions, "session-idle": idle, "reconnect-after": reconnect } = flags;
   if (typeof http !== "string") {
     const stray = Object.keys(httpArgs).find((name) => flags[name as keyof Flags] !== undefined);
-    if (stray !== undefined) throw new ClaudikinsError("USAGE", `--${stray} is for --http, which is not given`);
+    if (stray !== undefined) throw new ClaudikinsError("USAGE", `--${stray} works only with --http`);
     return undefined;
   }
   const address = parseAddress(http, "--http");
   const token = tokenOf(flags, io);
   if (token === undefined && !flags["without-token"] && !isLoopback(address.host)) {
-    throw new ClaudikinsError("USAGE", `Other machines can reach ${address.host}: a token is needed`, {
-      hint: "Give one with --token-env NAME or --token-file FILE (openssl rand -hex 32 makes one), or say --without-token.",
+    throw new ClaudikinsError("USAGE", `Other machines can reach ${address.host}, so a token is required`, {
+      hint: "Give a token with --token-env NAME or --token-file FILE (to make one: openssl rand -hex 32), or add --without-token.",
     });
   }
   return {
@@ -122,7 +134,8 @@ export function isUsableToken(token: string): boolean {
 function tokenOf(flags: Flags, { env, cwd }: Pick<Io, "env" | "cwd">): string | undefined {
   const { "token-env": variable, "token-file": file, "without-token": without } = flags;
   const ways = [variable, file, without].filter((each) => each !== undefined);
-  if (ways.length > 1) throw new ClaudikinsError("USAGE", "Give --token-env, --token-file or --without-token, not two");
+  if (ways.length > 1)
+    throw new ClaudikinsError("USAGE", "Use only one of --token-env, --token-file and --without-token");
   if (typeof variable === "string") return usable(env[variable]?.trim(), `The variable ${variable}`, "NEEDS_VARIABLE");
   if (typeof file === "string") return usable(readToken(resolve(cwd, file)), `The file ${file}`, "USAGE");
   return undefined;
@@ -137,10 +150,10 @@ function readToken(file: string): string {
 }
 
 function usable(token: string | undefined, where: string, code: "NEEDS_VARIABLE" | "USAGE"): string {
-  const hint = "openssl rand -hex 32 makes one.";
+  const hint = "To make a token: openssl rand -hex 32";
   if (token === undefined || token === "") throw new ClaudikinsError(code, `${where} has no token`, { hint });
   if (!isUsableToken(token)) {
-    const message = `${where} has no usable token: it has to be ${minTokenLength} or more plain characters without spaces`;
+    const message = `${where} has no usable token: a token is ${minTokenLength} or more ASCII characters without spaces`;
     throw new ClaudikinsError("USAGE", message, { hint });
   }
   return token;

@@ -14,7 +14,7 @@ export interface KeptToken {
   isNew: boolean;
 }
 
-const others = "Delete it, and claudikins makes a new token; or give one with --token-env or --token-file.";
+const others = "Delete the file to let claudikins make a new token, or give a token with --token-env or --token-file.";
 
 /**
  * The token in the file, which is made if it is missing. Any process creates it; concurrent creation is safe. Throws USAGE for
@@ -34,14 +34,10 @@ export async function keptToken(file: string): Promise<KeptToken> {
     });
   } catch (cause) {
     if (cause instanceof ClaudikinsError && cause.code !== "FILE_NOT_WRITABLE") throw cause;
-    throw new ClaudikinsError(
-      "FILE_NOT_WRITABLE",
-      `There is no place for the token of serve --http: ${messageOf(cause)}`,
-      {
-        hint: "Give a token with --token-env NAME or --token-file FILE.",
-        cause,
-      },
-    );
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot store the token of serve --http: ${messageOf(cause)}`, {
+      hint: "Give a token with --token-env NAME or --token-file FILE.",
+      cause,
+    });
   }
 }
 
@@ -52,7 +48,7 @@ function tokenIn(file: string): string | undefined {
   try {
     const { uid, mode } = fstatSync(opened);
     const isPrivate = process.platform === "win32" || (uid === process.getuid?.() && (mode & 0o077) === 0);
-    if (!isPrivate) throw unusable(`Others can read or change ${file}, so its token is no secret`);
+    if (!isPrivate) throw unusable(`Others can read or change ${file}, so its token is not secret`);
     const token = readFileSync(opened, "utf8").trim();
     if (!isUsableToken(token)) throw unusable(`${file} has no usable token`);
     return token;

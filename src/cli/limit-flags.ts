@@ -9,16 +9,22 @@ const size = { type: "string", valueHint: "size" } as const;
 const count = { type: "string", valueHint: "n" } as const;
 
 export const limitArgs = {
-  timeout: { ...time, description: "Stop the code after this time, for example 5000, 5s or 2m (30s)" },
-  cpu: { ...time, description: "Stop it when it has computed for so long; waiting does not count (20s)" },
-  memory: { ...size, description: "What the code may take, for example 64mb (256mb)" },
-  stack: { ...size, description: "What nested calls may take, 32kb to 256kb (256kb)" },
-  calls: { ...count, description: "Tool calls in all (10000)" },
-  "calls-in-flight": { ...count, description: "Tool calls that run together; more wait (100)" },
-  "argument-size": { ...size, description: "The arguments of one call (8mb)" },
-  "result-size": { ...size, description: "The result of one call (64mb)" },
-  "value-size": { ...size, description: "The returned value, and all that is displayed (32mb)" },
-  "log-size": { ...size, description: "Log lines; of more, the beginning and the end are kept (8mb)" },
+  timeout: { ...time, description: "Stop the code after this time, such as 5000, 5s or 2m (default 30s)" },
+  cpu: { ...time, description: "Stop the code after this much computing time; waiting does not count (default 20s)" },
+  memory: { ...size, description: "Memory limit of the code, such as 64mb (default 256mb)" },
+  stack: { ...size, description: "Stack size for nested calls, 32kb to 256kb (default 256kb)" },
+  calls: { ...count, description: "Maximum number of tool calls (default 10000)" },
+  "calls-in-flight": { ...count, description: "Maximum number of concurrent tool calls; others wait (default 100)" },
+  "argument-size": { ...size, description: "Maximum size of one call's arguments (default 8mb)" },
+  "result-size": { ...size, description: "Maximum size of one call's result (default 64mb)" },
+  "value-size": {
+    ...size,
+    description: "Maximum size of the returned value and of all that is displayed (default 32mb)",
+  },
+  "log-size": {
+    ...size,
+    description: "Maximum size of the logs; of longer logs, the beginning and the end are kept (default 8mb)",
+  },
 } as const satisfies ArgsDef;
 
 type LimitFlags = { [Name in keyof typeof limitArgs]?: string | undefined };

@@ -44,7 +44,7 @@ export class OpenTrace implements AsyncDisposable {
       writeSync(this.#file, `${JSON.stringify(line)}\n`);
     } catch (error) {
       this.#end();
-      this.#show(`warning: the trace is not written any more: ${messageOf(error)}\n`);
+      this.#show(`warning: the trace file is no longer written: ${messageOf(error)}\n`);
     }
   }
 

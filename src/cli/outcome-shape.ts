@@ -3,7 +3,7 @@ import { about, anything, byName, list, named, number, oneOf, record, text } fro
 
 const common = {
   logs: list(named("LogEntry", record({ level: oneOf("debug", "log", "info", "warn", "error"), text }))),
-  display: about("Content blocks for hosts", list(anything)),
+  display: about("Content blocks for agents", list(anything)),
   receipt: named(
     "Receipt",
     record({
@@ -15,15 +15,17 @@ const common = {
         "By tool id",
         byName(record({ calls: number, failures: number, durationMs: number, resultChars: number })),
       ),
-      charsIn: about("Of the tools' results", number),
-      charsOut: about("Of the value, the logs and what is displayed", number),
-      "registry?": about("What was asked of the registry first", text),
+      charsIn: about("Characters of the tools' results", number),
+      charsOut: about("Characters of the value, the logs and what is displayed", number),
+      "registry?": about("The first query to the registry", text),
     }),
   ),
 };
 
 /** A value that JSON has no word for is left out. */
-export const doneShape = record({ ok: { const: true }, "value?": anything, ...common });
+export const filesShape = about("With --output", list(record({ file: text, mimeType: text, bytes: number })));
+
+export const doneShape = record({ ok: { const: true }, "value?": anything, ...common, "files?": filesShape });
 
 export const failedShape = named(
   "Failed",

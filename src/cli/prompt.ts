@@ -18,7 +18,7 @@ export async function choose(io: Io, question: string, choices: readonly string[
   const lines = choices.map((choice, place) => `  ${place + 1}  ${choice}\n`).join("");
   await io.stderr.write(`${question}\n${lines}`);
   for (;;) {
-    const answer = (await ask(io, `Which one? 1 to ${choices.length}: `)).trim();
+    const answer = (await ask(io, `Choose 1 to ${choices.length}: `)).trim();
     const place = /^\d+$/.test(answer) ? Number(answer) : 0;
     if (place >= 1 && place <= choices.length) return place - 1;
   }
@@ -29,6 +29,6 @@ export async function ask(io: Io, question: string, { hidden = false } = {}): Pr
   const onReady = () => io.stderr.write(question);
   const answer = await io.stdin.line({ signal: io.interrupted, hidden, onReady });
   if (hidden || answer === undefined) await io.stderr.write("\n");
-  if (answer === undefined) throw new ClaudikinsError("CANCELLED", "No answer: nothing was changed");
+  if (answer === undefined) throw new ClaudikinsError("CANCELLED", "No answer was given. Nothing was changed");
   return answer;
 }

@@ -11,7 +11,7 @@ import type { Io } from "./io.ts";
 export const recordArgs = {
   record: {
     type: "boolean",
-    description: "Keep code, arguments, results and logs, too, for claudikins trace, without secrets",
+    description: "Also record code, arguments, results and logs, without secrets, for claudikins trace",
   },
 } as const satisfies Args;
 

@@ -44,14 +44,6 @@ export function logText({ level, text }: LogEntry, colours: boolean): string {
   return `${mark}${text}\n`;
 }
 
-/** What was displayed for a host that can show it: here only what it was; `--json` gives it whole. */
-export function displayText(displayed: unknown): string {
-  const { type, mimeType, data } = (displayed ?? {}) as { type?: unknown; mimeType?: unknown; data?: unknown };
-  const what = typeof type === "string" ? type : "value";
-  const size = typeof data === "string" ? `, ${Math.floor((data.length * 3) / 4)} bytes` : "";
-  return `[displayed: ${what}${typeof mimeType === "string" ? ` ${mimeType}` : ""}${size}]\n`;
-}
-
 export function receiptLine(receipt: Receipt, colours: boolean): string {
   return `${paint(receiptText(receipt), dim, colours)}\n`;
 }

@@ -1,16 +1,12 @@
-/** What `call --output` writes: the images, sounds and other files that are in a tool's result, or else its value. */
+/** What `--output` writes: the images, sounds and other files that are in a result, or else its value. */
 import { accessSync, constants, type Stats, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
-import { isObject, objectsOf, type ToolResult } from "../clients/result.ts";
+import { objectsOf, type ToolResult } from "../clients/result.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
-
-/** A part of a result that is no text. */
-export interface Binary {
-  type: "image" | "audio" | "resource";
-  mimeType: string;
-  /** In base64. */
-  data: string;
-}
+import { makeFolder, writeBytes } from "../files.ts";
+import { type Binary, binaryOf } from "../media.ts";
+import { grouped } from "../outcome-text.ts";
+import { valueText } from "./report.ts";
 
 export interface WrittenFile {
   file: string;
@@ -18,28 +14,8 @@ export interface WrittenFile {
   bytes: number;
 }
 
-/** Undefined where the block is text, or a link. */
-export function binaryOf(block: unknown): Binary | undefined {
-  if (!isObject(block)) return undefined;
-  const { type, data, mimeType, resource } = block;
-  if (typeof data === "string" && (type === "image" || type === "audio"))
-    return { type, data, mimeType: mimeOf(mimeType) };
-  if (!isObject(resource) || typeof resource["blob"] !== "string") return undefined;
-  return { type: "resource", data: resource["blob"], mimeType: mimeOf(resource["mimeType"]) };
-}
-
 export function binariesOf({ content }: ToolResult): Binary[] {
   return objectsOf(content).flatMap((block) => binaryOf(block) ?? []);
-}
-
-export function bytesOf({ data }: Binary): number {
-  return Buffer.byteLength(data, "base64");
-}
-
-/** What is no type is not shown: it may be anything. */
-function mimeOf(mimeType: unknown): string {
-  const isType = typeof mimeType === "string" && /^[\w.+-]+\/[\w.+-]+(?:; ?[ \w.="-]*)?$/.test(mimeType);
-  return isType ? mimeType : "application/octet-stream";
 }
 
 /** The place of a file that can be written there. To be asked before the tool is called. Throws FILE_NOT_WRITABLE. */
@@ -51,12 +27,12 @@ export function outputPlace(file: string, cwd: string): string {
   }
   const folder = dirname(path);
   if (!statsOf(folder)?.isDirectory()) {
-    throw notWritable(file, "its folder is not there", `Make it first: mkdir -p ${dirname(file)}`);
+    throw notWritable(file, "its folder does not exist", `Create it first: mkdir -p ${dirname(file)}`);
   }
   try {
     accessSync(found ? path : folder, constants.W_OK);
   } catch (error) {
-    throw notWritable(file, messageOf(error), "Name one that you may write.");
+    throw notWritable(file, messageOf(error), "Choose a file that you can write to.");
   }
   return path;
 }
@@ -76,7 +52,11 @@ function write(bytes: Uint8Array, file: string, cwd: string): void {
     // In its place: it may be a link, or no file at all.
     writeFileSync(path, bytes);
   } catch (error) {
-    throw notWritable(file, messageOf(error), "The tool has been called: see what that did before you call it again.");
+    throw notWritable(
+      file,
+      messageOf(error),
+      "The tool was already called: check what it did before you call it again.",
+    );
   }
 }
 
@@ -91,6 +71,18 @@ export function writeBinaries(binaries: readonly Binary[], file: string, cwd: st
     const bytes = Buffer.from(binary.data, "base64");
     write(bytes, name, cwd);
     return { file: name, mimeType: binary.mimeType, bytes: bytes.length };
+  });
+}
+
+/** Of an execution without `--output`: in the workspace, by its id. The paths are absolute. Throws FILE_NOT_WRITABLE. */
+export function keepBinaries(binaries: readonly Binary[], workspace: string, id: string): WrittenFile[] {
+  const folder = join(workspace, "outputs");
+  if (binaries.length > 0) makeFolder(folder);
+  return binaries.map((binary, place) => {
+    const file = numbered(join(folder, id), place + 1, binary);
+    const bytes = Buffer.from(binary.data, "base64");
+    writeBytes(file, bytes);
+    return { file, mimeType: binary.mimeType, bytes: bytes.length };
   });
 }
 
@@ -131,4 +123,14 @@ function endingOf(mimeType: string): string | undefined {
   const type = mimeType.toLowerCase().split(";", 1)[0]!.trim();
   const half = /^[a-z]+\/([a-z0-9]{1,8})$/.exec(type)?.[1];
   return endings.get(type) ?? (half === undefined ? undefined : `.${half}`);
+}
+
+/** Text as it is; data as JSON. Throws FILE_NOT_WRITABLE. */
+export function writeValue(value: unknown, file: string, cwd: string): WrittenFile {
+  if (typeof value === "string") return writeText(value, "text/plain", file, cwd);
+  return writeText(valueText(value), "application/json", file, cwd);
+}
+
+export function writtenText({ file, mimeType, bytes }: WrittenFile): string {
+  return `Wrote ${file} (${mimeType}, ${grouped(bytes)} bytes)\n`;
 }

@@ -45,12 +45,17 @@ async function dispatch(argv: string[], io: Io): Promise<number> {
   const [first] = argv;
   if (first === "--version" || first === "-v" || first === "version") return print(io, `${version}\n`);
   const asksForHelp = first === "help" || beforeTerminator(argv).some((word) => word === "--help" || word === "-h");
+  const asksForJson = beforeTerminator(argv).includes("--json");
   const words = first === "help" ? argv.slice(1).filter((word) => !word.startsWith("-")) : argv;
   const found = findCommand(words, commands, []);
   if ("group" in found) {
     const output = asksForHelp ? io.stdout : io.stderr;
     const page = pageOf(output, io);
     const { group } = found;
+    if (asksForHelp && asksForJson) {
+      const { commandsJson } = await import("./help-json.ts");
+      return print(io, commandsJson(group?.commands ?? commands, found.path));
+    }
     await output.write(
       group ? groupText(group.description, shownOf(group.commands), found.path, page) : overview(page),
     );
@@ -59,7 +64,11 @@ async function dispatch(argv: string[], io: Io): Promise<number> {
   }
   const { path, rest } = found;
   const { default: command } = await found.entry.load();
-  if (asksForHelp) return print(io, await commandText(command, path, pageOf(io.stdout, io)));
+  if (asksForHelp && asksForJson) {
+    const { commandJson } = await import("./help-json.ts");
+    return print(io, commandJson(command, path));
+  }
+  if (asksForHelp) return print(io, commandText(command, path, pageOf(io.stdout, io)));
   checkFlags(rest, command.args, path.join(" "));
   checkLevel(logLevel(io));
   const { result } = await runCommand(command.definition, { rawArgs: rest, data: io });
@@ -106,8 +115,11 @@ function beforeTerminator(argv: string[]): string[] {
   return argv.slice(0, argv.includes("--") ? argv.indexOf("--") : argv.length);
 }
 
+/** Help is at most this wide, in a file as on a wide terminal. */
+const helpWidth = 80;
+
 function pageOf(output: Output, io: Io): Page {
-  return { colours: hasColours(output, io), width: output.columns };
+  return { colours: hasColours(output, io), width: Math.min(output.columns ?? helpWidth, helpWidth) };
 }
 
 async function print(io: Io, text: string): Promise<number> {

@@ -1,10 +1,10 @@
-/** What commands of a shell count for the ledger, beside the calls of tools: code that was run, and what led to us. */
+/** What commands of a shell count for the ledger, beside the calls of tools: executions, and what led to us. */
 import type { Toolbox } from "../flows/toolbox.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";
-import type { Receipt } from "../sandbox/contract.ts";
 
-export function countExecution(toolbox: Toolbox, code: string, { charsOut }: Receipt): void {
-  toolbox.ledger.add({ executions: 1, codeChars: code.length, returnedChars: charsOut });
+/** Counts no characters: nobody knows whether a model reads what a shell prints. */
+export function countExecution(toolbox: Toolbox, code: string): void {
+  toolbox.ledger.add({ shellExecutions: 1 });
   countMark(toolbox, code);
 }
 

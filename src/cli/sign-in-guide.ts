@@ -33,25 +33,27 @@ export class TerminalGuide implements Guide {
       this.#askForPaste(way);
       return;
     }
-    this.#say(`Your browser opens, to sign in to ${server}. If it does not, open this address:\n\n  ${way.to.href}\n`);
+    this.#say(
+      `Opening your browser to sign in to ${server}. If it does not open, go to this address:\n\n  ${way.to.href}\n`,
+    );
     // The browser may be on another machine after all. Who pipes something in did not mean us.
     if (this.#io.stdin.isTerminal) this.#listen(way);
     void openBrowser(way.to, this.#io.env).then((isOpen) => {
       if (isOpen || way.ended.aborted) return;
-      this.#say("No browser could be opened here: open the address above in one.");
+      this.#say("No browser could be opened. Open the address above in a browser.");
       this.#askForPaste(way);
     });
   }
 
   stray(): void {
-    const problem = "An answer came that belongs to another sign-in. This one goes on waiting.";
+    const problem = "An answer arrived for another sign-in. Still waiting for this one.";
     if (this.#options.json) this.#sayJson({ problem });
     else this.#say(problem);
   }
 
   #askForPaste(way: Way): void {
     this.#say(
-      `In the end the browser is sent to ${way.back.href}. Where it cannot get there, since it runs on\nanother machine, copy the whole address that it shows then, and paste it here.\n`,
+      `After the sign-in, the browser goes to ${way.back.href}.\nIf it runs on another machine and cannot load that page, copy the full address\nfrom the browser and paste it here.\n`,
     );
     this.#listen(way);
   }

@@ -23,24 +23,28 @@ export const changesShape = list(
 );
 
 export const whereArgs = {
-  user: { type: "boolean", description: "For you, in all projects (this is what counts where nothing is said)" },
+  user: { type: "boolean", description: "Apply to all your projects (default)" },
   project: {
     type: "boolean",
-    description: "For this project: beside its claudikins.json, or at the top of its repository",
+    description: "Apply to this project: beside its claudikins.json, or at the top of its repository",
   },
   host: {
     type: "string",
     valueHint: "name",
     description:
-      "Only for this host: claude (claude-code), codex, cursor, vscode, windsurf, gemini, opencode, zed (repeatable)",
+      "Apply only to this agent: claude (claude-code), codex, cursor, vscode, windsurf, gemini, opencode, zed (repeatable)",
     choices: ["claude", "codex", "cursor", "vscode", "windsurf", "gemini", "opencode", "zed"],
     ...repeatable,
   },
 } as const;
 
 export const changeArgs = {
-  force: { type: "boolean", description: "Also a file that is not ours, or that was changed since; it is not kept" },
-  "dry-run": { type: "boolean", description: "Show what would change, line by line, and write nothing" },
+  force: {
+    type: "boolean",
+    description:
+      "Also overwrite or remove a file that claudikins did not write or that has changed since; no copy is kept",
+  },
+  "dry-run": { type: "boolean", description: "Show the changes as a diff, and write nothing" },
 } as const;
 
 export function surroundingsOf({ env, cwd }: Io): Surroundings {
@@ -49,7 +53,7 @@ export function surroundingsOf({ env, cwd }: Io): Surroundings {
 
 /** Throws USAGE. */
 export function scopeOf(args: { user?: boolean | undefined; project?: boolean | undefined }): Scope {
-  if (args.user && args.project) throw new ClaudikinsError("USAGE", "Give --user or --project, not both");
+  if (args.user && args.project) throw new ClaudikinsError("USAGE", "Use --user or --project, not both");
   return args.project ? "project" : "user";
 }
 
@@ -59,8 +63,8 @@ export function namedHosts(names: string[]): readonly Host[] | undefined {
   const chosen = chosenHosts(names.map((name) => (name === "claude" ? "claude-code" : name)));
   const without = chosen.find((host) => !hasSkills(host));
   if (!without) return chosen;
-  throw new ClaudikinsError("USAGE", `${without.title} reads no skills from a folder`, {
-    hint: `These do: ${allHosts
+  throw new ClaudikinsError("USAGE", `${without.title} does not read skills from a folder`, {
+    hint: `Agents that do: ${allHosts
       .filter(hasSkills)
       .map(({ name }) => name)
       .join(", ")}.`,
@@ -90,8 +94,8 @@ export function filesFor(
       kinds.includes("section") && !files.some((file) => file.kind === "section" && file.hosts.includes(name)),
   );
   if (named && without) {
-    throw new ClaudikinsError("USAGE", `${without.title} keeps what you tell it for all projects in no file`, {
-      hint: "For one project it reads AGENTS.md: add --project.",
+    throw new ClaudikinsError("USAGE", `${without.title} has no file for instructions that apply to all projects`, {
+      hint: "In a project, it reads AGENTS.md: add --project.",
     });
   }
   return files;
@@ -130,9 +134,9 @@ export async function tellOfChanges(
 const words: Record<FileChange["kind"], Record<Exclude<FileChange["result"], "failed">, string>> = {
   skill: { written: "Wrote", replaced: "Replaced", removed: "Removed", unchanged: "Unchanged:" },
   section: {
-    written: "Wrote our section into",
-    replaced: "Replaced our section in",
-    removed: "Took our section out of",
+    written: "Added the claudikins section to",
+    replaced: "Replaced the claudikins section in",
+    removed: "Removed the claudikins section from",
     unchanged: "Unchanged:",
   },
 };

@@ -8,12 +8,16 @@ import { table } from "./table.ts";
 
 const compared = named(
   "Compared",
-  about("Tokens: had the model called the tools itself, and as it was", record({ without: number, with: number })),
+  about(
+    "Tokens without claudikins, if the model had called the tools itself, and with claudikins",
+    record({ without: number, with: number }),
+  ),
 );
 
 const figures = {
   sessions: number,
   executions: number,
+  shellExecutions: about("Runs of `claudikins exec`, which are in no comparison of tokens", number),
   searches: number,
   calls: number,
   failures: number,
@@ -27,7 +31,7 @@ const figures = {
       results: compared,
       searches: compared,
       all: compared,
-      keptOut: about("Less than nothing where claudikins cost more than it saved", number),
+      keptOut: about("Negative if claudikins cost more than it saved", number),
     }),
   ),
 };
@@ -42,7 +46,7 @@ export const statsShape = either(
       others: oneOf("characters / 4"),
     }),
     total: record(figures),
-    periods: list(record({ period: about("A day; of what is long ago a month or a year", text), ...figures })),
+    periods: list(record({ period: about("A day; for older figures, a month or a year", text), ...figures })),
     tools: list(record({ ...used, takenTokens: number })),
     hooks: list(record({ hook: text, serve: number, files: number, shell: number })),
     problems: texts,
@@ -61,10 +65,12 @@ const wideTable = 72;
 
 export function statsText(statistics: Statistics, server: string | undefined, canvas: Canvas): string {
   const { total, periods, tools } = statistics;
+  // Where no agent has used claudikins, there is nothing to compare.
+  const isCompared = total.tokens.all.without + total.tokens.all.with > 0;
   const parts = [
     `${paint(rangeText(periods), bold, canvas.colours)}: ${countsText(total, server)}\n`,
-    ...(server === undefined ? [comparisonText(total, canvas)] : []),
-    chartText(periods, server, canvas),
+    ...(server === undefined && isCompared ? [comparisonText(total, canvas)] : []),
+    ...(server !== undefined || isCompared ? [chartText(periods, server, canvas)] : []),
     ...(tools.length > 0 ? [toolsText(statistics, canvas)] : []),
     notesText(statistics, server, canvas),
   ];
@@ -76,7 +82,8 @@ function rangeText(periods: PeriodFigures[]): string {
   return first === last ? first : `${first} to ${last}`;
 }
 
-function countsText({ sessions, executions, searches, calls, failures, durationMs }: Figures, server?: string): string {
+function countsText(figures: Figures, server?: string): string {
+  const { sessions, executions, shellExecutions, searches, calls, failures, durationMs } = figures;
   const counted = (count: number, noun: string) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
   const failed = failures > 0 ? ` (${grouped(failures)} failed)` : "";
   return [
@@ -84,6 +91,7 @@ function countsText({ sessions, executions, searches, calls, failures, durationM
       ? [
           counted(sessions, "session"),
           counted(executions, "execution"),
+          ...(shellExecutions > 0 ? [`${counted(shellExecutions, "execution")} from a shell`] : []),
           `${grouped(searches)} search${searches === 1 ? "" : "es"}`,
         ]
       : [server]),
@@ -103,7 +111,7 @@ function comparisonText({ tokens }: Figures, { width, colours }: Canvas): string
   ];
   const { keptOut, all } = tokens;
   const share = all.without > 0 ? ` (${Math.floor((100 * keptOut) / all.without)} %)` : "";
-  const sum = keptOut >= 0 ? "kept out of contexts" : "more than without: there was little to save";
+  const sum = keptOut >= 0 ? "kept out of the context" : "more than without claudikins: there was little to save";
   return [
     table(["tokens", "without", "with claudikins"], rows, width, [1, 2]),
     `${paint(`${grouped(Math.abs(keptOut))} tokens ${sum}${keptOut >= 0 ? share : ""}`, bold, colours)}\n`,
@@ -115,7 +123,7 @@ function chartText(periods: PeriodFigures[], server: string | undefined, canvas:
     const value = server === undefined ? tokens.keptOut : tokens.results.without;
     return { name: period, value, text: grouped(value) };
   });
-  const what = server === undefined ? "Kept out" : "Results that code took";
+  const what = server === undefined ? "Kept out of the context" : "Results that went to code";
   return `${what}, in tokens:\n${chart(bars, canvas)}`;
 }
 
@@ -132,7 +140,7 @@ function toolsText({ tools }: Statistics, { width = Number.POSITIVE_INFINITY }: 
       grouped(takenTokens),
     ]);
   const head = ["tool", "calls", "failed", "time", ...(isWide ? ["result chars"] : []), "tokens to code"];
-  const more = tools.length > maxTools ? `and ${tools.length - maxTools} more tools (--json has all)\n` : "";
+  const more = tools.length > maxTools ? `and ${tools.length - maxTools} more tools (--json lists all)\n` : "";
   return `${table(head, rows, width, [1, 2, 3, 4, 5])}${more}`;
 }
 
@@ -140,13 +148,16 @@ function notesText({ tokenizer }: Statistics, server: string | undefined, canvas
   const { definitions, definitionCharsPerToken } = tokenizer;
   const measured =
     definitions === "o200k"
-      ? `Tokens of definitions are measured with o200k on those known now: ${definitionCharsPerToken.toFixed(2)} characters each. All others are estimated: 4 characters each.`
-      : "Tokens are estimated: 4 characters each.";
+      ? `Tokens of definitions are measured with o200k on the tools known now: ${definitionCharsPerToken.toFixed(2)} characters per token. All other tokens are estimated at 4 characters per token.`
+      : "Tokens are estimated at 4 characters per token.";
   const notes = [
     measured,
-    "A result counts with 100,000 characters at most, since hosts show no more, and an image with 6,000.",
+    "A result counts as at most 100,000 characters, because agents show no more. An image counts as 6,000.",
     ...(server === undefined
-      ? ["Without: the same calls made by the agent itself, in a host that loads all definitions, once a session."]
+      ? [
+          "Without: the agent makes the same calls itself and loads all definitions once per session.",
+          "Only tokens of agents connected to claudikins serve are counted, not output printed in a shell.",
+        ]
       : []),
   ];
   return fineText(notes, canvas);
@@ -176,13 +187,13 @@ export function hooksText({ hooks, total }: Statistics, canvas: Canvas): string 
     grouped(shell),
   ]);
   const notes = [
-    "sessions: by what a host's first access to the registry carried.",
-    "description: no mark. Nobody calls search_tools without having read its description; where another text led there too, its mark got lost.",
-    "files: first calls of generated files after a pause. shell: commands that carried a mark.",
+    "sessions: counted by the mark in an agent's first access to the registry.",
+    "description: no mark. Every caller of search_tools has read its description; if another text led there too, its mark was lost.",
+    "files: first calls of generated files after a pause. shell: commands with a mark.",
   ];
   return [
     table(["led there by", "sessions", "share", "files", "shell"], rows, canvas.width, [1, 2, 3, 4]),
-    `${grouped(sum)} of ${grouped(total.sessions)} sessions came to the registry.\n`,
+    `${grouped(sum)} of ${grouped(total.sessions)} sessions used the registry.\n`,
     fineText(notes, canvas),
   ].join("\n");
 }

@@ -4,7 +4,10 @@ import { visibleText } from "../visible-text.ts";
 /** Narrower than this no column gets, however narrow the terminal is. */
 const leastWidth = 8;
 
-/** One line a row, the head first. Where `width` is not enough, the widest columns are cut. Columns of numbers, by their places, stand right. */
+/**
+ * One line for each row, the head first. Where `width` is not enough, the widest columns are cut, but never the first one:
+ * it holds the name or id that a person types next. `numbers` are the places of columns that are aligned to the right.
+ */
 export function table(
   head: string[],
   rows: string[][],
@@ -15,8 +18,8 @@ export function table(
   const widths = head.map((_, column) => Math.max(...lines.map((row) => widthOf(row[column] ?? ""))));
   const whole = () => widths.reduce((sum, each) => sum + each, 2 * (widths.length - 1));
   while (whole() > width) {
-    const widest = widths.lastIndexOf(Math.max(...widths));
-    if ((widths[widest] ?? 0) <= leastWidth) break;
+    const widest = widths.lastIndexOf(Math.max(...widths.slice(1)));
+    if (widest <= 0 || (widths[widest] ?? 0) <= leastWidth) break;
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   const text = (row: string[]) =>

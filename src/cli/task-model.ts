@@ -8,28 +8,28 @@ export function chosenLlm(configured: Llm | undefined, named: string | undefined
   if (configured) return named === undefined ? configured : { ...configured, model: named };
   const entry = named === undefined ? undefined : entryNamed(named);
   if (entry) return llmOf(entry, env);
-  const what = named === undefined ? "No model is configured" : `No model is configured, and ${named} is no preset`;
+  const what = named === undefined ? "No model is configured" : `No model is configured, and ${named} is not a preset`;
   throw new ClaudikinsError("USAGE", `${what}\n\n${howToConfigure(env)}`, {
-    hint: 'Or name one for this time: claudikins run --model cerebras "your task"',
+    hint: 'To choose a model for one run: claudikins run --model cerebras "your task"',
   });
 }
 
 /** One screen. */
 function howToConfigure(env: Environment): string {
   const entries = Object.entries<Preset>(presets).map(([name, { model, variable }]) => {
-    const isSet = variable !== undefined && env[variable] ? ", which is set" : "";
-    const key = variable === undefined ? "on this machine, no key" : `key in ${variable}${isSet}`;
+    const isSet = variable !== undefined && env[variable] ? " (set)" : "";
+    const key = variable === undefined ? "on this machine, needs no key" : `key in ${variable}${isSet}`;
     return [`"llm": { "preset": "${name}" }`, `${model}; ${key}`] as const;
   });
   const width = Math.max(...entries.map(([entry]) => entry.length));
-  return `A small model picks the tool and its arguments. Put one line in claudikins.json, beside "mcpServers":
+  return `A small model picks the tool and its arguments. Add one of these lines to claudikins.json, next to "mcpServers":
 
 ${entries.map(([entry, about]) => `  ${entry.padEnd(width)}  ${about}`).join("\n")}
 
-Another model of it, or any endpoint that is compatible with OpenAI's chat completions:
+To use another model of an endpoint, or any endpoint compatible with OpenAI's chat completions:
 
   "llm": { "preset": "openrouter", "model": "qwen/qwen3-8b" }
   "llm": { "baseUrl": "https://llm.example.com/v1", "apiKey": "\${MY_KEY}", "model": "small" }
 
-With "executeTask": true beside it, agents get the tool execute_task as well.`;
+With "executeTask": true next to it, agents also get the tool execute_task.`;
 }

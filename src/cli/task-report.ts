@@ -1,14 +1,22 @@
 /** What became of a task, as `run` says it: the value or the call on stdout, the way there and the receipt on stderr. */
+import { randomUUID } from "node:crypto";
 import { ClaudikinsError, type ErrorCode } from "../errors.ts";
 import { shellWord } from "../flows/doctor/shell-word.ts";
 import type { TaskOutcome, TaskPlanned, TaskStep } from "../navigator/model.ts";
 import { taskReceiptText } from "../navigator/receipt-text.ts";
 import { dim, paint } from "./colours.ts";
 import type { Io } from "./io.ts";
-import { errorJson, errorText, valueText } from "./report.ts";
+import { keptValue } from "./outcome-report.ts";
+import { errorJson, errorText } from "./report.ts";
+
+export interface TaskForm {
+  json: boolean;
+  colours: boolean;
+  workspace: string;
+}
 
 /** The exit code: that of what went wrong; 2 where the task does not say all that the tool needs. */
-export async function writeTask(outcome: TaskOutcome, { json, colours }: { json: boolean; colours: boolean }, io: Io) {
+export async function writeTask(outcome: TaskOutcome, { json, colours, workspace }: TaskForm, io: Io) {
   const error = outcome.success ? undefined : taskError(outcome.error);
   if (json) {
     if (error) await io.stderr.write(errorJson(error, { outcome }));
@@ -17,7 +25,11 @@ export async function writeTask(outcome: TaskOutcome, { json, colours }: { json:
   }
   if (error) await io.stderr.write(errorText(error, colours));
   else if ("dry_run" in outcome) await writePlan(outcome, io);
-  else if ("result" in outcome) await io.stdout.write(valueText(outcome.result));
+  else if ("result" in outcome) {
+    const { shown, notes } = keptValue(outcome.result, workspace, randomUUID());
+    await io.stderr.write(notes);
+    await io.stdout.write(shown);
+  }
   await io.stderr.write(`${paint(taskReceiptText(outcome), dim, colours)}\n`);
   return error?.exitCode ?? 0;
 }

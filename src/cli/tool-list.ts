@@ -20,7 +20,7 @@ export interface ToolListOptions {
 /** The exit code: that of a server that was named and cannot be asked. Throws SERVER_NOT_FOUND. */
 export async function writeToolList({ servers, detailed, json, flags }: ToolListOptions, io: Io): Promise<number> {
   await using toolbox = await openToolbox(io, flags);
-  const activity = new Activity(io.stderr, "Asking servers for their tools");
+  const activity = new Activity(io.stderr, "Fetching the tools of the servers");
   const { tools, missing } = await listTools(servers, toolbox, io.interrupted).finally(() => activity.end());
   const failure = servers.length > 0 ? failureOf(missing) : undefined;
   if (json) {
@@ -41,7 +41,7 @@ export async function writeToolList({ servers, detailed, json, flags }: ToolList
 function linesText(tools: ShownTool[], { stdout }: Io): string {
   const rows = tools.map(({ id, description }) => [id, description]);
   // The head is for people; a program reads one tool a line.
-  const text = table(["tool", "what it does"], rows, stdout.columns);
+  const text = table(["tool", "description"], rows, stdout.columns);
   return stdout.isTerminal ? text : text.slice(text.indexOf("\n") + 1);
 }
 
@@ -55,5 +55,5 @@ function failureOf(missing: MissingServer[]): ClaudikinsError | undefined {
   if (!first) return undefined;
   if (missing.length === 1) return new ClaudikinsError(first.code, first.message, { hint: first.hint });
   const names = missing.map(({ server }) => server).join(", ");
-  return new ClaudikinsError(first.code, `${missing.length} servers cannot be asked for their tools: ${names}`);
+  return new ClaudikinsError(first.code, `${missing.length} servers could not list their tools: ${names}`);
 }

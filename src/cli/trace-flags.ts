@@ -7,12 +7,12 @@ import type { OpenTrace } from "./open-trace.ts";
 export const traceArgs = {
   trace: {
     type: "boolean",
-    description: "Show on stderr, while it runs, every message to and from servers, without secrets",
+    description: "Show every message to and from servers on stderr as it happens, without secrets",
   },
   "trace-file": {
     type: "string",
     valueHint: "file",
-    description: "Write them there, whole, a JSON document a line",
+    description: "Write these messages in full to this file, one JSON document per line",
     complete: "file",
   },
 } as const satisfies Args;

@@ -8,7 +8,7 @@ import type { Io } from "./io.ts";
 import { canAsk, confirm } from "./prompt.ts";
 
 export const trustArgs = {
-  trust: { type: "boolean", description: "Use this project's config for this run, whatever it starts" },
+  trust: { type: "boolean", description: "Trust this project's config for this run" },
 } as const satisfies Args;
 
 /** Flags that say which config counts and who answers for it. */
@@ -56,6 +56,6 @@ export async function asksForTrust(request: TrustRequest, io: Io): Promise<boole
 async function tellSkipped(origin: ConfigOrigin, { json }: ConfigFlags, io: Io): Promise<void> {
   const skipped = "skipped" in origin ? (origin.skipped ?? []) : [];
   for (const { file, folder } of json ? [] : skipped) {
-    await io.stderr.write(`warning: ${file} is not used: claudikins and sandboxed code write in ${folder}\n`);
+    await io.stderr.write(`warning: ${file} is not used, because claudikins and sandboxed code write to ${folder}\n`);
   }
 }

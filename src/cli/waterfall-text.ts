@@ -11,7 +11,7 @@ import {
   timeText,
   toolOf,
 } from "../executions/words.ts";
-import { grouped } from "../outcome-text.ts";
+import { grouped, notableChars } from "../outcome-text.ts";
 import type { Canvas } from "./chart.ts";
 import { bold, cyan, dim, paint, red } from "./colours.ts";
 
@@ -37,7 +37,7 @@ function head(record: ExecutionRecord, { colours }: Canvas): string[] {
   const { id, door, ok, durationMs, beforeMs, config, at, code, logs } = record;
   const outcome = paint(outcomeWord(record), ok ? bold : red, colours);
   const kept = keptOut(record);
-  const before = beforeMs >= 100 ? ` (and ${durationText(beforeMs)} before, of asking servers)` : "";
+  const before = beforeMs >= 100 ? ` (after ${durationText(beforeMs)} of asking servers)` : "";
   return [
     `${paint(id, bold, colours)}  ${door} · ${outcome} · ${durationText(durationMs)}${before} · ${callsText(record)}`,
     paint(
@@ -46,7 +46,7 @@ function head(record: ExecutionRecord, { colours }: Canvas): string[] {
         timeText(at),
         `${grouped(code.lines)} ${code.lines === 1 ? "line" : "lines"} of code`,
         ...(logs.lines > 0 ? [`${grouped(logs.lines)} of logs`] : []),
-        ...(kept > 0 ? [`${grouped(kept)} characters kept out of the context`] : []),
+        ...(kept >= notableChars ? [`${grouped(kept)} characters kept out of the context`] : []),
       ].join(" · "),
       dim,
       colours,
@@ -57,7 +57,7 @@ function head(record: ExecutionRecord, { colours }: Canvas): string[] {
 function failure({ error }: ExecutionRecord, { colours }: Canvas): string[] {
   if (!error) return [];
   const { name, message, code, line } = error;
-  const what = message === undefined ? (code ?? "It failed") : `${name}: ${message}`;
+  const what = message === undefined ? (code ?? "The code failed") : `${name}: ${message}`;
   return ["", paint(`${oneLine(what)}${line === undefined ? "" : ` (line ${line})`}`, red, colours)];
 }
 

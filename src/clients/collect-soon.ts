@@ -8,6 +8,6 @@ export function collectSoon(): void {
   isDue = true;
   setTimeout(() => {
     isDue = false;
-    Bun.gc(true);
+    Bun.gc(false);
   });
 }

@@ -99,13 +99,9 @@ function throughCmd(file: string, args: string[], { env }: Surroundings): Starte
  */
 function quoted(text: string, index: number): string {
   if (/[\0\r\n]/.test(text)) {
-    throw new ClaudikinsError(
-      "CONFIG_INVALID",
-      `argument ${index} has a line break, which no batch file can be given`,
-      {
-        hint: 'Take it out of "args", or start the program itself instead of its .cmd.',
-      },
-    );
+    throw new ClaudikinsError("CONFIG_INVALID", `argument ${index} has a line break, which batch files cannot accept`, {
+      hint: 'Remove it from "args", or start the program itself instead of its .cmd.',
+    });
   }
   const inside = text
     .replace(/\\+(?="|$)/g, (backslashes) => backslashes.repeat(2))

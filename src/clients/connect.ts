@@ -1,4 +1,5 @@
 /** One server's config → a connected MCP client, or an error that says what the server did instead. */
+
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
@@ -7,6 +8,7 @@ import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { ConnectionLost } from "./connection-lost.ts";
 import type { Host } from "./host.ts";
+import { withoutLateAnswers } from "./late-answers.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { listenTo, type Notice, oneLine } from "./notices.ts";
 import { type Request, type RequestOptions, sendRequest } from "./request.ts";
@@ -14,10 +16,12 @@ import type { LineSinks } from "./server-log.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { unreachable } from "./server-words.ts";
+import { Settling } from "./settling.ts";
 import { cancelledStart, needsVariable, startFailure } from "./start-failure.ts";
 import type { Trace } from "./trace.ts";
 import { type Line, type LineMaker, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
+import { WatchedTransport } from "./watched-transport.ts";
 
 /** Kinds of things that a server may list, by their names in the protocol. */
 export type Listed = "tools" | "resources" | "prompts";
@@ -85,14 +89,17 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
   if (options.trace) line = { ...line, transport: options.trace.over(line.transport, server.name, redact) };
+  line = { ...line, transport: new WatchedTransport(line.transport, withoutLateAnswers(server.name, options.log)) };
   const client = new Client({ name: "claudikins", version }, { capabilities: requests.capabilities });
   requests.attach(client);
+  const settling = settlingOf(client, requests, server, options.log);
+  if (settling) line = { ...line, transport: new WatchedTransport(line.transport, settling) };
   const progress = new ServerProgress();
   progress.attach(client, line.transport);
   listenTo(client, { server: server.name, log: options.log, redact }, (notice) => options.onNotice?.(notice));
   let closedFor: string | undefined;
   client.onclose = () => {
-    const how = closedFor === undefined ? `is gone: ${line.ended() || "it was closed"}` : `was ended: ${closedFor}`;
+    const how = closedFor === undefined ? `is gone: ${line.ended() || "it was closed"}` : `was stopped: ${closedFor}`;
     options.log.info(`${server.name} ${how}`);
     options.onClose(line.ended() || "the connection was closed", line.isWell?.() === true);
   };
@@ -108,14 +115,24 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     const connecting = client.connect(line.transport, { timeout: server.startTimeoutMs, signal: cancel.signal });
     // The SDK's time is that of one request; a stream or a socket has to be opened before.
     const patience = AbortSignal.any([late.signal, signal]);
-    await (server.url === undefined ? connecting : unlessAborted(connecting, patience, `the start of ${server.name}`));
+    const what = `starting ${server.name}`;
+    await (server.url === undefined ? connecting : unlessAborted(connecting, patience, what));
+    if (settling) await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, what);
+    const send: Connection["request"] = (request, requestOptions) =>
+      sendRequest({ server, client, line, requests, progress, closing: signal }, request, requestOptions);
     return {
       offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
       canSubscribe: () => client.getServerCapabilities()?.resources?.subscribe === true,
-      request: (request, requestOptions) =>
-        sendRequest({ server, client, line, requests, progress, closing: signal }, request, requestOptions),
+      request: (request, requestOptions) => {
+        const waiting = settling?.current;
+        if (!waiting) return send(request, requestOptions);
+        const { signal: whose, what: asked } = requestOptions;
+        return unlessAborted(waiting, whose, asked).then(() => send(request, requestOptions));
+      },
       rootsChanged: () => {
-        if (requests.capabilities.roots?.listChanged) void client.sendRootsListChanged().catch(() => {});
+        if (!requests.capabilities.roots?.listChanged) return;
+        void client.sendRootsListChanged().catch(() => {});
+        void settling?.begin(pingsBeforeCalls(server));
       },
       close: (why = "claudikins is closing") => {
         closedFor = why;
@@ -139,4 +156,19 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     clearTimeout(timer);
     signal.removeEventListener("abort", abort);
   }
+}
+
+/** Undefined where the host can answer nothing: such a server is ready at once. */
+function settlingOf(client: Client, requests: ServerRequests, { name }: ServerConfig, log: Log): Settling | undefined {
+  if (Object.keys(requests.capabilities).length === 0) return undefined;
+  return new Settling({
+    ping: (timeout) => client.ping({ timeout }),
+    isCalled: () => requests.isCalled,
+    warn: (message) => log.warn(`${name}: ${message}`),
+  });
+}
+
+/** A program may do something short before it asks, so one ping is too few. Over a network each ping takes its time, and answers keep no order. */
+function pingsBeforeCalls({ url }: ServerConfig): number {
+  return url === undefined ? 3 : 1;
 }

@@ -8,9 +8,9 @@ export function askerOf(host: Host | undefined): Asker | undefined {
   return {
     async ask(message, { server, tool }, signal) {
       const { action, content } = await host.elicit({ mode: "form", message, requestedSchema }, { server, signal });
-      if (action !== "accept") return "dismissed";
+      if (action !== "accept") return action === "decline" ? "declined" : "cancelled";
       const answer = answers.find((each) => each === content?.["answer"]);
-      if (!answer) throw new Error(`the host's answer for ${server}.${tool} is neither yes nor no`);
+      if (!answer) throw new Error(`the host gave an invalid answer for ${server}.${tool}`);
       return answer;
     },
   };
@@ -24,9 +24,9 @@ const requestedSchema = {
   properties: {
     answer: {
       type: "string" as const,
-      title: "Call it?",
+      title: "Allow this call?",
       enum: [...answers],
-      enumNames: ["Yes, this once", "Yes, and this tool again in this session", "No"],
+      enumNames: ["Yes, once", "Yes, this tool for the rest of the session", "No"],
     },
   },
   required: ["answer"],

@@ -18,7 +18,7 @@ export function endpointOf(server: NetworkServer): Endpoint {
   const problem = addressProblem(server.url, server.transport);
   // After expansion a reference that is left is one that was no reference.
   if (problem !== undefined || !URL.canParse(server.url)) {
-    throw invalid(`its "url" is none: ${problem ?? "expected an address"}`);
+    throw invalid(`its "url" is invalid: ${problem ?? "expected an address"}`);
   }
   const url = new URL(server.url);
   const headers = checkedHeaders(server.headers);
@@ -38,7 +38,7 @@ function checkedHeaders(declared: Record<string, string>): Headers {
     try {
       headers.set(name, value);
     } catch {
-      throw invalid(`the value of its header "${name}" has characters that no header can have`);
+      throw invalid(`its header "${name}" has a value with invalid characters`);
     }
   }
   return headers;
@@ -47,6 +47,6 @@ function checkedHeaders(declared: Record<string, string>): Headers {
 function invalid(message: string): NetworkFailure {
   return new NetworkFailure(message, {
     code: "CONFIG_INVALID",
-    hint: "Look at the entry in the config, and at the variables in it.",
+    hint: "Check the config entry and the variables in it.",
   });
 }

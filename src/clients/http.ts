@@ -181,7 +181,7 @@ export class HttpTransport implements Transport {
     this.#listen(sse);
     sse.onerror = (error) => {
       // A new stream would be a new session that nobody has initialized.
-      if (error instanceof SseError) this.#lose(broken("its stream of events broke"));
+      if (error instanceof SseError) this.#lose(broken("its event stream broke"));
       else this.#report(error);
     };
   }
@@ -325,7 +325,7 @@ export class HttpTransport implements Transport {
   /** The SDK would let the caller wait for an answer whose stream has ended. */
   #brokeOff(exchange: Exchange): void {
     const isResumed = exchange.isResumable && exchange.failedResumptions < maxResumptions;
-    if (!isResumed) this.#fail(exchange, ErrorCode.ConnectionClosed, "its answer broke off", brokeOff);
+    if (!isResumed) this.#fail(exchange, ErrorCode.ConnectionClosed, "its answer was cut off", brokeOff);
   }
 
   #fail(exchange: Exchange, code: number, message: string, data: unknown): void {

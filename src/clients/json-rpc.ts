@@ -20,6 +20,6 @@ function failedAnswer(value: unknown): JSONRPCMessage | undefined {
   return {
     jsonrpc,
     id,
-    error: { code: ErrorCode.ParseError, message: "its answer is not MCP: neither a result nor an error" },
+    error: { code: ErrorCode.ParseError, message: "its answer is not MCP: it has no result or error" },
   };
 }

@@ -1,7 +1,7 @@
 /** One server's life: started with the first call, shared by all, left alone after failures, ended when nobody calls. */
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import { Turns } from "../turns.ts";
+import { eventLoopTurn, Turns } from "../turns.ts";
 import { type BackoffTimes, backoffMs, backoffTimes } from "./backoff.ts";
 import type { Connection } from "./connect.ts";
 import { ConnectionLost } from "./connection-lost.ts";
@@ -41,6 +41,7 @@ export class Lifecycle {
   /** Connections that take no new calls. */
   readonly #left: Promise<Connection>[] = [];
   #idleTimer: NodeJS.Timeout | undefined;
+  #onIdle: (() => void) | undefined;
   /** The end of a process that nobody calls any more: the next one is not started beside it. */
   #ending: Promise<void> | undefined;
 
@@ -78,7 +79,10 @@ export class Lifecycle {
       return await this.#attempt(work, options);
     } finally {
       this.#calls -= 1;
-      if (this.#calls === 0) this.#closeLeft();
+      if (this.#calls === 0) {
+        this.#closeLeft();
+        this.#onIdle?.();
+      }
       this.#turns.giveBack();
       if (!options.startsNothing) this.#lastCallAt = performance.now();
       this.#endWhenIdle();
@@ -90,6 +94,7 @@ export class Lifecycle {
     this.#calls += 1;
     return () => {
       this.#calls -= 1;
+      if (this.#calls === 0) this.#onIdle?.();
       this.#lastCallAt = performance.now();
       this.#endWhenIdle();
     };
@@ -100,8 +105,20 @@ export class Lifecycle {
     if (this.#calls > 0) return;
     clearTimeout(this.#idleTimer);
     this.#idleTimer = undefined;
-    this.#end("nobody needs it now");
+    this.#end("no longer needed");
     await this.#ending;
+  }
+
+  /** No new calls will come: it ends with those that are under way. Resolves when the process has ended. */
+  async retire(): Promise<void> {
+    while (this.#calls > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+      // A call that has waited for its turn begins in the same moment.
+      await eventLoopTurn();
+    }
+    await this.release();
   }
 
   /** Resolves when the process has ended. A start that is under way must be cancelled by who opens connections. */
@@ -178,7 +195,7 @@ export class Lifecycle {
   #lose(opening: Promise<Connection>, error: ClaudikinsError): void {
     if (this.#connection !== opening || this.#state.state !== "ready") return;
     // Where only a write failed, the process may still be there.
-    this.#end("it takes no more messages");
+    this.#end("it accepts no more messages");
     this.#fail(error);
   }
 

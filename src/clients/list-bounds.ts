@@ -12,14 +12,14 @@ export const toolLimits = {
   /** Tools of one server. */
   tools: 5_000,
   /** Characters of all their definitions as JSON. */
-  listChars: 4_000_000,
+  listChars: 1_000_000,
   nameChars: 1_000,
   titleChars: 500,
   /** Hosts show 2,048. */
   descriptionChars: 16_384,
   /** Values in one schema: objects, lists, texts, numbers. */
   schemaValues: 10_000,
-  schemaChars: 1_000_000,
+  schemaChars: 500_000,
   schemaDepth: 100,
 } as const;
 
@@ -65,7 +65,7 @@ export function boundedTool(tool: ListedTool): ListedTool | undefined {
   };
 }
 
-const schemaNote = "\n(claudikins left out its input schema, which is too large. The server checks the arguments.)";
+const schemaNote = "\n(claudikins omitted the input schema: it is too large. The server checks the arguments.)";
 
 /** Takes tools until a limit is reached. */
 export class ToolBudget {
@@ -77,8 +77,8 @@ export class ToolBudget {
   /** What was left out, in words. */
   get problem(): string {
     const { tools, listChars } = toolLimits;
-    const limits = `at most ${tools} tools, and ${listChars / 1_000_000} million characters of definitions`;
-    return `${this.left > 0 ? `${this.left} of its tools are` : "its other tools are"} left out (limits: ${limits})`;
+    const limits = `${tools} tools, ${listChars / 1_000_000} million characters of definitions`;
+    return `${this.left > 0 ? `${this.left} of its tools were` : "its other tools were"} omitted (limits: ${limits})`;
   }
 
   get isFull(): boolean {
@@ -91,31 +91,45 @@ export class ToolBudget {
       if (!bounded) this.left += 1;
       else {
         this.#tools += 1;
-        this.#chars += JSON.stringify(bounded).length;
+        this.#chars += measure(bounded).chars;
       }
       return bounded ?? [];
     });
   }
 }
 
-function isWithin(schema: JsonObject): boolean {
+const isWithin = (schema: JsonObject) => measure(schema, toolLimits).isWithin;
+
+interface SizeLimits {
+  schemaValues: number;
+  schemaChars: number;
+  schemaDepth: number;
+}
+
+/** About as many characters as the value has as JSON. Where there are limits, nothing beyond them is read. */
+function measure(value: unknown, limits?: SizeLimits): { isWithin: boolean; chars: number } {
   let values = 0;
   let chars = 0;
-  const visit = (value: unknown, depth: number): boolean => {
+  const visit = (node: unknown, depth: number): boolean => {
     values += 1;
-    if (typeof value === "string") chars += value.length;
-    if (values > toolLimits.schemaValues || chars > toolLimits.schemaChars || depth > toolLimits.schemaDepth)
+    if (typeof node === "string") chars += node.length;
+    if (limits && (values > limits.schemaValues || chars > limits.schemaChars || depth > limits.schemaDepth))
       return false;
-    if (Array.isArray(value)) return value.every((each) => visit(each, depth + 1));
-    if (!isObject(value)) return true;
-    for (const key in value) {
-      chars += key.length;
-      if (!visit(value[key], depth + 1)) return false;
+    if (Array.isArray(node)) return node.every((each) => visit(each, depth + 1));
+    if (!isObject(node)) return true;
+    for (const key in node) {
+      chars += key.length + quotesOfKey;
+      if (!visit(node[key], depth + 1)) return false;
     }
     return true;
   };
-  return visit(schema, 0);
+  return { isWithin: visit(value, 0), chars: chars + values * charsAroundValue };
 }
+
+/** `"":` */
+const quotesOfKey = 3;
+/** Quotes of a text or brackets of a list, and a comma. A number, `true` or `null` has about as many characters. */
+const charsAroundValue = 3;
 
 function isShort(value: unknown): boolean {
   return value !== undefined && isWithin({ value }) && JSON.stringify(value).length <= maxOtherChars;

@@ -58,40 +58,34 @@ export function noAnswer(error: unknown, url: URL): NetworkFailure {
     case "ENOTFOUND":
     case "EAI_AGAIN":
     case "EAI_NONAME":
-      return gone(`there is no host ${url.hostname}`, `${correctUrl}, or see whether this machine has a network.`);
+      return gone(`host ${url.hostname} was not found`, `${correctUrl}, or check this machine's network.`);
     case "EPROTO":
-      return gone(
-        `what listens at ${url.origin} speaks no TLS`,
-        `Write ${plainScheme(url)} in "url", if that is meant.`,
-      );
+      return gone(`${url.origin} does not speak TLS`, `Use ${plainScheme(url)} in "url" if that is intended.`);
     case "ECONNRESET":
       // Of this request; the server may be well.
-      return new NetworkFailure(`${url.origin} closed the connection instead of an answer`, {
-        hint: "Try again, and see what it logs.",
+      return new NetworkFailure(`${url.origin} closed the connection without an answer`, {
+        hint: "Try again, or check its logs.",
       });
     case "ETIMEDOUT":
     case "EHOSTUNREACH":
     case "ENETUNREACH":
-      return gone(
-        `there is no way to ${url.origin} (${code})`,
-        "See whether this machine's network, VPN or proxy works.",
-      );
+      return gone(`there is no route to ${url.origin} (${code})`, "Check this machine's network, VPN and proxy.");
     case "Malformed_HTTP_Response":
-      return gone(`what listens at ${url.origin} speaks no HTTP`, `${correctUrl}: its port is that of something else.`);
+      return gone(`${url.origin} does not speak HTTP`, `${correctUrl}: another program uses its port.`);
     case "ZlibError":
     case "BrotliDecompressionError":
     case "ZstdDecompressionError":
-      return new NetworkFailure(`what ${url.origin} sends cannot be unpacked (${code})`, {
+      return new NetworkFailure(`cannot decompress the response of ${url.origin} (${code})`, {
         code: "PROTOCOL_ERROR",
-        hint: "See whether a proxy on the way changes it, or tell who runs the server.",
+        hint: "Check for a proxy that alters it, or tell the server's operator.",
       });
     default:
       return /CERT|SELF_SIGNED|ISSUER|SIGNATURE|ALTNAME/.test(code)
         ? gone(
             `the certificate of ${url.origin} is not trusted (${code})`,
-            "For an authority of your own, set NODE_EXTRA_CA_CERTS to the file with its certificate.",
+            "To trust your own authority, set NODE_EXTRA_CA_CERTS to its certificate file.",
           )
-        : gone(`no connection to ${url.origin}${code === "" ? "" : ` (${code})`}`, `${correctUrl}, or try again.`);
+        : gone(`cannot connect to ${url.origin}${code === "" ? "" : ` (${code})`}`, `${correctUrl}, or try again.`);
   }
 }
 
@@ -112,31 +106,28 @@ export function refusal(status: number, { hasToken, hasSession = false, retryAft
     new NetworkFailure(`${message} (${status})`, { hint, status, ...more });
   if (status === 401 || status === 403) {
     const hint = hasToken
-      ? 'What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed.'
-      : 'Give it a token in the config: "headers": { "Authorization": "Bearer ${TOKEN}" }.';
-    return failed(status === 401 ? "it wants a sign-in" : "it refuses us", hint, { code: "AUTH_REQUIRED" });
+      ? 'Put a valid token with the required rights in "headers" or "url" in the config.'
+      : 'Add a token to the config: "headers": { "Authorization": "Bearer ${TOKEN}" }.';
+    return failed(status === 401 ? "it needs a sign-in" : "it denied access", hint, { code: "AUTH_REQUIRED" });
   }
   if (status === 404 && hasSession) return sessionEnded(status, { isUnsent: true });
-  if (status === 400 && hasSession) return failed("it refused the request", "See what it logs.");
-  if (status === 404) return failed("it has nothing under this address", `${correctUrl}: most likely the path.`);
+  if (status === 400 && hasSession) return failed("it refused the request", "Check its logs.");
+  if (status === 404) return failed("it has nothing at this address", `${correctUrl}, most likely its path.`);
   if (status === 405) {
-    return failed(
-      "it does not take MCP under this address",
-      `${correctUrl}; for an older server, write "type": "sse".`,
-    );
+    return failed("it does not accept MCP at this address", `${correctUrl}; for an older server, set "type": "sse".`);
   }
   if (status === 429 || status === 503) {
-    const what = status === 429 ? "it was asked too often" : "it takes no requests now";
-    const when = retryAfterMs === undefined ? "" : `, and wants to be left alone for ${durationText(retryAfterMs)}`;
-    const hint = `Wait ${when === "" ? "a little" : "that long"}${status === 429 ? ", and make fewer calls at once" : ""}.`;
+    const what = status === 429 ? "it got too many requests" : "it accepts no requests now";
+    const when = retryAfterMs === undefined ? "" : `; retry after ${durationText(retryAfterMs)}`;
+    const hint = `Wait ${when === "" ? "a moment" : "that long"}${status === 429 ? ", and make fewer calls at once" : ""}.`;
     return new NetworkFailure(`${what} (${status})${when}`, { hint, status, retryAfterMs });
   }
   if (status >= 500)
-    return failed("it is in trouble", "That is its own, or that of a proxy before it: try again later.");
+    return failed("it failed", "Try again later. The fault is in the server or a proxy in front of it.");
   if (status >= 300 && status < 400) {
     return failed(
-      "it points to another host, where our headers are not sent",
-      `${correctUrl}: write the final address.`,
+      "it redirects to another host, which does not get our headers",
+      `${correctUrl}: use the final address.`,
     );
   }
   return failed("it refused the request", `${correctUrl}, "headers" or "type".`);
@@ -144,7 +135,7 @@ export function refusal(status: number, { hasToken, hasSession = false, retryAft
 
 /** It does not know the session any more. */
 export function sessionEnded(status: number, { isUnsent }: { isUnsent: boolean }): NetworkFailure {
-  const hint = "The next call opens a new one.";
+  const hint = "Call again to open a new one.";
   return new NetworkFailure(`its session has ended (${status})`, { hint, status, isGone: true, isUnsent });
 }
 
@@ -152,10 +143,10 @@ export function sessionEnded(status: number, { isUnsent }: { isUnsent: boolean }
 export function notMcp(mediaType: string | null): NetworkFailure {
   const known = /^[\w.+-]+\/[\w.+-]+/.exec(mediaType ?? "")?.[0];
   const what =
-    known === "text/html" ? "a web page" : known === "application/json" ? "JSON that is none" : (known ?? "nothing");
-  return new NetworkFailure(`it answered with ${what} where MCP was expected`, {
+    known === "text/html" ? "a web page" : known === "application/json" ? "invalid JSON" : (known ?? "nothing");
+  return new NetworkFailure(`it returned ${what} instead of MCP`, {
     code: "PROTOCOL_ERROR",
-    hint: `${correctUrl}: most likely the path.`,
+    hint: `${correctUrl}, most likely its path.`,
   });
 }
 
@@ -163,7 +154,7 @@ export function notMcp(mediaType: string | null): NetworkFailure {
 export function unreadable(): NetworkFailure {
   return new NetworkFailure("its answer is not MCP", {
     code: "PROTOCOL_ERROR",
-    hint: 'See whether "url" in the config is the address of an MCP server.',
+    hint: 'Check that "url" in the config is the address of an MCP server.',
   });
 }
 
@@ -171,15 +162,15 @@ export function unreadable(): NetworkFailure {
 export function tooLarge(limit: string, { isGone = false } = {}): NetworkFailure {
   return new NetworkFailure(`it sent more than ${limit} in one message`, {
     code: "PROTOCOL_ERROR",
-    hint: "claudikins reads no message that is larger. Ask for less in one call.",
+    hint: "Ask for less in one call: claudikins does not read larger messages.",
     isGone,
   });
 }
 
 /** Marks the failure of an answer of which only a part came, among those that servers answer. */
-export const brokeOff = Symbol("its answer broke off");
+export const brokeOff = Symbol("its answer was cut off");
 
 /** A stream or socket that was open is not any more. */
 export function broken(what: string): NetworkFailure {
-  return new NetworkFailure(what, { hint: "The next call connects again.", isGone: true });
+  return new NetworkFailure(what, { hint: "Call again to reconnect.", isGone: true });
 }

@@ -5,14 +5,14 @@ export type PageAddress = { href: string; host: string; problem?: undefined } | 
 /** `href` is what a browser would make of the text, so that a host shows the same address that it opens. */
 export function pageAddress(text: unknown): PageAddress {
   if (typeof text !== "string" || !/^https?:/i.test(text)) {
-    return { problem: "only addresses of the web are passed on, http and https" };
+    return { problem: "only http and https addresses are passed on" };
   }
   // Browsers drop some of these characters, and take others for a slash.
   if (/[\s\\\p{Cc}\p{Cf}\p{Z}]/u.test(text)) return { problem: "the address has characters that hide where it leads" };
   const [, authority] = /^https?:\/\/([^/?#]+)/i.exec(text) ?? [];
-  if (authority === undefined || !URL.canParse(text)) return { problem: "the address is none" };
+  if (authority === undefined || !URL.canParse(text)) return { problem: "the address is invalid" };
   if (/[@%]/.test(authority)) {
-    return { problem: "the address has something before or in the name of its host that hides where it leads" };
+    return { problem: 'the address has "@" or "%" in its host part, which hides where it leads' };
   }
   const { href, host } = new URL(text);
   return { href, host };

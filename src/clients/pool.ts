@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
 import { type Asker, Gate } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
+import { eventLoopTurn } from "../turns.ts";
 import type { BackoffTimes } from "./backoff.ts";
 import type { Connection, Listed, Offer } from "./connect.ts";
 import { askerOf } from "./consent.ts";
@@ -71,7 +72,9 @@ export class Pool implements AsyncDisposable {
   readonly #gate: Gate;
   readonly #definitions: LiveDefinitions;
   readonly #options: PoolOptions;
-  readonly #lives = new Map<string, Lifecycle>();
+  #lives = new Map<string, Lifecycle>();
+  /** Of entries that have changed: they end with the calls that are under way. */
+  readonly #retired = new Set<Lifecycle>();
   readonly #redactors = new Map<string, Redact>();
   readonly #subscriptions = new Map<string, Subscriptions>();
   readonly #closing = new AbortController();
@@ -96,9 +99,28 @@ export class Pool implements AsyncDisposable {
       list: (server) => this.#listForGate(server),
       connection: (server) => this.#connections.get(server),
     });
-    for (const [name, server] of servers) {
-      this.#lives.set(name, new Lifecycle(server, (onClose) => this.#open(server, onClose), options.backoff));
+    for (const [name, server] of servers) this.#lives.set(name, this.#newLife(server));
+  }
+
+  /** Call this after entries of `servers` were added, changed or removed. Calls under way finish on their old connection. */
+  replaced(names: readonly string[]): void {
+    for (const name of names) {
+      this.#subscriptions.get(name)?.close();
+      const life = this.#lives.get(name);
+      for (const each of [this.#lives, this.#subscriptions, this.#redactors, this.#connections]) each.delete(name);
+      if (!life) continue;
+      this.#retired.add(life);
+      void life.retire().finally(() => this.#retired.delete(life));
     }
+    // In the order of the config.
+    const lives = [...this.servers].map(
+      ([name, server]) => [name, this.#lives.get(name) ?? this.#newLife(server)] as const,
+    );
+    this.#lives = new Map(lives);
+  }
+
+  #newLife(server: ServerConfig): Lifecycle {
+    return new Lifecycle(server, (onClose) => this.#open(server, onClose), this.#options.backoff);
   }
 
   /** What is known of a server now; nothing is started for it. Throws SERVER_NOT_FOUND. */
@@ -202,10 +224,7 @@ export class Pool implements AsyncDisposable {
     });
     if (result) return result;
     if (attempts > 1) return this.#callPermitted(server, tool, params, options, attempts - 1);
-    throw new ClaudikinsError(
-      "SERVER_UNAVAILABLE",
-      `${server}.${tool} was not called: its server is started anew each time`,
-    );
+    throw new ClaudikinsError("SERVER_UNAVAILABLE", `${server}.${tool} was not called: its server keeps restarting`);
   }
 
   #unlisted<T>(server: string, connection: Connection, result: T): T {
@@ -273,7 +292,7 @@ export class Pool implements AsyncDisposable {
   async close(): Promise<void> {
     this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
     for (const subscriptions of this.#subscriptions.values()) subscriptions.close();
-    await Promise.all([...this.#lives.values()].map((life) => life.close()));
+    await Promise.all([...this.#lives.values(), ...this.#retired].map((life) => life.close()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -315,11 +334,13 @@ export class Pool implements AsyncDisposable {
         return connection.offers(offer) ? send({ method, params }) : undefined;
       });
       if (!page) return [];
+      // The page was parsed just now; to read a long one takes as long again.
+      await eventLoopTurn();
       all.push(...read(page));
       cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;
       if (cursor !== undefined && (seen.has(cursor) || seen.size >= maxPages)) {
-        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" sends pages of its ${method} without end`, {
-          hint: "Ask who makes the server to correct this, or see whether there is another version of it.",
+        throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" returned endless pages for ${method}`, {
+          hint: "Report this to the server's author, or try another version of it.",
         });
       }
       if (cursor !== undefined) seen.add(cursor);
@@ -332,7 +353,7 @@ export class Pool implements AsyncDisposable {
     return this.#use(server, what, options, async (send, connection) => {
       if (connection.offers(offer)) return send(request);
       throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" has no ${offer}`, {
-        hint: "It announced none when it was started: its tools are what it has.",
+        hint: `Use its tools instead: it announced no ${offer}.`,
       });
     });
   }

@@ -159,10 +159,10 @@ function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
       }
       // And of a script whose interpreter is missing.
       return existsSync(resolve(cwd, command)) && isPath(command)
-        ? say(`the program that the first line of ${command} names is not there`, "Install it, or correct that line.")
+        ? say(`the first line of ${command} names a missing program`, "Install that program, or correct the line.")
         : say(`command not found: ${command}`, missingHint(command));
     case "EACCES":
-      return say(`not allowed to run ${command}`, "It must be a program, and executable: chmod +x makes a script so.");
+      return say(`permission denied: ${command}`, "Make it executable, for example with chmod +x.");
     default:
       return say(`${command}: ${messageOf(cause)}`);
   }
@@ -187,11 +187,11 @@ const origins: Record<string, string> = {
 };
 
 function missingHint(command: string): string {
-  if (/\s/.test(command)) return '"command" is the program alone: its arguments belong into "args".';
-  if (isPath(command)) return 'There is no such file: correct "command" in the config.';
+  if (/\s/.test(command)) return 'Put only the program in "command", and its arguments in "args".';
+  if (isPath(command)) return 'Correct "command" in the config: there is no such file.';
   if (/^cmd(?:\.exe)?$/i.test(command))
-    return 'That is Windows: take "cmd" and "/c" away, and let "command" be what follows.';
+    return 'This works on Windows only: remove "cmd" and "/c", and use what follows as "command".';
   const origin = Object.hasOwn(origins, command) ? origins[command] : command;
-  const path = `what "${isWindows ? "where" : "which"} ${command}" prints`;
-  return `Install ${origin}. If it is there, it is not in the PATH of claudikins: make ${path} its "command" in the config.`;
+  const path = `the output of "${isWindows ? "where" : "which"} ${command}"`;
+  return `Install ${origin}. If it is installed but not on the PATH of claudikins, set "command" to ${path}.`;
 }

@@ -132,7 +132,7 @@ function requestError(
     // Who may not do this one thing is not signed out.
     if (failure.stands && failure.status !== 403) return unreachable(server, failure);
     const isUnsent = !sent || (cause instanceof NetworkFailure && cause.isUnsent);
-    const whose = isGone ? `server "${server.name}" is gone, ${message}` : `server "${server.name}": ${message}`;
+    const whose = isGone ? `server "${server.name}" is gone: ${message}` : `server "${server.name}": ${message}`;
     if (isGone && code === "SERVER_UNAVAILABLE") {
       return new ConnectionLost(`${what}: ${whose}`, { hint, sent: !isUnsent });
     }
@@ -143,14 +143,14 @@ function requestError(
   if (!(cause instanceof McpError) || (cause.code === McpCode.ConnectionClosed && isClosed)) {
     const how = line.ended() || wordsOf(cause);
     if (server.url === undefined) {
-      const message = `${what}: server "${server.name}" is gone, ${how}${lastWords(line)}`;
-      const hint = "The next call starts it again.";
+      const message = `${what}: server "${server.name}" is gone: ${how}${lastWords(line)}`;
+      const hint = "Call again to restart it.";
       const wasSeen = sent && !(cause instanceof NotWritten) && line.wasUnseen?.() !== true;
       return new ConnectionLost(message, { cause, hint, sent: wasSeen });
     }
     return new ClaudikinsError("SERVER_UNAVAILABLE", `${what}: server "${server.name}": ${how}`, {
       cause,
-      hint: "Try again, and see what it logs.",
+      hint: "Try again, or check its logs.",
     });
   }
   return answeredError(method, what, cause);
@@ -167,7 +167,7 @@ function answeredError(method: string, what: string, cause: McpError): Claudikin
   if (cause.code === McpCode.ParseError) {
     return new ClaudikinsError(code, `${what}: ${wordsOf(cause)}`, { cause, hint: otherVersion });
   }
-  const own = method.endsWith("/list") ? "the server answered with an error: " : "";
+  const own = method.endsWith("/list") ? "the server returned an error: " : "";
   const pages = cause instanceof UrlElicitationRequiredError ? pagesHint(cause) : undefined;
   return new ClaudikinsError(code, `${what}: ${own}${wordsOf(cause)}`, { cause, hint: pages ?? answeredHint(method) });
 }
@@ -175,8 +175,8 @@ function answeredError(method: string, what: string, cause: McpError): Claudikin
 /** What a tool says is for whoever called it; it knows best. */
 function answeredHint(method: string): string | undefined {
   if (method === "tools/call") return undefined;
-  if (method.endsWith("/list")) return "It is the server's own error: see what it logs, or its documentation.";
-  return `${method.split("/")[0]}.list() of the server shows what there is.`;
+  if (method.endsWith("/list")) return "Check the server's logs or its documentation.";
+  return `${method.split("/")[0]}.list() on the server shows what exists.`;
 }
 
 /** What a person has to do in a browser before the call can succeed. */
@@ -184,9 +184,7 @@ function pagesHint({ data }: UrlElicitationRequiredError): string | undefined {
   const { elicitations } = (data ?? {}) as { elicitations?: unknown };
   const urls = objectsOf(elicitations).flatMap(({ url }) => pageAddress(url).href ?? []);
   const short = urls.filter((url) => url.length < longestPage);
-  return short.length === 0
-    ? undefined
-    : `Somebody has to open ${short.slice(0, 3).join(" and ")}; then call it again.`;
+  return short.length === 0 ? undefined : `Ask a person to open ${short.slice(0, 3).join(" and ")}, then call again.`;
 }
 
 const longestPage = 2_000;

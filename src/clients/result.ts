@@ -22,8 +22,8 @@ export type ToolResult = JsonObject;
 export function readTools(page: JsonObject, server: string): ListedTool[] {
   const list = page["tools"];
   if (!Array.isArray(list)) {
-    throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" answered tools/list without a list of tools`, {
-      hint: "Ask who makes the server to correct this, or see whether there is another version of it.",
+    throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${server}" answered tools/list without a tool list`, {
+      hint: "Report this to the server's author, or try another version of it.",
     });
   }
   return list.flatMap((entry: unknown): ListedTool[] => {
@@ -72,7 +72,7 @@ export function shortened(text: string, maxChars: number): string {
 export function toolValue(result: ToolResult, tool: string): ToolValue {
   if (result["isError"] === true) {
     const words = shortened(textOf(result["content"]), maxFailureChars);
-    throw new ClaudikinsError("TOOL_FAILED", words || `${tool} failed without saying why`);
+    throw new ClaudikinsError("TOOL_FAILED", words || `${tool} failed without a message`);
   }
   const content = resultContent(result);
   if ("structured" in content) return { json: jsonOf(content.structured) };

@@ -35,6 +35,8 @@ const plainNumber = /^[\d.,:+-]+$/;
 const path = /^(?:(?:~|\.{1,2})?\/|[A-Za-z]:\\)[^:?#]*$/;
 const knownToken = /^(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)/;
 
+const noSecrets: Redact = (text) => text;
+
 /** In the place of each secret stands the variable that it came from, where it is known, or `***`. */
 export function redactorOf(server: Redactable): Redact {
   const shownAs = new Map<string, string>();
@@ -55,8 +57,7 @@ export function redactorOf(server: Redactable): Redact {
     const { clientSecret, privateKey } = server.oauth || {};
     for (const secret of [clientSecret, privateKey]) if (secret !== undefined) add(secret);
   }
-  if (shownAs.size === 0) return (text) => text;
-  return secretFinder(shownAs);
+  return shownAs.size === 0 ? noSecrets : secretFinder(shownAs);
 }
 
 type Add = (secret: string, shown?: string) => void;
@@ -151,6 +152,7 @@ export function redactLog(log: Log, redact: Redact): Log {
 
 /** Every text in a value, but for the names of its fields. */
 export function redactTexts<T>(value: T, redact: Redact): T {
+  if (redact === noSecrets) return value;
   const visit = (node: unknown): unknown => {
     if (typeof node === "string") return redact(node);
     if (Array.isArray(node)) return node.map(visit);

@@ -112,7 +112,7 @@ export class ServerLog {
     // Of a program that could not be started there is nothing to tell but that.
     else if (this.#server.url === undefined) return;
     const { url } = this.#server;
-    const what = url === undefined ? "its process was started" : `it is asked for at ${hostOf(url)}`;
+    const what = url === undefined ? "its process was started" : `a connection to ${hostOf(url)} was opened`;
     this.#write("start", `${what} by claudikins (process ${process.pid})`);
   }
 
@@ -217,15 +217,15 @@ export class ServerLog {
     if (this.#droppedBytes + this.#droppedLines === 0) return;
     const kilobytes = Math.ceil(this.#droppedBytes / 1_000);
     const what = [
-      ...(this.#droppedBytes > 0 ? [`${kilobytes.toLocaleString("en")} kB of its stderr`] : []),
-      ...(this.#droppedLines > 0 ? [`${this.#droppedLines.toLocaleString("en")} of its messages`] : []),
+      ...(this.#droppedBytes > 0 ? [`${kilobytes.toLocaleString("en")} kB of stderr`] : []),
+      ...(this.#droppedLines > 0 ? [`${this.#droppedLines.toLocaleString("en")} messages`] : []),
     ];
     this.#droppedBytes = 0;
     this.#droppedLines = 0;
-    this.#write("dropped", `${what.join(" and ")}: more than is kept`);
+    this.#write("dropped", `${what.join(" and ")} over the log limit`);
   }
 }
 
 function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : "an address that is none";
+  return URL.canParse(url) ? new URL(url).host : "an invalid address";
 }

@@ -80,6 +80,10 @@ export class ServerRequests {
     });
   }
 
+  get isCalled(): boolean {
+    return this.#calls.size > 0;
+  }
+
   /** The clock of a call stands still while the server waits for somebody. To be told, with what it gives, of its end. */
   calling(method: string, clock: Clock): () => void {
     // While it is asked what it has, a server does nothing for us.
@@ -117,10 +121,10 @@ export class ServerRequests {
     signal: AbortSignal,
   ): Promise<Result> {
     if (this.#open.size >= maxOpen) {
-      throw new Refusal(ErrorCode.InvalidRequest, `claudikins: ${maxOpen} requests of this server are open already`);
+      throw new Refusal(ErrorCode.InvalidRequest, `claudikins: this server already has ${maxOpen} open requests`);
     }
     const isLong = JSON.stringify(params).length > (maxChars.get(method) ?? 10_000);
-    if (isLong) throw new Refusal(ErrorCode.InvalidParams, `claudikins: this ${method} is too large to be passed on`);
+    if (isLong) throw new Refusal(ErrorCode.InvalidParams, `claudikins: this ${method} is too large to pass on`);
     const isForPerson = method !== "roots/list";
     const open: Open = { abort: new AbortController(), calls: new Set(isForPerson ? this.#calls : []) };
     this.#open.set(requestId, open);
@@ -159,8 +163,8 @@ export class ServerRequests {
     if (!elicitation) throw refused("elicitation");
     const request = valid(ElicitRequestSchema, "elicitation/create", params).params;
     const mode = request.mode ?? "form";
-    if (mode === "form" && !elicitation.form) throw refused("elicitation by a form", ErrorCode.InvalidParams);
-    if (mode === "url" && !elicitation.url) throw refused("elicitation under a URL", ErrorCode.InvalidParams);
+    if (mode === "form" && !elicitation.form) throw refused("form elicitation", ErrorCode.InvalidParams);
+    if (mode === "url" && !elicitation.url) throw refused("URL elicitation", ErrorCode.InvalidParams);
     const { note, ...address } = this.#addressOf(request, params["url"]);
     const message = `[${this.#server}] ${readable(request.message)}${note ?? ""}`;
     const forwarded = { ...this.#named(params), mode, message, ...address } as ElicitRequest["params"];
@@ -197,7 +201,7 @@ export class ServerRequests {
     try {
       return await ask({ server: this.#server, signal });
     } catch (error) {
-      if (signal.aborted) throw new Refusal(ErrorCode.InternalError, "claudikins: nobody waits for this any more");
+      if (signal.aborted) throw new Refusal(ErrorCode.InternalError, "claudikins: this request was cancelled");
       const code = (error as { code?: unknown }).code;
       const words = messageOf(error).replace(/^(?:MCP error -?\d+: )+/, "");
       throw new Refusal(
@@ -220,7 +224,7 @@ export class ServerRequests {
 
 /** What a server is told that asks for something else; also how a program is known that sends back what it is sent. */
 export function noSuchMethod(method: string): string {
-  return `claudikins knows no method "${method.slice(0, 100)}"`;
+  return `claudikins does not support the method "${method.slice(0, 100)}"`;
 }
 
 /** Its code and message are what the server is answered. */
@@ -234,7 +238,7 @@ class Refusal extends Error {
 }
 
 function refused(what: string, code: number = ErrorCode.MethodNotFound): Refusal {
-  return new Refusal(code, `claudikins: the host offers no ${what}`);
+  return new Refusal(code, `claudikins: the host does not support ${what}`);
 }
 
 /** What the host has and there is a method for. Defaults of forms we fill in ourselves. */
@@ -261,26 +265,30 @@ function withoutContext({ context: _, ...rest }: NonNullable<ClientCapabilities[
 function valid<T>(schema: z.ZodType<T>, method: string, params: object): T {
   const { success, data, error } = schema.safeParse({ method, params });
   if (success) return data;
-  throw new Refusal(ErrorCode.InvalidParams, `claudikins: this is no ${method}: ${problemIn(error)}`);
+  throw new Refusal(ErrorCode.InvalidParams, `claudikins: invalid ${method}: ${problemIn(error)}`);
 }
 
 function usableAnswer<T>(schema: z.ZodType<T>, what: string, answer: unknown): T {
   const { success, data, error } = schema.safeParse(answer);
   if (success) return data;
-  throw new Refusal(ErrorCode.InternalError, `claudikins: the host's answer is no ${what}: ${problemIn(error)}`);
+  throw new Refusal(ErrorCode.InternalError, `claudikins: the host's ${what} answer is invalid: ${problemIn(error)}`);
 }
 
 function problemIn({ issues: [issue] }: z.ZodError): string {
-  return issue ? `${issue.path.join(".") || "it"}: ${issue.message}`.slice(0, maxErrorChars) : "it has another shape";
+  return issue ? `${issue.path.join(".") || "it"}: ${issue.message}`.slice(0, maxErrorChars) : "unexpected shape";
 }
 
 /** What the person left out has the value that the form says (SEP-1034). */
 function withDefaults(answer: z.infer<typeof ElicitResultSchema>, request: ElicitRequest["params"]): Result {
   if (answer.action !== "accept" || request.mode === "url") return answer;
+  const { content = {} } = answer;
   const defaults = Object.entries(request.requestedSchema.properties).flatMap(([name, property]) =>
-    "default" in property && property.default !== undefined ? [[name, property.default] as const] : [],
+    "default" in property && property.default !== undefined && !Object.hasOwn(content, name)
+      ? [[name, property.default] as const]
+      : [],
   );
-  return { ...answer, content: { ...Object.fromEntries(defaults), ...answer.content } };
+  // What the person has entered comes first and in its order, as it does without us.
+  return { ...answer, content: { ...content, ...Object.fromEntries(defaults) } };
 }
 
 /** Without what could move a terminal's cursor; lines stay lines. */

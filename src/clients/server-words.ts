@@ -6,7 +6,7 @@ import { ServerBusy } from "./server-busy.ts";
 import { SignedOut } from "./signed-out.ts";
 import type { Line } from "./transport.ts";
 
-export const otherVersion = "See whether there is another version of the server, or of claudikins.";
+export const otherVersion = "Try another version of the server or of claudikins.";
 
 /** A server's SDK and ours each put their own words before the server's. */
 export function wordsOf(cause: unknown): string {

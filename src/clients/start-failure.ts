@@ -10,13 +10,9 @@ import type { Line } from "./transport.ts";
 
 export function needsVariable(server: ServerConfig): ClaudikinsError {
   const names = server.needs.join(", ");
-  return new ClaudikinsError(
-    "NEEDS_VARIABLE",
-    `Server "${server.name}" needs ${names}, which the environment does not have`,
-    {
-      hint: `Set ${names} before starting claudikins, or give a default in the config: \${${server.needs[0]}:-value}.`,
-    },
-  );
+  return new ClaudikinsError("NEEDS_VARIABLE", `Server "${server.name}" needs ${names} in the environment`, {
+    hint: `Set ${names} before starting claudikins, or add a default to the config: \${${server.needs[0]}:-value}.`,
+  });
 }
 
 export function cancelledStart(server: ServerConfig, cause: unknown): ClaudikinsError {
@@ -35,19 +31,19 @@ export function startFailure(server: ServerConfig, line: Line, isLate: boolean, 
     const { code, words } = timedOut ? { code: unavailable, words: silence } : firstAnswer(cause);
     return new ClaudikinsError(code, `Server "${server.name}" cannot be used: ${words}`, {
       hint: timedOut
-        ? `Raise "startTimeoutMs" of "${server.name}" in the config, or see what is under its "url".`
-        : 'See in the config whether "url" and "type" are right.',
+        ? `Raise "startTimeoutMs" of "${server.name}" in the config, or check its "url".`
+        : 'Check "url" and "type" in the config.',
     });
   }
-  const ended = line.ended() && `${line.ended()}${line.lastWords().length === 0 ? ", and said nothing" : ""}`;
+  const ended = line.ended() && `${line.ended()}${line.lastWords().length === 0 ? " without output" : ""}`;
   const { code, words, hint } = timedOut
     ? {
         code: unavailable,
         words: silence,
-        hint: `Raise "startTimeoutMs" of "${server.name}" in the config, or see by hand what its command does.`,
+        hint: `Raise "startTimeoutMs" of "${server.name}" in the config, or run its command by hand.`,
       }
     : ended
-      ? { code: unavailable, words: ended, hint: "To see more, run its command from the config by hand." }
+      ? { code: unavailable, words: ended, hint: "Run its command from the config by hand to see more." }
       : firstAnswer(cause);
   const text = `Server "${server.name}" did not start: ${words}${lastWords(line)}`;
   return new ClaudikinsError(code, text, { cause, hint });
@@ -57,10 +53,10 @@ const unavailable = "SERVER_UNAVAILABLE" as const;
 
 /** What was wrong with the answer to `initialize`. */
 function firstAnswer(cause: unknown): { code: ErrorCode; words: string; hint: string } {
-  const hint = "Run its command from the config by hand, and see whether it is an MCP server.";
+  const hint = "Run its command by hand to check that it is an MCP server.";
   if (cause instanceof z.core.$ZodError) return { code: "PROTOCOL_ERROR", words: "its first answer is not MCP", hint };
   if (cause instanceof McpError && wordsOf(cause) === noSuchMethod("initialize")) {
-    return { code: "PROTOCOL_ERROR", words: "it sends back what it is sent", hint };
+    return { code: "PROTOCOL_ERROR", words: "it echoes its input", hint };
   }
   if (cause instanceof McpError) {
     return { code: unavailable, words: `its first answer is an error: ${wordsOf(cause)}`, hint };

@@ -3,12 +3,12 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../errors.ts";
 import { collectSoon } from "./collect-soon.ts";
-import { receive } from "./decoding/receive.ts";
+import { largeBytes, receive, receiveLarge } from "./decoding/receive.ts";
+import { PendingLine } from "./pending-line.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
 import { maxMessageBytes, megabytes } from "./size-limits.ts";
 
 const newline = 0x0a;
-const space = 0x20;
 const brace = 0x7b;
 const keptErrorBytes = 16_384;
 
@@ -151,8 +151,7 @@ export class StdioTransport implements Transport {
 
   async #readMessages(group: ProcessGroup): Promise<void> {
     const maxBytes = this.#options.maxMessageBytes ?? maxMessageBytes;
-    let pending: Uint8Array[] = [];
-    let pendingBytes = 0;
+    const line = new PendingLine();
     let isTooMuch = false;
     let turnStart = performance.now();
     for await (const chunk of group.stdout) {
@@ -160,21 +159,18 @@ export class StdioTransport implements Transport {
       if (isTooMuch) continue;
       let start = 0;
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-        pending.push(chunk.subarray(start, end));
-        const line = pending.length === 1 ? pending[0]! : Buffer.concat(pending);
+        line.add(chunk.subarray(start, end));
         const receiving = this.#receive(line);
         // A large message is waited for, so that messages stay in order and the server cannot send faster than we read.
         if (receiving) await receiving;
-        pending = [];
-        pendingBytes = 0;
+        line.clear();
         start = end + 1;
       }
-      if (start < chunk.length) pending.push(chunk.subarray(start));
-      pendingBytes += chunk.length - start;
-      if (pendingBytes > maxBytes) {
-        this.#ended = `sent more than ${megabytes(maxBytes)} without the end of a message`;
+      if (start < chunk.length) line.add(chunk.subarray(start));
+      if (line.size > maxBytes) {
+        this.#ended = `sent more than ${megabytes(maxBytes)} in one message`;
         isTooMuch = true;
-        pending = [];
+        line.clear();
         // It does not wait for the end of its stdin, and what it writes until then is memory as well.
         group.signal("SIGTERM");
         void group.stop();
@@ -188,23 +184,30 @@ export class StdioTransport implements Transport {
   }
 
   /** A promise only where the message is large. */
-  #receive(line: Uint8Array): Promise<void> | undefined {
-    const first = line.find((byte) => byte > space);
+  #receive(line: PendingLine): Promise<void> | undefined {
+    const first = line.first();
     if (first === undefined) return undefined;
-    const received = first === brace ? receive(line) : undefined;
-    if (received instanceof Promise) return received.then((message) => this.#received(line, message));
-    this.#received(line, received);
+    const { size } = line;
+    if (first === brace && size > largeBytes) {
+      const beginning = line.beginning(keptErrorBytes);
+      return receiveLarge(line.take()).then((message) => this.#received(beginning, size, message));
+    }
+    const bytes = line.bytes();
+    // A small message is decoded at once.
+    const message = first === brace ? (receive(bytes) as JSONRPCMessage | undefined) : undefined;
+    this.#received(bytes, size, message);
     return undefined;
   }
 
-  #received(line: Uint8Array, message: JSONRPCMessage | undefined): void {
+  /** `beginning` is as much of the line as is shown where it is no message. */
+  #received(beginning: Uint8Array, size: number, message: JSONRPCMessage | undefined): void {
     if (!message) {
-      this.#stray(line);
+      this.#stray(beginning);
       return;
     }
     this.#hasSpoken = true;
     this.onmessage?.(message);
-    if (line.length > largeMessage) collectSoon();
+    if (size > largeMessage) collectSoon();
   }
 
   /** What is no message: before the first one it may be the last words of a server that does not start. */
@@ -214,7 +217,7 @@ export class StdioTransport implements Transport {
     if (!this.#hasSpoken) this.#strayLines.push(text);
     if (this.#strayLines.length > keptLines) this.#strayLines.shift();
     if (++this.#strays <= maxReportedLines) this.onerror?.(new Error(`not a JSON-RPC message: ${text.slice(0, 200)}`));
-    if (this.#strays === maxReportedLines) this.onerror?.(new Error("more of these are not told of"));
+    if (this.#strays === maxReportedLines) this.onerror?.(new Error("further lines like this are not logged"));
   }
 
   #redact(text: string): string {

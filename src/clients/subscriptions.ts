@@ -142,8 +142,8 @@ export class Subscriptions {
 async function request(connection: Connection, method: string, uri: string, server: ServerConfig): Promise<void> {
   const { name, callTimeoutMs: timeoutMs } = server;
   if (!connection.canSubscribe()) {
-    throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${name}" does not tell when its resources change`, {
-      hint: "Read the resource again from time to time.",
+    throw new ClaudikinsError("PROTOCOL_ERROR", `Server "${name}" does not support resource subscriptions`, {
+      hint: "Poll the resource instead.",
     });
   }
   await connection.request({ method, params: { uri } }, { what: `${name}: the resource ${uri}`, timeoutMs });

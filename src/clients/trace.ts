@@ -69,7 +69,7 @@ function shown(message: JSONRPCMessage, redact: Redact): Pick<TraceEntry, "bytes
     return { bytes: Buffer.byteLength(JSON.stringify(message)), message: withoutSecrets };
   } catch {
     // Nested deeper than our stack: the call itself may have fared better.
-    return { bytes: 0, message: { problem: "nested too deep to be shown" } };
+    return { bytes: 0, message: { problem: "nested too deeply to show" } };
   }
 }
 

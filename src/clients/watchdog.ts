@@ -90,7 +90,7 @@ function startWatchdog(warn?: (message: string) => void): void {
     watchdog = { child, input: child.stdio[3] as number };
   } catch (cause) {
     isUnavailable = true;
-    warn?.(`should claudikins be killed, servers may stay: the shell that would end them: ${messageOf(cause)}`);
+    warn?.(`servers may outlive claudikins if it is killed: cannot start the watchdog shell: ${messageOf(cause)}`);
   }
 }
 

@@ -7,7 +7,11 @@ export interface Watcher {
   /** It was asked to start; `starting` says what came of it. */
   started?(starting: Promise<void>): void;
   sent(message: JSONRPCMessage): void;
+  /** Its sending is over, whether it succeeded or not. */
+  written?(message: JSONRPCMessage): void;
   received(message: JSONRPCMessage): void;
+  /** A message for which this is false goes no further. */
+  passes?(message: JSONRPCMessage): boolean;
   failed?(error: Error): void;
   closed?(): void;
 }
@@ -35,7 +39,7 @@ export class WatchedTransport implements Transport {
     };
     this.#inner.onmessage = (message, extra) => {
       this.#watcher.received(message);
-      this.onmessage?.(message, extra);
+      if (this.#watcher.passes?.(message) !== false) this.onmessage?.(message, extra);
     };
     const starting = this.#inner.start();
     this.#watcher.started?.(starting);
@@ -44,7 +48,9 @@ export class WatchedTransport implements Transport {
 
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     this.#watcher.sent(message);
-    return this.#inner.send(message, options);
+    const sending = this.#inner.send(message, options);
+    const { written } = this.#watcher;
+    return written ? sending.finally(() => written.call(this.#watcher, message)) : sending;
   }
 
   close(): Promise<void> {

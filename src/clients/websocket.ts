@@ -117,8 +117,8 @@ export class WebSocketTransport implements Transport {
     } catch (error) {
       return error instanceof NetworkFailure ? error : noAnswer(error, url);
     }
-    return new NetworkFailure("it takes no WebSocket under this address", {
-      hint: 'Correct "url" in the config; a server that speaks HTTP has one with https://.',
+    return new NetworkFailure("it accepts no WebSocket at this address", {
+      hint: 'Correct "url" in the config; for a server that speaks HTTP, use https://.',
     });
   }
 }

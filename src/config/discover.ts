@@ -48,7 +48,7 @@ export function discoverConfig(options: ConfigChoice): ConfigOrigin {
     const file = resolve(cwd, named);
     if (!existsSync(file)) {
       throw new ClaudikinsError("CONFIG_NOT_FOUND", `No config file at ${file}`, {
-        hint: `${flag === undefined ? "CLAUDIKINS_CONFIG" : "--config"} names it: create the file or leave the setting out.`,
+        hint: `Create the file, or remove ${flag === undefined ? "CLAUDIKINS_CONFIG" : "--config"}.`,
       });
     }
     return { kind: file === user ? "user" : "project", file };

@@ -181,13 +181,9 @@ function chosenFolders({ registry, workspace }: ParsedConfig, file: string, env:
   const { value, missing } = expand({ registry, workspace }, env);
   if (missing.length === 0) return value;
   const names = missing.join(", ");
-  throw new ClaudikinsError(
-    "NEEDS_VARIABLE",
-    `The folders in ${file} need ${names}, which the environment does not have`,
-    {
-      hint: `Set ${names} before starting claudikins, or give a default in the config: \${${missing[0]}:-value}.`,
-    },
-  );
+  throw new ClaudikinsError("NEEDS_VARIABLE", `The folders in ${file} need ${names} in the environment`, {
+    hint: `Set ${names} before starting claudikins, or add a default to the config: \${${missing[0]}:-value}.`,
+  });
 }
 
 /** The config of a process that may not use the real one yet: no servers, nothing kept, no folder of a project. */

@@ -22,7 +22,7 @@ export interface OAuthEntry {
 
 const text = z.string().min(1);
 
-const scopes = z.union([z.array(text), z.string()], "expected a list of texts, or one text");
+const scopes = z.union([z.array(text), z.string()], "expected a string or a list of strings");
 
 const fields = z.object({
   clientId: text.optional(),
@@ -48,10 +48,10 @@ const oauthObject = fields
   .superRefine(({ grant, clientId, clientSecret, privateKey, privateKeyFile }, context) => {
     const say = (key: string, message: string) => context.addIssue({ code: "custom", path: [key], message });
     if (privateKey !== undefined && privateKeyFile !== undefined) {
-      say("privateKeyFile", 'the key stands in "privateKey" already');
+      say("privateKeyFile", '"privateKey" already gives the key');
     }
     const hasProof = clientSecret !== undefined || privateKey !== undefined || privateKeyFile !== undefined;
-    if (hasProof && clientId === undefined) say("clientId", "missing: whose secret or key is it?");
+    if (hasProof && clientId === undefined) say("clientId", "missing: a secret or a key needs a client ID");
     if (grant !== "client_credentials") return;
     if (!hasProof) say("grant", 'needs a "clientSecret", a "privateKey" or a "privateKeyFile"');
   })

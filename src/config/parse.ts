@@ -74,14 +74,14 @@ function wayTo(entry: Node): { addressKey?: string; type?: unknown; problem?: Pr
   };
   if (type === undefined && hasCommand) {
     return {
-      problem: odd(addressKey, 'the entry has a "command" as well: take one away, or say which counts with "type"'),
+      problem: odd(addressKey, 'the entry also has a "command": remove one of them, or choose with "type"'),
     };
   }
   if (type === "stdio" || type === "local" || (hasCommand && !isNetworkType)) return {};
   return {
     addressKey,
     type,
-    ...(second === undefined ? {} : { problem: odd(second, `the address stands in "${addressKey}" already`) }),
+    ...(second === undefined ? {} : { problem: odd(second, `"${addressKey}" already gives the address`) }),
   };
 }
 
@@ -114,7 +114,7 @@ function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
       if (!known || known.includes(name) || foreignKeys.includes(name) || !/^\p{L}/u.test(name)) continue;
       const near = misspelling(name, known);
       if (near === undefined) {
-        if (noForeign) say(`unknown key: there are ${known.join(", ")}`);
+        if (noForeign) say(`unknown key: expected one of ${known.join(", ")}`);
         continue;
       }
       say(`unknown key, did you mean "${near}"?`);

@@ -69,7 +69,7 @@ export function policyOf(
 }
 
 /** Errors reach sandboxed code, which is told no paths. */
-const userFile = " of the user's own claudikins.json";
+const userFile = " in the user's claudikins.json";
 
 interface Place {
   keys: PolicyKeys;
@@ -135,8 +135,7 @@ export function policyProblems(
 
 function listProblems(key: string, list: unknown, names: readonly string[] | undefined): PolicyProblem[] {
   if (list === undefined) return [];
-  if (!Array.isArray(list))
-    return [{ path: [key], text: 'expected a list of names of tools, in which "*" is any text' }];
+  if (!Array.isArray(list)) return [{ path: [key], text: 'expected a list of tool names, where "*" matches any text' }];
   return list.flatMap((pattern: unknown, index) => {
     const text = typeof pattern === "string" ? patternProblem(pattern, names) : "expected a string";
     return text === undefined ? [] : [{ path: [key, index], text }];
@@ -147,7 +146,7 @@ function confirmProblems(confirm: unknown, names: readonly string[] | undefined)
   if (confirm === undefined || isMode(confirm)) return [];
   if (typeof confirm === "string") return [{ path: ["confirm"], text: modeProblem(confirm) }];
   if (typeof confirm !== "object" || confirm === null || Array.isArray(confirm)) {
-    return [{ path: ["confirm"], text: `expected ${modesText}, or an object of these by names of tools` }];
+    return [{ path: ["confirm"], text: `expected ${modesText}, or an object that maps tool names to these` }];
   }
   return Object.entries(confirm).flatMap(([pattern, mode]) => {
     const text = patternProblem(pattern, names) ?? (isMode(mode) ? undefined : modeProblem(mode));
@@ -161,10 +160,10 @@ function patternProblem(pattern: string, names: readonly string[] | undefined): 
   if (!names) return undefined;
   if (!pattern.includes(".")) {
     const example = pattern === "*" ? '"*.*"' : `"*.${pattern}" for all servers`;
-    return `needs the server's name in front: ${example}`;
+    return `needs a server name first: ${example}`;
   }
   const { server, isName, tool } = partsOf(pattern, names);
-  if (tool === "") return 'needs the name of a tool after the dot, or "*"';
+  if (tool === "") return 'needs a tool name after the dot, or "*"';
   if (isName || names.some((name) => matches(server, name))) return undefined;
   for (let dot = pattern.indexOf("."); dot !== -1; dot = pattern.indexOf(".", dot + 1)) {
     const written = pattern.slice(0, dot);

@@ -86,7 +86,7 @@ export const stdioSchema = z.object({
 });
 
 const headers = z.record(
-  z.string().regex(headerName, "no name that a header can have"),
+  z.string().regex(headerName, "not a valid header name"),
   z.string().regex(headerValue, "must be one line"),
 );
 
@@ -167,7 +167,7 @@ const llmSchema: z.ZodType<LlmEntry> = z.object(llmFields).superRefine(({ preset
   if (baseUrl === undefined) {
     context.addIssue({ code: "custom", message: `needs "preset" (${presetNames.join(", ")}) or "baseUrl"` });
   } else if (model === undefined) {
-    context.addIssue({ code: "custom", path: ["model"], message: "missing, expected the name of a model" });
+    context.addIssue({ code: "custom", path: ["model"], message: "missing, expected a model name" });
   }
 });
 

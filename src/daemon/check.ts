@@ -17,12 +17,12 @@ export const daemonCheck: Check = {
   area: "daemon",
   async run({ env }) {
     const folder = dirname(placeOf(undefined, env).lock);
-    if (!existsSync(folder)) return [ok("daemon.none", "No daemon has run here yet: generated files start one")];
+    if (!existsSync(folder)) return [ok("daemon.none", "No daemon has run yet; generated files start one on demand")];
     const wrong = folderFindings(folder);
     if (wrong.some(({ state }) => state === "problem")) return wrong;
     const found = await Promise.all(allPlaces(env).map((place) => placeFindings(place)));
     const all = [...wrong, ...found.flat()];
-    return all.length > 0 ? all : [ok("daemon.none", "No daemon runs: generated files start one")];
+    return all.length > 0 ? all : [ok("daemon.none", "No daemon is running; generated files start one on demand")];
   },
 };
 
@@ -30,11 +30,11 @@ function folderFindings(folder: string): Finding[] {
   if (isWindows) return [];
   const found = lstatSync(folder);
   if (!found.isDirectory() || found.uid !== process.getuid?.()) {
-    const text = `The folder of the daemon does not belong to you, and is not used: ${folder}`;
+    const text = `The daemon folder is ignored because it does not belong to you: ${folder}`;
     return [problem("daemon.folder", text, "FILE_NOT_WRITABLE", `rm -r ${shellWord(folder)}`)];
   }
   if ((found.mode & 0o077) === 0) return [];
-  const text = `Other users of this machine may look into the folder of the daemon: ${folder}`;
+  const text = `Other users of this machine can access the daemon folder: ${folder}`;
   return [warning("daemon.folder", text, `chmod 700 ${shellWord(folder)}`)];
 }
 
@@ -42,11 +42,11 @@ async function placeFindings({ socket, lock, log }: Place): Promise<Finding[]> {
   const status = await statusOf(socket);
   if (status) return [running(status)];
   if (await isHeld(lock, "the daemon")) {
-    const text = "A daemon holds its place and does not answer";
-    return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `See what it said last: tail ${shellWord(log)}`)];
+    const text = "A daemon holds the lock but does not answer";
+    return [problem("daemon.silent", text, "SERVER_UNAVAILABLE", `Read its last log lines: tail ${shellWord(log)}`)];
   }
   if (isWindows || !existsSync(socket)) return [];
-  const text = `Nobody listens at a socket that a daemon has left when it was killed: ${socket}`;
+  const text = `A killed daemon left a stale socket behind: ${socket}`;
   return [warning("daemon.socket", text, `rm ${shellWord(socket)}`)];
 }
 
@@ -62,9 +62,9 @@ function running(status: Status): Finding {
   if (config !== null && !existsSync(config)) {
     return warning(
       id,
-      `A daemon runs for a config that is gone: ${config} (process ${pid})`,
+      `A daemon is running for a config that no longer exists: ${config} (process ${pid})`,
       "claudikins daemon stop --all",
     );
   }
-  return ok(id, `A daemon runs for ${of}: process ${pid}, ${calls.done} calls done, ${calls.running} running`);
+  return ok(id, `A daemon is running for ${of}: process ${pid}, ${calls.done} calls done, ${calls.running} running`);
 }

@@ -99,8 +99,8 @@ export class DaemonClient {
       if (signal?.aborted) throw new ClaudikinsError("CANCELLED", "The call was cancelled", { cause: error });
       if (silence.signal.aborted) throw silence.signal.reason;
       if (isNobody(error)) return undefined;
-      throw new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon ended in the middle: what it did is not known", {
-        hint: "See whether it was done before you try again.",
+      throw new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon ended during the call: its outcome is unknown", {
+        hint: "Check whether it took effect before retrying.",
       });
     } finally {
       clearInterval(watch);
@@ -111,8 +111,8 @@ export class DaemonClient {
   async #listen(silence: AbortController): Promise<void> {
     const { statusOf } = await import("./peers.ts");
     if (await statusOf(this.place.socket)) return;
-    const error = new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon does not answer: what it did is not known", {
-      hint: "See whether it was done. End that process and try again, or do without it: --no-daemon.",
+    const error = new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon does not answer: the outcome is unknown", {
+      hint: "Check whether it took effect. Stop that process and retry, or add --no-daemon.",
     });
     silence.abort(error);
   }
@@ -151,8 +151,8 @@ export class DaemonClient {
   }
 
   #notListening(): ClaudikinsError {
-    return new ClaudikinsError("SERVER_UNAVAILABLE", `The daemon does not listen, after ${startMs / 1_000} s`, {
-      hint: `What it says is in ${this.place.log}. Without it: --no-daemon, or CLAUDIKINS_DAEMON=off.`,
+    return new ClaudikinsError("SERVER_UNAVAILABLE", `The daemon is not listening after ${startMs / 1_000} s`, {
+      hint: `Read ${this.place.log}, or use --no-daemon or CLAUDIKINS_DAEMON=off to do without it.`,
     });
   }
 }
@@ -180,6 +180,6 @@ async function lastLine({ body }: Response, onLine: LineListener): Promise<unkno
       pending = [next];
     }
   }
-  if (!last || pending.join("") !== "") throw new Error("the answer has no end");
+  if (!last || pending.join("") !== "") throw new Error("the answer was cut off");
   return last;
 }

@@ -103,7 +103,7 @@ export class Daemon {
 
   /** Resolves when it takes no more calls and those that it had are done, or when `interrupted` breaks them off. */
   async ended(interrupted: AbortSignal): Promise<void> {
-    const interrupt = () => this.leave("it was told to end", true);
+    const interrupt = () => this.leave("it was interrupted", true);
     if (interrupted.aborted) interrupt();
     interrupted.addEventListener("abort", interrupt, { once: true });
     await this.#left.promise;
@@ -126,7 +126,7 @@ export class Daemon {
     this.#isLeaving = true;
     clearTimeout(this.#idleTimer);
     clearInterval(this.#watch);
-    this.#options.log.info(`leaving: ${why}`);
+    this.#options.log.info(`shutting down: ${why}`);
     this.#removeSocket();
     this.#options.lock.release();
     held.moveAllOut();
@@ -157,7 +157,7 @@ export class Daemon {
         case "POST /stop":
           return await this.#stop(request);
         default:
-          throw new ClaudikinsError("USAGE", `There is no ${route}: there are POST /call, GET /status and POST /stop`);
+          throw new ClaudikinsError("USAGE", `Unknown route ${route}: use POST /call, GET /status or POST /stop`);
       }
     } catch (thrown) {
       const { code, message, hint } = toClaudikinsError(thrown);
@@ -171,8 +171,8 @@ export class Daemon {
       const isOld = asked !== null && isOlder(version, asked);
       return problem(
         isOld ? "OUTDATED" : "LEAVING",
-        "This claudikins is ending: nothing was done",
-        "Ask the next one.",
+        "This daemon is shutting down: nothing was done",
+        "Retry with the next daemon.",
       );
     }
     this.#running += 1;
@@ -186,9 +186,9 @@ export class Daemon {
         ended = answer.ended;
         return answer.response;
       }
-      const { server, tool, args, via, cwd, session } = callOf(body);
+      const { via, cwd, session, ...wanted } = callOf(body);
       this.#countFirst(String(via));
-      const value = await callOnce({ server, tool, args }, this.#toolboxFor(cwd, session), signal);
+      const value = await callOnce(wanted, this.#toolboxFor(cwd, session), signal);
       return valueAnswer(value);
     } finally {
       void ended.then(() => this.#endCall());
@@ -215,7 +215,7 @@ export class Daemon {
   /** Whether it takes nothing more: it is leaving, for the version that is asked for or for any reason. */
   #makesRoomFor(asked: string | null): boolean {
     this.#leaveWhenOld();
-    if (asked !== null && isOlder(version, asked)) this.leave(`version ${asked} was asked for`);
+    if (asked !== null && isOlder(version, asked)) this.leave(`version ${asked} was requested`);
     return this.#isLeaving;
   }
 
@@ -232,7 +232,7 @@ export class Daemon {
   }
 
   #leaveWhenOld(): void {
-    if (stampOf(this.#options.madeOf) !== this.#madeOf) this.leave("its config or its program has changed");
+    if (stampOf(this.#options.madeOf) !== this.#madeOf) this.leave("its config or its program changed");
   }
 
   async #stop(request: Request): Promise<Response> {

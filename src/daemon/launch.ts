@@ -60,8 +60,8 @@ function openLogFile(path: string): number {
   try {
     return openSync(path, "a", 0o600);
   } catch (error) {
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `The daemon cannot be started: ${messageOf(error)}`, {
-      hint: "Without it: --no-daemon, or CLAUDIKINS_DAEMON=off.",
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot start the daemon: ${messageOf(error)}`, {
+      hint: "Use --no-daemon or CLAUDIKINS_DAEMON=off to do without it.",
     });
   }
 }
@@ -83,6 +83,6 @@ function lastWords(log: string, from: number): ClaudikinsError | undefined {
 
 function cannotStart(why: string): ClaudikinsError {
   return new ClaudikinsError("UNEXPECTED", `The daemon did not start: ${why}`, {
-    hint: "See what it says: claudikins daemon run. Without it: --no-daemon, or CLAUDIKINS_DAEMON=off.",
+    hint: "Run claudikins daemon run to see why, or use --no-daemon or CLAUDIKINS_DAEMON=off to do without it.",
   });
 }

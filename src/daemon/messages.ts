@@ -2,6 +2,7 @@
 import { ClaudikinsError } from "../errors.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { type CallRequest, httpStatusOf, type ProblemCode } from "./protocol.ts";
+import { isGiven } from "./written-call.ts";
 
 /** Undefined where there is none. Throws USAGE. */
 export async function bodyOf(request: Request): Promise<unknown> {
@@ -26,12 +27,13 @@ export function isOpening({ method, url, headers }: Request): boolean {
 
 /** A call of a generated file. Throws USAGE. */
 export function callOf(body: unknown): CallRequest {
-  const { server, tool, args = {}, via, cwd, session } = (body ?? {}) as Partial<CallRequest>;
-  const isWhole = typeof server === "string" && server !== "" && typeof tool === "string";
+  const { server, tool, args = {}, given, via, cwd, session } = (body ?? {}) as Partial<CallRequest>;
+  const areWords = given === undefined || (Array.isArray(given) && given.every(isGiven));
+  const isWhole = typeof server === "string" && server !== "" && typeof tool === "string" && areWords;
   if (isWhole && args !== null && typeof args === "object" && !Array.isArray(args)) {
-    return { server, tool, args, via, ...optional({ cwd, session }) };
+    return { server, tool, args, via, ...(given ? { given } : {}), ...optional({ cwd, session }) };
   }
-  throw new ClaudikinsError("USAGE", 'A call is {"server": "…", "tool": "…", "args": {…}}');
+  throw new ClaudikinsError("USAGE", 'Expected a call: {"server": "…", "tool": "…", "args": {…}}');
 }
 
 /** What went wrong. */

@@ -80,9 +80,13 @@ export function makePrivate(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `There is no place for the daemon's socket: ${messageOf(cause)}`, {
-      hint: "Without it: --no-daemon, or CLAUDIKINS_DAEMON=off.",
-    });
+    throw new ClaudikinsError(
+      "FILE_NOT_WRITABLE",
+      `Cannot create the folder for the daemon's socket: ${messageOf(cause)}`,
+      {
+        hint: "Use --no-daemon or CLAUDIKINS_DAEMON=off to do without it.",
+      },
+    );
   }
   if (isWindows) return;
   const found = lstatSync(folder);

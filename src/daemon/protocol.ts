@@ -22,12 +22,15 @@
 import type { Environment } from "../config/environment.ts";
 import type { ErrorCode } from "../errors.ts";
 import type { ToolCall } from "../flows/call.ts";
+import type { Given } from "../flows/call-arguments.ts";
 import type { HeldFacts } from "./held/held-servers.ts";
 
 export interface CallRequest {
   server: string;
   tool: string;
   args: Record<string, unknown>;
+  /** In the place of `args`: words of a command line. */
+  given?: Given[];
   via?: unknown;
   /** The working directory of servers that name none; without it the config file's folder. */
   cwd?: string;

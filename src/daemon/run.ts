@@ -39,7 +39,7 @@ export async function runDaemon(toolbox: Toolbox, options: RunOptions): Promise<
   if ((statSync(place.log, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) truncateSync(place.log);
   const daemon = new Daemon({ ...options, socket: place.socket, lock, toolbox });
   options.onListening?.();
-  options.log.info(`version ${version} listens, as process ${process.pid}`);
+  options.log.info(`version ${version} is listening (process ${process.pid})`);
   await daemon.ended(interrupted);
   return "ended";
 }

@@ -53,11 +53,11 @@ export function writtenCallOf(body: object): WrittenCall {
     Array.isArray(given) &&
     given.every(isGiven) &&
     (timeoutMs === undefined || typeof timeoutMs === "number");
-  if (!isWhole) throw new ClaudikinsError("USAGE", 'A call as it is written is {"target": "…", "given": […]}');
+  if (!isWhole) throw new ClaudikinsError("USAGE", 'Expected a written call: {"target": "…", "given": […]}');
   return { ...(body as WrittenCall), progress: progress === true };
 }
 
-function isGiven(value: unknown): value is Given {
+export function isGiven(value: unknown): value is Given {
   if (value === null || typeof value !== "object") return false;
   const { word, key, text, object } = value as Record<string, unknown>;
   if (!isText(word)) return false;

@@ -12,10 +12,10 @@ export function durationText(ms: number): string {
 const reasonTexts: Record<string, string> = {
   threw: "failed",
   check: "refused",
-  timeout: "out of time",
-  cpu: "out of computing time",
+  timeout: "timed out",
+  cpu: "out of CPU time",
   memory: "out of memory",
-  stack: "out of stack",
+  stack: "stack overflow",
 };
 
 /** `ok`, or in a word or two why not. */
@@ -40,10 +40,15 @@ export function callsText({ calls, failures, timeline }: ExecutionRecord): strin
 /** Of calls that are not shown each. */
 export function leftText(left: readonly RecordedCall[], moreCalls: number): string[] {
   const sum = left.reduce((total, { startMs, endMs }) => total + endMs - startMs, 0);
-  const calls = (count: number) => (count === 1 ? "1 call" : `${grouped(count)} calls`);
   return [
-    ...(left.length > 0 ? [`${calls(left.length)} more that took less time: ${durationText(sum)} in all`] : []),
-    ...(moreCalls > 0 ? [`${calls(moreCalls)} after these were not recorded each`] : []),
+    ...(left.length > 0
+      ? [
+          `${grouped(left.length)} more ${left.length === 1 ? "call" : "calls"} that took less time: ${durationText(sum)} in total`,
+        ]
+      : []),
+    ...(moreCalls > 0
+      ? [`${grouped(moreCalls)} later ${moreCalls === 1 ? "call was" : "calls were"} not recorded individually`]
+      : []),
   ];
 }
 

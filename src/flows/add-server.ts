@@ -30,10 +30,10 @@ export async function catalogServer(name: string): Promise<CatalogServer> {
   const { server, ...rest } = findInCatalog(name);
   if (server) return server;
   const near = "near" in rest ? rest.near : [];
-  throw new ClaudikinsError("SERVER_NOT_FOUND", `The catalog knows no server called "${name}"`, {
+  throw new ClaudikinsError("SERVER_NOT_FOUND", `The catalog has no server called "${name}"`, {
     hint: [
       near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined,
-      `For any other: claudikins add ${JSON.stringify(name)} -- <command>, or claudikins add ${JSON.stringify(name)} <address>`,
+      `To add any other server: claudikins add ${JSON.stringify(name)} -- <command>, or claudikins add ${JSON.stringify(name)} <address>`,
     ]
       .filter(Boolean)
       .join(" "),
@@ -76,7 +76,7 @@ export function variablesIn(value: unknown): Set<string> {
   return names;
 }
 
-function filled(value: unknown, name: string, text: string): unknown {
+export function filled(value: unknown, name: string, text: string): unknown {
   if (typeof value === "string") return value.replaceAll(`\${${name}}`, () => text);
   if (Array.isArray(value)) return value.map((each) => filled(each, name, text));
   if (!isRaw(value)) return value;
@@ -109,7 +109,7 @@ export async function checkNew(name: string, toolbox: Toolbox, signal: AbortSign
       Object.keys(server.headers).some((header) => header.toLowerCase() === "authorization");
     if (error.code === "AUTH_REQUIRED" && !hasToken) return { signIn: true };
     throw new ClaudikinsError(error.code, error.message, {
-      hint: [error.hint, `Nothing was written. To add it all the same: --no-check`].filter(Boolean).join(" "),
+      hint: [error.hint, `Nothing was written. To add it anyway: --no-check`].filter(Boolean).join(" "),
       cause: error.cause,
     });
   }

@@ -7,9 +7,11 @@ import { type JsonObject, type ToolResult, toolValue } from "../clients/result.t
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import { argumentProblems } from "../registry/arguments/argument-problems.ts";
+import { requiredArguments } from "../registry/json-schema.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import type { BindingCall, Bindings, BindingValue, Namespace, Suggestion } from "../sandbox/contract.ts";
+import { argumentsOf, type Given } from "./call-arguments.ts";
 import { CodeSubscriptions } from "./code-subscriptions.ts";
 import { counted } from "./counted-call.ts";
 import { changesKnown, firstAnswer } from "./first-look.ts";
@@ -23,6 +25,8 @@ export interface BindingOptions {
   signal?: AbortSignal | undefined;
   /** Told in a line what has happened: a call has ended, or its server says how far it is. */
   onProgress?: ((line: string) => void) | undefined;
+  /** Whether the results would have gone into the context of an agent's model. */
+  isForAgent?: boolean | undefined;
 }
 
 /**
@@ -32,7 +36,7 @@ export interface BindingOptions {
 export async function bindingsFor(
   written: string,
   toolbox: Toolbox,
-  { signal, onProgress }: BindingOptions = {},
+  { signal, onProgress, isForAgent = false }: BindingOptions = {},
 ): Promise<Bindings> {
   const source = written.slice(0, maxSource);
   const mentioned = mentionedServers(source, toolbox);
@@ -52,7 +56,7 @@ export async function bindingsFor(
     }),
     suggest: (words, limit) => suggestions(words, limit, toolbox),
     call: (call, callSignal, clock) =>
-      counted(call, { toolbox, signal: callSignal, taken: true }, () =>
+      counted(call, { toolbox, signal: callSignal, taken: isForAgent }, () =>
         toldCall(toolbox, call, { signal: callSignal, clock, subscriptions }, onProgress),
       ),
   };
@@ -118,7 +122,10 @@ function namespaceOf(name: string, jsName: string | undefined, source: string, t
     functions: known.tools.map((tool) => ({
       name: tool.name,
       jsName: tool.jsName,
-      inputSchema: tool.inputSchema,
+      get inputSchema() {
+        const { inputSchema } = tool;
+        return { ...inputSchema, required: [...requiredArguments(inputSchema, inputSchema)] };
+      },
       get signature() {
         return signature(server, tool);
       },
@@ -144,15 +151,23 @@ function suggestions(words: string, limit: number, toolbox: Toolbox): Suggestion
 
 /** One call of a tool by itself: its arguments are checked and its result becomes a value as those of code. */
 export async function callOnce(
-  { server, tool, args }: { server: string; tool: string; args: Record<string, unknown> },
+  { server, tool, args, given }: OneCall,
   toolbox: Toolbox,
   signal: AbortSignal,
   onProgress?: BindingOptions["onProgress"],
 ): Promise<BindingValue> {
   const call: BindingCall = { namespace: server, group: "tools", name: tool, args, raw: false };
-  return counted(call, { toolbox, signal, taken: false }, () =>
-    toldCall(toolbox, call, { signal, subscriptions: new CodeSubscriptions(toolbox.pool) }, onProgress),
-  );
+  const surroundings: CallSurroundings = { signal, subscriptions: new CodeSubscriptions(toolbox.pool) };
+  if (given) surroundings.argumentsFor = (schema) => argumentsOf(given, schema);
+  return counted(call, { toolbox, signal, taken: false }, () => toldCall(toolbox, call, surroundings, onProgress));
+}
+
+interface OneCall {
+  server: string;
+  tool: string;
+  args: Record<string, unknown>;
+  /** In the place of `args`: words of a command line, which become what the tool's schema says. */
+  given?: readonly Given[] | undefined;
 }
 
 /** Questions about the tools are no calls, and not told of. */

@@ -132,7 +132,7 @@ function valueFrom(all: Named[], key: string, forms: Forms): unknown {
   const [first] = all;
   if (all.length === 1 && first) return "json" in first ? first.json : fromText(first.text, key, forms);
   if (forms.types.size > 0 && !forms.types.has("array")) {
-    throw new ArgumentProblem(`"${key}" is given ${all.length} times, and takes ${formsText(forms)}`);
+    throw new ArgumentProblem(`"${key}" is given ${all.length} times but takes ${formsText(forms)}`);
   }
   const list: unknown[] = [];
   for (const each of all) {
@@ -191,7 +191,7 @@ const typeTexts: ReadonlyMap<string, string> = new Map([
   ["boolean", "true or false"],
   ["null", "null"],
   ["array", "a list"],
-  ["object", "an object, as JSON"],
+  ["object", "a JSON object"],
 ]);
 
 /** What may be given, in words. */
@@ -208,7 +208,7 @@ function put(args: JsonObject, names: string[], value: unknown): void {
   let within = args;
   for (const name of names.slice(0, -1)) {
     const found = Object.hasOwn(within, name) ? within[name] : undefined;
-    if (found !== undefined && !isSchema(found)) throw new ArgumentProblem(`"${name}" is no object`);
+    if (found !== undefined && !isSchema(found)) throw new ArgumentProblem(`"${name}" is not an object`);
     const inner: JsonObject = found ?? Object.create(null);
     within[name] = inner;
     within = inner;
@@ -217,13 +217,13 @@ function put(args: JsonObject, names: string[], value: unknown): void {
 }
 
 /** For who wrote another one. */
-export const argumentForms = "Arguments are name=text, name:=json, '{…}', @file.json, or - for standard input.";
+export const argumentForms = "Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.";
 
 /** Of a word that is none of these; other programs take `name:text`. */
 export function notAnArgument(word: string): ClaudikinsError {
   const [, name, text = ""] = /^([\w.-]+):(.+)$/s.exec(word) ?? [];
   const meant = name === undefined ? undefined : `Did you mean ${name}=${shortened(text)}?`;
-  return new ClaudikinsError("USAGE", `"${shortened(word)}" is no argument`, {
+  return new ClaudikinsError("USAGE", `"${shortened(word)}" is not an argument`, {
     hint: [meant, argumentForms].filter(Boolean).join(" "),
   });
 }

@@ -44,7 +44,7 @@ export function unknownTool({ server, tool }: Target, toolbox: Toolbox): Claudik
 
 function missingTool(server: string, toolbox: Toolbox): ClaudikinsError {
   const ids = idsOf([server], toolbox);
-  return new ClaudikinsError("TOOL_NOT_FOUND", `${server} is a server: say which of its tools`, {
+  return new ClaudikinsError("TOOL_NOT_FOUND", `${server} is a server: add the name of a tool`, {
     hint: someOf(ids) ?? `To see them: claudikins list tools ${server}`,
   });
 }
@@ -77,7 +77,7 @@ const maxNames = 20;
 function someOf(ids: string[]): string | undefined {
   if (ids.length === 0) return undefined;
   const more = ids.length > maxNames ? ` and ${ids.length - maxNames} more` : "";
-  return `There are: ${ids.slice(0, maxNames).join(", ")}${more}`;
+  return `Available: ${ids.slice(0, maxNames).join(", ")}${more}`;
 }
 
 /** Of the tools that may be shown. */

@@ -85,7 +85,7 @@ async function callTarget(
 
 function timeoutError(id: string, timeoutMs: number): ClaudikinsError {
   return new ClaudikinsError("CALL_TIMEOUT", `${id} did not answer within ${timeoutMs / 1_000} s`, {
-    hint: "Give it longer with --timeout, or ask for less in one call.",
+    hint: "Raise --timeout, or ask for less in one call.",
   });
 }
 

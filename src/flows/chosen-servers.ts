@@ -27,8 +27,8 @@ export async function chosenServers(
     .map(([name]) => name);
   if (names.length > 0) return names;
   const found = chosen.servers.map((name) => `${name} is in ${categories.get(name)}`).join(", ");
-  throw new ClaudikinsError("SERVER_NOT_FOUND", `No server has both: ${found}`, {
-    hint: "Leave --server or --category out.",
+  throw new ClaudikinsError("SERVER_NOT_FOUND", `No server matches both filters: ${found}`, {
+    hint: "Remove --server or --category.",
   });
 }
 
@@ -38,7 +38,7 @@ export function unknownServer(name: string, known: string[]): ClaudikinsError {
 }
 
 function unknownCategory(name: string, known: string[]): ClaudikinsError {
-  return new ClaudikinsError("SERVER_NOT_FOUND", `No server of the config is in the category "${name}"`, {
+  return new ClaudikinsError("SERVER_NOT_FOUND", `No configured server is in the category "${name}"`, {
     hint: hintOf(name, known.sort()),
   });
 }
@@ -49,7 +49,7 @@ const maxNames = 20;
 function hintOf(name: string, known: string[]): string {
   if (known.length === 0) return "The config has no servers.";
   const more = known.length > maxNames ? ` and ${known.length - maxNames} more` : "";
-  return [didYouMean(name, known), `There are: ${known.slice(0, maxNames).join(", ")}${more}.`]
+  return [didYouMean(name, known), `Available: ${known.slice(0, maxNames).join(", ")}${more}.`]
     .filter(Boolean)
     .join(" ");
 }

@@ -27,8 +27,8 @@ export class CodeSubscriptions {
   /** The id to ask for its updates with. `signal` is that of the execution: when it is aborted, the subscription ends. */
   async subscribe(server: string, uri: string, signal: AbortSignal): Promise<{ id: number }> {
     if (this.#open.size >= maxOpen) {
-      throw new ClaudikinsError("INVALID_ARGUMENTS", `${server}: ${maxOpen} subscriptions are open already`, {
-        hint: "End one: leave its loop, or call its return().",
+      throw new ClaudikinsError("INVALID_ARGUMENTS", `${server} already has ${maxOpen} open subscriptions`, {
+        hint: "Close one: leave its loop, or call its return().",
       });
     }
     this.#lastId += 1;

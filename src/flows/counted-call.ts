@@ -13,7 +13,7 @@ interface Surroundings {
   signal: AbortSignal;
 }
 
-/** `taken`: by code, so that the result comes into no context by itself. Gives and throws what `make` does. */
+/** `taken`: by the code of an agent, so that the result comes into no context by itself. Gives and throws what `make` does. */
 export async function counted(
   call: BindingCall,
   { taken, ...around }: Surroundings & { taken: boolean },
@@ -86,7 +86,7 @@ async function measured<T>(
 }
 
 /** Longer JSON is not parsed to be counted. */
-const longJson = 2_000_000;
+const longJson = 500_000;
 
 /** As a model would have read it: of content blocks their texts, not the JSON that they are passed on as; if that is too long, nothing. */
 function charsOf(value: BindingValue, { group, raw }: BindingCall): number {

@@ -13,6 +13,8 @@ export interface ExecuteRequest {
   /** Instead of the config's. */
   check?: CheckMode | undefined;
   signal?: AbortSignal | undefined;
+  /** Whether the outcome goes into the context of an agent's model. Nobody knows where a shell's output goes. */
+  isForAgent?: boolean | undefined;
   /** Told in a line what has happened. */
   onProgress?: ((line: string) => void) | undefined;
 }
@@ -33,9 +35,9 @@ async function runOrAskAgain(request: ExecuteRequest, toolbox: Toolbox, recordin
 }
 
 async function run(request: ExecuteRequest, toolbox: Toolbox, recording?: Recording): Promise<Outcome> {
-  const { source, limits, check, signal, onProgress } = request;
+  const { source, limits, check, signal, onProgress, isForAgent } = request;
   const { config } = toolbox;
-  const bindings = await bindingsFor(source, toolbox, { signal, onProgress });
+  const bindings = await bindingsFor(source, toolbox, { signal, onProgress, isForAgent });
   recording?.start();
   return toolbox.sandbox.execute(source, {
     bindings,

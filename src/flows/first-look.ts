@@ -78,8 +78,8 @@ async function problemOf(
     const problem = stateProblem(toolbox.pool.state(name));
     if (problem !== undefined || !late.aborted) return problem ?? failureText(error);
     const seconds = Math.round(toolbox.askedForMs(name) / 1_000);
-    if (seconds === 0) return "many servers are asked now, and it was not its turn yet: search again";
-    return sentences(`no answer for ${seconds} s`, "It may come later; to see why not: claudikins list --check");
+    if (seconds === 0) return "not asked yet, because many servers are being asked: search again";
+    return sentences(`no answer for ${seconds} s`, "It may still answer; to check: claudikins list --check");
   }
 }
 
@@ -96,7 +96,7 @@ export async function changesKnown(names: string[], toolbox: Toolbox, signal: Ab
 export function stateProblem(state: ServerState): string | undefined {
   switch (state.state) {
     case "needs":
-      return `${stateText(state)}: to be set before claudikins is started`;
+      return `${stateText(state)}: set this before starting claudikins`;
     case "signed out":
       return sentences(`${stateText(state)}: ${state.why}`, state.hint);
     case "broken":

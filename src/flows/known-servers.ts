@@ -4,16 +4,17 @@
  */
 import { join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
-import { removeFile } from "../files.ts";
-import { emptyIndex, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
+import { removeFile, statsOf } from "../files.ts";
+import { emptyIndex, indexFileName, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
 import { hideObserved } from "../registry/observed/store.ts";
 import { preparedFileName } from "../registry/search/prepared.ts";
 import { readIndex, removeServer, updateIndex } from "../registry/store.ts";
 import { runJob } from "../registry/work/run.ts";
 import type { ShownServers } from "./shown-servers.ts";
 
-/** An index of fewer tools is read and written in some milliseconds. */
+/** An index with fewer tools, in a smaller file, is read and written in some milliseconds. */
 const manyTools = 500;
+const largeBytes = 500_000;
 
 const writeLimitMs = 60_000;
 
@@ -122,7 +123,8 @@ export class KnownServers {
   }
 
   get #isSmall(): boolean {
-    return this.index.servers.reduce((sum, { tools }) => sum + tools.length, 0) < manyTools;
+    const tools = this.index.servers.reduce((sum, server) => sum + server.tools.length, 0);
+    return tools < manyTools && (statsOf(join(this.#folder, indexFileName))?.size ?? 0) < largeBytes;
   }
 
   async #writeInWorker(names: string[], ours: RegistryServer[]): Promise<void> {

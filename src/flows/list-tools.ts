@@ -39,7 +39,7 @@ export async function listTools(named: readonly string[], toolbox: Toolbox, sign
   const chosen = named.map((name) => serverCalled(name, toolbox));
   const missing = chosen.length > 0 ? await learnAll(chosen, toolbox, signal) : await lookAtAll(toolbox, signal);
   signal.throwIfAborted();
-  toolbox.observer.settle();
+  await toolbox.observer.settleAll();
   const tools = toolbox.names
     .filter(({ name }) => chosen.length === 0 || chosen.includes(name))
     .flatMap(({ name, jsName }) => {

@@ -7,7 +7,8 @@ import { prepareForOthers, statsOf } from "../files.ts";
 import { withLock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
-import { type IsGiven, type Observed, shapeOf, shapeOfText } from "../registry/observed/observe.ts";
+import { givenWords, isGivenBy } from "../registry/observed/given.ts";
+import { maxText, type Observed, shapeOf, shapeOfText } from "../registry/observed/observe.ts";
 import {
   type AllObserved,
   addObserved,
@@ -20,6 +21,7 @@ import {
   writeObserved,
 } from "../registry/observed/store.ts";
 import { rewriteTool } from "../registry/store.ts";
+import { runJobInTime } from "../registry/work/run.ts";
 
 /** Results that wait to be looked at: in all, and of one tool. */
 const maxWaiting = 16;
@@ -28,6 +30,13 @@ const maxOfTool = 4;
 /** After so many results that said nothing new, only one of many is looked at. */
 const settledAfter = 8;
 const thenOneOf = 32;
+
+/**
+ * Longer JSON is looked at in a worker thread: parsing it takes more than 2 ms. Of JSON beyond `maxText` only the beginning is
+ * parsed, which takes less than to send it to a worker.
+ */
+const largeChars = 131_072;
+const lookLimitMs = 10_000;
 
 /** Until what was learned is written, so that results of one moment are written together. */
 const writeAfterMs = 1_000;
@@ -40,6 +49,11 @@ interface Seen {
   result: ToolResult;
 }
 
+interface Waiting extends Seen {
+  /** Of server and tool. */
+  id: string;
+}
+
 export class Observer {
   readonly #folder: string;
   /** What is known of the servers now. */
@@ -49,7 +63,9 @@ export class Observer {
   #all: AllObserved | undefined;
   /** Of the file that `#all` was read from. */
   #stamp = "";
-  #waiting: (Seen & { id: string })[] = [];
+  #waiting: Waiting[] = [];
+  /** Large results that are being looked at in a worker. */
+  readonly #looking = new Set<Promise<void>>();
   readonly #counts = new Map<string, { calls: number; unchanged: number }>();
   #learned: Learned[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -77,7 +93,15 @@ export class Observer {
     waiting.push({ ...seen, id });
   }
 
-  /** Everything that was seen, here and by others, is known of the tools when this returns. */
+  /** The same as `settle`, and large results as well. */
+  async settleAll(): Promise<void> {
+    if (!this.#isOn) return;
+    this.#look();
+    await Promise.all(this.#looking);
+    this.settle();
+  }
+
+  /** Everything that was seen, here and by others, is known of the tools when this returns, but for large results. */
   settle(): void {
     if (!this.#isOn) return;
     this.#look();
@@ -99,6 +123,7 @@ export class Observer {
   /** Resolves when what was learned is written. Never rejects: whoever called a tool has its answer. */
   async flush(): Promise<void> {
     this.#look();
+    await Promise.all(this.#looking);
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#writing = this.#writing.then(() => this.#write());
@@ -108,22 +133,34 @@ export class Observer {
   #look(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const { id, ...seen } of waiting) {
-      const observed = observedOf(seen);
-      if (!observed) continue;
-      const { server, tool } = seen;
-      const count = this.#counts.get(id);
-      const all = this.#all ?? this.#read();
-      const before = shapeText(tool);
-      addObserved({ ...observed, server, tool }, all);
-      this.#applyTo(server.name);
-      const isNew = before !== shapeText(tool);
-      if (count) count.unchanged = isNew ? 0 : count.unchanged + 1;
-      if (!isNew) continue;
-      this.#learned.push({ ...observed, server, tool });
-      this.#timer ??= setTimeout(() => void this.flush(), writeAfterMs);
-      this.#timer.unref();
+    for (const seen of waiting) {
+      const json = largeTextOf(seen.result);
+      if (json === undefined) this.#learn(seen, observedOf(seen));
+      else {
+        const looking = this.#lookInWorker(seen, json).finally(() => this.#looking.delete(looking));
+        this.#looking.add(looking);
+      }
     }
+  }
+
+  async #lookInWorker(seen: Waiting, text: string): Promise<void> {
+    const given = givenWords(seen.args, seen.tool);
+    this.#learn(seen, await runJobInTime({ work: "shape", text, given }, lookLimitMs).catch(() => undefined));
+  }
+
+  #learn({ id, server, tool }: Waiting, observed: Observed | undefined): void {
+    if (!observed) return;
+    const count = this.#counts.get(id);
+    const all = this.#all ?? this.#read();
+    const before = shapeText(tool);
+    addObserved({ ...observed, server, tool }, all);
+    this.#applyTo(server.name);
+    const isNew = before !== shapeText(tool);
+    if (count) count.unchanged = isNew ? 0 : count.unchanged + 1;
+    if (!isNew) return;
+    this.#learned.push({ ...observed, server, tool });
+    this.#timer ??= setTimeout(() => void this.flush(), writeAfterMs);
+    this.#timer.unref();
   }
 
   /** The server may have been asked anew since its tool was called. */
@@ -151,7 +188,7 @@ export class Observer {
       );
       for (const { server, tool } of learned) this.#rewrite(server.name, tool.name);
     } catch (error) {
-      this.#log.debug(`What was observed of results is not written: ${messageOf(error)}`);
+      this.#log.debug(`Cannot write the observed results: ${messageOf(error)}`);
     }
   }
 
@@ -180,43 +217,21 @@ function shapeText({ observed }: RegistryTool): string {
   return JSON.stringify(observed ?? null);
 }
 
+/** The result's JSON or text where it is large. */
+function largeTextOf(result: ToolResult): string | undefined {
+  const content = resultContent(result);
+  const text =
+    "text" in content ? content.text : jsonOfLarge("blocks" in content ? content.blocks : content.structured);
+  return text !== undefined && text.length > largeChars && text.length <= maxText ? text : undefined;
+}
+
+const jsonOfLarge = (value: unknown) => (value instanceof LargeJson ? value.json : undefined);
+
 function observedOf({ tool, args, result }: Seen): Observed | undefined {
   const content = resultContent(result);
-  const isGiven = givenBy(args, tool);
+  const isGiven = isGivenBy(() => givenWords(args, tool));
   if ("text" in content) return shapeOfText(content.text, isGiven);
   const value = "blocks" in content ? content.blocks : content.structured;
   if (value instanceof LargeJson) return shapeOfText(value.json, isGiven);
   return { shape: shapeOf(value, isGiven), part: false };
-}
-
-/** Texts of the arguments that are looked at, and how long they may be: keys are no longer. */
-const maxTexts = 500;
-const maxChars = 1_000;
-
-/**
- * Whether a key of the result is one of the arguments' own values: `{ users: ["anna"] }` → `{ anna: … }`. What the tool's
- * own description or schema speaks of is a field.
- */
-function givenBy(args: unknown, { description, inputSchema }: RegistryTool): IsGiven {
-  let given: Set<string> | undefined;
-  let ownWords: string | undefined;
-  return (key) => {
-    given ??= new Set(textsIn(args));
-    const wanted = key.toLowerCase();
-    if (!given.has(wanted)) return false;
-    ownWords ??= `${description} ${JSON.stringify(inputSchema)}`.toLowerCase();
-    return !ownWords.includes(wanted);
-  };
-}
-
-function textsIn(args: unknown): string[] {
-  const texts: string[] = [];
-  const waiting: unknown[] = [args];
-  for (let looked = 0; waiting.length > 0 && looked < maxTexts; looked++) {
-    const value = waiting.shift();
-    if (typeof value === "string") {
-      if (value.length <= maxChars) texts.push(value, ...value.split(/\s*[,;]\s*/));
-    } else if (typeof value === "object" && value !== null) waiting.push(...Object.values(value).slice(0, maxTexts));
-  }
-  return texts.map((text) => text.toLowerCase());
 }

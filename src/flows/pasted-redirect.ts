@@ -7,21 +7,21 @@ export type Pasted = { redirect: URL } | { problem: string };
 export function readPasted(text: string, { back, to }: { back: URL; to: URL }): Pasted {
   const pasted = text.replace(/^[\s"'`<“‘«]+|[\s"'`>”’»]+$/g, "");
   const problem = (what: string): Pasted => ({
-    problem: `${what} Paste the whole address that the browser shows in the end; it begins with ${back.href}`,
+    problem: `${what} Paste the full address that the browser shows after the sign-in; it starts with ${back.href}`,
   });
   const address = addressIn(pasted, back);
   if (!address) {
     return /^[^\s:]{8,}$/.test(pasted)
-      ? problem('A code alone is not enough: the "state" beside it says that the answer is to this sign-in.')
-      : problem("That is no address.");
+      ? problem('A code alone is not enough: the "state" next to it ties it to this sign-in.')
+      : problem("That is not an address.");
   }
   if (!isSame(address, back)) {
     const isBeginning = address.host === to.host && address.pathname === to.pathname;
-    return problem(isBeginning ? "That is where the sign-in begins." : "That is another address.");
+    return problem(isBeginning ? "That is the address where the sign-in starts." : "That is a different address.");
   }
   const missing = !address.searchParams.has("code") && !address.searchParams.has("error") ? "code" : "state";
   if (missing === "code" || !address.searchParams.has("state")) {
-    return problem(`It has no "${missing}" in it: perhaps only a part of it was copied.`);
+    return problem(`It has no "${missing}": perhaps only part of it was copied.`);
   }
   return { redirect: new URL(address.search, back) };
 }

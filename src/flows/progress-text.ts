@@ -6,8 +6,23 @@ import { oneLine } from "../clients/notices.ts";
 const maxWords = 200;
 
 export function progressText(tool: string, { progress, total, message }: Progress): string {
-  const share = total !== undefined && total > 0 ? `${shown(progress)}/${shown(total)}` : shown(progress);
-  return `${tool}: ${[share, oneLine(message ?? "", maxWords)].filter(Boolean).join(" ")}`;
+  const words = oneLine(message ?? "", maxWords);
+  const whole = total !== undefined && total > 0 ? total : undefined;
+  const share = whole === undefined ? shown(progress) : `${shown(progress)}/${shown(whole)}`;
+  return `${tool}: ${[saysIt(words, progress, whole) ? "" : share, words].filter(Boolean).join(" ")}`;
+}
+
+/** Whether the server's own words say how far it is: "720 of 2,400", "30%", "Processed item 3" where the whole is not known. */
+function saysIt(words: string, progress: number, total: number | undefined): boolean {
+  const numbers = [...words.replace(/(?<=\d)[,'_ ](?=\d{3}(?!\d))/g, "").matchAll(/\d+(?:\.\d+)?/g)].map(Number);
+  const has = (value: number) => numbers.includes(value) || numbers.includes(Number(shown(value)));
+  if (total === undefined) return has(progress);
+  const percent = (100 * progress) / total;
+  const isPercent = /\d\s?%/.test(words) && numbers.some((each) => Math.abs(each - percent) < 1);
+  // With 1 of 1 both are the same number, which has to be there twice.
+  const isShare =
+    progress === total ? numbers.filter((each) => each === total).length > 1 : has(progress) && has(total);
+  return isShare || isPercent;
 }
 
 function shown(value: number): string {

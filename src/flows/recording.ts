@@ -6,6 +6,7 @@ import { newId } from "../executions/id.ts";
 import type { Door, Excerpt, ExecutionRecord, RecordedCall } from "../executions/record.ts";
 import { writeRecord } from "../executions/store.ts";
 import type { Log } from "../log.ts";
+import { withoutBase64 } from "../media.ts";
 import type { CallWatcher, Outcome, WatchedCall, WatchedEnd } from "../sandbox/contract.ts";
 import { usedNames } from "./counted-call.ts";
 import type { Toolbox } from "./toolbox.ts";
@@ -60,7 +61,7 @@ export class ExecutionRecorder {
     try {
       await writeRecord(folder, await make());
     } catch (error) {
-      log.debug(`The execution is not recorded: ${messageOf(error)}`);
+      log.debug(`Cannot record the execution: ${messageOf(error)}`);
     }
   }
 }
@@ -227,7 +228,7 @@ const maxContents = 4_000_000;
 /** No secret is longer: of what is cut, so much is read beyond the end, and not kept, so that half of one is never shown. */
 const margin = 4_096;
 
-/** Texts without secrets, as long as there is room. */
+/** Texts without secrets and without base64 of pictures and files, as long as there is room. */
 class Contents {
   readonly #masked: (value: unknown) => unknown;
   #room = maxContents;
@@ -247,9 +248,10 @@ class Contents {
     const isCut = whole.length > max;
     const masked = String(this.#masked(whole.slice(0, max + margin)));
     const most = isCut ? Math.min(max, Math.max(0, masked.length - margin)) : masked.length;
-    const text = masked.slice(0, Math.min(most, this.#room));
+    const all = withoutBase64(masked.slice(0, most), isCut);
+    const text = all.slice(0, this.#room);
     this.#room -= text.length;
-    return { text, isWhole: !isCut && text.length === masked.length };
+    return { text, isWhole: !isCut && text.length === all.length };
   }
 
   value({ value, json }: { value: unknown; json?: string }): Excerpt {

@@ -34,7 +34,7 @@ export class RedirectListener implements AsyncDisposable {
     // A page of somebody else that reaches us by a name of its own is not answered either.
     const isOurs = request.headers.get("host") === this.url.host && pathname === path;
     if (request.method !== "GET" || !isOurs || !this.onRedirect) {
-      return new Response("There is nothing here.\n", { status: 404, headers: { connection: "close" } });
+      return new Response("Not found.\n", { status: 404, headers: { connection: "close" } });
     }
     return new Response(await this.onRedirect(new URL(search, this.url)), { headers });
   }
@@ -58,7 +58,7 @@ function listen(ports: number[], fetch: (request: Request) => Promise<Response>)
       if (systemCodeOf(error) !== "EADDRINUSE" && systemCodeOf(error) !== "EACCES") throw error;
     }
   }
-  throw new ClaudikinsError("CONFIG_INVALID", `The port ${ports.join(", ")}, for the answer of the browser, is taken`, {
-    hint: 'End what listens there (another sign-in?), or change "callbackPort" of "oauth" in the config.',
+  throw new ClaudikinsError("CONFIG_INVALID", `The port for the browser's response is in use: ${ports.join(", ")}`, {
+    hint: 'Stop the program that uses it (another sign-in?), or change "callbackPort" under "oauth" in the config.',
   });
 }

@@ -6,6 +6,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
+import { eventLoopTurn } from "../turns.ts";
 import { lookAtUnknownServers, stateProblem } from "./first-look.ts";
 import { prepareSearch, search } from "./search.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
@@ -24,8 +25,10 @@ export async function registryFunction(
   toolbox: Toolbox,
   signal: AbortSignal,
 ): Promise<unknown> {
+  // Code may ask a thousand questions at once.
+  await eventLoopTurn();
   const problems = await lookAtUnknownServers(toolbox, signal);
-  toolbox.observer.settle();
+  await toolbox.observer.settleAll();
   switch (name) {
     case "search":
       await prepareSearch(toolbox);
@@ -35,10 +38,7 @@ export async function registryFunction(
     case "list":
       return args["server"] === undefined ? listServers(toolbox, problems) : listTools(args["server"], toolbox);
     default:
-      throw new ClaudikinsError(
-        "TOOL_NOT_FOUND",
-        `tools has no function "${name}": there are search, describe and list`,
-      );
+      throw new ClaudikinsError("TOOL_NOT_FOUND", `tools has no function "${name}", only search, describe and list`);
   }
 }
 
@@ -112,7 +112,7 @@ function listTools(name: unknown, toolbox: Toolbox): object[] {
   const server = knownServers(toolbox).find((each) => each.name === name || each.jsName === name);
   if (!server) {
     const names = toolbox.names.map((each) => each.name);
-    throw new ClaudikinsError("SERVER_NOT_FOUND", `Nothing is known of a server "${String(name)}"`, {
+    throw new ClaudikinsError("SERVER_NOT_FOUND", `No tools are known for the server "${String(name)}"`, {
       hint: didYouMean(String(name), names) ?? `Servers: ${names.join(", ") || "none"}`,
     });
   }

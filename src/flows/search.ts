@@ -6,6 +6,7 @@ import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } fro
 import { ToolSearch } from "../registry/search.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
 import { runJobInTime } from "../registry/work/run.ts";
+import { eventLoopTurn } from "../turns.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 import type { Toolbox } from "./toolbox.ts";
 
@@ -112,25 +113,36 @@ export function rankedTools(words: string, toolbox: Toolbox): RankedTool[] {
  */
 export async function prepareSearch(toolbox: Toolbox): Promise<void> {
   if (toolbox.index.servers.length === 0) return;
-  toolbox.observer.settle();
+  await toolbox.observer.settleAll();
   const wanted = wantedIn(toolbox);
   if (isPrepared(wanted)) return;
-  const tools = wanted.servers.reduce((sum, server) => sum + server.tools.length, 0);
-  if (tools < minTools) return void prepared(toolbox);
+  if (isLittle(wanted)) return void prepared(toolbox);
   const servers: string[] = [];
   for (const server of wanted.servers) {
     servers.push(indexedPart(server));
-    await new Promise((resolve) => setImmediate(resolve));
+    await eventLoopTurn();
   }
   const job = { work: "search", folder: toolbox.config.folders.registry, servers } as const;
   const json = await runJobInTime(job, prepareLimitMs);
-  if (json !== undefined) make(wanted, JSON.parse(json) as PreparedTools);
+  if (json === undefined) return;
+  const tools = JSON.parse(json) as PreparedTools;
+  await eventLoopTurn();
+  make(wanted, tools);
 }
 
 /** Whether a search now would take no time worth mentioning. */
 export function isSearchQuick(toolbox: Toolbox): boolean {
   const wanted = wantedIn(toolbox);
-  return isPrepared(wanted) || wanted.servers.reduce((sum, server) => sum + server.tools.length, 0) < minTools;
+  return isPrepared(wanted) || isLittle(wanted);
+}
+
+/** Longer descriptions take more than some milliseconds. */
+const maxDescriptionChars = 100_000;
+
+function isLittle({ servers }: Wanted): boolean {
+  const tools = servers.flatMap((server) => server.tools);
+  if (tools.length >= minTools) return false;
+  return tools.reduce((sum, { description }) => sum + description.length, 0) <= maxDescriptionChars;
 }
 
 /** For 100,000 tools on a slow machine. */

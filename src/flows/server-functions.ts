@@ -43,7 +43,7 @@ export async function serverFunction(
 
 function text(value: unknown, signature: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw new ClaudikinsError("INVALID_ARGUMENTS", `It takes a text, got ${JSON.stringify(value) ?? "nothing"}`, {
+  throw new ClaudikinsError("INVALID_ARGUMENTS", `It takes a string, got ${JSON.stringify(value) ?? "nothing"}`, {
     hint: signature,
   });
 }

@@ -5,10 +5,15 @@ import type { RegistryServer } from "../registry/model.ts";
 
 export class ShownServers {
   readonly #configs: ReadonlyMap<string, ServerConfig>;
-  readonly #made = new WeakMap<RegistryServer, RegistryServer>();
+  #made = new WeakMap<RegistryServer, RegistryServer>();
 
   constructor(configs: ReadonlyMap<string, ServerConfig>) {
     this.#configs = configs;
+  }
+
+  /** Call this after a policy has changed. */
+  forget(): void {
+    this.#made = new WeakMap();
   }
 
   /** Whether everything of the server is denied: then nobody needs it. */

@@ -84,7 +84,7 @@ function takePasted(
   if ("problem" in pasted) return pasted.problem;
   const taken = take(pasted.redirect);
   if (!taken)
-    return "That is the answer to another sign-in. Sign in at the address above, and paste the one it ends at.";
+    return "That address belongs to another sign-in. Sign in at the address above, then paste the address where it ends.";
   // Who waits for the answer is told.
   taken.catch(() => {});
   return undefined;
@@ -102,22 +102,22 @@ async function pageOf(name: string, taken: Promise<void> | undefined): Promise<s
   const failed = (lines: string[]) => redirectPage({ mark: "failed", title: `Not signed in to ${name}`, lines });
   if (!taken) {
     return failed([
-      "This is the answer to another sign-in, perhaps an earlier one.",
-      "Close this window, and sign in at the address that the terminal shows.",
+      "This response belongs to another sign-in, perhaps an earlier one.",
+      "Close this window and sign in at the address shown in the terminal.",
     ]);
   }
   try {
     await taken;
-    const lines = ["You can close this window and go back to where you came from."];
+    const lines = ["You can close this window and return to your terminal or agent."];
     return redirectPage({ mark: "done", title: `Signed in to ${name}`, lines });
   } catch (error) {
-    return failed([messageOf(error), "You can close this window. The terminal says what to do next."]);
+    return failed([messageOf(error), "You can close this window. The terminal shows what to do next."]);
   }
 }
 
 function tooLate(name: string, timeoutMs: number): ClaudikinsError {
   const time = timeoutMs % 60_000 === 0 ? `${timeoutMs / 60_000} min` : `${timeoutMs / 1_000} s`;
   return new ClaudikinsError("AUTH_REQUIRED", `Nobody signed in to "${name}" within ${time}`, {
-    hint: "Try again, and give yourself more time with --timeout, for example --timeout 15m.",
+    hint: "Try again, and allow more time with --timeout, for example --timeout 15m.",
   });
 }

@@ -24,20 +24,24 @@ export function serverToSignInTo(name: string, { pool, config }: Toolbox): Netwo
   pool.state(name);
   const server = config.servers.get(name);
   if (server?.url === undefined) {
-    throw new ClaudikinsError("USAGE", `Server "${name}" is a program of this machine: nobody signs in to it`, {
-      hint: 'What it needs of you stands in "env" of its entry in the config.',
+    throw new ClaudikinsError("USAGE", `Server "${name}" is a local program and has no sign-in`, {
+      hint: 'Set its credentials under "env" in its config entry.',
     });
   }
   const way = wayOf(server);
   if (way === "token in the config") {
-    throw new ClaudikinsError("USAGE", `Server "${name}" gets its token from the config: nobody signs in to it`, {
-      hint: 'To sign in instead, take the Authorization out of "headers", or the user out of "url".',
+    throw new ClaudikinsError("USAGE", `Server "${name}" gets its token from the config and needs no sign-in`, {
+      hint: 'To sign in instead, remove Authorization from "headers" or the user from "url".',
     });
   }
   if (way === "off") {
-    throw new ClaudikinsError("USAGE", `Server "${name}" has "oauth": false in the config: nobody signs in to it`, {
-      hint: "To sign in, take that out of its entry.",
-    });
+    throw new ClaudikinsError(
+      "USAGE",
+      `Server "${name}" has "oauth": false in the config, which turns its sign-in off`,
+      {
+        hint: "To sign in, remove that from its entry.",
+      },
+    );
   }
   return server;
 }
@@ -56,7 +60,8 @@ export async function serversThatWait(
       ),
     ),
   );
-  if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The search for servers that wait was cancelled");
+  if (signal.aborted)
+    throw new ClaudikinsError("CANCELLED", "The search for servers that need a sign-in was cancelled");
   return {
     waiting: servers.filter((_, place) => codes[place] === "AUTH_REQUIRED"),
     broken: servers.filter((_, place) => codes[place] !== "AUTH_REQUIRED" && codes[place] !== "OK"),
@@ -93,8 +98,8 @@ export async function login(
   } catch (error) {
     const { code, message, hint } = toClaudikinsError(error);
     // To sign in once more is no help.
-    const ask = 'Ask those who run it what rights it wants, and name these as "scopes" of "oauth" in the config.';
-    throw new ClaudikinsError(code, `The sign-in to "${name}" is done, but: ${message}`, {
+    const ask = 'Ask its operator which scopes it needs, and list them in "scopes" under "oauth" in the config.';
+    throw new ClaudikinsError(code, `The sign-in to "${name}" succeeded, but: ${message}`, {
       hint: code === "AUTH_REQUIRED" ? ask : hint,
     });
   }

@@ -190,14 +190,14 @@ function checkOurs({ path }: AgentFile, text: string): void {
   const origin = originOfSkill(text);
   if (origin === "ours") return;
   const why = origin === "changed" ? "has been changed since claudikins wrote it" : "was not written by claudikins";
-  throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} ${why}: it is left as it is`, {
-    hint: "Move it away, or use --force, which does not keep it.",
+  throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} ${why}, so it is left unchanged`, {
+    hint: "Move it away, or overwrite it with --force, which keeps no copy.",
   });
 }
 
 function damaged({ path }: AgentFile): ClaudikinsError {
-  return new ClaudikinsError("CONFIG_INVALID", `${path} does not have both marks of one claudikins section`, {
-    hint: 'Take the lines with "claudikins begin" and "claudikins end" out of it, with what is between them.',
+  return new ClaudikinsError("CONFIG_INVALID", `${path} does not have both marks of a claudikins section`, {
+    hint: 'Remove the lines with "claudikins begin" and "claudikins end", and everything between them.',
   });
 }
 

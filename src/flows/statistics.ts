@@ -28,7 +28,10 @@ export interface Comparison {
 
 export interface Figures {
   sessions: number;
+  /** Of agents, through execute_code. */
   executions: number;
+  /** Of `exec`. */
+  shellExecutions: number;
   searches: number;
   calls: number;
   failures: number;
@@ -37,9 +40,9 @@ export interface Figures {
   resultChars: number;
   tokens: {
     definitions: Comparison;
-    /** The arguments of the calls that code made, and the code. */
+    /** The arguments of the calls that agents' code made, and the code. */
     code: Comparison;
-    /** The results that code took, and what it gave back. */
+    /** The results that agents' code took, and what it gave back. */
     results: Comparison;
     /** Queries and their answers. */
     searches: Comparison;
@@ -61,7 +64,7 @@ export interface ToolFigures {
   failures: number;
   durationMs: number;
   resultChars: number;
-  /** Of results that code took. */
+  /** Of results that agents' code took. */
   takenTokens: number;
 }
 
@@ -146,6 +149,7 @@ function figuresOf(counts: Counts, tokenizer: Tokenizer): Figures {
   return {
     sessions: sums.sessions,
     executions: sums.executions,
+    shellExecutions: sums.shellExecutions,
     searches: sums.searches,
     calls: sum((use) => use.calls),
     failures: sum((use) => use.failures),

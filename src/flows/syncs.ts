@@ -9,10 +9,11 @@ import { selfCommand } from "../config/self.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { schemaSize } from "../registry/arguments/plain-schema.ts";
 import { noteOrigin, writeBridge } from "../registry/bridge.ts";
-import type { RegistryIndex, RegistryServer } from "../registry/model.ts";
+import type { RegistryServer } from "../registry/model.ts";
 import { assignNames, toFolderName } from "../registry/names.ts";
 import { markAsked, type Written, writeServer } from "../registry/store.ts";
 import { runJobInTime } from "../registry/work/run.ts";
+import { eventLoopTurn } from "../turns.ts";
 import { version } from "../version.ts";
 import { aboutServer, fingerprintOf } from "./config-entry.ts";
 import type { KnownServers } from "./known-servers.ts";
@@ -63,6 +64,8 @@ export class Syncs {
   /** Servers that have answered, and whose files are being written. */
   readonly #writing = new Set<string>();
   readonly #last = new Map<string, Promise<SyncResult>>();
+  /** Folders that were chosen for servers which are not remembered yet, by server. */
+  readonly #chosenFolders = new Map<string, string>();
   #hasBridge = false;
 
   constructor(options: Surroundings) {
@@ -121,6 +124,7 @@ export class Syncs {
       return { ...asked, server: before, files: noFiles };
     }
     this.#options.registry.remember(server);
+    this.#chosenFolders.delete(name);
     this.#writing.add(name);
     const files = await writeFiles(registry, server, before).finally(() => this.#writing.delete(name));
     this.#writeBridge();
@@ -133,17 +137,34 @@ export class Syncs {
   /** Asks one server for its tools, and changes nothing by the answer. Throws what the pool throws. */
   async ask(name: string, options: CallOptions = {}): Promise<Asked> {
     const tools = await this.#options.pool().listTools(name, options);
+    await eventLoopTurn();
     this.#asked.add(name);
     const config = this.#options.config.servers.get(name)!;
     const about = await aboutServer(config);
-    const folder = folderFor(name, about.category, this.#options.registry.index);
-    const before = this.#options.registry.find(name);
+    const folder = this.#folderFor(name, about.category);
     const { whole, collisions } = registryServer(config, about, this.#options.jsNameOf(name), tools, folder);
+    // A long list takes some milliseconds at each step: others have their turn in between. What is known now is still true
+    // when the server is remembered, since nobody has a turn from here until then.
+    await eventLoopTurn();
+    const before = this.#options.registry.find(name);
     const server = this.#options.shown.of(whole);
     this.#options.observer.apply(server);
     const isShown = (tool: string) => server.tools.some((each) => each.name === tool);
     const shownCollisions = collisions.map((names) => names.filter(isShown)).filter((names) => names.length > 1);
     return { server, whole, before, collisions: shownCollisions };
+  }
+
+  /** Two servers may have names that make the same folder; the second gets a number. */
+  #folderFor(name: string, category: string): string {
+    const folders = new Map(this.#options.registry.index.servers.map((server) => [server.name, server.folder]));
+    for (const [server, chosen] of this.#chosenFolders) folders.set(server, chosen);
+    folders.delete(name);
+    const taken = new Set([...folders.values()].map((folder) => folder.toLowerCase()));
+    const base = `${category}/${toFolderName(name)}`;
+    let folder = base;
+    for (let count = 2; taken.has(folder.toLowerCase()); count++) folder = `${base}_${count}`;
+    this.#chosenFolders.set(name, folder);
+    return folder;
   }
 
   /** So that the files can be called by themselves, by this config and this very program. */
@@ -170,12 +191,9 @@ async function writeFiles(
   before: RegistryServer | undefined,
 ): Promise<Written> {
   if (isLittle(server)) return writeServer(folder, server, before);
-  const job = {
-    work: "files",
-    folder,
-    server: JSON.stringify(server),
-    before: before && JSON.stringify(before),
-  } as const;
+  const json = JSON.stringify(server);
+  await eventLoopTurn();
+  const job = { work: "files", folder, server: json, before: before && JSON.stringify(before) } as const;
   const written = await runJobInTime(job, writeLimitMs);
   if (written) return written;
   throw new ClaudikinsError(
@@ -187,16 +205,6 @@ async function writeFiles(
 function isLittle({ tools }: RegistryServer): boolean {
   const sizes = tools.map(({ inputSchema, outputSchema = {} }) => schemaSize(inputSchema) + schemaSize(outputSchema));
   return tools.length <= maxFiles && sizes.reduce((sum, size) => sum + size, 0) <= maxSchemaValues;
-}
-
-/** Two servers may have names that make the same folder; the second gets a number. */
-function folderFor(name: string, category: string, { servers }: RegistryIndex): string {
-  const base = `${category}/${toFolderName(name)}`;
-  const others = servers.filter((server) => server.name !== name);
-  const taken = new Set(others.map((server) => server.folder.toLowerCase()));
-  let folder = base;
-  for (let count = 2; taken.has(folder.toLowerCase()); count++) folder = `${base}_${count}`;
-  return folder;
 }
 
 function registryServer(

@@ -1,7 +1,7 @@
 /** What every flow works with: one config, one pool, one sandbox, and what the registry knows of the servers' tools. */
 import { type CallOptions, Pool, type PoolOptions } from "../clients/pool.ts";
 import { unlessAborted } from "../clients/unless-aborted.ts";
-import type { Config } from "../config/load.ts";
+import type { Config, ServerConfig } from "../config/load.ts";
 import { ledgerFolder } from "../config/locations.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { Ledger } from "../ledger/ledger.ts";
@@ -12,6 +12,7 @@ import { removeServer } from "../registry/store.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Asking, askedAtOnce } from "./asking.ts";
 import { fingerprintOf } from "./config-entry.ts";
+import type { ConfigReload } from "./config-reload.ts";
 import { KnownServers } from "./known-servers.ts";
 import { Observer } from "./observer.ts";
 import type { ExecutionRecorder } from "./recording.ts";
@@ -26,8 +27,8 @@ export class Toolbox implements AsyncDisposable {
   readonly pool: Pool;
   readonly sandbox: Sandbox;
   /** The configured servers' names in code. */
-  readonly names: readonly Named[];
-  readonly #jsNames: ReadonlyMap<string, string | undefined>;
+  names: readonly Named[];
+  #jsNames: ReadonlyMap<string, string | undefined>;
   readonly #registry: KnownServers;
   readonly #shown: ShownServers;
   /** What was seen of tools' results. */
@@ -43,6 +44,10 @@ export class Toolbox implements AsyncDisposable {
   /** Whose registry, observations and sandbox it works with, where they are not its own. */
   readonly #lender: Toolbox | undefined;
   readonly #toolListeners = new Set<(server: string) => void>();
+  readonly #configListeners = new Set<() => void>();
+  /** Those that work with our config over connections of their own. */
+  readonly #borrowers = new Set<Toolbox>();
+  #reload: ConfigReload | undefined;
   readonly #stopListening: () => void;
   readonly #refresher = new Refresher((name) => this.#refresh(name));
   readonly #asking = new Asking((name) => this.#learnNow(name));
@@ -52,8 +57,8 @@ export class Toolbox implements AsyncDisposable {
     this.sandbox = sandbox;
     this.#options = options;
     this.#lender = lender;
-    this.names = assignNames([...config.servers.keys()], sandboxGlobals).names;
-    this.#jsNames = new Map(this.names.map(({ name, jsName }) => [name, jsName]));
+    if (lender) lender.#borrowers.add(this);
+    [this.names, this.#jsNames] = namesOf(config);
     this.#shown = lender ? lender.#shown : new ShownServers(config.servers);
     this.log = options.log;
     const { registry } = config.folders;
@@ -93,6 +98,49 @@ export class Toolbox implements AsyncDisposable {
   /** With connections of its own, for somebody whom servers may ask; everything else is ours, and stays ours at its end. */
   withOwnPool(options: Partial<Pick<PoolOptions, "cwd" | "lines">> = {}): Toolbox {
     return new Toolbox(this.config, this.sandbox, { ...this.#options, lines: undefined, ...options }, this);
+  }
+
+  /** Looks whether the config file has changed; undefined where the config stays as it is. To be given before anything runs. */
+  get reload(): ConfigReload | undefined {
+    return this.#reload ?? this.#lender?.reload;
+  }
+
+  set reload(reload: ConfigReload | undefined) {
+    this.#reload = reload;
+  }
+
+  /**
+   * Works with these servers and limits from now on: names of servers that are new, gone or others. Servers whose entry is the
+   * same go on as they are. Folders, modes and what is recorded stay those of the start.
+   */
+  take(config: Config): string[] {
+    const before = new Map(this.config.servers);
+    const names = new Set([...before.keys(), ...config.servers.keys()]);
+    const changed = [...names].filter((name) => !isSameEntry(before.get(name), config.servers.get(name)));
+    const others = new Set(changed);
+    const { limits, check, surfaceTokens } = config;
+    Object.assign(this.config, { limits, check, surfaceTokens });
+    // The same map, since whoever works with the config has it.
+    this.config.servers.clear();
+    for (const [name, server] of config.servers) {
+      this.config.servers.set(name, others.has(name) ? server : before.get(name)!);
+    }
+    this.#shown.forget();
+    for (const each of [this, ...this.#borrowers]) each.#taken(changed);
+    return changed;
+  }
+
+  #taken(changed: readonly string[]): void {
+    [this.names, this.#jsNames] = namesOf(this.config);
+    this.#fingerprints.clear();
+    if (changed.length === 0) return;
+    this.pool.replaced(changed);
+    for (const listener of this.#configListeners) listener();
+  }
+
+  /** Tells, as long as the toolbox is open, that the config has other servers. */
+  onConfig(listener: () => void): void {
+    this.#configListeners.add(listener);
   }
 
   get recorder(): ExecutionRecorder | undefined {
@@ -237,13 +285,18 @@ export class Toolbox implements AsyncDisposable {
     if (areMany && wasIdle && !this.config.servers.get(name)?.keepAlive) await this.pool.release(name);
   }
 
+  /** For a config that is not written yet: a server that says that its tools have changed writes nothing into the registry. */
+  ignoreChanges(): void {
+    this.#refresher[Symbol.dispose]();
+  }
+
   /** When its tools have changed, or may have. */
   async #refresh(name: string): Promise<void> {
     try {
       const { server, before } = await this.#syncs.inTurn(name, { startsNothing: true, ifChanged: true });
-      if (server !== before) this.log.info(`${name} has other tools: ${server.tools.length} now`);
+      if (server !== before) this.log.info(`the tools of ${name} have changed: ${server.tools.length} now`);
     } catch (error) {
-      this.log.debug(`${name}: its tools may have changed, and are not known: ${messageOf(error)}`);
+      this.log.debug(`${name}: cannot refresh its tools: ${messageOf(error)}`);
     }
   }
 
@@ -272,6 +325,8 @@ export class Toolbox implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#lender) this.#lender.#borrowers.delete(this);
+    this.#reload?.[Symbol.dispose]();
     this.#stopListening();
     this.#refresher[Symbol.dispose]();
     this.#asking[Symbol.dispose]();
@@ -285,11 +340,11 @@ export class Toolbox implements AsyncDisposable {
     try {
       await this.writeIndex();
     } catch (error) {
-      this.log.debug(`the index is as old as it was: ${messageOf(error)}`);
+      this.log.debug(`cannot refresh the index: ${messageOf(error)}`);
     }
   }
 
-  /** Asked for with every call; the config does not change. */
+  /** Asked for with every call. */
   #fingerprint(name: string): string | undefined {
     const config = this.config.servers.get(name);
     if (!config) return undefined;
@@ -304,4 +359,14 @@ export class Toolbox implements AsyncDisposable {
   #jsNameOf(name: string): string | undefined {
     return this.#jsNames.get(name);
   }
+}
+
+function namesOf({ servers }: Config): [readonly Named[], ReadonlyMap<string, string | undefined>] {
+  const { names } = assignNames([...servers.keys()], sandboxGlobals);
+  return [names, new Map(names.map(({ name, jsName }) => [name, jsName]))];
+}
+
+/** Variables that are filled in count as well. */
+function isSameEntry(one: ServerConfig | undefined, other: ServerConfig | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,6 +1,6 @@
 /** The entry of a host → that of claudikins.json. What most hosts have in common is read here. */
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { networkTypeOf } from "../config/address.ts";
 import { maxTimeoutMs } from "../config/defaults.ts";
 import { oauthKeys } from "../config/oauth.ts";
@@ -14,17 +14,19 @@ const hiddenKeys = ["excludeTools", "disabledTools", "disabled_tools"];
 /** Never throws: what makes no sense is skipped with the reason. */
 export function readEntry(raw: Raw, syntax: Syntax, scene: Scene): Reading {
   const translate = translator(syntax, scene);
-  const { notes } = translate;
+  const { notes, supplied, obstacles } = translate;
   const address = raw["httpUrl"] ?? raw["url"] ?? raw["serverUrl"];
   const { command, type } = raw;
   const isNetwork = typeof address === "string" && (typeof command !== "string" || networkTypeOf(type) !== undefined);
-  if (!isNetwork && typeof command !== "string") return { skipped: "it has neither a command nor an address" };
-  if (isNetwork && /^(?:unix|pipe):/.test(address)) return { skipped: "its address is a socket of this machine" };
+  if (!isNetwork && typeof command !== "string") return { skipped: "it has neither a command nor a URL" };
+  if (isNetwork && /^(?:unix|pipe):/.test(address)) return { skipped: "its URL is a local socket" };
   const own = raw["authProviderType"];
   if (raw["headersHelper"] !== undefined) return { skipped: "its headers come from a program (headersHelper)" };
-  if (typeof own === "string" && own !== "dynamic_discovery") return { skipped: `it is signed in to by ${own}` };
-  if (typeof type === "string" && !isKnownType(type)) return { skipped: `its type is "${type}"` };
+  if (typeof own === "string" && own !== "dynamic_discovery") return { skipped: `it signs in with ${own}` };
+  if (typeof type === "string" && !isKnownType(type)) return { skipped: `its type "${type}" is not supported` };
   const entry = isNetwork ? networkEntry(raw, address, translate) : stdioEntry(raw, translate, scene);
+  const [obstacle] = obstacles;
+  if (obstacle !== undefined) return { skipped: obstacle };
   if (raw["disabled"] === true || raw["enabled"] === false) entry["disabled"] = true;
   if (typeof raw["description"] === "string" && raw["description"] !== "") entry["description"] = raw["description"];
   const list = (keys: string[]) => keys.flatMap((key) => textsIn(raw[key]));
@@ -34,28 +36,42 @@ export function readEntry(raw: Raw, syntax: Syntax, scene: Scene): Reading {
     const ms = raw[key];
     if (typeof ms === "number" && ms >= 1) entry[key] = Math.min(Math.round(ms), maxTimeoutMs);
   }
-  return { entry, notes };
+  return { entry, notes, supplied };
 }
 
 function isKnownType(type: string): boolean {
   return type === "stdio" || type === "local" || networkTypeOf(type) !== undefined;
 }
 
-function stdioEntry(raw: Raw, { text, notes }: Translator, scene: Scene): PortableEntry {
+function stdioEntry(raw: Raw, translate: Translator, scene: Scene): PortableEntry {
+  const { text, notes } = translate;
+  // Before the folder: a path to it counts from the project's.
+  const file = typeof raw["envFile"] === "string" ? text(raw["envFile"]) : undefined;
+  const cwd = folderOf(raw["cwd"], translate, scene);
   const entry: PortableEntry = { command: text(String(raw["command"])) };
   if (Array.isArray(raw["args"]) && raw["args"].length > 0) entry["args"] = raw["args"].map((arg) => text(String(arg)));
-  const file = raw["envFile"];
-  const fromFile = typeof file === "string" ? variablesOf(text(file), scene, notes) : {};
+  const fromFile = file === undefined ? {} : variablesOf(file, scene, notes);
   const env = { ...fromFile, ...texts(raw["env"], text) };
   if (Object.keys(env).length > 0) entry["env"] = env;
-  const cwd = typeof raw["cwd"] === "string" ? text(raw["cwd"]) : undefined;
-  const folder = cwd === undefined || cwd.startsWith("${") ? cwd : resolve(scene.folder ?? scene.home, cwd);
-  if (scene.folder === undefined && cwd !== folder)
-    notes.push(`its folder ${cwd} was that of wherever the host runs, and is ${folder} now`);
-  if (folder !== undefined) entry["cwd"] = folder;
-  // A program of a project may name files of it, or look for them.
-  else if (scene.folder !== undefined) entry["cwd"] = scene.folder;
+  if (cwd !== undefined) entry["cwd"] = cwd;
   return entry;
+}
+
+/** Where the server is started; in a shared file the path from the project's folder. */
+function folderOf(raw: unknown, { text, notes, standIn }: Translator, scene: Scene): string | undefined {
+  const cwd = typeof raw === "string" ? text(raw) : undefined;
+  if (scene.isShared) {
+    const inProject = normalize(cwd ?? ".").replace(/(?<=.)[\\/]$/, "");
+    if (cwd?.startsWith("${") || isAbsolute(inProject)) return cwd;
+    standIn(relative(join("/", "project", inProject), join("/", "project")) || ".");
+    return inProject;
+  }
+  // A program of a project may name files of it, or look for them.
+  if (cwd === undefined) return scene.folder;
+  const folder = cwd.startsWith("${") ? cwd : resolve(scene.folder ?? scene.home, cwd);
+  if (scene.folder === undefined && cwd !== folder)
+    notes.push(`its folder ${cwd} was relative to where the agent runs and is now ${folder}`);
+  return folder;
 }
 
 function networkEntry(raw: Raw, address: string, { text }: Translator): PortableEntry {
@@ -91,7 +107,7 @@ function translated(value: Raw, text: Translator["text"]): Raw {
   );
 }
 
-/** `NAME=value` lines. */
+/** `NAME=value` lines. What is shared with others gets the names alone. */
 function variablesOf(file: string, scene: Scene, notes: string[]): Record<string, string> {
   try {
     const lines = readFileSync(resolve(scene.folder ?? scene.home, file), "utf8")
@@ -99,12 +115,16 @@ function variablesOf(file: string, scene: Scene, notes: string[]): Record<string
       .split(/\r?\n/);
     const found = lines.flatMap((line) => {
       const [, name, value = ""] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-      return name === undefined ? [] : [[name, value.replace(/^(["'])(.*)\1$/, "$2")] as const];
+      if (name === undefined) return [];
+      return [[name, scene.isShared ? `\${${name}:-}` : value.replace(/^(["'])(.*)\1$/, "$2")] as const];
     });
-    notes.push(`its variables were copied from ${file}`);
+    if (scene.isShared) {
+      const names = found.map(([name]) => name).join(", ");
+      notes.push(`set ${names} in your environment: the values stay in ${file}, which claudikins does not read`);
+    } else notes.push(`its variables were copied from ${file}`);
     return Object.fromEntries(found);
   } catch {
-    notes.push(`its variables stand in ${file}, which cannot be read: set them`);
+    notes.push(`its variables are in ${file}, which cannot be read: set them yourself`);
     return {};
   }
 }

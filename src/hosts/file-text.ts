@@ -22,7 +22,7 @@ export function textOf(path: string): FileText {
     const real = realpathSync(path);
     const stat = statSync(real);
     if (!stat.isFile()) throw new Error("it is not a file");
-    if (stat.size > maxBytes) throw new Error("it is too large for a file of settings");
+    if (stat.size > maxBytes) throw new Error("it is too large for a settings file");
     const bytes = readFileSync(real);
     const whole = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     const hasMark = whole.startsWith("\uFEFF");

@@ -30,8 +30,8 @@ export const hostNames = hosts.map(({ name }) => name);
 export function chosenHosts(names: readonly string[]): readonly Host[] {
   for (const name of names) {
     if (!hostNames.some((each) => each === name)) {
-      throw new ClaudikinsError("USAGE", `No host is called "${name}"`, {
-        hint: [didYouMean(name, hostNames), `There are: ${hostNames.join(", ")}.`].filter(Boolean).join(" "),
+      throw new ClaudikinsError("USAGE", `Unknown agent "${name}"`, {
+        hint: [didYouMean(name, hostNames), `Known agents: ${hostNames.join(", ")}.`].filter(Boolean).join(" "),
       });
     }
   }

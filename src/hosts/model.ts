@@ -47,8 +47,19 @@ export interface Section {
 /** An entry as claudikins.json has it; not checked yet. */
 export type PortableEntry = Record<string, unknown>;
 
+/** A value that the host supplied by itself: it asked the person for it, or read it from a file. */
+export interface Supplied {
+  /** The variable that stands in its place now. */
+  variable: string;
+  /** The same text for two variables means the same value. */
+  source: string;
+  /** Words for a person who is asked for it. */
+  question: string;
+  default?: string;
+}
+
 export type Reading =
-  | { entry: PortableEntry; notes: string[] }
+  | { entry: PortableEntry; notes: string[]; supplied: Supplied[] }
   /** It stays where it is. */
   | { entry?: undefined; skipped: string };
 
@@ -59,6 +70,8 @@ export interface Scene extends Surroundings {
   server: string;
   /** The folder of the project that the entry belongs to. */
   folder?: string | undefined;
+  /** The file is shared with others: the entry must hold no path and no value of this person. */
+  isShared?: boolean;
   /** All that stands in the file. */
   document: Raw;
 }
@@ -90,6 +103,14 @@ export function valueAt(document: unknown, path: readonly string[]): unknown {
     value = value[key];
   }
   return value;
+}
+
+/** What a person has to know about a value that the host supplied, and how to give it. */
+export function suppliedText(
+  { variable, question }: Supplied,
+  way = "write the value into the config with claudikins config edit",
+): string {
+  return `${variable} is not set: ${question}. An agent started from the desktop does not see your shell's variables: ${way}`;
 }
 
 export function textsIn(value: unknown): string[] {

@@ -6,7 +6,7 @@ import { cursor } from "./cursor.ts";
 import { parseJson } from "./edit/json.ts";
 import { parseToml } from "./edit/toml.ts";
 import { gemini } from "./gemini.ts";
-import { type Host, isRaw, type PortableEntry, type Raw, type Surroundings, valueAt } from "./model.ts";
+import { type Host, isRaw, type PortableEntry, type Raw, type Surroundings, suppliedText, valueAt } from "./model.ts";
 import { opencode } from "./opencode.ts";
 import { vscode } from "./vscode.ts";
 import { zed } from "./zed.ts";
@@ -30,7 +30,10 @@ export function readPasted(text: string, surroundings: Surroundings): Pasted[] {
   const all = servers.flatMap(([name, raw, host]) => {
     const scene = { ...surroundings, home: homeOf(surroundings.env), server: name ?? "server", document };
     const reading = host.read(raw, scene);
-    if (reading.entry) return [{ name, entry: { ...reading.entry, ...oursIn(raw) }, notes: reading.notes }];
+    if (reading.entry) {
+      const notes = [...reading.notes, ...reading.supplied.map((one) => suppliedText(one))];
+      return [{ name, entry: { ...reading.entry, ...oursIn(raw) }, notes }];
+    }
     throw notAnEntry(`${name === undefined ? "it" : `"${name}"`} is not a server: ${reading.skipped}`);
   });
   if (all.length === 0) throw notAnEntry("it has no servers");
@@ -98,7 +101,7 @@ function hostOf(raw: Raw): Host {
 }
 
 function notAnEntry(why: string): ClaudikinsError {
-  return new ClaudikinsError("CONFIG_INVALID", `What was given is no entry of a host: ${why}`, {
-    hint: 'For example: claudikins add --json \'{ "docs": { "url": "https://mcp.example.com/mcp" } }\'',
+  return new ClaudikinsError("CONFIG_INVALID", `This is not a server entry: ${why}`, {
+    hint: 'Example: claudikins add --json \'{ "docs": { "url": "https://mcp.example.com/mcp" } }\'',
   });
 }

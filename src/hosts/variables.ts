@@ -1,6 +1,6 @@
 /** Variables in the words of a host → ours (`${VAR}`), where they mean the same; and what there is to say where they do not. */
 import { basename, sep } from "node:path";
-import type { Scene } from "./model.ts";
+import { isRaw, type Scene, type Supplied } from "./model.ts";
 
 /**
  * `shell`: `${VAR}` and `${VAR:-default}`, as ours. `editor`: `${env:VAR}`, `${workspaceFolder}`, `${input:id}`. `gemini`:
@@ -13,10 +13,18 @@ export interface Translator {
   text(text: string, key?: string): string;
   /** What a person has to know of what was translated. */
   notes: string[];
+  supplied: Supplied[];
+  /** Why the entry cannot be shared with others. */
+  obstacles: string[];
+  /** What the project's folder is from here on: its path from where the server runs. */
+  standIn(folder: string): void;
 }
 
 export function translator(syntax: Syntax, scene: Scene): Translator {
   const notes: string[] = [];
+  const supplied: Supplied[] = [];
+  const obstacles: string[] = [];
+  let folder = scene.isShared ? "." : scene.folder;
   const note = (text: string) => {
     if (!notes.includes(text)) notes.push(text);
   };
@@ -31,29 +39,35 @@ export function translator(syntax: Syntax, scene: Scene): Translator {
     }
     if (syntax === "none") {
       for (const [whole, name] of value.matchAll(/\$\{([A-Za-z_]\w*)(?:\}|:-)/g)) {
-        note(`${whole.endsWith("}") ? whole : `\${${name}}`} is a variable now: the host took it as plain text`);
+        note(`${whole.endsWith("}") ? whole : `\${${name}}`} is now a variable; the agent used it as plain text`);
       }
     }
     return value;
   };
-  return { text, notes };
+  const standIn = (path: string) => {
+    folder = path;
+  };
+  return { text, notes, supplied, obstacles, standIn };
 
   function ofEditor(whole: string, name: string, value: string, key: string | undefined): string {
     const [kind = "", argument = ""] = splitOnce(name);
     if (kind === "env" && /^[A-Za-z_]\w*(?::-.*)?$/.test(argument)) return `\${${argument}}`;
     if (kind === "input") return ofInput(argument, value === whole ? key : undefined);
     if (kind === "file") return ofFile(argument, value === whole ? key : undefined);
-    if (name === "userHome") return scene.home;
+    if (name === "userHome") return scene.isShared ? "${HOME}" : scene.home;
     if (name === "pathSeparator" || name === "/") return sep;
     if (name === "workspaceFolder" || name === "cwd") {
-      if (scene.folder !== undefined) return scene.folder;
-      note(`${whole} is the folder that claudikins is started in`);
+      // A relative path means nothing in an address.
+      if (scene.isShared && value.includes(`://${whole}`))
+        obstacles.push(`it needs the absolute path of the project in ${value}`);
+      if (folder !== undefined) return folder;
+      note(`${whole} is now the folder that claudikins is started in`);
       return ".";
     }
     if (name === "workspaceFolderBasename" && scene.folder !== undefined) return basename(scene.folder);
     if (!/^[A-Za-z_]\w*(?::-.*)?$/.test(name) || name === "workspaceFolderBasename") {
       const own = variableName(name);
-      note(`${whole} means nothing outside the editor: set ${own}`);
+      note(`${whole} has no meaning outside the editor: set ${own}`);
       return `\${${own}}`;
     }
     return whole;
@@ -61,15 +75,32 @@ export function translator(syntax: Syntax, scene: Scene): Translator {
 
   function ofInput(id: string, key: string | undefined): string {
     const name = key !== undefined && /^[A-Za-z_]\w*$/.test(key) ? key : variableName(id);
-    note(`set ${name}: it was asked for as the input "${id}"`);
+    const { description, default: usual } = inputOf(id);
+    const about = typeof description === "string" ? description : id;
+    supply({
+      variable: name,
+      source: `input ${id}`,
+      question: `the agent asked you for "${about}"`,
+      ...(typeof usual === "string" && usual !== "" ? { default: usual } : {}),
+    });
     return `\${${name}}`;
+  }
+
+  function inputOf(id: string): { description?: unknown; default?: unknown } {
+    const { inputs } = scene.document;
+    const all = Array.isArray(inputs) ? inputs.filter(isRaw) : [];
+    return all.find((each) => each["id"] === id) ?? {};
   }
 
   function ofFile(path: string, key: string | undefined): string {
     const name =
       key !== undefined && /^[A-Za-z_]\w*$/.test(key) ? key : variableName(`${scene.server} ${basename(path)}`);
-    note(`set ${name}: it stood in the file ${path}`);
+    supply({ variable: name, source: `file ${path}`, question: `the agent read it from the file ${path}` });
     return `\${${name}}`;
+  }
+
+  function supply(one: Supplied): void {
+    if (!supplied.some(({ variable }) => variable === one.variable)) supplied.push(one);
   }
 
   function ofGemini(value: string): string {

@@ -19,7 +19,7 @@ export const zed: Host = {
   read(raw, scene) {
     const { command } = raw;
     if (raw["source"] === "extension" || (command === undefined && raw["url"] === undefined)) {
-      return { skipped: "it comes with an extension of Zed" };
+      return { skipped: "it comes with a Zed extension" };
     }
     // The older form has all three in one object.
     const inner = isRaw(command)

@@ -7,10 +7,12 @@ const sumNames = [
   "definitionChars",
   /** Of what they loaded instead: our own definitions and instructions. */
   "surfaceChars",
-  /** Answers of execute_code and of `exec`; the code; what came back to the host, as text. */
+  /** Answers of execute_code; the code; what came back to the host, as text. */
   "executions",
   "codeChars",
   "returnedChars",
+  /** Runs of `exec`. */
+  "shellExecutions",
   /** Answers of search_tools; the queries, and the answers. */
   "searches",
   "queryChars",
@@ -26,7 +28,7 @@ export interface ToolUse {
   durationMs: number;
   /** Of the results, whoever got them. */
   resultChars: number;
-  /** Of results that code took: of each what a host would have shown, had it made the call itself. */
+  /** Of results that an agent's code took: of each what a host would have shown, had it made the call itself. */
   takenChars: number;
   /** Of the arguments of the same calls. */
   argumentChars: number;

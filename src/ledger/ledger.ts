@@ -73,7 +73,7 @@ export class Ledger {
       this.#unwritten = new Counts();
       if (isFirst) this.#folding = this.#folding.then(() => this.#fold(folder, now));
     } catch (error) {
-      log.debug(`The ledger is not written: ${messageOf(error)}`);
+      log.debug(`Cannot write the ledger: ${messageOf(error)}`);
     }
   }
 
@@ -82,7 +82,7 @@ export class Ledger {
     try {
       await foldLedger(folder, now);
     } catch (error) {
-      this.#options.log.debug(`The ledger is not summed up: ${messageOf(error)}`);
+      this.#options.log.debug(`Cannot compact the ledger: ${messageOf(error)}`);
     }
   }
 }

@@ -155,7 +155,9 @@ function readTotals(folder: string, problems: string[]): Totals {
     const read = (periods as [string, CountsJson][]).map(([name, json]): [string, Counts] => [name, Counts.from(json)]);
     return { periods: new Map(read), summed: summed.filter((name: string) => hourName.test(name)), isDamaged: false };
   } catch {
-    problems.push(`The ledger's file ${totalsName} was damaged, or of another version: it is kept as ${damagedTotals}`);
+    problems.push(
+      `The ledger file ${totalsName} was damaged or has an unknown version. It was kept as ${damagedTotals}`,
+    );
     return { periods: new Map(), summed: [], isDamaged: true };
   }
 }
@@ -181,7 +183,7 @@ function addHour(folder: string, name: string, periods: Periods): string[] {
     }
   }
   if (unread === 0) return [];
-  return [`${unread} ${unread === 1 ? "line" : "lines"} of the ledger's file ${name} could not be read`];
+  return [`${unread} ${unread === 1 ? "line" : "lines"} of the ledger file ${name} could not be read`];
 }
 
 function addTo(periods: Periods, name: string, counts: Counts): void {

@@ -74,7 +74,7 @@ export class LogFile {
     } catch (error) {
       this.#isBroken = true;
       this.#unwritten = [];
-      this.#tell(`is not written: ${messageOf(error)}`);
+      this.#tell(`cannot be written: ${messageOf(error)}`);
     }
   }
 
@@ -122,7 +122,7 @@ export class LogFile {
       await withLock(join(dirname(this.path), lockName), "the logs", rotate, lockWaitMs);
     } catch (error) {
       this.#mayRotate = false;
-      this.#tell(`cannot be moved aside: ${messageOf(error)}`);
+      this.#tell(`cannot be rotated: ${messageOf(error)}`);
     }
     this.#rotating = undefined;
     this.write();

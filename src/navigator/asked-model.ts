@@ -24,7 +24,7 @@ export class AskedModel {
     refuseCancelled(this.#signal);
     this.#calls += 1;
     const asked = this.#model.ask(request, this.#signal);
-    const { text, tokens, isEstimate } = await unlessAborted(asked, this.#signal, "The question to the model");
+    const { text, tokens, isEstimate } = await unlessAborted(asked, this.#signal, "The request to the model");
     this.#tokens.prompt += tokens.prompt;
     this.#tokens.completion += tokens.completion;
     this.#tokens.isEstimate ||= isEstimate;
@@ -65,6 +65,6 @@ export function refuseCancelled(signal: AbortSignal): void {
 /** Of a model that was told what is wrong with its answer, and answered no better. */
 export function unusable({ name }: AskedModel, what: string): ClaudikinsError {
   return new ClaudikinsError("MODEL_ANSWER_INVALID", `${name} ${what}, twice`, {
-    hint: "Say in the task which server and which tool, or use a larger model.",
+    hint: "Name the server and the tool in the task, or use a larger model.",
   });
 }

@@ -28,7 +28,7 @@ export function connectionFailure(cause: unknown, llm: Llm): Failure {
 
 export function timedOut(llm: Llm): Failure {
   return lasting(
-    unavailable(llm, `no answer within ${llm.timeoutMs / 1_000} s`, 'Try again, or give it longer: "llm.timeoutMs".'),
+    unavailable(llm, `no answer within ${llm.timeoutMs / 1_000} s`, 'Try again, or raise "llm.timeoutMs".'),
   );
 }
 
@@ -40,20 +40,20 @@ export function statusFailure(thrown: ApiError, llm: Llm, redact: Redact): Failu
   const refusal = (what: string, hint: string) => lasting(unavailable(llm, `${what} (${status})${because}`, hint));
   const isUnknown = status === 401 || hasReason(thrown.error, "API_KEY_INVALID");
   if (isUnknown || status === 403) {
-    const message = `${place(llm)} ${isUnknown ? "does not know the key" : "refuses the key"} (${status})${because}`;
+    const message = `${place(llm)} ${isUnknown ? "does not accept the key" : "refuses access with this key"} (${status})${because}`;
     return lasting(new ClaudikinsError("AUTH_REQUIRED", message, { hint: keyHint(llm) }));
   }
   if (status === 402 || code === "insufficient_quota") {
-    return refusal("there is no credit left", "Look at the account that the key belongs to.");
+    return refusal("no credit is left", "Check the account that the key belongs to.");
   }
   if (status === 404) {
     return refusal(
-      `there is no model ${llm.model}, or nothing at all under this address`,
-      'See which models it has, and correct "llm.model" or "llm.baseUrl" in the config.',
+      `there is no model ${llm.model}, or the address is wrong`,
+      'Check which models it has, and correct "llm.model" or "llm.baseUrl" in the config.',
     );
   }
   if (status === 408 || status === 409 || status === 429 || status >= 500) {
-    const what = status === 429 ? "it was asked too often" : "it is in trouble";
+    const what = status === 429 ? "too many requests" : "it reports a server error";
     return {
       error: unavailable(llm, `${what} (${status})${because}`, "Try again later."),
       isPassing: true,
@@ -61,7 +61,10 @@ export function statusFailure(thrown: ApiError, llm: Llm, redact: Redact): Failu
     };
   }
   if (status >= 300 && status < 400) {
-    return refusal("it points elsewhere, where the key is not sent", 'Write the final address in "llm.baseUrl".');
+    return refusal(
+      "it redirects to another address, and the key is not sent there",
+      'Set the final address in "llm.baseUrl".',
+    );
   }
   const error = unavailable(llm, `it refused the request (${status})${because}`, 'See "llm" in the config.');
   if (status !== 400 && status !== 422) return lasting(error);
@@ -76,9 +79,9 @@ export const place = ({ name, model }: Llm) => `The model ${name}/${model}`;
 
 /** Which variable, or where the key stands. */
 export function keyHint({ variable, apiKey }: Llm): string {
-  if (variable !== undefined) return `Set ${variable} to a key that is valid for it.`;
+  if (variable !== undefined) return `Set ${variable} to a valid key.`;
   return apiKey === undefined
-    ? 'Give it a key in the config: "apiKey": "${VARIABLE}" in "llm".'
+    ? 'Set a key in the config: "apiKey": "${VARIABLE}" in "llm".'
     : 'Correct "llm.apiKey" in the config.';
 }
 

@@ -54,7 +54,7 @@ async function extracted(wanted: ServerTool, task: string, model: AskedModel): P
   const request = argumentRequest(task, wanted, schema, new Date());
   const read = async (answer: string) => {
     const args = argumentsIn(answer, tool.inputSchema);
-    return { args, problems: args ? await argumentProblems(schema, args) : ["it is no JSON object"] };
+    return { args, problems: args ? await argumentProblems(schema, args) : ["it is not a JSON object"] };
   };
   const answer = await model.ask(request);
   let { args, problems } = await read(answer);
@@ -110,12 +110,12 @@ async function completed(
     unlessAborted(askForMissing(question, form, signal), signal, `The question for ${missing.join(", ")}`),
   );
   if (action === "decline")
-    throw new ClaudikinsError("CANCELLED", `Somebody was asked for ${missing.join(", ")}, and declined`);
-  if (action !== "accept") return { needs, why: `${why}; ${problem ?? "the question for it was closed"}` };
+    throw new ClaudikinsError("CANCELLED", `The user was asked for ${missing.join(", ")} and declined`);
+  if (action !== "accept") return { needs, why: `${why}; ${problem ?? "the question was dismissed"}` };
   const given = Object.entries(content).filter(([name]) => missing.includes(name));
   const args = { ...known, ...Object.fromEntries(given) };
   const problems = await argumentProblems(inputSchema, args);
-  return problems.length === 0 ? { args } : { needs, why: `${id}: what was said does not fit: ${problems.join("; ")}` };
+  return problems.length === 0 ? { args } : { needs, why: `${id}: the answer is not valid: ${problems.join("; ")}` };
 }
 
 /** A host may fail to ask; that somebody cancelled all of it is no failure of that. */
@@ -124,6 +124,6 @@ async function answerTo(asked: Promise<FilledForm>): Promise<FilledForm & { prob
     return await asked;
   } catch (error) {
     if (error instanceof ClaudikinsError && error.code === "CANCELLED") throw error;
-    return { action: "cancel", problem: `nobody could be asked: ${messageOf(error)}` };
+    return { action: "cancel", problem: `the user could not be asked: ${messageOf(error)}` };
   }
 }

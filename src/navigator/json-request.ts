@@ -3,7 +3,7 @@ import type { ModelRequest } from "./model.ts";
 
 /** For who cannot be held to a schema: what to answer with stands in the request. */
 export function inWords({ system, schema }: ModelRequest): string {
-  return `${system}\n\nAnswer with one JSON object and nothing else: no words around it. It has this JSON Schema:\n${JSON.stringify(schema)}`;
+  return `${system}\n\nAnswer with one JSON object and nothing else. It must match this JSON Schema:\n${JSON.stringify(schema)}`;
 }
 
 /**

@@ -16,10 +16,7 @@ export function checkLlm(llm: Llm): void {
     });
   }
   if (/^https?:$/.test(URL.canParse(llm.baseUrl) ? new URL(llm.baseUrl).protocol : "")) return;
-  throw new ClaudikinsError(
-    "CONFIG_INVALID",
-    'The "llm.baseUrl" of the config is no address that starts with http:// or https://',
-  );
+  throw new ClaudikinsError("CONFIG_INVALID", '"llm.baseUrl" in the config must start with http:// or https://');
 }
 
 /** It goes by our own `fetch`: the library would send along what variables of the environment say, and of what it runs on. */
@@ -53,7 +50,7 @@ function readAgain({ ok, status, headers: sent }: Response, text: string): Respo
 
 function tooLarge(llm: Llm): ClaudikinsError {
   const what = `it answered with more than ${megabytes(maxCompletionBytes)}`;
-  return unavailable(llm, what, 'See whether "llm.baseUrl" is the address of a chat completions endpoint.');
+  return unavailable(llm, what, 'Check that "llm.baseUrl" is the address of a chat completions endpoint.');
 }
 
 function firstOf(list: string): string {

@@ -45,7 +45,7 @@ export async function makeCall(wanted: ServerTool, args: JsonObject, around: Cal
       const tries = signal.aborted ? 1 : triesAfter(error, isStarted, wanted.tool);
       const restMs = attempt < tries ? restOf(toolbox, server, waitMs) : undefined;
       if (restMs === undefined) throw error;
-      tell(`${server} does not answer: try ${attempt + 1} of ${tries}`);
+      tell(`${server} does not answer: attempt ${attempt + 1} of ${tries}`);
       await pause(restMs, signal);
     }
   }

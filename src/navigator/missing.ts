@@ -1,10 +1,10 @@
 /** Required arguments that a task does not say: the schema of them alone, and the form by which a person can be asked. Pure. */
 import type { JsonObject } from "../clients/result.ts";
-import { isSchema, requiredNames, resolveReference } from "../registry/json-schema.ts";
+import { isSchema, requiredArguments, resolveReference } from "../registry/json-schema.ts";
 
-/** In the order in which the schema requires them. */
+/** Required arguments without a default, in the order in which the schema requires them. */
 export function missingIn(inputSchema: JsonObject, args: JsonObject): string[] {
-  return [...requiredNames(inputSchema)].filter((name) => !Object.hasOwn(args, name));
+  return [...requiredArguments(inputSchema, inputSchema)].filter((name) => !Object.hasOwn(args, name));
 }
 
 /** The part of the schema that says what they are, definitions that it refers to included. */

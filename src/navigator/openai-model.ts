@@ -64,9 +64,9 @@ export class OpenAiModel implements Model {
     if (!isLacking(first)) return this.#answerOf(request, [first]);
     const second = await this.#complete({ ...request, maxTokens: 4 * (request.maxTokens + thinkingTokens) }, signal);
     if (!isLacking(second)) return this.#answerOf(request, [first, second]);
-    const what = textOf(second) === "" ? "is empty" : "breaks off";
-    throw new ClaudikinsError("MODEL_ANSWER_INVALID", `What ${place(this.#llm)} answers ${what}`, {
-      hint: 'Try another one: "llm.model" in the config, or --model.',
+    const what = textOf(second) === "" ? "an empty answer" : "an incomplete answer";
+    throw new ClaudikinsError("MODEL_ANSWER_INVALID", `${place(this.#llm)} gave ${what}`, {
+      hint: 'Try another model: "llm.model" in the config, or --model.',
     });
   }
 
@@ -116,7 +116,7 @@ export class OpenAiModel implements Model {
       if (isCompletion(completion)) return { completion };
       const error = unavailable(
         this.#llm,
-        "what answers there is no chat completion",
+        "the response is not a chat completion",
         'Correct "llm.baseUrl": most likely its path.',
       );
       return { failure: { error, isPassing: false } };
@@ -142,7 +142,7 @@ export class OpenAiModel implements Model {
     const { finish_reason: reason, message } = last.choices[0]!;
     if (message.refusal || reason === "content_filter") {
       throw new ClaudikinsError("MODEL_REFUSED", `${place(this.#llm)} refused to answer`, {
-        hint: "Say the task in other words, or call the tool yourself: claudikins call --help",
+        hint: "Word the task differently, or call the tool yourself: claudikins call --help",
       });
     }
     const usages = completions.map(({ usage }) => usage);
@@ -221,12 +221,12 @@ function isLacking(completion: ChatCompletion): boolean {
 
 function leftAlone({ message }: ClaudikinsError, pauseMs: number): ClaudikinsError {
   const seconds = Math.ceil(pauseMs / 1_000);
-  return new ClaudikinsError("MODEL_UNAVAILABLE", `${message}, and it wants to be left alone for ${seconds} s`, {
-    hint: "Wait that long, or take another model: --model.",
+  return new ClaudikinsError("MODEL_UNAVAILABLE", `${message}, and it asks to wait ${seconds} s`, {
+    hint: "Wait that long, or use another model: --model.",
   });
 }
 
-const cancelled = () => new ClaudikinsError("CANCELLED", "The question to the model was cancelled");
+const cancelled = () => new ClaudikinsError("CANCELLED", "The request to the model was cancelled");
 
 /** Throws CANCELLED at once when the signal comes. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

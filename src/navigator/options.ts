@@ -1,7 +1,7 @@
 /** The levels of the registry as options: what there is to choose from, the likely ones first, and no more than a small model can read. */
 import { oneLine } from "../clients/notices.ts";
 import type { RankedTool } from "../flows/search.ts";
-import { isSchema, requiredNames } from "../registry/json-schema.ts";
+import { isSchema, requiredArguments } from "../registry/json-schema.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
 
 export type Level = "category" | "server" | "tool";
@@ -147,7 +147,7 @@ function more(all: number, named: number): { more?: number } {
 /** `status? (pending, paid), limit?`: what can be chosen says what a tool is about. */
 function argumentNames({ inputSchema }: RegistryTool): string {
   const { properties } = inputSchema;
-  const required = requiredNames(inputSchema);
+  const required = requiredArguments(inputSchema, inputSchema);
   const all = Object.entries(isSchema(properties) ? properties : {});
   const shown = all.slice(0, maxArguments).map(([name, schema]) => {
     return `${short(name)}${required.has(name) ? "" : "?"}${choicesIn(schema)}`;

@@ -106,16 +106,15 @@ class Run {
 
 function checkedTask(task: string): string {
   const text = task.trim();
-  if (text === "")
-    throw new ClaudikinsError("USAGE", "The task is empty", { hint: "Say in a sentence what is to be done." });
+  if (text === "") throw new ClaudikinsError("USAGE", "The task is empty", { hint: "Say in one sentence what to do." });
   if (text.length <= maxTaskChars) return text;
-  throw new ClaudikinsError("USAGE", `The task has ${text.length} characters; ${maxTaskChars} are the most`);
+  throw new ClaudikinsError("USAGE", `The task has ${text.length} characters; the limit is ${maxTaskChars}`);
 }
 
 function noTool(isAny: boolean, near: string[], problems: ReadonlyMap<string, string>): ClaudikinsError {
   const nearest = near.length > 0 ? `Nearest: ${near.join(", ")}.` : undefined;
   const missed = [...problems].slice(0, maxMissed).map(([name, why]) => `Not asked: ${name} (${why}).`);
-  if (problems.size > maxMissed) missed.push(`So were ${problems.size - maxMissed} more.`);
+  if (problems.size > maxMissed) missed.push(`${problems.size - maxMissed} more servers were not asked either.`);
   const hint = [nearest, ...missed].filter((each) => each !== undefined).join(" ");
   return new ClaudikinsError("TOOL_NOT_FOUND", isAny ? "No tool fits the task" : "No tools are known", {
     hint: hint || undefined,

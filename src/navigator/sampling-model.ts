@@ -44,7 +44,7 @@ export class SamplingModel implements Model {
       },
     );
     if (text === "") {
-      throw new ClaudikinsError("MODEL_ANSWER_INVALID", "What the host's model answers is empty", { hint });
+      throw new ClaudikinsError("MODEL_ANSWER_INVALID", "The answer of the host's model is empty", { hint });
     }
     const tokens = {
       prompt: Math.round(estimateTokens(`${systemPrompt}\n${request.prompt}`)),
@@ -54,7 +54,7 @@ export class SamplingModel implements Model {
   }
 }
 
-const hint = 'With "llm" in claudikins.json a model of your own is asked in its place.';
+const hint = 'Set "llm" in claudikins.json to use a model of your own instead.';
 
 function textOf(content: unknown): string {
   const texts = [content].flat().flatMap((block) => {
@@ -66,7 +66,7 @@ function textOf(content: unknown): string {
 
 function failureOf(error: unknown): ClaudikinsError {
   if (error instanceof McpError && (error.code === refusedByPerson || error.code === ErrorCode.InvalidRequest)) {
-    return new ClaudikinsError("MODEL_REFUSED", "The person, or the host, refused to ask its model", { hint });
+    return new ClaudikinsError("MODEL_REFUSED", "The user or the host refused the request to its model", { hint });
   }
   return unavailable(messageOf(error));
 }
@@ -75,4 +75,4 @@ function unavailable(what: string): ClaudikinsError {
   return new ClaudikinsError("MODEL_UNAVAILABLE", `The host's model cannot be used: ${what}`, { hint });
 }
 
-const cancelled = () => new ClaudikinsError("CANCELLED", "The question to the host's model was cancelled");
+const cancelled = () => new ClaudikinsError("CANCELLED", "The request to the host's model was cancelled");

@@ -104,7 +104,7 @@ class Walker {
       const answer = await this.#model.ask(choices.request);
       const first = choiceIn(answer, names);
       const choice = first ?? choiceIn(await this.#model.ask(askedAgain(choices, said(answer))), names);
-      if (choice === undefined) throw unusable(this.#model, `chose no ${level} that there is`);
+      if (choice === undefined) throw unusable(this.#model, `chose a ${level} that does not exist`);
       const option = choices.optionOf(choice);
       step.choice = option?.name ?? noneName;
       this.#tell(`${level}: ${choice}`);

@@ -62,9 +62,9 @@ export function isDestructive(annotations: Record<string, unknown> | undefined):
 export function allowingLine(server: string, { own, userConfirm = [] }: ServerPolicy, tool: string): string {
   // What a project says cannot take that back.
   const byUser = confirmationIn(userConfirm, tool);
-  if (byUser) return `It is asked about by ${byUser.line}: only there can that be changed`;
+  if (byUser) return `Change this in ${byUser.line}: no other place overrides it`;
   const modes = own === undefined ? {} : typeof own === "string" ? { "*": own } : own;
   const entries = [...Object.entries(modes).filter(([pattern]) => pattern !== tool), [tool, "never"]];
   const text = entries.map(([pattern, mode]) => `${JSON.stringify(pattern)}: ${JSON.stringify(mode)}`).join(", ");
-  return `It is called without a question where ${pathText(["mcpServers", server])} of the config has "confirm": { ${text} }`;
+  return `To call it without confirmation, set "confirm": { ${text} } in ${pathText(["mcpServers", server])} of the config`;
 }

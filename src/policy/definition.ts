@@ -5,9 +5,9 @@ import { createHash } from "node:crypto";
 const parts = {
   title: "its title",
   description: "its description",
-  inputSchema: "the arguments it takes",
-  outputSchema: "the results it gives",
-  annotations: "what it says of its effects",
+  inputSchema: "its arguments",
+  outputSchema: "its results",
+  annotations: "its stated effects",
 } as const;
 
 /** Of a tool at one moment. */

@@ -6,10 +6,13 @@ import { Turns } from "../turns.ts";
 import { allowingLine, type Confirmation, closingLine, confirmationOf, denialOf, isDestructive } from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
 import { type Question, questionText } from "./question.ts";
-import { Refusals } from "./refusals.ts";
+import { type Refusal, Refusals } from "./refusals.ts";
 
-/** Yes, this time; yes, and this tool again while we run; no, this time; no, and nothing more of this. */
-export type Answer = "once" | "session" | "no" | "dismissed";
+/**
+ * Yes, this time; yes, and this tool again while we run; no, this time; no, and nothing more of this; the question was closed
+ * without an answer, maybe by a program that has nobody to ask.
+ */
+export type Answer = "once" | "session" | "no" | "declined" | "cancelled";
 
 /** Somebody who can be asked. */
 export interface Asker {
@@ -109,10 +112,7 @@ export class Gate {
     }
     const what = method.split("/")[0] ?? "";
     if (!otherOffers.has(what)) {
-      throw new ClaudikinsError(
-        "POLICY_DENIED",
-        `${server} has a policy, and "${method}" is no request of the protocol`,
-      );
+      throw new ClaudikinsError("POLICY_DENIED", `${server} has a policy, and "${method}" is not a protocol request`);
     }
     this.permitOther(server, what);
   }
@@ -163,7 +163,7 @@ export class Gate {
       changed = answer;
       questions += 1;
     }
-    throw denied(call, "was not called: its server changed it each time while the person was asked");
+    throw denied(call, "was not called: its definition kept changing while the person was asked");
   }
 
   #definition({ server, tool }: ToolCall, { signal }: CallContext, isFresh: boolean): Promise<ToolDefinition> {
@@ -189,16 +189,29 @@ export class Gate {
   async #ask(question: Question, { signal }: CallContext, hint: string): Promise<"once" | "session"> {
     const key = keyOf(question);
     const refusal = this.#refusals.standing(key, signal);
-    if (refusal !== undefined) throw denied(question, refusal);
+    if (refusal !== undefined) throw denied(question, refusal.why, wayOut(refusal.how, hint));
     const asker = this.#options.asker();
-    if (!asker) throw denied(question, "has to be confirmed by a person, and nobody can be asked here", hint);
+    if (!asker) throw denied(question, "needs a person's confirmation, and nobody can be asked here", hint);
     this.#refusals.asked(signal);
     const answer = await answerOf(asker, questionText(question), question, hint, signal);
     if (answer === "once" || answer === "session") return answer;
-    this.#refusals.refused(key, signal, { isDismissed: answer !== "no" });
-    if (answer === "late") throw denied(question, "was not called: nobody has answered the question", hint);
-    throw denied(question, "was not called: the person said no");
+    this.#refusals.refused(key, signal, answer);
+    throw denied(question, `was not called: ${refusalWords[answer]}`, wayOut(answer, hint));
   }
+}
+
+const refusalWords: Record<Refusal, string> = {
+  no: "the person said no",
+  declined: "the person said no",
+  cancelled: "the question was cancelled without an answer",
+  late: "nobody answered the question",
+};
+
+/** What to do next; a person's no is not to be got round. */
+function wayOut(how: Refusal, allowing: string): string {
+  if (how === "no" || how === "declined") return "Go on without it, or ask the person what to do instead.";
+  if (how === "late") return allowing;
+  return `Run the agent where a person can answer; without one it cancels every question. ${allowing}`;
 }
 
 /** Undefined where the person need not be asked. */
@@ -207,16 +220,16 @@ function whyAsked(
   { annotations }: ToolDefinition,
   isChanged: boolean,
 ): string | undefined {
-  if (mode === "always") return `${line} of the config says "always"`;
+  if (mode === "always") return `${line} says "always"`;
   const isDangerous = isDestructive(annotations);
   if (!isDangerous && !isChanged) return undefined;
   const says =
     annotations?.["destructiveHint"] === true
-      ? "says that it may destroy something"
+      ? "marks it as destructive"
       : isDangerous
-        ? "does not say that it could not destroy something"
-        : "now says that it destroys nothing";
-  return `${line} of the config says "destructive", and its server ${says}`;
+        ? "does not mark it as non-destructive"
+        : "now marks it as non-destructive";
+  return `${line} says "destructive", and its server ${says}`;
 }
 
 async function answerOf(
@@ -233,7 +246,7 @@ async function answerOf(
   } catch (error) {
     if (signal?.aborted) throw cancelled(question);
     if (late.signal.aborted) return "late";
-    throw denied(question, `has to be confirmed, and nobody could be asked: ${messageOf(error)}`, hint);
+    throw denied(question, `needs confirmation, and nobody could be asked: ${messageOf(error)}`, hint);
   } finally {
     limit.end();
   }

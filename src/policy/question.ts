@@ -21,18 +21,18 @@ export function questionText({ server, tool, args, why, changed }: Question): st
   const name = `${nameText(server)}.${nameText(tool)}`;
   const { lines, leftOut } = argumentLines(args);
   return [
-    `May ${name} be called?`,
+    `Allow the call to ${name}?`,
     `You are asked because ${shortened(why, maxWhy)}.`,
     ...(changed ? [changeText(changed)] : []),
-    ...(lines.length === 0 ? ["It gets no arguments."] : ["It gets these arguments:", "", ...lines, ""]),
+    ...(lines.length === 0 ? ["It has no arguments."] : ["Its arguments:", "", ...lines, ""]),
     // Once more, where the first line may have left the screen.
-    ...(leftOut > 0 ? [`May ${name} be called? ${countText(leftOut)} of its arguments are not shown above.`] : []),
+    ...(leftOut > 0 ? [`Allow the call to ${name}? ${countText(leftOut)} of its arguments are not shown above.`] : []),
   ].join("\n");
 }
 
 function changeText(changed: readonly string[]): string {
   const parts = changed.length > 0 ? `: ${changed.join(", ")}` : "";
-  return `The tool has changed since you allowed it${parts}. Your earlier yes does not count for it.`;
+  return `The tool has changed since you allowed it${parts}. Your earlier approval no longer applies.`;
 }
 
 /** The arguments as indented JSON. What is left out is said in lines of its own, which no argument can have. */

@@ -1,4 +1,4 @@
-/** Remembers what a person has refused, so that nobody is asked the same question over and over. */
+/** Remembers questions that brought no permission, so that nobody is asked the same over and over. */
 
 /** Refusals of different tools, and questions of any outcome, that one execution may cost a person. */
 const maxRefusals = 5;
@@ -8,57 +8,90 @@ const maxQuestions = 50;
 const maxRepeats = 3;
 const pauseMs = 60_000;
 
+/** `no` and `declined` are a person's words; with `cancelled` and `late` there was no answer, and maybe nobody. */
+export type Refusal = "no" | "declined" | "cancelled" | "late";
+
 interface OfExecution {
-  /** Keys of tools. */
-  refused: Set<string>;
+  /** By the keys of tools. */
+  refused: Map<string, Refusal>;
   questions: number;
-  /** The person wants to hear no more questions of it. */
-  isDismissed: boolean;
+  /** How the question ended after which this execution asks no more. */
+  last: Exclude<Refusal, "no"> | undefined;
 }
+
+interface Refused {
+  /** In milliseconds of `performance.now()`. */
+  at: number;
+  how: Refusal;
+}
+
+const lastQuestion: Record<Exclude<Refusal, "no">, string> = {
+  declined: "needs confirmation, and the person declined the questions of this code",
+  cancelled: "needs confirmation, and this code may not ask again: a question was cancelled without an answer",
+  late: "needs confirmation, and this code may not ask again: nobody answered a question",
+};
 
 export class Refusals {
   /** By the signal that all calls of one execution share. */
   readonly #executions = new WeakMap<AbortSignal, OfExecution>();
-  /** By the key of the tool: when it was refused, in milliseconds of `performance.now()`. */
-  readonly #times = new Map<string, number[]>();
+  /** By the key of the tool. */
+  readonly #times = new Map<string, Refused[]>();
 
-  /** Why the person is not asked about the tool now, as the end of a sentence; undefined where they may be. */
-  standing(key: string, signal: AbortSignal | undefined): string | undefined {
-    const { refused, questions, isDismissed } = this.#of(signal);
-    if (isDismissed) return "has to be confirmed, and the person said no to the questions of this code";
-    if (refused.has(key))
-      return "was not called: the person said no to this tool, which counts until this code has ended";
+  /** Why nobody is asked about the tool now, as the end of a sentence, and what it goes back to; undefined where they may be. */
+  standing(key: string, signal: AbortSignal | undefined): { why: string; how: Refusal } | undefined {
+    const { refused, questions, last } = this.#of(signal);
+    if (last !== undefined) return { why: lastQuestion[last], how: last };
+    const how = refused.get(key) ?? "no";
+    if (refused.has(key)) {
+      return { why: "was not called: the person said no to this tool, and that holds until this code ends", how };
+    }
     if (refused.size >= maxRefusals) {
-      return `has to be confirmed, and the person has already refused ${refused.size} tools that this code called`;
+      return {
+        why: `needs confirmation, and the person has already refused ${refused.size} tools that this code called`,
+        how,
+      };
     }
     if (questions >= maxQuestions) {
-      return `has to be confirmed, and this code has already asked ${questions} questions, as many as it may`;
+      return {
+        why: `needs confirmation, and this code has already asked ${questions} questions, the maximum`,
+        how,
+      };
     }
-    if (this.#recent(key).length < maxRepeats) return undefined;
-    return `was not called: the person said no to it ${maxRepeats} times, and is not asked again for a minute`;
+    const recent = this.#recent(key);
+    if (recent.length < maxRepeats) return undefined;
+    const said = recent.every(({ how: each }) => each === "no" || each === "declined") ? recent.at(-1) : undefined;
+    return said
+      ? {
+          why: `was not called: the person said no to it ${maxRepeats} times and is not asked again for a minute`,
+          how: said.how,
+        }
+      : {
+          why: `was not called: ${maxRepeats} questions about it got no approval, and nobody is asked again for a minute`,
+          how: recent.at(-1)!.how,
+        };
   }
 
   asked(signal: AbortSignal | undefined): void {
     this.#of(signal).questions += 1;
   }
 
-  refused(key: string, signal: AbortSignal | undefined, { isDismissed }: { isDismissed: boolean }): void {
+  refused(key: string, signal: AbortSignal | undefined, how: Refusal): void {
     const execution = this.#of(signal);
-    execution.refused.add(key);
-    execution.isDismissed ||= isDismissed;
-    this.#times.set(key, [...this.#recent(key), performance.now()].slice(-maxRepeats));
+    execution.refused.set(key, how);
+    if (how !== "no") execution.last ??= how;
+    this.#times.set(key, [...this.#recent(key), { at: performance.now(), how }].slice(-maxRepeats));
   }
 
-  #recent(key: string): number[] {
+  #recent(key: string): Refused[] {
     const since = performance.now() - pauseMs;
-    return (this.#times.get(key) ?? []).filter((at) => at > since);
+    return (this.#times.get(key) ?? []).filter(({ at }) => at > since);
   }
 
   /** A call without a signal is an execution of its own. */
   #of(signal: AbortSignal | undefined): OfExecution {
     const known = signal && this.#executions.get(signal);
     if (known) return known;
-    const execution = { refused: new Set<string>(), questions: 0, isDismissed: false };
+    const execution: OfExecution = { refused: new Map(), questions: 0, last: undefined };
     if (signal) this.#executions.set(signal, execution);
     return execution;
   }

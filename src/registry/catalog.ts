@@ -2,6 +2,7 @@
 import { servers } from "../../registry/index.ts";
 import type { CatalogServer } from "../../registry/types.ts";
 import { nearNames } from "../near-names.ts";
+import { packageOf } from "./installed-package.ts";
 
 export type { CatalogServer };
 
@@ -10,6 +11,8 @@ export interface Way {
   command?: string | undefined;
   args?: readonly string[] | undefined;
   url?: string | undefined;
+  /** What relative paths in it count from. */
+  cwd?: string | undefined;
 }
 
 export type CatalogAnswer =
@@ -42,7 +45,20 @@ export function recognise(way: Way): CatalogServer | undefined {
     const found = byWay().get(program);
     if (found) return found;
   }
-  return undefined;
+  return byWay().get(packageStarted(way) ?? "");
+}
+
+/** The package of the first path in the entry, for servers that are started from a folder of one's own. */
+function packageStarted({ command, args = [], cwd }: Way): string | undefined {
+  if (command === undefined) return undefined;
+  const program = programName(command);
+  // `uv --directory <path> run server`.
+  const directory = args.find((_, at) => program === "uv" && args[at - 1] === "--directory");
+  const isInterpreter = /^(?:node|bun|deno|tsx|python[\d.]*|uv|npx)$/.test(program);
+  const script = isInterpreter
+    ? (directory ?? args.find((arg) => !arg.startsWith("-") && /[\\/.]/.test(arg)))
+    : command;
+  return script === undefined ? undefined : packageOf(script, cwd);
 }
 
 const byName = once(() => indexed((server) => [server.name, ...server.aliases.map((alias) => alias.toLowerCase())]));

@@ -66,7 +66,7 @@ function emitTool(server: RegistryServer, tool: RegistryTool): string {
 };`,
     `export const example = ${json(exampleCall(server, tool))};`,
     `export const notes = ${json(notesOf(server, tool))};`,
-    declareType(argumentsSchema, args, taken).trimEnd(),
+    declareType(argumentsSchema, args, taken, "arguments").trimEnd(),
     declaredResult(tool, result, taken),
     `${comment(summary, "")}export function ${call}(args: ${args}${optional ? " = {}" : ""}): Promise<${result}> {
   return call(tool.server, tool.name, args);
@@ -80,8 +80,7 @@ function declaredResult({ outputSchema, observed }: RegistryTool, name: string, 
     return (
       docComment({ description: outputSchema["description"] }, "") + declareType(outputSchema, name, taken).trimEnd()
     );
-  if (observed)
-    return `/** observed: what results looked like so far */\n${declareType(observed, name, taken).trimEnd()}`;
+  if (observed) return `/** observed: the shape of results so far */\n${declareType(observed, name, taken).trimEnd()}`;
   return `export type ${name} = unknown;`;
 }
 
@@ -125,7 +124,7 @@ function emitClient(server: RegistryServer, all: ToolFile[]): string {
   });
   return file(
     tools.map(({ imported }) => imported).join("\n"),
-    `${comment(`The tools of ${server.name}, each a function that calls it.`, "")}export const client = {
+    `${comment(`The tools of ${server.name} as functions.`, "")}export const client = {
 ${tools.map(({ member }) => `  ${member},\n`).join("")}};`,
   );
 }
@@ -137,7 +136,7 @@ function emitExample(server: RegistryServer): string {
   const key = keyText(tool!.jsName ?? tool!.name);
   return programFile(
     importLine("client", "./client.ts"),
-    `${comment("The arguments are made up: put yours there, and start this file with bun or node.", "")}const result = await client${key.startsWith('"') ? `[${key}]` : `.${key}`}(${sampleArguments(tool!.inputSchema)});
+    `${comment("Replace the made-up arguments, then run this file directly, or with bun or node (22.18 or newer).", "")}const result = await client${key.startsWith('"') ? `[${key}]` : `.${key}`}(${sampleArguments(tool!.inputSchema)});
 console.log(result);`,
   );
 }
@@ -147,9 +146,9 @@ export function notesOf(server: RegistryServer, tool: RegistryTool): string {
   const { readOnlyHint, destructiveHint, idempotentHint } = tool.annotations ?? {};
   const claims = [
     readOnlyHint === true ? "It only reads." : undefined,
-    readOnlyHint !== true && destructiveHint === true ? "It can destroy or overwrite things." : undefined,
+    readOnlyHint !== true && destructiveHint === true ? "It may delete or overwrite data." : undefined,
     readOnlyHint !== true && idempotentHint === true
-      ? "Calling it again with the same arguments changes nothing more."
+      ? "Repeating it with the same arguments has no further effect."
       : undefined,
   ];
   return [signature(server, tool), ...claims.filter((claim) => claim !== undefined)].join(" ");

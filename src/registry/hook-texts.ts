@@ -7,16 +7,15 @@ const fence = "```";
 /** A section for the file that an agent reads at the beginning of its work; without the marks around it. */
 export const memoryBody = `## MCP tools
 
-All MCP servers of this user are behind claudikins: the tools search_tools and execute_code, or in a shell
+Use this user's MCP servers through claudikins: with the tools search_tools and execute_code, or in a shell with
 \`claudikins search\` and \`claudikins exec\`.
 
-- Look before you call: a query like "refund an order ${markOf("claude-md")}" gives exact signatures.
-- Then one execution for the whole step: call several tools, filter and join their results there, and return the few
-  lines that you need. What the code does not return costs you nothing.
-- Put what has to stay into ./workspace, with \`fs\` in the code; code that will be needed again into
-  ./workspace/skills/<name>.ts.
+- Search before you call: a query like "refund an order ${markOf("claude-md")}" returns exact signatures.
+- Do a whole step in one execution: call several tools, filter and join their results, and return only the few
+  lines you need. What the code does not return costs you nothing.
+- Keep data in ./workspace, with \`fs\` in the code, and reusable code in ./workspace/skills/<name>.ts.
 
-Leave the word ${markOf("claude-md")} in your first query: it says that you have this from here.
+Keep the word ${markOf("claude-md")} in your first query: it shows that you read this file.
 `;
 
 /** A skill in the form that agents load by themselves. */
@@ -28,8 +27,8 @@ description: Use the user's MCP servers from code or a shell. For tasks that nee
 # Working with MCP tools through claudikins
 
 1. **Search**: \`search_tools({ query: "list open issues ${markOf("skill")}" })\`, or in a shell
-   \`claudikins search "list open issues ${markOf("skill")}"\`. A word like server:github narrows it.
-2. **Execute**: TypeScript with \`execute_code\`, or in a shell \`claudikins exec file.ts\`. Every server is a global.
+   \`claudikins search "list open issues ${markOf("skill")}"\`. A word like server:github narrows the search.
+2. **Execute**: run TypeScript with \`execute_code\`, or in a shell \`claudikins exec file.ts\`. Every server is a global.
 
    ${fence}ts
    // ${markOf("skill")}
@@ -37,17 +36,17 @@ description: Use the user's MCP servers from code or a shell. For tasks that nee
    return issues.filter((issue) => issue.labels.length === 0).map((issue) => issue.title);
    ${fence}
 
-3. **Keep outputs small**: calls that do not need each other go into one Promise.all; count, filter and cut in the code;
-   return what answers the question, not what the tools gave.
-4. **Keep the rest in files**: \`await fs.writeFile("./workspace/issues.json", text)\`. The workspace is there in the next
-   execution; nothing else can be written to.
-5. **Read a tool's file** where a signature is not enough: \`./registry/<category>/<server>/<tool>.ts\` has the types of its
-   arguments and an example. In a shell it is a program: \`bun <file> '{"state": "open"}' ${markOf("skill")}\`.
-6. **Save what works**: an exported function in \`./workspace/skills/<name>.ts\` is there next time:
-   \`import { name } from './skills/<name>'\`. Search finds it, too.
+3. **Keep outputs small**: run independent calls in one Promise.all; count, filter and cut in the code; return the answer,
+   not the tools' results.
+4. **Keep the rest in files**: \`await fs.writeFile("./workspace/issues.json", text)\`. The workspace persists between
+   executions; no other folder is writable.
+5. **Read a tool's file** when its signature is not enough: \`./registry/<category>/<server>/<tool>.ts\` has the types of its
+   arguments and an example. In a shell, run it as a program: \`bun <file> '{"state": "open"}' ${markOf("skill")}\`.
+6. **Save what works**: export a function from \`./workspace/skills/<name>.ts\` and import it next time with
+   \`import { name } from './skills/<name>'\`. Search finds it too.
 
-${markOf("skill")} is no part of a query or an argument. It says that this page led you there; keep it the first time.
-Does something not work? \`claudikins doctor\` says what repairs it.
+${markOf("skill")} is not part of a query or an argument. It shows that this page led you there: include it the first time.
+If something does not work, \`claudikins doctor\` finds the cause and suggests a fix.
 `);
 
 /** What a README begins with that is ours to replace. */
@@ -58,22 +57,22 @@ const readme = `${readmeMark}
 
 # One file for every MCP tool
 
-This folder is written by claudikins from what the configured MCP servers say of themselves:
-\`<category>/<server>/<tool>.ts\` has the arguments and the result of a tool as types, and an example. \`index.json\` has all
-of it, for programs.
+claudikins generates this folder from the tool definitions of the configured MCP servers:
+\`<category>/<server>/<tool>.ts\` has the types of a tool's arguments and result, and an example. \`index.json\` has all of it,
+for programs.
 
-Which file? Ask instead of reading folders: \`claudikins search "what it should do ${markOf("readme")}"\`, or the MCP tool
-search_tools with the same query.
+To find a file, search instead of reading folders: \`claudikins search "what it should do ${markOf("readme")}"\`, or the MCP
+tool search_tools with the same query.
 
-Each file is a program. Its value is JSON on stdout:
+Each file is a program that prints its result as JSON on stdout:
 
     bun <category>/<server>/<tool>.ts '{"name": "value"}' ${markOf("readme")}
 
-For more than one call, or for results that you do not want to read whole, run code:
+For several calls, or for large results, run code:
 
     claudikins exec -e '/* ${markOf("readme")} */ return (await server.tool({ name: "value" })).length'
 
-${markOf("readme")} tells claudikins that this file was of use, and nothing else.
+${markOf("readme")} only tells claudikins that this file was useful.
 `;
 
 export const hookTexts: Record<MarkedHook, string> = { "claude-md": `${section(memoryBody)}\n`, skill, readme };

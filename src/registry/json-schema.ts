@@ -41,6 +41,45 @@ export function requiredNames(schema: JsonObject): Set<string> {
   return new Set(Array.isArray(required) ? required.filter((name) => typeof name === "string") : []);
 }
 
+/**
+ * The arguments that a caller has to give: those that `required` lists and no schema has a default for. Generators such as zod list
+ * both, because they describe the arguments after the server filled in its defaults. `around` are other schemas of the same value.
+ */
+export function requiredArguments(schema: JsonObject, root: unknown, around: readonly JsonObject[] = []): Set<string> {
+  const names = requiredNames(schema);
+  if (names.size === 0) return names;
+  const parts = [...sameValue(schema, root), ...around];
+  for (const name of names) if (defaultOf(name, parts, root) !== undefined) names.delete(name);
+  return names;
+}
+
+/** The default of a property in any of the schemas; undefined where there is none. */
+export function defaultOf(name: string, schemas: readonly JsonObject[], root: unknown): unknown {
+  for (const { properties } of schemas) {
+    const property = isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const found = isSchema(property)
+      ? sameValue(property, root).find((each) => each["default"] !== undefined)
+      : undefined;
+    if (found) return found["default"];
+  }
+  return undefined;
+}
+
+/** Schemas of one value that are looked at for a default: a hostile schema may have any number. */
+const maxSameValue = 16;
+
+/** The schema with those that it refers to and its parts of `allOf`, all of which describe the same value. */
+export function sameValue(schema: JsonObject, root: unknown): JsonObject[] {
+  const found = new Set([schema]);
+  for (const { $ref, allOf } of found) {
+    const target = typeof $ref === "string" && $ref.startsWith("#/") ? resolveReference($ref, root) : undefined;
+    for (const part of [target, ...schemasOf(allOf).slice(0, maxSameValue)]) {
+      if (isSchema(part) && found.size < maxSameValue) found.add(part);
+    }
+  }
+  return [...found];
+}
+
 /** The schemas of a list; none where it is no list. */
 export function schemasOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];

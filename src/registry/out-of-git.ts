@@ -7,7 +7,7 @@ import { preparedFileName } from "./search/prepared.ts";
 
 const names = [preparedFileName, observedLockName];
 
-const text = `# What claudikins makes anew by itself.
+const text = `# claudikins regenerates these files.
 ${names.join("\n")}
 `;
 

@@ -6,7 +6,7 @@ const skillMark = /^<!-- claudikins skill ([\da-f]{12})\b.*-->\r?\n/m;
 /** With a line below the header that has a hash of all else: what somebody has changed is theirs. */
 export function markedSkill(text: string): string {
   const end = text.indexOf("\n---\n") + "\n---\n".length;
-  const line = `<!-- claudikins skill ${hashOf(text)}: "claudikins skill install" writes it anew unless you change it -->\n`;
+  const line = `<!-- claudikins skill ${hashOf(text)}: "claudikins skill install" updates this file unless you change it -->\n`;
   return text.slice(0, end) + line + text.slice(end);
 }
 
@@ -32,7 +32,7 @@ const anyMark = /<!-- claudikins (?:begin|end)\b/g;
 
 /** Without an end of line after it. */
 export function section(body: string, added: Added = "0"): string {
-  const begin = `<!-- claudikins begin ${added}: "claudikins skill" writes from here to the end mark; write around it -->`;
+  const begin = `<!-- claudikins begin ${added}: "claudikins skill" replaces everything up to the end mark; write outside it -->`;
   return `${begin}\n${body.trimEnd()}\n${sectionEnd}`;
 }
 

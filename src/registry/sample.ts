@@ -1,12 +1,12 @@
 /** JSON Schema → a plausible value, for the example call of a tool. Deterministic. */
 import type { JsonObject } from "../clients/result.ts";
-import { isSchema, requiredNames, resolveReference } from "./json-schema.ts";
+import { isSchema, requiredArguments, resolveReference } from "./json-schema.ts";
 import { isIdentifier } from "./names.ts";
 
 /** As deep as types are written, so that an example has what its type asks for. */
 const maxDepth = 6;
 
-/** The required arguments as source text: `{ order_id: "order_id" }`; empty text when nothing is required. */
+/** The arguments that have to be given, as source text: `{ order_id: "order_id" }`; empty text when nothing is required. */
 export function sampleArguments(schema: JsonObject): string {
   const value = sampleOf(schema, { root: schema, depth: 0, name: "value" });
   return isSchema(value) && Object.keys(value).length > 0 ? source(value) : "";
@@ -68,7 +68,7 @@ function combinedParts(schema: JsonObject, root: unknown): JsonObject[] {
 
 function objectSample(parts: JsonObject[], context: Context): JsonObject {
   const sample: JsonObject = Object.create(null);
-  for (const name of new Set(parts.flatMap((part) => [...requiredNames(part)]))) {
+  for (const name of new Set(parts.flatMap((part) => [...requiredArguments(part, context.root, parts)]))) {
     const described = parts.map((part) => part["properties"]).filter(isSchema);
     const property = described.find((properties) => Object.hasOwn(properties, name))?.[name];
     sample[name] = sampleOf(property, { ...context, name });

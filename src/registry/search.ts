@@ -2,12 +2,14 @@
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "./model.ts";
+import { tellingWords } from "./search/document.ts";
 import { type Filters, filtersOf } from "./search/filters.ts";
 import { Postings } from "./search/postings.ts";
 import { listedTools, type Prepared, prepare } from "./search/prepared.ts";
 import { readQuery, type Vocabulary } from "./search/query.ts";
 import { type RankedTool, Ranking } from "./search/ranking.ts";
 import { Spelling } from "./search/spelling.ts";
+import { asksToDestroy, endsSomething } from "./search/thesaurus.ts";
 import { stemOf, wordsOf } from "./search/words.ts";
 
 export interface Match {
@@ -35,6 +37,10 @@ export class ToolSearch {
   readonly #byName = new Map<string, number[]>();
   readonly #ranking: Ranking;
   readonly #servers: readonly RegistryServer[];
+  /** Tools of the same name and description. */
+  #alike: Map<string, number[]> | undefined;
+  /** Of each server the words of its name and description. */
+  readonly #serverWords: Set<string>[] = [];
 
   /** With many tools, `prepared` is made in a worker thread. It has to be of the same tools. */
   constructor({ servers }: RegistryIndex, prepared?: Prepared) {
@@ -72,20 +78,36 @@ export class ToolSearch {
     const allowed = this.#allowed(filters);
     const scores = this.#scores(filters, allowed);
     const enough = limit * 10;
-    return this.#matches(best(scores, enough).slice(0, enough), scores, limit);
+    return this.#matches(best(scores, enough).slice(0, enough), scores, limit, filters.rest.slice(0, maxText));
   }
 
   #scores(filters: Filters, allowed: (entry: Entry) => boolean): Float64Array {
     const scores = this.#ranking.scores(readQuery(filters.rest, this.#vocabulary));
     const most = highest(scores);
     for (const index of this.#named(filters.rest)) scores[index]! += most;
-    if (filters.servers.length + filters.categories.length === 0) return scores;
-    const onlyFilters = filters.rest.trim() === "";
-    for (const [index, entry] of this.#entries.entries()) {
-      if (!allowed(entry)) scores[index] = 0;
-      else if (onlyFilters) scores[index] = 1;
+    if (filters.servers.length + filters.categories.length > 0) {
+      const onlyFilters = filters.rest.trim() === "";
+      for (const [index, entry] of this.#entries.entries()) {
+        if (!allowed(entry)) scores[index] = 0;
+        else if (onlyFilters) scores[index] = 1;
+      }
     }
+    if (!asksToDestroy(wordsOf(filters.rest.slice(0, maxText)).map(stemOf))) this.#destroyersBehind(scores);
     return scores;
+  }
+
+  /** No tool that destroys comes before the best of the others. */
+  #destroyersBehind(scores: Float64Array): void {
+    let most = 0;
+    let mostOther = 0;
+    for (const [index, entry] of this.#entries.entries()) {
+      if (isDestroyer(entry)) most = Math.max(most, scores[index]!);
+      else mostOther = Math.max(mostOther, scores[index]!);
+    }
+    if (mostOther === 0 || most < mostOther) return;
+    for (const [index, entry] of this.#entries.entries()) {
+      if (scores[index]! >= mostOther && isDestroyer(entry)) scores[index]! *= (0.999 * mostOther) / most;
+    }
   }
 
   /** The tools whose name the query is, with that of the server or without. */
@@ -108,8 +130,8 @@ export class ToolSearch {
     const known = this.#servers.flatMap(({ name, jsName }) => [name, jsName ?? name]);
     for (const wanted of servers) {
       if (known.some((name) => name.toLowerCase() === wanted)) continue;
-      throw new ClaudikinsError("SERVER_NOT_FOUND", `No tools are known of a server "${wanted}"`, {
-        hint: didYouMean(wanted, new Set(known)) ?? "Leave the filter out to search all servers.",
+      throw new ClaudikinsError("SERVER_NOT_FOUND", `No tools are known for server "${wanted}"`, {
+        hint: didYouMean(wanted, new Set(known)) ?? "Remove the filter to search all servers.",
       });
     }
     const fits = (wanted: string[], names: (string | undefined)[]) =>
@@ -117,22 +139,81 @@ export class ToolSearch {
     return ({ of }) => fits(servers, [of.name, of.jsName]) && fits(categories, [of.category]);
   }
 
-  #matches(found: number[], scores: Float64Array, limit: number): Match[] {
+  #matches(found: number[], scores: Float64Array, limit: number, query: string): Match[] {
     const matches: Match[] = [];
-    const known = new Map<string, Match[]>();
+    const asked: Asked = { words: wordsOf(query).map(stemOf), telling: new Set(tellingWords(query)) };
+    const taken = new Set<number>();
     for (const index of found) {
-      const { id, of: server, tool } = this.#entries[index]!;
-      const alike = known.get(`${tool.name}\n${tool.description}`) ?? [];
-      const twin = alike.find((match) => isSame(match.tool, tool));
-      if (twin) twin.also.push(id);
-      else if (matches.length < limit) {
-        const match = { id, server, tool, score: Math.round(scores[index]! * 1000) / 1000, also: [] };
-        matches.push(match);
-        known.set(`${tool.name}\n${tool.description}`, [...alike, match]);
-      }
+      if (taken.has(index)) continue;
+      if (matches.length === limit) break;
+      const twins = this.#twinsOf(index).filter((twin) => scores[twin]! > 0);
+      for (const twin of twins) taken.add(twin);
+      const [first, ...others] = twins.sort((a, b) => this.#byServer(a, b, asked));
+      const { id, of: server, tool } = this.#entries[first!]!;
+      const score = Math.round(scores[index]! * 1000) / 1000;
+      matches.push({ id, server, tool, score, also: others.map((twin) => this.#entries[twin]!.id) });
     }
     return matches;
   }
+
+  /** The very same tool, on all servers that have it. */
+  #twinsOf(index: number): number[] {
+    const { tool } = this.#entries[index]!;
+    if (!this.#alike) {
+      this.#alike = new Map();
+      for (const [at, entry] of this.#entries.entries()) {
+        const key = `${entry.tool.name}\n${entry.tool.description}`;
+        const same = this.#alike.get(key);
+        if (same) same.push(at);
+        else this.#alike.set(key, [at]);
+      }
+    }
+    const alike = this.#alike.get(`${tool.name}\n${tool.description}`) ?? [];
+    return alike.filter((at) => at === index || isSame(this.#entries[at]!.tool, tool));
+  }
+
+  /**
+   * A server that the query names comes first, then the one whose words appear in it most often. Other servers keep the
+   * order of the config, whatever is searched for.
+   */
+  #byServer(a: number, b: number, { words, telling }: Asked): number {
+    const [one, other] = [this.#entries[a]!, this.#entries[b]!];
+    return (
+      namedAt(words, one.of.name) - namedAt(words, other.of.name) ||
+      this.#wordsOfServer(other, telling) - this.#wordsOfServer(one, telling) ||
+      one.server - other.server
+    );
+  }
+
+  #wordsOfServer({ of, server }: Entry, asked: ReadonlySet<string>): number {
+    this.#serverWords[server] ??= new Set(
+      tellingWords(`${of.name} ${of.category} ${of.description.slice(0, maxText)}`),
+    );
+    const words = this.#serverWords[server];
+    return [...asked].filter((stem) => words.has(stem)).length;
+  }
+}
+
+/** The stems of a query: all of them in order, and those that carry meaning. */
+interface Asked {
+  words: readonly string[];
+  telling: ReadonlySet<string>;
+}
+
+/** The position of the first word of `name` in a query that contains all of its words in a row; else the query's length. */
+function namedAt(query: readonly string[], name: string): number {
+  const stems = wordsOf(name).map(stemOf);
+  const at = query.findIndex((_, start) => stems.every((stem, offset) => query[start + offset] === stem));
+  return at === -1 || stems.length === 0 ? query.length : at;
+}
+
+/** Queries and descriptions are not read further. */
+const maxText = 4_000;
+
+/** By its name, else by what its server says of a name that ends something. */
+function isDestroyer({ act, name, tool }: Entry): boolean {
+  if (act === "delete") return true;
+  return tool.annotations?.["destructiveHint"] === true && name.some(endsSomething);
 }
 
 /** Of two with the same name and description. Without a description, the same name says too little. */

@@ -1,11 +1,12 @@
 /** A tool as it is shown to whoever writes code: how to call it, with exact names and types. */
 
 import type { JsonObject } from "../clients/result.ts";
-import { requiredNames } from "./json-schema.ts";
+import { requiredArguments } from "./json-schema.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { shallow } from "./observed/shape.ts";
 import { sampleArguments } from "./sample.ts";
 import { typeText } from "./types/one-line.ts";
+import type { Role } from "./types/read-schema.ts";
 
 type ServerNames = Pick<RegistryServer, "name" | "jsName">;
 
@@ -18,21 +19,21 @@ function callPath(server: ServerNames, tool: RegistryTool): string {
 /** `demo.get_order(args: { order_id: string }): Promise<unknown>`. */
 export function signature(server: ServerNames, tool: RegistryTool): string {
   const { inputSchema } = tool;
-  const args = declaredType(inputSchema);
+  const args = declaredType(inputSchema, "arguments");
   const none =
     args === "Record<string, never>" || args === "Record<string, unknown>" || Object.keys(inputSchema).length === 0;
   const optional = needsNoArguments(inputSchema);
   return `${callPath(server, tool)}(${none ? "" : `args${optional ? "?" : ""}: ${args}`}): ${resultText(tool)}`;
 }
 
-const declaredTypes = new WeakMap<object, string>();
+const declaredTypes = { arguments: new WeakMap<object, string>(), results: new WeakMap<object, string>() };
 
 /** Schemas that a server declares never change, and are asked for again with every search. */
-function declaredType(schema: object): string {
-  let text = declaredTypes.get(schema);
+function declaredType(schema: object, role: Role): string {
+  let text = declaredTypes[role].get(schema);
   if (text === undefined) {
-    text = typeText(schema);
-    declaredTypes.set(schema, text);
+    text = typeText(schema, role);
+    declaredTypes[role].set(schema, text);
   }
   return text;
 }
@@ -42,7 +43,7 @@ const maxObservedChars = 400;
 
 /** What the server says, else what was seen, else unknown. That an object had keys that are data, too, is not said. */
 function resultText({ outputSchema, observed }: RegistryTool): string {
-  if (outputSchema) return `Promise<${declaredType(outputSchema)}>`;
+  if (outputSchema) return `Promise<${declaredType(outputSchema, "results")}>`;
   if (!observed) return "Promise<unknown>";
   for (const depth of [6, 4, 3, 2, 1]) {
     const text = typeText(shallow(observed, depth, true));
@@ -54,7 +55,7 @@ function resultText({ outputSchema, observed }: RegistryTool): string {
 /** Whether a call without any arguments is one that the schema accepts. */
 export function needsNoArguments(schema: JsonObject): boolean {
   const combined = ["$ref", "allOf", "anyOf", "oneOf"].some((key) => key in schema);
-  return !combined && requiredNames(schema).size === 0;
+  return !combined && requiredArguments(schema, schema).size === 0;
 }
 
 /** `await demo.get_order({ order_id: "order_id" })`. */

@@ -27,8 +27,8 @@ export function readIndex(folder: string): RegistryIndex | undefined {
   } catch {
     // Not JSON: the same answer as for another version.
   }
-  throw new ClaudikinsError("REGISTRY_INVALID", `${path} is damaged or of another version`, {
-    hint: "Generate it again: claudikins gen",
+  throw new ClaudikinsError("REGISTRY_INVALID", `${path} is damaged or from another version`, {
+    hint: "Regenerate it: claudikins gen",
   });
 }
 

@@ -53,6 +53,8 @@ export class Execution implements HostCalls {
   readonly #logs: LogBuffer;
   readonly #calls = new SeenCalls();
   readonly #files: Files;
+  /** The folder on disk. */
+  readonly #registry: string;
   readonly #gate: CallGate;
   readonly #timers = new Map<number, Timer>();
   readonly #stop: Int32Array;
@@ -77,6 +79,7 @@ export class Execution implements HostCalls {
       send(call);
     });
     this.#files = new Files(run.mounts);
+    this.#registry = run.mounts.registry;
     this.#stop = new Int32Array(run.state);
     this.#deadline = performance.now() + (run.deadline - Date.now());
     cell.enter(this, run.limits);
@@ -94,11 +97,12 @@ export class Execution implements HostCalls {
 
   settle(message: SettleMessage): void {
     if (this.#over) return;
-    const { call, ...answer } = message;
+    const { call } = message;
     this.#gate.answered(call);
     this.#calls.answered(message);
     this.#enter(() => {
-      const [kind, payload] = answer.ok ? payloadOf(answer.value) : [answerKind.error, JSON.stringify(answer.error)];
+      const [kind, payload] =
+        "error" in message ? [answerKind.error, JSON.stringify(message.error)] : payloadOf(message);
       this.#cell.callGuest("settle", call, kind, payload);
     });
   }
@@ -163,8 +167,7 @@ export class Execution implements HostCalls {
       error: {
         name: "DeadlockError",
         code: "NEVER_SETTLES",
-        message:
-          "The code waits for a promise that can never settle: no call and no timer is left that could settle it",
+        message: "The code waits for a promise that can never settle: no call or timer is left to settle it",
         hint: "Resolve or reject the promise that is awaited, or do not await it.",
         stack: "",
       },
@@ -187,7 +190,7 @@ export class Execution implements HostCalls {
     if (this.#displayed === maxDisplayed) return JSON.stringify(displayedTooMuch());
     const bytes = this.#displayedBytes + Buffer.byteLength(json);
     const { limits } = this.#run;
-    if (bytes > limits.valueBytes) return JSON.stringify(valueTooLarge("What is displayed has", bytes, limits));
+    if (bytes > limits.valueBytes) return JSON.stringify(valueTooLarge("The displayed values are", bytes, limits));
     this.#displayedBytes = bytes;
     this.#displayed += 1;
     this.#send({ type: "display", json });
@@ -209,7 +212,7 @@ export class Execution implements HostCalls {
   }
 
   load(id: number, skill: string): void {
-    void loadSkill(skill, this.#files).then(
+    void loadSkill(skill, this.#files, this.#registry).then(
       (code) =>
         this.#enter(() => {
           const body = this.#cell.evaluate(wrapped(code), `skills/${skill}.ts`);
@@ -236,7 +239,7 @@ export class Execution implements HostCalls {
     const { limits } = this.#run;
     const bytes = json === undefined ? 0 : Buffer.byteLength(json);
     if (bytes <= limits.valueBytes) this.#finish({ ok: true, json, notes });
-    else this.#finish(guestFailure(valueTooLarge("The value has", bytes, limits)));
+    else this.#finish(guestFailure(valueTooLarge("The value is", bytes, limits)));
   }
 
   failed(errorJson: string): void {
@@ -271,7 +274,7 @@ export class Execution implements HostCalls {
     return {
       ok: false,
       reason: "crashed",
-      error: { name: "EngineError", message: "The engine broke while running this code", stack: "" },
+      error: { name: "EngineError", message: "The engine crashed while running this code", stack: "" },
     };
   }
 

@@ -36,7 +36,7 @@ function wordsFor(reason: FailureReason, message: string, limits: Limits): { mes
       return { message: "The execution was cancelled" };
     case "memory":
       return {
-        message: `The code needed more than the ${megabytes} MB it may use`,
+        message: `The code needed more than its ${megabytes} MB of memory`,
         hint: "Work on one page or one item at a time and keep only what you need.",
       };
     case "stack":
@@ -45,7 +45,7 @@ function wordsFor(reason: FailureReason, message: string, limits: Limits): { mes
         hint: "Look for a recursion that never ends; turn deep recursion into a loop.",
       };
     case "crashed":
-      return { message: "The engine broke while running this code; the next execution gets a new one" };
+      return { message: "The engine crashed while running this code; the next execution gets a new one" };
     default:
       return { message };
   }

@@ -9,10 +9,12 @@ import { KnownTools } from "./known-tools.ts";
 import {
   type Answers,
   type FromWorker,
+  largeChars,
   phase,
   type Questions,
   type RunMessage,
   type SettleMessage,
+  type SuccessShape,
 } from "./messages.ts";
 import { isSuspicious } from "./suspicion.ts";
 
@@ -80,7 +82,7 @@ export class Job {
     if (placed.length > 0 && check === "error") throw wrongCalls(placed, findings.length, source);
     const more = findings.length - placed.length;
     warnings.push(...placed.map(({ line, message }) => `line ${line}: ${message}`));
-    if (more > 0) warnings.push(`and ${more} more calls that are wrong`);
+    if (more > 0) warnings.push(`and ${more} more invalid calls`);
     return { transpiled, warnings };
   }
 
@@ -102,12 +104,13 @@ export class Job {
   /** The result goes first: whatever becomes of the explanation, it counts. */
   async #end({ result, reusable, registry }: Ended, execution: Execution, transpiled: Transpiled): Promise<void> {
     const { limits, source } = this.#run;
+    const ended = { type: "ended", reusable, ...(registry === undefined ? {} : { registry }) } as const;
     const { calls, firstLogs: logs, hasDisplayed: displayed } = execution;
     if (result.ok) {
       const { json, notes } = result;
       const { code } = transpiled.plain;
       const explains = code.length <= maxSecondLook && isSuspicious({ code, json, notes, logs, calls });
-      this.#send({ type: "ended", result: { ok: true, json }, reusable, registry, explains });
+      this.#send({ ...ended, explains, ...successShape(json) });
       if (!explains) return;
       const { warn } = await import("./advice/second-look.ts");
       const warnings = await this.#orNothing(() =>
@@ -118,7 +121,7 @@ export class Job {
     }
     const { reason } = result;
     const failure = { ok: false, reason, error: plainFailure(result, limits) } as const;
-    this.#send({ type: "ended", result: failure, reusable, registry, explains: true });
+    this.#send({ ...ended, explains: true, failure });
     const { describeFailure } = await import("./failure.ts");
     const about = { source, transpiled, limits, known: this.#known, calls };
     const error = await this.#orNothing(() => describeFailure(result, about));
@@ -135,8 +138,8 @@ export class Job {
   }
 
   #refuse(reason: "check" | "crashed", error: OutcomeError): void {
-    const result = { ok: false, reason, error } as const;
-    this.#send({ type: "ended", result, reusable: reason === "check", registry: undefined, explains: false });
+    const failure = { ok: false, reason, error } as const;
+    this.#send({ type: "ended", reusable: reason === "check", explains: false, failure });
   }
 
   #enter(entered: number): void {
@@ -149,4 +152,9 @@ export class Job {
     this.#send({ type: "questions", questions });
     return promise;
   }
+}
+
+function successShape(json: string | undefined): SuccessShape {
+  if (json === undefined) return {};
+  return json.length > largeChars && json.startsWith('"') ? { json, textChars: JSON.parse(json).length } : { json };
 }

@@ -9,7 +9,7 @@ export function tooManyCalls({ calls }: Limits): ErrorShape {
     name: "ToolError",
     code: "TOO_MANY_CALLS",
     message: `The code has made ${calls} tool calls, which is the limit`,
-    hint: "Look for a loop that never ends or a page cursor that is not passed on; else do less in one execution, or raise limits.calls.",
+    hint: "Look for a loop that never ends or a page cursor that is not passed on; otherwise do less in one execution, or raise limits.calls.",
   };
 }
 
@@ -29,7 +29,7 @@ export function argumentsTooLarge(tool: string, bytes: number, { argumentBytes }
   return {
     name: "ToolError",
     code: "ARGUMENTS_TOO_LARGE",
-    message: `The arguments of ${tool} have ${size(bytes)}, the limit is ${size(argumentBytes)}`,
+    message: `The arguments of ${tool} are ${size(bytes)}; the limit is ${size(argumentBytes)}`,
     hint: "Send it in several calls, or raise limits.argumentMb.",
   };
 }
@@ -43,7 +43,7 @@ export function openArgumentsTooLarge(bytes: number, limits: Limits): ErrorShape
   return {
     name: "ToolError",
     code: "ARGUMENTS_TOO_LARGE",
-    message: `The arguments of all calls that are not answered yet have ${size(bytes)}, the limit is ${size(openCallsOf(limits))}`,
+    message: `The arguments of all unanswered calls add up to ${size(bytes)}; the limit is ${size(openCallsOf(limits))}`,
     hint: "Await some of the calls before you make more, or raise limits.argumentMb.",
   };
 }
@@ -52,7 +52,7 @@ export function resultTooLarge(tool: string, bytes: number, { resultBytes }: Lim
   return {
     name: "ToolError",
     code: "RESULT_TOO_LARGE",
-    message: `The result of ${tool} has ${size(bytes)}, the limit is ${size(resultBytes)}`,
+    message: `The result of ${tool} is ${size(bytes)}; the limit is ${size(resultBytes)}`,
     hint: "Ask the tool for less (a page, a filter, a part of the file), or raise limits.resultMb.",
   };
 }
@@ -61,7 +61,7 @@ export function valueTooLarge(what: string, bytes: number, { valueBytes }: Limit
   return {
     name: "ValueError",
     code: "VALUE_TOO_LARGE",
-    message: `${what} ${size(bytes)}, the limit is ${size(valueBytes)}`,
+    message: `${what} ${size(bytes)}; the limit is ${size(valueBytes)}`,
     hint: "Return a summary, or write the data to a file in ./workspace and return its path; or raise limits.valueMb.",
   };
 }

@@ -2,6 +2,8 @@
  * Collects log lines and hands them on in groups: a million lines must not become a million messages. Of more than may
  * be kept, the beginning and the end are, with a line between them that says how much is missing.
  */
+
+import { withoutBase64 } from "../media.ts";
 import type { LogEntry, LogLevel } from "./contract.ts";
 import { LogLines } from "./log-lines.ts";
 import type { LogPart } from "./messages.ts";
@@ -41,7 +43,7 @@ export class LogBuffer {
   }
 
   add(level: string, text: string, open = false): void {
-    const entry: LogPart = { level: level as LogLevel, text };
+    const entry: LogPart = { level: level as LogLevel, text: withoutBase64(text) };
     if (open) entry.open = true;
     const bytes = sizeOf(entry);
     if (this.#tail.length > 0 || bytes > this.#headBytes) {
@@ -68,7 +70,7 @@ export class LogBuffer {
     if (this.#group.length > 0) this.#sendGroup();
     if (!end || this.#tail.length === 0) return;
     if (this.#missing > 0) {
-      this.#send([{ level: "warn", text: `… ${this.#missing} lines that were logged here were too many to keep …` }]);
+      this.#send([{ level: "warn", text: `… ${this.#missing} log lines were dropped here: too many to keep …` }]);
     }
     this.#send(this.#tail.slice(this.#tailStart));
   }

@@ -46,9 +46,8 @@ export interface ErrorShape {
   hint?: string | undefined;
 }
 
-export type SettleMessage =
-  | { type: "settle"; call: number; ok: true; value: BindingValue }
-  | { type: "settle"; call: number; ok: false; error: ErrorShape };
+/** The answer of a call. A value is a property of the message itself: strings of a flat object cross without being copied. */
+export type SettleMessage = { type: "settle"; call: number } & (BindingValue | { error: ErrorShape });
 
 /** The time stands still, or goes on: then it is over at this moment. Milliseconds since 1970. */
 export interface DeadlineMessage {
@@ -101,14 +100,22 @@ export type FromWorker =
   | EndedMessage
   | ExplainedMessage;
 
-/** The code has ended. When `explains`, an `explained` message follows, which may be given up waiting for. */
-export interface EndedMessage {
+/**
+ * The code has ended. When `explains`, an `explained` message follows, which may be given up waiting for. A success has its
+ * value as `json`, where there is one, and is flat like an answer.
+ */
+export type EndedMessage = {
   type: "ended";
-  result: WorkerResult;
   reusable: boolean;
   /** The first path below ./registry that was asked for. */
-  registry: string | undefined;
+  registry?: string;
   explains: boolean;
+} & (SuccessShape | { failure: Failure });
+
+export interface SuccessShape {
+  json?: string;
+  /** Of a value that is a long text: its length, which cannot be known from `json` without parsing it. */
+  textChars?: number;
 }
 
 /** A failure in words that help, or warnings about a value that looks wrong. */
@@ -118,7 +125,10 @@ export interface ExplainedMessage {
   warnings?: LogEntry[];
 }
 
-export type WorkerResult = { ok: true; json: string | undefined } | Failure;
+/** Characters of JSON that take some milliseconds to parse. What has more is parsed only where it is needed. */
+export const largeChars = 262_144;
+
+export type WorkerResult = ({ ok: true } & SuccessShape) | Failure;
 
 export interface Failure {
   ok: false;

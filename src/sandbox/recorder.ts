@@ -1,6 +1,7 @@
 /** What one execution did, written down while it runs: logs, display blocks, calls; in the end the outcome. */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../time-limit.ts";
+import { eventLoopTurn } from "../turns.ts";
 import { textOf } from "./binding-value.ts";
 import type {
   Bindings,
@@ -14,11 +15,15 @@ import type {
 } from "./contract.ts";
 import { resultTooLarge } from "./limit-errors.ts";
 import { LogLines } from "./log-lines.ts";
-import type { CallMessage, ErrorShape, LogPart, SettleMessage } from "./messages.ts";
+import {
+  type CallMessage,
+  type ErrorShape,
+  type LogPart,
+  largeChars,
+  type SettleMessage,
+  type SuccessShape,
+} from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
-
-/** Characters of JSON that take some milliseconds to parse. What has more is parsed only where it is needed. */
-const largeChars = 262_144;
 
 /** Blocks for the host, which are no data. */
 const mayHaveBlocks = /"type":"(?:text|image|audio|resource|resource_link)"/;
@@ -85,30 +90,33 @@ export class Recorder {
       const args = JSON.parse(message.args) as Record<string, unknown>;
       const value = await bindings.call({ namespace, group, name, args, raw }, signal, clock);
       const text = textOf(value);
+      if (text.length > largeChars) await eventLoopTurn();
       use.resultChars += text.length;
-      const bytes = Buffer.byteLength(text);
-      if (bytes > this.#limits.resultBytes) throw resultTooLarge(tool, bytes, this.#limits);
+      const { resultBytes } = this.#limits;
+      // A character of a string has three bytes at most.
+      const bytes = text.length * 3 > resultBytes ? Buffer.byteLength(text) : 0;
+      if (bytes > resultBytes) throw resultTooLarge(tool, bytes, this.#limits);
       ended?.(signal.aborted ? { outcome: "cancelled" } : { outcome: "ok", text });
-      return { type: "settle", call, ok: true, value };
+      return { type: "settle", call, ...value };
     } catch (error) {
       // One that was broken off with the execution did not fail: it has no answer.
       const shape = errorShape(error);
       if (signal.aborted) {
         ended?.({ outcome: "cancelled" });
-        return { type: "settle", call, ok: false, error: shape };
+        return { type: "settle", call, error: shape };
       }
       use.failures += 1;
       ended?.({ outcome: "failed", code: shape.code, message: shape.message });
-      return { type: "settle", call, ok: false, error: shape };
+      return { type: "settle", call, error: shape };
     } finally {
       use.durationMs += performance.now() - startedAt;
     }
   }
 
-  success(json: string | undefined): Outcome {
+  success({ json, textChars }: SuccessShape): Outcome {
     const common = { logs: this.#logs.entries, display: this.#display };
-    if (json !== undefined && json.length > largeChars && !json.startsWith('"')) {
-      return largeSuccess(json, { ...common, receipt: this.#receipt(json.length) });
+    if (json !== undefined && json.length > largeChars) {
+      return largeSuccess(json, { ...common, receipt: this.#receipt(textChars ?? json.length) });
     }
     const value: unknown = json === undefined ? undefined : JSON.parse(json);
     const shown = typeof value === "string" ? value.length : (json?.length ?? 0);

@@ -67,7 +67,7 @@ export class Sandbox implements Disposable {
   async execute(source: string, options: ExecuteOptions): Promise<Outcome> {
     const recorder = new Recorder(options.limits, options.watch);
     const result = await this.#runInTurn(source, options, recorder);
-    return result.ok ? recorder.success(result.json) : recorder.failure(result.reason, result.error);
+    return result.ok ? recorder.success(result) : recorder.failure(result.reason, result.error);
   }
 
   [Symbol.dispose](): void {
@@ -117,7 +117,8 @@ export class Sandbox implements Disposable {
           send({ type: "answers", answers: answersTo(data.questions, bindings) });
           break;
         case "ended": {
-          const { result, reusable, registry, explains } = data;
+          const { type: _, reusable, registry, explains, ...end } = data;
+          const result: WorkerResult = "failure" in end ? end.failure : { ok: true, ...end };
           if (registry !== undefined) recorder.asked(registry);
           ended = { result, reusable };
           calls.abort();
@@ -260,8 +261,8 @@ function unreadable(limits: Limits): Failure {
 
 function tooNested(ms: number): { message: string; hint: string } {
   return {
-    message: `The code could not be read as TypeScript within ${ms / 1000} s and was not run`,
-    hint: "The parser takes too long for what is nested or repeated in it: write it in smaller pieces, or without types.",
+    message: `The code could not be parsed as TypeScript within ${ms / 1000} s and was not run`,
+    hint: "Nested or repeated code takes the parser too long: write it in smaller pieces, or without types.",
   };
 }
 

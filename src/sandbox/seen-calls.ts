@@ -47,16 +47,17 @@ export class SeenCalls {
     this.#open.set(call, { seen, raw });
   }
 
-  answered({ call, ...answer }: SettleMessage): void {
+  answered(message: SettleMessage): void {
+    const { call } = message;
     const open = this.#open.get(call);
     if (!open) return;
     this.#open.delete(call);
     const { seen, raw } = open;
     seen.open -= 1;
-    if (!answer.ok) {
+    if ("error" in message) {
       seen.failures += 1;
-      seen.failure ??= answer.error;
-    } else if (!raw) keep(seen.results, answer.value);
+      seen.failure ??= message.error;
+    } else if (!raw) keep(seen.results, message);
   }
 
   get all(): RecordedCalls[] {

@@ -1,6 +1,7 @@
 /** The thread that code runs in: one execution at a time, each in a cell that is as new. */
 import { Cell } from "./cell.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
+import { madeFile } from "./engine/made-files.ts";
 import { endAddressOf, restoreSnapshot, runGuest } from "./engine/snapshot.ts";
 import snapshotFile from "./guest-snapshot.bin" with { type: "file" };
 import { Job } from "./job.ts";
@@ -15,11 +16,15 @@ let settings: PrepareMessage | undefined;
 let cell: Promise<Cell> | undefined;
 let current: Job | undefined;
 
-/** The build puts the snapshot where the source has an empty file: from source, the guest's script is run. */
-const snapshot = Bun.file(snapshotFile).bytes();
+/** The build puts the snapshot where the source has an empty file. From source, a build may have kept one; else the guest's script is run. */
+async function snapshotFor(guest: string): Promise<Uint8Array> {
+  const made = madeFile("guest", guest);
+  const kept = made === undefined ? undefined : Bun.file(made);
+  return (kept && (await kept.exists()) ? kept : Bun.file(snapshotFile)).bytes();
+}
 
 async function createCell({ engine: module, guest, memoryBytes, again }: PrepareMessage): Promise<Cell> {
-  const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshot]);
+  const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshotFor(guest)]);
   const fromSource = taken.length === 0;
   const endAddress = fromSource ? await findEndAddress(module) : endAddressOf(taken);
   const made = new Cell(engine, endAddress, (context) => {

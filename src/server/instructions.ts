@@ -1,4 +1,5 @@
 /** What a host tells its model about us: which servers there are, and how to work with them, in so many tokens. */
+import { stateProblem } from "../flows/first-look.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import { firstSentence, signature } from "../registry/signature.ts";
@@ -8,11 +9,11 @@ import { estimateTokens } from "../token-estimate.ts";
 const maxChars = 2_048;
 
 const head =
-  "Tools of these MCP servers: find them with search_tools, call them in execute_code as `await server.tool(args)`.";
+  "Find the tools of these MCP servers with search_tools; call them in execute_code as `await server.tool(args)`.";
 const locked =
-  "The project's MCP servers wait until the user trusts its config: search_tools and execute_code ask for that, or name the command. " +
+  "The project's MCP servers start once the user trusts its config: search_tools and execute_code ask the user, or name the command. " +
   "Then find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
-const none = "No MCP servers are configured yet: a person adds them to mcpServers of claudikins.json.";
+const none = "No MCP servers are configured yet: the user adds them to mcpServers in claudikins.json.";
 
 /** What one server's words take at most, so that something is left for signatures. */
 const maxWordTokens = 40;
@@ -125,6 +126,17 @@ function withSignatures(entries: Entry[], labels: string[], fits: Fits): string 
 
 function entryOf(name: string, toolbox: Toolbox): Entry {
   const known = toolbox.known(name);
+  const problem = stateProblem(toolbox.pool.state(name));
+  // A server that cannot be used is not described: the words are those that the user can do something with.
+  if (problem !== undefined) {
+    return {
+      name: oneLine(name),
+      label: oneLine(name),
+      pieces: oneLine(problem, 200).split(" "),
+      separator: " ",
+      known,
+    };
+  }
   const description = toolbox.config.servers.get(name)?.description || known?.description || "";
   const tools = known?.tools.slice(0, maxWordTokens) ?? [];
   const sentence = firstSentence(description, 200);

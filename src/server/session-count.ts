@@ -2,7 +2,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { definitionChars, knownDefinitionChars } from "../flows/definitions.ts";
 import type { Toolbox } from "../flows/toolbox.ts";
-import { charsOfBlocks } from "../ledger/characters.ts";
+import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
 import { type Hook, hookIn, hookKey } from "../registry/hooks.ts";
 import { receiptKey } from "./figures.ts";
 
@@ -31,7 +31,8 @@ export class SessionCount {
 
   answered(tool: string, args: Record<string, unknown>, { content, _meta }: CallToolResult): void {
     const { ledger } = this.#toolbox;
-    const chars = charsOfBlocks(content);
+    // Hosts show no more, and the results that tools would have given directly are counted in the same way.
+    const chars = Math.min(charsOfBlocks(content), shownChars);
     if (tool === "search_tools") {
       const query = String(args["query"] ?? "");
       ledger.add({ searches: 1, queryChars: query.length, foundChars: chars });

@@ -26,6 +26,7 @@ type Handler = (
   toolbox: Toolbox,
   signal: AbortSignal,
   onProgress?: (line: string) => void,
+  told?: Set<string>,
 ) => Promise<CallToolResult>;
 
 const handlers: ReadonlyMap<string, Handler> = new Map([
@@ -52,6 +53,15 @@ export function createSession(
   const server = new Server(serverInfo, { capabilities, instructions });
   const toolsOfHost = () => toolsFor(known, server.getClientCapabilities());
   const current = new CurrentToolbox(toolbox, count, instructions);
+  /** Servers that cannot be used, which the model has been told of. */
+  const toldServers = new Set<string>();
+  let told: string | undefined;
+  /** Reports a problem with a changed config once. */
+  const withProblem = (result: CallToolResult, problem: string | undefined): CallToolResult => {
+    const isNew = problem !== undefined && problem !== told;
+    told = problem;
+    return isNew ? { ...result, content: [...result.content, { type: "text", text: `Note: ${problem}` }] } : result;
+  };
   server.setNotificationHandler(RootsListChangedNotificationSchema, () => current.toolbox.pool.rootsChanged());
   server.setRequestHandler(ListToolsRequestSchema, () => {
     const tools = toolsOfHost();
@@ -62,10 +72,7 @@ export function createSession(
     const names = toolsOfHost().map(({ name }) => name);
     const call = names.includes(params.name) ? handlers.get(params.name) : undefined;
     if (!call) {
-      throw new McpError(
-        ErrorCode.InvalidParams,
-        `No tool is called "${params.name}": there are ${names.join(" and ")}`,
-      );
+      throw new McpError(ErrorCode.InvalidParams, `There is no tool "${params.name}", only ${names.join(" and ")}`);
     }
     using _ = hostRequestsOf(server).begin(requestId);
     const progressToken = params._meta?.progressToken;
@@ -78,8 +85,10 @@ export function createSession(
       const args = params.arguments ?? {};
       const startedAt = performance.now();
       const over = AbortSignal.any([signal, closing]);
-      const called = await call(args, await current.unlocked(over, toolsOfHost), over, onProgress);
-      const result = withFigures(called, startedAt);
+      const unlocked = await current.unlocked(over, toolsOfHost);
+      await unlocked.reload?.refresh();
+      const called = await call(args, unlocked, over, onProgress, toldServers);
+      const result = withFigures(withProblem(called, unlocked.reload?.problem), startedAt);
       current.count.answered(params.name, args, result);
       return result;
     } catch (thrown) {

@@ -14,6 +14,8 @@ export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Pr
   process.stdout.on("error", end);
   if (interrupted.aborted) end();
   interrupted.addEventListener("abort", end, { once: true });
+  // A terminal that has just been begun to be read keeps the process alive: it is not read at all.
+  if (over.signal.aborted) return void process.stdin.destroy();
   const mode = sessionMode(toolbox);
   const beginning = mode === "code" ? await beginCode(toolbox, over.signal) : {};
   if (!over.signal.aborted) {

@@ -7,7 +7,7 @@ import { silentLog } from "../../src/log.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { outcomeContent } from "../../src/server/content/content.ts";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { everything, filesystem, memory } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -41,7 +41,7 @@ export class Answers implements AsyncDisposable {
 
   async #open(): Promise<Toolbox> {
     const { path, write } = this.#folder;
-    const [command, ...args] = fromSource;
+    const [command, ...args] = claudikinsCommand;
     write("data/notes.md", "# Notes\nord_00042 is late, see anna@example.com\n");
     write("data/a.txt", "one\ntwo\n");
     write("data/b.txt", "three\n");

@@ -190,7 +190,7 @@ return res.data.customers.map((c) => c.email);`,
     ideal: "There is no items in { orders, total, next_cursor }.",
     code: `const { items } = await demo.list_orders({ status: "pending" });
 return items.slice(0, 3);`,
-    must: ["items is undefined", "{ orders, total, next_cursor }", "The list in it is orders"],
+    must: ["items is undefined", "{ orders, total, next_cursor }", "Its list is orders"],
   },
   {
     id: "shape-loop",
@@ -227,7 +227,7 @@ return entries.filter((e) => e.name.endsWith(".txt"));`,
     code: `const out = await demo.export_orders({ format: "csv" });
 const rows = JSON.parse(out);
 return rows.length;`,
-    must: ["out is no JSON", "plain text", "id,customer_id"],
+    must: ["out is not JSON", "plain text", "id,customer_id"],
   },
   {
     id: "property-camel-case",
@@ -236,7 +236,7 @@ return rows.length;`,
     code: `const { orders } = await demo.list_orders({ status: "delivered", from: "2025-12-01" });
 const revenue = orders.reduce((sum, o) => sum + o.totalCents, 0) / 100;
 return { orders: orders.length, revenue };`,
-    must: ["line 2", 'no "totalCents" in o', "Did you mean total_cents?"],
+    must: ["line 2", 'o has no "totalCents"', "Did you mean total_cents?"],
   },
   {
     id: "property-left-out",
@@ -244,7 +244,7 @@ return { orders: orders.length, revenue };`,
     ideal: "order has no total and no date; its real keys.",
     code: `const { orders } = await demo.list_orders({ limit: 3 });
 return orders.map((order) => ({ id: order.id, total: order.total, date: order.date }));`,
-    must: ['no "total" in order', "Did you mean total_cents?", "created_at"],
+    must: ['order has no "total"', "Did you mean total_cents?", "created_at"],
   },
   {
     id: "property-in-date",
@@ -252,7 +252,7 @@ return orders.map((order) => ({ id: order.id, total: order.total, date: order.da
     ideal: "createdAt is created_at.",
     code: `const { tickets } = await demo.list_tickets({ status: "open" });
 return tickets.slice(0, 3).map((t) => new Date(t.createdAt).toISOString());`,
-    must: ['no "createdAt" in t', "Did you mean created_at?"],
+    must: ['t has no "createdAt"', "Did you mean created_at?"],
   },
   {
     id: "property-of-other-tool",
@@ -261,7 +261,7 @@ return tickets.slice(0, 3).map((t) => new Date(t.createdAt).toISOString());`,
     code: `const { orders } = await demo.list_orders({ status: "shipped", limit: 5 });
 const units = orders.flatMap((o) => o.lines.map((l) => l.quantity));
 return units.reduce((a, b) => a + b, 0);`,
-    must: ["o.lines is undefined", 'no "lines" in o', "items }"],
+    must: ["o.lines is undefined", 'o has no "lines"', "items }"],
   },
   {
     id: "property-in-log",
@@ -269,7 +269,7 @@ return units.reduce((a, b) => a + b, 0);`,
     ideal: "fullName is name.",
     code: `const { customers } = await demo.list_customers({ segment: "vip", limit: 2 });
 for (const customer of customers) console.log(\`\${customer.fullName} <\${customer.email}>\`);`,
-    must: ['no "fullName" in customer', "Did you mean name?"],
+    must: ['customer has no "fullName"', "Did you mean name?"],
   },
   {
     id: "status-never",
@@ -312,7 +312,7 @@ return products.length;`,
 const best = [];
 for (const row of report.rows) best.push(row.key);
 return best;`,
-    must: ["report is a promise", "in line 1"],
+    must: ["report is a promise", "on line 1"],
   },
   {
     id: "await-in-text",
@@ -328,7 +328,7 @@ return best;`,
     code: `const { orders } = await demo.list_orders({ limit: 5 });
 const details = await orders.map(async (o) => demo.get_order({ order_id: o.id }));
 return details.filter((d) => d.lines.length > 1).map((d) => d.id);`,
-    must: ["list of promises", "await Promise.all(orders.map(…)) in line 2"],
+    must: ["list of promises", "await Promise.all(orders.map(…)) on line 2"],
   },
   {
     id: "await-filter",
@@ -396,7 +396,7 @@ while (i < orders.length) {
   sum += orders[i].total_cents;
 }
 return sum;`,
-    must: ["in the loop of line 4", "Nothing in the loop of line 4 changes i or orders"],
+    must: ["in the loop on line 4", "Nothing in the loop on line 4 changes i or orders"],
   },
   {
     id: "slow-loop",
@@ -416,7 +416,7 @@ return results.length;`,
     mistake: "A call that takes longer than the limit.",
     ideal: "Which call had no answer yet; ask for more time.",
     code: `return await demo.slow_audit({ seconds: 30 });`,
-    must: ["Not answered when it was stopped: demo.slow_audit", "more time"],
+    must: ["Unanswered when the code was stopped: demo.slow_audit", "more time"],
   },
   {
     id: "swallowed",
@@ -457,7 +457,7 @@ await close({ id: "tkt_0101", text: "Done", close: true });`,
     code: `import axios from "axios";
 const { data } = await axios.get("https://api.shop.example.com/v1/customers?segment=vip");
 return data.length;`,
-    must: ["There is no network in here", "demo.list_customers(args?:"],
+    must: ["The sandbox has no network", "demo.list_customers(args?:"],
   },
   {
     id: "database",
@@ -468,7 +468,7 @@ const client = new Client({ connectionString: process.env.DATABASE_URL });
 await client.connect();
 const { rows } = await client.query("SELECT * FROM orders WHERE status = 'paid'");
 return rows.length;`,
-    must: ["There is no database", "demo.list_orders(args?:", "main.ts:1:"],
+    must: ["The sandbox has no database", "demo.list_orders(args?:", "main.ts:1:"],
   },
   {
     id: "shell",
@@ -477,7 +477,7 @@ return rows.length;`,
     code: `import { execSync } from "node:child_process";
 const out = execSync("ls -la /data").toString();
 return out.split("\\n").length;`,
-    must: ["There are no other processes and no shell"],
+    must: ["The sandbox has no shell and no other processes"],
   },
   {
     id: "page",
@@ -515,7 +515,7 @@ return ids;`,
     code: `I will now count the open tickets by priority.
 const { tickets } = await demo.list_tickets({ status: "open" });
 return tickets.length;`,
-    must: ["Line 1 is words and no TypeScript"],
+    must: ["Line 1 is prose, not TypeScript"],
   },
   {
     id: "tool-call-json",
@@ -537,14 +537,14 @@ for (const o of orders) {
     console.log(o.id);
 }
 return orders.length;`,
-    must: ["The { of line 2 is never closed"],
+    must: ["The { on line 2 is never closed"],
   },
   {
     id: "quotes",
     mistake: "An apostrophe in a text of single quotes.",
     ideal: "Which text; other quotes.",
     code: `await demo.reply_ticket({ ticket_id: 'tkt_0101', body: 'We're looking into it.' });`,
-    must: ["a ' ends the text", "main.ts:1:"],
+    must: ["a ' ends the string", "main.ts:1:"],
   },
   {
     id: "arrow-object",
@@ -561,17 +561,17 @@ return products.slice(0, 3).map((p) => { sku: p.sku });`,
     code: `const { orders } = await demo.list_orders({ status: "paid" });
 const { orders } = await demo.list_orders({ status: "shipped" });
 return orders.length;`,
-    must: ["orders is declared in line 1 already", "{ orders: other }"],
+    must: ["orders is already declared on line 1", "{ orders: other }"],
   },
   {
     id: "constant",
     mistake: "A sum in a const.",
-    ideal: "let in line 2.",
+    ideal: "let on line 2.",
     code: `const { orders } = await demo.list_orders({ limit: 5 });
 const sum = 0;
 for (const o of orders) sum += o.total_cents;
 return sum;`,
-    must: ["sum is a const", "let in line 2"],
+    must: ["sum is a const", "let on line 2"],
   },
   {
     id: "nothing-called",
@@ -625,7 +625,7 @@ return customers[0].email;`,
     code: `const { orders } = await demo.list_orders({ limit: 50 });
 const order = orders.find((o) => o.order_id === "ord_00007");
 return order.status;`,
-    must: ["order is undefined", "found nothing", 'no "order_id" in o'],
+    must: ["order is undefined", "found nothing", 'o has no "order_id"'],
   },
   {
     id: "infinite",
@@ -702,7 +702,7 @@ return rich.filter((c) => c.orders.total > 0).map((c) => c.name);`,
 }
 const list = new Shop().pending();
 return list.map((o) => o.id);`,
-    must: ["list.map is not a function", "list is a promise", "in line 6"],
+    must: ["list.map is not a function", "list is a promise", "on line 6"],
   },
   {
     id: "await-file",
@@ -737,7 +737,7 @@ return counts;`,
     code: `const { history } = await demo.get_order({ order_id: "ord_00001" });
 const days = (history[1].at - history[0].at) / 86_400_000;
 return { days };`,
-    must: ["line 2: history[1].at is text", "Date.parse(history[1].at)"],
+    must: ["line 2: history[1].at is a string", "Date.parse(history[1].at)"],
   },
   {
     id: "map-as-object",
@@ -789,7 +789,7 @@ return issues.length;`,
     code: `const response = await demo.list_orders({ status: "paid" });
 const list = response.data?.orders ?? [];
 return list.length;`,
-    must: ['line 2: There is no "data" in response', "{ orders, total, next_cursor }"],
+    must: ['line 2: response has no "data"', "{ orders, total, next_cursor }"],
   },
   {
     id: "shape-number-looped",
@@ -806,7 +806,7 @@ for (const o of orders) for (const item of o.items) console.log(item.name);`,
     code: `const count = async (status) => (await demo.list_orders({ status })).orders.length;
 const paid = count("paid");
 return paid + 1;`,
-    must: ["paid is a promise", "await before count(…) in line 2"],
+    must: ["paid is a promise", "await before count(…) on line 2"],
   },
   {
     id: "timer-promise",

@@ -120,7 +120,7 @@ test("what cannot be measured is said, and nothing is written; what another run 
     ...alone,
   );
   expect(exitCode).toBe(1);
-  expect(stderr).toStartWith("Nothing was written, since not all could be measured:\n");
+  expect(stderr).toStartWith("Nothing was written, because some sections failed:\n");
   expect(stderr).toContain(`startup: ${broken} exec -e return 1 ended with 3\n`);
   expect(stderr).toMatch(/^surface: ./m);
   expect(stdout).toContain("abort of a busy loop");
@@ -137,7 +137,7 @@ test("a part of the figures is not published", async () => {
 test("a section that there is not is refused", async () => {
   const { exitCode, stdout, stderr } = await bench("--only", "warm,cold");
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-  expect(stderr).toContain('--only has "cold"; there are startup, surface, tasks, warm,');
+  expect(stderr).toContain('--only: unknown name "cold"; known names: startup, surface, tasks, warm,');
 });
 
 test("people get a table", () => {
@@ -151,9 +151,9 @@ test("people get a table", () => {
     ),
   ];
   expect(table([{ name: "calls", rows, notes: ["A note."] }], machine)).toMatchInlineSnapshot(`
-    "linux x64, 2 CPUs: few, so that servers, host and workers take turns and parallel figures suffer
-    Load average before: 3.1: others were at work, which costs most where processes take turns
-    Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability (less of fewer than five rounds); scattered: no ratio is printed that is not known within 12 %. Measured, where nothing else is said.
+    "linux x64, 2 CPUs: few, so servers, host and workers share them and parallel figures suffer
+    Load average before: 3.1: other work was running, which slows down figures with several processes
+    Values are medians of measured times unless a row says otherwise; the programs of a row run in turn. "(1.20x ±3 %)" is the median ratio of claudikins to that program, with its 95 % confidence interval (lower confidence below five rounds). "scattered" means the interval is wider than ±12 %, so no ratio is shown.
 
     calls          claudikins                  raw client   node:vm                         deno  target                              counted
       a call          2.00 ms  1.00 ms (scattered, ±25 %)  not here  10.0 ms (scattered, ±725 %)  within 1.5x of raw client: NOT met  3 rounds

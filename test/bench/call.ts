@@ -21,8 +21,8 @@ export const measureCall: Measure = async (bench) => {
   return {
     rows,
     notes: [
-      "Whole processes, start to exit. First: nothing runs, and the registry knows the tools. Again: the daemon of the first one is there.",
-      "mcporter with its own daemon (keep-alive); mcpc with a session: first is connect and the call, again the call; the SDK's scripts start the server each time.",
+      "Whole processes are timed from start to exit. Before the first call nothing runs, and the registry knows the tools. For the next calls the daemon of the first call is running.",
+      "mcporter uses its own daemon (keep-alive). mcpc uses a session: its first call includes connecting. The SDK scripts start the server for each call.",
       ...("missing" in npx ? [`No npx here: ${npx.missing}`] : []),
     ],
   };
@@ -107,7 +107,7 @@ function rowsOf(how: string, times: Times): Row[] {
     ...(mcpc ? {} : { mcpc: { none: "not here" } }),
   };
   const first = rowOf(
-    `call everything.echo, ${how}: first`,
+    `first call, server ${how}`,
     { ours, ...(mcporter ? { mcporter } : {}), ...(mcpc ? { mcpc } : {}), ...others },
     notHere,
   );
@@ -120,9 +120,9 @@ function rowsOf(how: string, times: Times): Row[] {
   const second = (what: string) => rowOf(what, { ours: again, ...beside }, notHere);
   return [
     first,
-    within(second(`again, from a new process, ${how}`), "first call", 0.1),
+    within(second(`next call, server ${how}`), "first call", 0.1),
     atMostAbove(
-      rowOf(`again, beside what a process takes, ${how}`, { ours: again, [bare]: times[bare] ?? [] }),
+      rowOf(`next call, beside an empty process, server ${how}`, { ours: again, [bare]: times[bare] ?? [] }),
       bare,
       40,
     ),

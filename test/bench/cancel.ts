@@ -24,11 +24,11 @@ export const measureCancel: Measure = async (bench) => {
   return {
     rows: [
       rowOfAll("abort of a busy loop to its outcome, p50", taken, median, missing),
-      rowOfAll("the same, at most", taken, (values) => Math.max(...values), missing),
+      rowOfAll("abort of a busy loop to its outcome, maximum", taken, (values) => Math.max(...values), missing),
     ],
     notes: [
-      "The sandbox in this process, from source: over MCP, a cancelled request gets no answer that could be waited for.",
-      "node:vm cannot: a busy loop holds its process. deno: SIGKILL to exit.",
+      "The sandbox runs from source in the benchmark's own process: over MCP, a cancelled request gets no answer to wait for.",
+      "node:vm cannot take part: a busy loop blocks its process. deno is timed from SIGKILL to exit.",
     ],
   };
 };

@@ -43,9 +43,9 @@ export const measureFiles: Measure = async ({ binary, rounds, folder }) => {
     return {
       rows,
       notes: [
-        "Whole processes, each a new one. The server is started by npx, with the first call as the daemon is.",
+        "Each call is a new process. The first call starts the daemon, and the server with npx.",
         strippingNode
-          ? "Node takes most of its time to load what strips types, before anything of ours runs: no target there."
+          ? "Node spends most of this time loading its type stripper, before any generated code runs, so this row has no target."
           : "No Node of 22.18 or later is here.",
       ],
     };

@@ -27,13 +27,13 @@ export const measureGen: Measure = async (bench) => {
   const time = (what: string, runs: Run[]) => rowOf(what, { ours: runs.map(({ ms }) => ms) });
   return {
     rows: [
-      time("10,000 tools of 1,000 servers, to the end", first),
-      time("the same again, when nothing has changed", again),
-      under(peakRow("highest resident size of gen", first), 512),
-      peakRow("the same, when nothing has changed", again),
+      time("10,000 tools of 1,000 servers", first),
+      time("the same again, unchanged", again),
+      under(peakRow("peak resident size of gen", first), 512),
+      peakRow("peak resident size of gen, unchanged", again),
     ],
     notes: [
-      `Every server is a process (a small shell program), ${askedAtOnce} at once at most; 13,000 files are written, and what search needs.`,
+      `Every server is a process (a small shell program); at most ${askedAtOnce} run at once. 13,000 files and the search index are written.`,
     ],
   };
 };

@@ -70,7 +70,7 @@ export const measureGrowthAlone: Measure = async () => {
   const { beforeMb, afterMb, growthMb } = JSON.parse(text) as Growth;
   const counted = `${executions.toLocaleString("en")} executions`;
   const row: Row = { what: "growth of the resident size", unit: "MB", ours: growthMb, others: {}, counted };
-  return { rows: [under(row, 20)], notes: [`From ${beforeMb} to ${afterMb} MB, after a warm-up of 1,000.`] };
+  return { rows: [under(row, 20)], notes: [`From ${beforeMb} to ${afterMb} MB, after a warm-up of 1,000 executions.`] };
 };
 
 if (import.meta.main) console.log(JSON.stringify(await measureGrowth(Number(process.argv[2] ?? 5_000))));

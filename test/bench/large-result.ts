@@ -77,15 +77,15 @@ export const measureLargeResult: Measure = async (bench) => {
   return {
     rows: [
       within(row, "raw client", 1.5),
-      rowOf("of it, in the call, seen inside", { ours: inside.slice(1).map(([, readMs]) => readMs) }),
-      rowOf("of it, parsing and filtering", { ours: inside.slice(1).map(([, , filterMs]) => filterMs) }),
+      rowOf("time in the call, seen from the code", { ours: inside.slice(1).map(([, readMs]) => readMs) }),
+      rowOf("time to parse and filter", { ours: inside.slice(1).map(([, , filterMs]) => filterMs) }),
       ...peakRows(peaksMb),
     ],
     notes: [
-      `The raw client: the mean of ${rawCalls} calls a round.`,
-      "From the host's request to its answer. Twice the size is on the wire: the server sends text and structured content.",
+      `The raw client's time is the mean of ${rawCalls} calls per round.`,
+      "Timed from the host's request to its answer. The server sends the data twice, as text and as structured content.",
       ...failed,
-      ...(hasProc ? [] : ["The resident size is not measurable here: there is no /proc."]),
+      ...(hasProc ? [] : ["The resident size cannot be measured here: there is no /proc."]),
     ],
   };
 };
@@ -112,7 +112,10 @@ function peakRows(peaksMb: number[]): Row[] {
   if (first === undefined || last === undefined) return [];
   const row = (what: string, ours: number, executions: number): Row =>
     under({ what, unit: "MB", ours, others: {}, counted: executions === 1 ? "once" : `${executions} times` }, 350);
-  return [row("highest resident size of serve, after one", first, 1), row("the same, after all", last, peaksMb.length)];
+  return [
+    row("peak resident size of serve, first execution", first, 1),
+    row("peak resident size of serve, all executions", last, peaksMb.length),
+  ];
 }
 
 /** The same every time. */

@@ -12,7 +12,7 @@ const counts = [1, 2, 4, 8];
 const leastMb = 1;
 
 export const measureMemory: Measure = async (bench) => {
-  if (!hasProc) return { rows: [], notes: ["The resident size is not measurable here: there is no /proc."] };
+  if (!hasProc) return { rows: [], notes: ["The resident size cannot be measured here: there is no /proc."] };
   await using host = await startHost(bench.binary, bench.folder());
   await using peers = await Peers.start(bench);
   await host.execute("return 1");
@@ -36,8 +36,8 @@ export const measureMemory: Measure = async (bench) => {
   return {
     rows: [{ what: "resident size per live execution", unit: "MB", ours, others, counted }],
     notes: [
-      "How steeply the resident size rises with executions that wait for a timer. deno: summed over its processes, with what they share.",
-      "@utcp/code-mode cannot: it has no timers to wait for.",
+      "The slope of the resident size over the number of executions that wait for a timer. For deno, the sum over its processes, shared pages included.",
+      "@utcp/code-mode cannot take part: it has no timers.",
     ],
   };
 };

@@ -44,7 +44,7 @@ export function optionsOf(args: string[]): Options {
   const without = values.without === "" ? [] : known("without", values.without, peerNames);
   if (values.write && tokens.some((each) => each.kind === "option" && ["only", "runs", "binary"].includes(each.name)))
     throw new Error(
-      "--write publishes all figures of this source, so that it goes without --only, --runs and --binary",
+      "--write publishes all figures of this source and cannot be combined with --only, --runs or --binary",
     );
   const { quick, binary, corpus, json, write, out } = values;
   const [least, more, withinMs] = quick ? [5, 400, 5_000] : [10, 1_000, 20_000];
@@ -67,6 +67,6 @@ function namesFor(quick: boolean): string[] {
 function known(flag: string, text: string, all: readonly string[]): string[] {
   const names = text.split(",");
   const unknown = names.find((name) => !all.includes(name));
-  if (unknown !== undefined) throw new Error(`--${flag} has "${unknown}"; there are ${all.join(", ")}`);
+  if (unknown !== undefined) throw new Error(`--${flag}: unknown name "${unknown}"; known names: ${all.join(", ")}`);
   return names;
 }

@@ -48,12 +48,12 @@ export const measurePool: Measure = async (bench) => {
   const what = `${calls.toLocaleString("en")} calls in flight over ${names.length} servers`;
   return {
     rows: [
-      atLeast(rowOf(`${what}, by the pool`, inPool), "raw client", 0.9),
-      rowOf("the same, by execute_code", inCode),
+      atLeast(rowOf(`${what}, through the pool`, inPool), "raw client", 0.9),
+      rowOf("the same calls, through execute_code", inCode),
     ],
     notes: [
-      "One server hangs, one crashes: from the first call until the last answer of the six others, all of them checked.",
-      "Throughput: the raw client's time divided by ours.",
+      "One server hangs and one crashes. The time runs from the first call to the last answer of the other six servers, and every answer is checked.",
+      "Relative throughput is the raw client's time divided by that of claudikins.",
     ],
   };
 };

@@ -18,12 +18,15 @@ export const measureQuality: Measure = async ({ corpus, folder }) => {
   if (corpus === undefined)
     return {
       rows: [],
-      notes: ["Not measurable here: the recorded queries are not in this repository; --corpus says where they are."],
+      notes: ["Not measured: the recorded queries are not in this repository. Name their folder with --corpus."],
     };
   const sets = readdirSync(corpus).filter((name) => existsSync(join(corpus, name, "queries.jsonl")));
   if (sets.length === 0) throw new Error("--corpus has no folder with queries.jsonl and tools.jsonl");
   const rows = sets.sort().flatMap((name) => rowsOf(name, join(corpus, name), folder()));
-  return { rows, notes: ["hit@k: the share of queries with a right tool among the first k. Deterministic."] };
+  return {
+    rows,
+    notes: ["hit@k is the share of queries with a correct tool among the first k results. It is deterministic."],
+  };
 };
 
 function rowsOf(name: string, from: string, folder: string): Row[] {

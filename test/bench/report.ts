@@ -138,14 +138,13 @@ const order = [
 
 /** A block a section: a line a row, and the notes under it. */
 export function table(sections: Section[], machine: Machine): string {
-  const few =
-    machine.cpus <= 2 ? ": few, so that servers, host and workers take turns and parallel figures suffer" : "";
+  const few = machine.cpus <= 2 ? ": few, so servers, host and workers share them and parallel figures suffer" : "";
   const busy =
-    machine.load > machine.cpus / 2 ? ": others were at work, which costs most where processes take turns" : "";
+    machine.load > machine.cpus / 2 ? ": other work was running, which slows down figures with several processes" : "";
   const head = [
     `${machine.platform}, ${machine.cpus} CPUs${few}`,
     `Load average before: ${machine.load.toFixed(1)}${busy}`,
-    "Medians where nothing else is said; all of a row measured in turn; (1.20x ±3 %): ours divided by that one, the median of the rounds' ratios, which lies so near with 95 % probability (less of fewer than five rounds); scattered: no ratio is printed that is not known within 12 %. Measured, where nothing else is said.",
+    'Values are medians of measured times unless a row says otherwise; the programs of a row run in turn. "(1.20x ±3 %)" is the median ratio of claudikins to that program, with its 95 % confidence interval (lower confidence below five rounds). "scattered" means the interval is wider than ±12 %, so no ratio is shown.',
   ];
   return `${[...head, ...sections.flatMap(blockOf)].join("\n")}\n`;
 }

@@ -1,6 +1,7 @@
 /**
  * `bun run bench`: measures the executable beside its peers, in turn on this machine: a table in the terminal, and all
- * figures in bench.json. With --write the README gets them, and test/bench/results.json, by which tests check it.
+ * figures in bench.json. With --write it also updates docs/benchmarks.md, the README and test/bench/results.json, against
+ * which a test checks both pages.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,8 +9,8 @@ import { join, resolve } from "node:path";
 import { executable, root } from "../support/claudikins.ts";
 import { figuresOf, type Results } from "./figures.ts";
 import { type Options, optionsOf } from "./options.ts";
+import { pages, withFigures } from "./pages.ts";
 import { type Found, findPeers } from "./peers/found.ts";
-import { withFigures } from "./readme.ts";
 import { type Section, table, thisMachine } from "./report.ts";
 import type { Bench } from "./section.ts";
 import { measures } from "./sections.ts";
@@ -41,7 +42,7 @@ try {
   };
   if (!options.json) process.stdout.write(`${table(sections, machine)}${absent(found)}`);
   if (failures.length > 0) {
-    process.stderr.write(`Nothing was written, since not all could be measured:\n${failures.join("\n")}\n`);
+    process.stderr.write(`Nothing was written, because some sections failed:\n${failures.join("\n")}\n`);
     process.exitCode = 1;
   } else {
     publish(document);
@@ -50,7 +51,7 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** One after the other, each to its end: one that fails is told at the end, with all others that do. */
+/** Measures each section in turn. A failed section does not stop the others; all failures are reported together. */
 async function measureAll(
   { names, runs, rounds, binary, corpus }: Options,
   { found, user }: Pick<Bench, "found" | "user">,
@@ -84,17 +85,21 @@ async function measureAll(
 function publish(document: Results): void {
   const text = `${JSON.stringify(document, null, 2)}\n`;
   if (options.json) process.stdout.write(text);
-  const readme = join(root, "README.md");
-  const changed = options.write ? withFigures(readFileSync(readme, "utf8"), document) : undefined;
+  const changed = options.write ? pages.map((page) => pageWith(page, document)) : [];
   writeFileSync(out, text);
-  if (changed === undefined) return;
+  if (!options.write) return;
   writeFileSync(results, text);
-  writeFileSync(readme, changed);
+  for (const page of changed) writeFileSync(page.file, page.text);
+}
+
+function pageWith(page: string, document: Results): { file: string; text: string } {
+  const file = join(root, page);
+  return { file, text: withFigures(readFileSync(file, "utf8"), document) };
 }
 
 function absent({ versions }: Found): string {
   const missing = Object.entries(versions).filter(([, peer]) => "missing" in peer) as [string, { missing: string }][];
-  return missing.map(([name, peer]) => `\n${name} is not measurable here: ${peer.missing}\n`).join("");
+  return missing.map(([name, peer]) => `\n${name} was not measured: ${peer.missing}\n`).join("");
 }
 
 function newFolder(...[servers, more]: Parameters<Bench["folder"]>): string {

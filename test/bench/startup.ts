@@ -51,8 +51,8 @@ export const measureStartup: Measure = async ({ binary, rounds, found: { deno, e
       within(list, "bare SDK server", 1.2),
     ],
     notes: [
-      "The bare SDK server has two tools, and is compiled as we are.",
-      "The first 'return 1' is the first execution in a cold process; node:vm, deno and @utcp/code-mode: a process of theirs, start to value; executor: its MCP server.",
+      "The bare SDK server has two tools and is compiled to one executable, as claudikins is.",
+      "The first 'return 1' is the first execution in a cold process. node:vm, deno and @utcp/code-mode are timed from process start to value; executor is timed as an MCP server.",
     ],
   };
 };

@@ -31,8 +31,8 @@ export const measureSurface: Measure = async (bench) => {
   return {
     rows: rows.map((row) => under(row, maxTokens)),
     notes: [
-      "Tokens of o200k: tools/list as JSON, and the instructions, as a host gets them; direct: those of each server, together.",
-      "Tool search: the names of all tools, as hosts show them that load definitions when they are searched for, and the servers' instructions; without the host's own search tool. Each definition comes on top when it is found.",
+      "Counted with the o200k tokenizer: tools/list as JSON plus the instructions, as a host receives them. Direct is the sum over all servers.",
+      "Tool search is what a host with its own tool search loads: the names of all tools and the servers' instructions. The host's search tool is not counted, and each definition that is found later adds to it.",
     ],
   };
 };

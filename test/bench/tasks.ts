@@ -68,14 +68,14 @@ export const measureTasks: Measure = async (bench) => {
       ...ofEach("round trips", "round trips", turns),
       ...computed(ofEach("tokens processed", "tokens", (cost) => cost.processedTokens)),
       ...computed([
-        winsIn("fewer tokens in the context than by tool search", wins(inContext, searched)),
-        winsIn("fewer tokens than by direct calls, definitions not counted", wins(work, direct)),
-        winsIn("fewer round trips than by direct calls", wins(turns, direct)),
-        winsIn("fewer round trips than by tool search", wins(turns, searched)),
+        winsIn("fewer tokens in the context than tool search", wins(inContext, searched)),
+        winsIn("fewer tokens than direct calls, definitions not counted", wins(work, direct)),
+        winsIn("fewer round trips than direct calls", wins(turns, direct)),
+        winsIn("fewer round trips than tool search", wins(turns, searched)),
       ]),
       ...tasks.map(({ name }, index) => {
         const msOf = (way: keyof Round) => median(rounds.slice(1).map((round) => round[way].costs[index]!.ms));
-        const what = `${name}: what the tools take`;
+        const what = `${name}: time in the tools`;
         const counted = `${count} rounds`;
         return {
           what,
@@ -85,19 +85,20 @@ export const measureTasks: Measure = async (bench) => {
           counted,
         };
       }),
-      rowOf(`all ${tasks.length} tasks: what the tools take`, {
+      rowOf(`all ${tasks.length} tasks: time in the tools`, {
         ours: rounds.slice(1).map((round) => sum(round.code.costs.map(({ ms }) => ms))),
         direct: rounds.slice(1).map((round) => sum(round.direct.costs.map(({ ms }) => ms))),
       }),
     ],
     notes: [
-      "Scripted transcripts over real connections to the demo, filesystem, memory and everything servers; no model is asked. Both ways have to give the same answer.",
-      "Counted with o200k: names, descriptions and argument schemas of the tools, instructions, the request, each call as it is written, each result's text. Calls that need not wait for each other are one round trip; the answer is one, too.",
-      "Tool search: what a host that shows the names of all tools at first, and loads definitions by a search, makes of the direct transcripts. Computed, at its best: one search a task, which finds the tools that it uses and no other; the host's own search tool is not counted.",
-      "Where results are small, searching and writing code cost more than a direct call whose definition is there.",
-      "What the tools take is without the model, whose round trips take seconds each. Direct servers have been started before; behind claudikins each starts with the first task that needs it.",
-      "Tokens processed are computed: each round trip sends the whole context again. Caches of model providers make that cheaper, not smaller.",
-      `Counted as if it fitted, which it does not with ${window.toLocaleString("en")} tokens: ${tooLarge.map(({ name }) => name).join("; ")}, direct. demo.list_orders indents its JSON generously, as some servers do.`,
+      "Each task is a scripted transcript over real connections to the demo, filesystem, memory and everything servers. No model is involved. All ways must give the same answer.",
+      "Counted with the o200k tokenizer: tool names, descriptions and argument schemas, instructions, the request, each call as written, and the text of each result. Calls that do not depend on each other share one round trip. The final answer is one round trip.",
+      "Tool search is computed from the direct transcripts for a host that shows all tool names first and loads definitions by search. It is the best case: one search per task, which finds exactly the tools the task uses. The host's own search tool is not counted.",
+      "Where results are small, searching and writing code cost more than a direct call whose definition is already loaded.",
+      "Time in the tools excludes the model, whose round trips take seconds each. Direct servers are started in advance; behind claudikins each server starts with the first task that needs it.",
+      "Tokens processed is computed: each round trip sends the whole context again. Prompt caching makes that cheaper, not smaller.",
+      `These direct transcripts exceed a context window of ${window.toLocaleString("en")} tokens and are counted as if they fitted: ${tooLarge.map(({ name }) => name).join("; ")}.`,
+      "demo.list_orders returns indented JSON, as some servers do.",
     ],
   };
 };
@@ -109,7 +110,7 @@ type Pick = (cost: Searched["costs"][number], way: Way) => number;
 const toolSearch = "tool search";
 
 const winsIn = (what: string, count: number): Row => ({
-  what: `tasks in which code takes ${what}, of ${tasks.length}`,
+  what: `tasks (of ${tasks.length}) where code takes ${what}`,
   id: what,
   unit: "tasks",
   ours: count,

@@ -28,9 +28,9 @@ export const measureWarm: Measure = async (bench) => {
       rowOfAll("return 1, p99", times, (values) => percentile(values, 0.99), peers.missing),
     ],
     notes: [
-      "node:vm is no isolation: what runs there can reach the process.",
-      "deno: a process for each execution, so that a warm one is a cold one; only one for twenty of the others.",
-      "executor is measured with nothing but this: a server is added to it with a person's approval, in its web page.",
+      "node:vm does not isolate: code in it can reach the process.",
+      "deno starts a process for each execution, so it has no warm case. It is measured once for every twenty executions of the others.",
+      "executor takes part only in startup and warm: adding a server to it needs a person's approval in its web page.",
     ],
   };
 };

@@ -29,7 +29,7 @@ test.each<[string, CliOptions]>([
   const { stderr } = await cli(["exec", "-e", code], { cwd: folder.path, ...options });
   expect(Bun.stripANSI(stderr)).toStartWith("[1 call");
   const listed = await cli(["list", "--check"], { cwd: folder.path, ...options });
-  expect(Bun.stripANSI(listed.stderr)).toBe("No config file: this is the built-in demo.\n\n");
+  expect(Bun.stripANSI(listed.stderr)).toBe("No config file: using the built-in demo server.\n\n");
 });
 
 test("something, where nothing is said by what takes long", async () => {

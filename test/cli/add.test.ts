@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from "node
 import { join } from "node:path";
 import { CredentialStore } from "../../src/clients/auth/credentials.ts";
 import { credentialsFile } from "../../src/config/locations.ts";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { everything, fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type CliOptions, type CliResult, cli, page } from "./in-memory.ts";
@@ -37,7 +37,8 @@ describe("a command", () => {
   test("is started once, and its tools are generated", async () => {
     const { command, args } = everything();
     const { exitCode, stdout, stderr } = await run(["add", "every", "--env", "A=b", "--", command, ...args]);
-    expect([exitCode, stderr]).toEqual([0, ""]);
+    const restart = "note: the config file is new: restart agents that already run claudikins\n";
+    expect([exitCode, stderr]).toEqual([0, restart]);
     expect(stdout).toMatch(/^Added every to .*: \d+ tools\n$/);
     expect(users()).toEqual({ every: { command, args, env: { A: "b" } } });
     expect(statSync(usersFile()).mode & 0o777).toBe(0o600);
@@ -50,7 +51,7 @@ describe("a command", () => {
     const failed = await run(["add", "broken", "--", command, ...args]);
     expect([failed.exitCode, failed.stdout]).toEqual([4, ""]);
     expect(failed.stderr).toContain("fatal: no database at db://nowhere");
-    expect(failed.stderr).toContain("Nothing was written. To add it all the same: --no-check");
+    expect(failed.stderr).toContain("Nothing was written. To add it anyway: --no-check");
     expect(existsSync(usersFile())).toBe(false);
     expect((await run(["add", "broken", "--no-check", "--", command, ...args])).exitCode).toBe(0);
     expect(users().broken).toEqual({ command, args });
@@ -87,7 +88,8 @@ describe("an address", () => {
       --- stdout
       Added docs to FOLDER/.config/claudikins/claudikins.json
       --- stderr
-      It was not started: it needs DOCS_TOKEN, which the environment does not have.
+      The server was not started, because these variables are not set: DOCS_TOKEN
+      note: the config file is new: restart agents that already run claudikins
       --- exit code 0
       "
     `);
@@ -105,7 +107,8 @@ describe("an address", () => {
     expect(added).toEqual({
       exitCode: 0,
       stdout: `Added closed to ${usersFile()}\n`,
-      stderr: "Sign in to it: claudikins auth login closed\n",
+      stderr:
+        "Sign in: claudikins auth login closed\nnote: the config file is new: restart agents that already run claudikins\n",
     });
     const refused = await run(["add", "other", url, "--header", "Authorization: Bearer s3cr3t-0815"]);
     expect([refused.exitCode, refused.stdout]).toEqual([3, ""]);
@@ -115,20 +118,20 @@ describe("an address", () => {
 
   test.each([
     [["add", "x", "https://x", "extra"], 'Unexpected argument "extra" after an address'],
-    [["add", "x", "https://x", "--env", "A=b"], "--env has no meaning for an address"],
+    [["add", "x", "https://x", "--env", "A=b"], "--env does not apply to an address"],
     [["add", "x", "https://x", "--header", "no colon"], "--header takes 'Name: value'"],
     [["add", "x", "https://x", "--type", "carrier"], '--type takes http, sse or ws; got "carrier"'],
-    [["add", "x", "--header", "A: b", "--", "prog"], "--header has no meaning for a command"],
+    [["add", "x", "--header", "A: b", "--", "prog"], "--header does not apply to a command"],
     [["add", "x", "--env", "1=b", "--", "prog"], "--env takes NAME=value"],
-    [["add"], "Add which server?"],
-    [["add", "github", "--user", "--config", "x.json"], "Give --user or --config, not both"],
+    [["add"], "No server given"],
+    [["add", "github", "--user", "--config", "x.json"], "Use --user or --config, not both"],
     [["add", "{ nonsense"], "the entry:1: not valid JSON"],
     [["add", '{ "a": 1 }'], '"a" is not an entry'],
     [["add", '{ "mcpServers": {} }'], "it has no servers"],
     [["add", '{ "command": "x" }'], "The entry has no name"],
     [
       ["add", "n", '{ "a": { "command": "x" }, "b": { "command": "y" } }'],
-      'The entry has 2 servers, and "n" is one name',
+      'The entry has 2 servers, but there is only one name: "n"',
     ],
     [["add", '{ "a": { "source": "extension", "command": {} } }'], '"a" is not a server: '],
     [["add", "x", "ftp://x"], "did not start"],
@@ -247,9 +250,9 @@ describe("a server of the catalog", () => {
     expect(await shown(["add", "gihub"])).toMatchInlineSnapshot(`
       "$ claudikins add gihub
       --- stderr
-      error: The catalog knows no server called "gihub"
+      error: The catalog has no server called "gihub"
 
-      hint: Did you mean github? For any other: claudikins add "gihub" -- <command>, or claudikins add "gihub" <address>
+      hint: Did you mean github? To add any other server: claudikins add "gihub" -- <command>, or claudikins add "gihub" <address>
       --- exit code 2
       "
     `);
@@ -266,7 +269,7 @@ describe("a server of the catalog", () => {
     // Who gives one is warned.
     const given = await run(["add", "brave-search", "--no-check", "--env", "BRAVE_API_KEY=s3cr3t-0815"]);
     expect(given.stderr).toContain(
-      `warning: ${join(folder.path, "claudikins.json")} has a secret in it: keep it out of git`,
+      `warning: ${join(folder.path, "claudikins.json")} contains a secret: keep it out of git`,
     );
     const variable = await run(["add", "brave-search", "--no-check", "--force", "--env", "BRAVE_API_KEY"]);
     expect(variable.stderr).not.toContain("warning");
@@ -303,7 +306,7 @@ describe("the file", () => {
   test("a name that is taken is refused, and replaced by force", async () => {
     folder.write("claudikins.json", text);
     const { exitCode, stderr } = await run(["add", "a", "--no-check", "--", "other"]);
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has a server called "a" already')]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('already has a server called "a"')]);
     await run(["add", "a", "--force", "--no-check", "--", "other"]);
     expect(readFileSync(join(folder.path, "claudikins.json"), "utf8")).toContain(
       '"a": {\n\t\t\t"command": "other"\n\t\t}, // first',
@@ -331,7 +334,7 @@ describe("remove", () => {
       --- stderr
       error: FOLDER/.config/claudikins/claudikins.json has no server called "thre"
 
-      hint: Did you mean three? There are: one, two, three.
+      hint: Did you mean three? Available: one, two, three.
       --- exit code 2
       "
     `);
@@ -351,7 +354,7 @@ describe("remove", () => {
       removed: [{ server: "two" }],
     });
     expect(readdirSync(registry())).not.toContain("other");
-    expect((await run(["remove", "two"])).stderr).toContain("It has none.");
+    expect((await run(["remove", "two"])).stderr).toContain("It has no servers yet.");
     expect((await run(["remove"])).stderr).toContain("Missing argument: names");
   });
 
@@ -366,14 +369,14 @@ describe("remove", () => {
     };
     const isSignedIn = () => readFileSync(credentialsFile(env), "utf8").includes("access-0815-4711");
     await signIn();
-    expect((await run(["remove", "docs"])).stderr).toBe("The sign-in to docs is kept: --logout gives it up\n");
+    expect((await run(["remove", "docs"])).stderr).toBe("The sign-in to docs was kept; --logout removes it\n");
     expect(isSignedIn()).toBe(true);
     await signIn();
     await run(["remove", "docs"], { terminal: true, answers: ["n"] });
     expect(isSignedIn()).toBe(true);
     await signIn();
     const yes = await run(["remove", "docs"], { terminal: true, answers: ["y"] });
-    expect(yes.stderr).toContain("Give up the sign-in to docs as well? [y/N] ");
+    expect(yes.stderr).toContain("Sign out of docs as well? [y/N] ");
     expect(isSignedIn()).toBe(false);
     await signIn();
     expect(JSON.parse((await run(["remove", "docs", "--logout", "--json"])).stdout).removed).toEqual([
@@ -387,7 +390,7 @@ test("what is typed at a real terminal and is a secret is not shown; the rest is
   const env = { ...withNpx(), HOME: folder.path, TERM: "xterm", NO_COLOR: "1" };
   let screen = "";
   const { promise: isAsked, resolve } = Promise.withResolvers<void>();
-  const child = Bun.spawn([...fromSource, "add", "brave-search"], {
+  const child = Bun.spawn([...claudikinsCommand, "add", "brave-search"], {
     cwd: folder.path,
     env,
     terminal: {
@@ -411,7 +414,7 @@ test("Ctrl-C at a question ends it, and nothing is written", async () => {
   const env = { ...withNpx(), HOME: folder.path, TERM: "xterm", NO_COLOR: "1" };
   let screen = "";
   const { promise: isAsked, resolve } = Promise.withResolvers<void>();
-  const child = Bun.spawn([...fromSource, "add", "brave-search"], {
+  const child = Bun.spawn([...claudikinsCommand, "add", "brave-search"], {
     cwd: folder.path,
     env,
     terminal: {

@@ -126,7 +126,7 @@ test("for scripts: one document on stdout, and lines of JSON on stderr", async (
       {
         error: {
           code: "AUTH_REQUIRED",
-          message: 'Nobody is signed in to "guarded"',
+          message: 'You are not signed in to "guarded"',
           hint: "Sign in: claudikins auth login guarded",
         },
         servers: [{ server: "guarded", state: "signed out" }],

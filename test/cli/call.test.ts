@@ -147,7 +147,7 @@ describe("arguments", () => {
       hint: rec.find_it(args: { query: string; limit?: number; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
 
       query=a query=b
-      error: rec.find_it: "query" is given 2 times, and takes text (query=a query=b)
+      error: rec.find_it: "query" is given 2 times but takes text (query=a query=b)
 
       hint: rec.find_it(args: { query: string; limit?: number; tags?: string[]; state?: "open" | "closed"; deep?: boolean; where?: { name?: string } }): Promise<unknown>
       "
@@ -181,65 +181,65 @@ describe("arguments", () => {
     }
     expect(texts.join("\n")).toMatchInlineSnapshot(`
       "query=x more
-      error: "more" is no argument
+      error: "more" is not an argument
 
-      hint: Arguments are name=text, name:=json, '{…}', @file.json, or - for standard input.
+      hint: Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.
 
       query=x limit:5
-      error: "limit:5" is no argument
+      error: "limit:5" is not an argument
 
-      hint: Did you mean limit=5? Arguments are name=text, name:=json, '{…}', @file.json, or - for standard input.
+      hint: Did you mean limit=5? Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.
 
       limit:=five
       error: limit:=five is not JSON: JSON Parse error: Unexpected identifier "five"
 
-      hint: If it is text: limit=five
+      hint: To pass it as text: limit=five
 
       {query: 1}
       error: {query: 1} is not JSON: JSON Parse error: Expected '}'
 
-      hint: Arguments are name=text, name:=json, '{…}', @file.json, or - for standard input.
+      hint: Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.
 
       --args [1]
-      error: --args has to be a JSON object, with the tool's arguments by name
+      error: --args must be a JSON object with the tool's arguments by name
 
-      hint: Arguments are name=text, name:=json, '{…}', @file.json, or - for standard input.
+      hint: Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.
 
       @missing.json
-      error: Cannot read missing.json, which "@missing.json" names: there is no such file
+      error: Cannot read missing.json, given as "@missing.json": the file does not exist
 
       query=@missing.txt
-      error: Cannot read missing.txt, which "query=@missing.txt" names: there is no such file
+      error: Cannot read missing.txt, given as "query=@missing.txt": the file does not exist
 
-      hint: If the text itself is meant: query:='"@missing.txt"'
+      hint: To pass the text itself: query:='"@missing.txt"'
 
       limit:=@none.json
-      error: none.json, which limit:=@none.json names, is not JSON: JSON Parse error: Expected '}'
+      error: none.json (from limit:=@none.json) is not JSON: JSON Parse error: Expected '}'
 
       @list.json
-      error: list.json has to be a JSON object, with the tool's arguments by name
+      error: list.json must be a JSON object with the tool's arguments by name
 
-      hint: Arguments are name=text, name:=json, '{…}', @file.json, or - for standard input.
+      hint: Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.
 
       @
-      error: "@" names no file behind the @
+      error: "@" has no file name after the @
 
-      hint: Arguments are name=text, name:=json, '{…}', @file.json, or - for standard input.
+      hint: Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.
 
       - --args -
-      error: Standard input can be read once: - is given twice
+      error: Standard input can be read only once, but - is given twice
 
       =5
       error: =5 is not JSON: JSON Parse error: Unexpected token '='
 
-      hint: Arguments are name=text, name:=json, '{…}', @file.json, or - for standard input.
+      hint: Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.
       "
     `);
   });
 
   test("with dashes are no arguments", async () => {
     expect(await gotBy(["--query", "x"])).toBe(
-      "error: Unknown flag --query\n\nhint: As an argument it is written without them: query=value. Its flags and arguments: claudikins call --help\n",
+      "error: Unknown flag --query\n\nhint: To pass it as an argument, leave out the dashes: query=value. For its flags and arguments: claudikins call --help\n",
     );
     expect(await gotBy(["query=x", "--limit=5"])).toContain("limit=value");
   });
@@ -335,14 +335,14 @@ describe("names", () => {
       hint: Did you mean rec.delete_it?
 
       rec
-      error: rec is a server: say which of its tools
+      error: rec is a server: add the name of a tool
 
-      hint: There are: rec.b.c, rec.c, rec.delete_it, rec.get-it
+      hint: Available: rec.b.c, rec.c, rec.delete_it, rec.get-it
 
       rec.
-      error: rec is a server: say which of its tools
+      error: rec is a server: add the name of a tool
 
-      hint: There are: rec.b.c, rec.c, rec.delete_it, rec.get-it
+      hint: Available: rec.b.c, rec.c, rec.delete_it, rec.get-it
 
       rec__get_it
       error: No server is called "rec__get_it"
@@ -360,9 +360,9 @@ describe("names", () => {
       hint: Did you mean rec.get-it?
 
       rec.get-it other
-      error: "other" is no argument
+      error: "other" is not an argument
 
-      hint: Arguments are name=text, name:=json, '{…}', @file.json, or - for standard input.
+      hint: Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.
       "
     `);
     expect(got()).toEqual([]);
@@ -434,7 +434,7 @@ describe("the result", () => {
     const watched = await run(["odd.image", "--json"], { terminal: true });
     expect(watched.stdout).not.toContain("AAAA");
     expect(JSON.parse(watched.stdout).value).toEqual([
-      { type: "image", mimeType: "image/png", omitted: "3 bytes: --output <file> saves them" },
+      { type: "image", mimeType: "image/png", omitted: "3 bytes: save with --output <file>" },
     ]);
     expect((await run(["odd.image", "--raw"], { terminal: true })).stdout).not.toContain("AAAA");
     // A program wants it.
@@ -528,9 +528,9 @@ describe("--output", () => {
     expect(await shown(["rec.do", "--output", "missing/file.txt"])).toMatchInlineSnapshot(`
       "$ claudikins call rec.do --output missing/file.txt
       --- stderr
-      error: Cannot write missing/file.txt: its folder is not there
+      error: Cannot write missing/file.txt: its folder does not exist
 
-      hint: Make it first: mkdir -p missing
+      hint: Create it first: mkdir -p missing
       --- exit code 2
       "
     `);
@@ -543,7 +543,9 @@ test.skipIf(!existsSync("/dev/full"))("--output on a full disk: that the tool wa
   configure({ rec: recording([{ name: "do" }]) });
   const { exitCode, stdout, stderr } = await run(["rec.do", "--output", "/dev/full"]);
   expect([exitCode, stdout]).toEqual([2, ""]);
-  expect(stderr).toMatch(/^error: Cannot write \/dev\/full: .*\n\nhint: The tool has been called: see what that did/);
+  expect(stderr).toMatch(
+    /^error: Cannot write \/dev\/full: .*\n\nhint: The tool was already called: check what it did/,
+  );
   expect(got()).toHaveLength(1);
 });
 
@@ -572,7 +574,7 @@ describe("failures", () => {
   });
 
   test("--raw and --json", async () => {
-    expect((await run(["x.y", "--raw", "--json"])).stderr).toContain("Give --raw or --json, not both");
+    expect((await run(["x.y", "--raw", "--json"])).stderr).toContain("Use --raw or --json, not both");
   });
 
   test("130: interrupted", async () => {
@@ -588,7 +590,7 @@ test("--timeout is longer than what the config says, and its end is a failure th
   configure({ seen: { ...fixture("seen", folder.path), callTimeoutMs: 1_000 } });
   expect((await run(["seen.wait", "ms=1500", "--timeout", "1m"])).stdout).toBe("waited\n");
   expect((await run(["seen.wait", "ms=600000", "--timeout", "50ms"])).stderr).toBe(
-    "error: seen.wait did not answer within 0.05 s\n\nhint: Give it longer with --timeout, or ask for less in one call.\n",
+    "error: seen.wait did not answer within 0.05 s\n\nhint: Raise --timeout, or ask for less in one call.\n",
   );
   expect((await ledgerOf(folder.path))?.tools.get("seen")?.get("wait")).toMatchObject({ calls: 2, failures: 1 });
 });
@@ -628,22 +630,22 @@ describe("--interactive", () => {
     expect(stderr).toMatchInlineSnapshot(`
       "
       query (text): What to look for.
-      query:   it has to be given
+      query:   a value is required
       query: 
-      limit (a whole number; Enter: 20): At most so many
+      limit (a whole number; press Enter for 20): At most so many
       limit:   "limit" must be >= 1
       limit:   "limit" takes a whole number, got "many"
       limit: 
-      tags (a list; Enter leaves it out)
+      tags (a list; press Enter to skip)
       tags: 
-      state (one of these; Enter leaves it out)
+      state (one of these; press Enter to skip)
         1  open
         2  closed
       state:   "state" must be one of "open", "closed", got "7".
       state: 
-      deep (true or false; Enter leaves it out)
+      deep (true or false; press Enter to skip)
       deep: 
-      where (an object, as JSON; Enter leaves it out)
+      where (a JSON object; press Enter to skip)
       where:   "where" is not JSON: JSON Parse error: Expected '}'
       where: "
     `);
@@ -654,7 +656,7 @@ describe("--interactive", () => {
     await run(["rec.find-it", "-i", "where.name=x", '{"query":"a","limit":1}'], { answers, terminal: true });
     expect(got()).toEqual([{ query: "a", limit: 1, where: { name: "x" }, deep: true }]);
     const { stderr } = await run(["rec.plain", "-i"], { answers: [], terminal: true });
-    expect(stderr).toContain("It takes no more arguments.");
+    expect(stderr).toContain("There are no more arguments to give.");
     expect(got()).toEqual([{}]);
   });
 
@@ -662,7 +664,7 @@ describe("--interactive", () => {
     const properties = { size: { type: "integer", default: 5 }, unit: { type: "string", default: "mb" } };
     configure({ rec: recording([{ name: "set", inputSchema: { type: "object", properties, required: ["size"] } }]) });
     const { stderr } = await run(["rec.set", "-i"], { answers: ["", ""], terminal: true });
-    expect(stderr).toContain("size (a whole number; Enter: 5)");
+    expect(stderr).toContain("size (a whole number; press Enter for 5)");
     expect(got()).toEqual([{ size: 5 }]);
   });
 
@@ -675,9 +677,9 @@ describe("--interactive", () => {
     expect(await shown(["rec.find-it", "--interactive"])).toMatchInlineSnapshot(`
       "$ claudikins call rec.find-it --interactive
       --- stderr
-      error: --interactive asks at a terminal, and nobody sits at one
+      error: --interactive needs a terminal
 
-      hint: Give the arguments as words: claudikins call --help
+      hint: Pass the arguments on the command line: claudikins call --help
       --- exit code 2
       "
     `);

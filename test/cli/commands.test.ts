@@ -73,9 +73,7 @@ describe("exec", () => {
     folder.write("code.ts", 'console.log("before");\nawait needy.anything({});\n');
     const { exitCode, stdout, stderr } = await run(["exec", "code.ts"]);
     expect([exitCode, stdout]).toEqual([2, ""]);
-    expect(stderr).toStartWith(
-      'before\nerror: ToolError: Server "needy" needs NOT_SET_TOKEN, which the environment does not have\n',
-    );
+    expect(stderr).toStartWith('before\nerror: ToolError: Server "needy" needs NOT_SET_TOKEN in the environment\n');
     expect(stderr).toMatch(
       /\n\nhint: Set NOT_SET_TOKEN before starting claudikins, or .*: \$\{NOT_SET_TOKEN:-value\}\.\n\[1 call \(1 failed: needy\.anything\) · [\d,]+ ms\]\n$/,
     );
@@ -179,16 +177,16 @@ describe("gen", () => {
       error: Server "broken" did not start: its process exited with code 3
         | warming up
         | fatal: no database at db://nowhere
-      hint: To see more, run its command from the config by hand.
+      hint: Run its command from the config by hand to see more.
 
-      error: Server "needs a token" needs NOT_SET_TOKEN, which the environment does not have
-      hint: Set NOT_SET_TOKEN before starting claudikins, or give a default in the config: \${NOT_SET_TOKEN:-value}.
+      error: Server "needs a token" needs NOT_SET_TOKEN in the environment
+      hint: Set NOT_SET_TOKEN before starting claudikins, or add a default to the config: \${NOT_SET_TOKEN:-value}.
 
-      warning: get-thing and get_thing of odd would have the same name in code: call servers["odd"]["get-thing"]
+      warning: get-thing and get_thing of odd would have the same name in code: use servers["odd"]["get-thing"]
 
-      warning: two dots and two.dots of odd would have the same name in code: call servers["odd"]["two dots"]
+      warning: two dots and two.dots of odd would have the same name in code: use servers["odd"]["two dots"]
 
-      warning: FOLDER/.claudikins/registry/tests/odd/hang.ts is not a generated file: it was left alone
+      warning: FOLDER/.claudikins/registry/tests/odd/hang.ts is not a generated file and was left unchanged
       --- exit code 4
       "
     `);
@@ -243,7 +241,7 @@ describe("gen", () => {
     configure({ odd: odd(), old: fixture("lists", "none") });
     await run(["gen"]);
     configure({ odd: odd() });
-    expect((await run(["gen"])).stderr).toEndWith("\nRemoved, not in the config any more: old\n");
+    expect((await run(["gen"])).stderr).toEndWith("\nRemoved, because they are no longer in the config: old\n");
     configure({});
     expect(await shown(["gen"])).toMatchInlineSnapshot(`
       "$ claudikins gen
@@ -252,7 +250,7 @@ describe("gen", () => {
       --- stderr
       The config has no servers.
 
-      Removed, not in the config any more: odd
+      Removed, because they are no longer in the config: odd
       --- exit code 0
       "
     `);
@@ -286,24 +284,19 @@ describe("gen", () => {
 });
 
 describe("search", () => {
-  test("before gen there is nothing to search", async () => {
-    configure({ odd: odd() });
-    expect(await shown(["search", "thing"])).toMatchInlineSnapshot(`
-      "$ claudikins search thing
-      --- stderr
-      error: No tools are known yet
+  test("as the very first command, asks the servers itself, and writes down what they say", async () => {
+    configure({ odd: odd(), broken: fixture("crash-on-start") });
+    const { exitCode, stdout, stderr } = await run(["search", "structured", "--json"]);
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(JSON.parse(stdout)).toMatchObject({ tools: [{ id: "odd.structured" }], notIndexed: ["broken"] });
+    expect((await run(["search", "structured"])).stdout).toStartWith("odd.structured\n");
+  });
 
-      hint: Ask the servers for them once: claudikins gen
-      --- exit code 2
-      "
-    `);
-    expect(JSON.parse((await run(["search", "thing", "--json"])).stderr)).toEqual({
-      error: {
-        code: "REGISTRY_INVALID",
-        message: "No tools are known yet",
-        hint: "Ask the servers for them once: claudikins gen",
-      },
-    });
+  test("where no server answers, says why", async () => {
+    configure({ broken: fixture("crash-on-start") });
+    const { exitCode, stdout, stderr } = await run(["search", "thing"]);
+    expect([exitCode, stdout]).toEqual([4, ""]);
+    expect(stderr).toContain('Server "broken" did not start');
   });
 
   test("shows what was found, the best first, and names what was not searched", async () => {
@@ -316,7 +309,7 @@ describe("search", () => {
         Tool structured */ \`\${x}\` $& ends
         odd.structured(args?: { size?: number }): Promise<unknown>
       --- stderr
-      Not searched, since their tools are not known yet: broken (run claudikins gen)
+      Not searched, because their tools are not known yet: broken (run claudikins gen)
       --- exit code 0
       "
     `);
@@ -325,14 +318,14 @@ describe("search", () => {
       --- stderr
       None of 14 tools matches. Try other words.
       Servers with tools: odd (14)
-      Not searched, since their tools are not known yet: broken (run claudikins gen)
+      Not searched, because their tools are not known yet: broken (run claudikins gen)
       --- exit code 0
       "
     `);
     expect((await run(["search", "odd", "--limit", "3"])).stdout.match(/^odd\S+/gm)).toHaveLength(3);
     configure({ odd: { ...odd(), description: "Other things" } });
     expect((await run(["search", "structured"])).stderr).toBe(
-      "Perhaps outdated, since their config has changed: odd (run claudikins gen)\n",
+      "Possibly outdated, because their config has changed: odd (run claudikins gen)\n",
     );
   });
 
@@ -443,10 +436,10 @@ describe("search", () => {
       "$ claudikins search prestructuredness
       --- stderr
       None of 14 tools matches. Try other words.
-      Names that are near: odd.structured
+      Similar names: odd.structured
       Servers with tools: odd (14)
-      Perhaps outdated, since their config has changed: odd (run claudikins gen)
-      Not searched, since their tools are not known yet: new (run claudikins gen)
+      Possibly outdated, because their config has changed: odd (run claudikins gen)
+      Not searched, because their tools are not known yet: new (run claudikins gen)
       --- exit code 0
       "
     `);
@@ -457,9 +450,9 @@ describe("search", () => {
         Tool structured */ \`\${x}\` $& ends
         odd.structured(args?: { size?: number }): Promise<unknown>
       --- stderr
-      Not callable now: odd (needs NO_SUCH_TOKEN: to be set before claudikins is started)
-      Perhaps outdated, since their config has changed: odd (run claudikins gen)
-      Not searched, since their tools are not known yet: new (run claudikins gen)
+      Not available now: odd (needs NO_SUCH_TOKEN: set this before starting claudikins)
+      Possibly outdated, because their config has changed: odd (run claudikins gen)
+      Not searched, because their tools are not known yet: new (run claudikins gen)
       --- exit code 0
       "
     `);
@@ -481,7 +474,7 @@ describe("search", () => {
         tools: [],
         error: {
           code: "SERVER_NOT_FOUND",
-          message: 'No tools are known of a server "odds"',
+          message: 'No tools are known for server "odds"',
           hint: "Did you mean odd?",
         },
       },
@@ -490,7 +483,7 @@ describe("search", () => {
     expect(await shown(["search", "-"], { stdin })).toMatchInlineSnapshot(`
       "$ claudikins search -
       --- stderr
-      error: Several queries are answered as JSON, a line each
+      error: Queries from standard input are answered as JSON, so --json is required
 
       hint: claudikins search --json - < queries.txt
       --- exit code 2
@@ -499,7 +492,7 @@ describe("search", () => {
     expect(await shown(["search", "x server:odds"])).toMatchInlineSnapshot(`
       "$ claudikins search x server:odds
       --- stderr
-      error: No tools are known of a server "odds"
+      error: No tools are known for server "odds"
 
       hint: Did you mean odd?
       --- exit code 2

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { runProgram } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type AtTerminal, atTerminal } from "../support/terminal.ts";
@@ -75,7 +75,7 @@ beforeAll(async () => {
   };
   folder.write(".claudikins/registry/index.json", { version: 1, servers: [server] });
   // Says what it got, and is itself only while somebody types.
-  const real = fromSource.map((word) => `'${word}'`).join(" ");
+  const real = claudikinsCommand.map((word) => `'${word}'`).join(" ");
   const program = folder.write(
     "bin/claudikins",
     `#!/bin/sh\n[ "$1" = complete ] && exec ${real} "$@"\nfor word; do printf '<%s>' "$word"; done; echo .\n`,
@@ -191,8 +191,8 @@ test.skipIf(!isHere("fish"))("fish, asked by itself", async () => {
   };
   expect(await asked("claudikins exec --check ")).toEqual(["error", "warn", "off"]);
   expect(await asked("claudikins auth l")).toEqual([
-    "login\tSign in to a server, in your browser",
-    "logout\tGive up a sign-in, and forget it",
+    "login\tSign in to a server in your browser",
+    "logout\tSign out of a server and delete its tokens",
   ]);
   expect(await asked("NO_COLOR=1 claudikins completions z")).toEqual(["zsh"]);
   expect(await asked("claudikins exec --config=a")).toEqual(["--config=a file.ts"]);
@@ -228,10 +228,10 @@ describe("what is asked while somebody types", () => {
 
   test("commands, and what is said of them; hidden ones are not", async () => {
     const commands = await asked([""]);
-    expect(commands).toContain("exec\tRun TypeScript that calls tools; only what it returns comes out");
+    expect(commands).toContain("exec\tRun TypeScript that calls tools; print only what it returns");
     expect(commands.map((line) => line.split("\t")[0])).not.toContain("complete");
     expect((await asked(["daemon", ""])).map((line) => line.split("\t")[0])).not.toContain("run");
-    expect(await asked(["-"])).toEqual(["--help\tHow it is used", "--version\tWhich one this is"]);
+    expect(await asked(["-"])).toEqual(["--help\tShow help", "--version\tPrint the version"]);
     expect(await asked(["help", "daemon", "st"])).toEqual(await asked(["daemon", "st"]));
     expect(await asked(["help", "exec", ""])).toEqual([]);
   });

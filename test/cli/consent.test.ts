@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { processesLeft } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -34,14 +34,14 @@ const got = () => {
 };
 
 const exec = (code: string, ...flags: string[]) =>
-  atTerminal([...fromSource, "exec", ...flags, "-e", code], { cwd: folder.path, env: { HOME: folder.path } });
+  atTerminal([...claudikinsCommand, "exec", ...flags, "-e", code], { cwd: folder.path, env: { HOME: folder.path } });
 
-const question = "Call it? (y: yes, this once; s: yes, and this tool again until the code has ended; n: no)";
+const question = "Call it? (y: yes, this once; s: yes, for this tool until the code ends; n: no)";
 
 describe.skipIf(process.platform === "win32")("at a terminal", () => {
   test("yes, this once", async () => {
     await using person = exec("return [await rec.remove_it({ id: 1 }), await rec.read_it({})]");
-    await person.see("May rec.remove-it be called?");
+    await person.see("Allow the call to rec.remove-it?");
     await person.see('"id": 1');
     await person.see(question);
     expect(got()).toEqual([]);
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
     );
     await person.see(question);
     person.type("s\r");
-    await person.see("May rec.plain-it be called?");
+    await person.see("Allow the call to rec.plain-it?");
     await person.see(question);
     person.type("no\r");
     await person.see("POLICY_DENIED");
@@ -124,7 +124,7 @@ describe.skipIf(process.platform === "win32")("at a terminal", () => {
   });
 
   test("the code from standard input leaves nobody to ask", async () => {
-    const command = `echo 'return rec.remove_it({})' | ${fromSource.map((word) => `'${word}'`).join(" ")} exec -`;
+    const command = `echo 'return rec.remove_it({})' | ${claudikinsCommand.map((word) => `'${word}'`).join(" ")} exec -`;
     await using person = atTerminal(["sh", "-c", command], { cwd: folder.path, env: { HOME: folder.path } });
     await person.see("nobody can be asked here");
     expect(await person.exited).toBe(2);
@@ -136,9 +136,9 @@ test("without a terminal it fails, with the line that would allow it", async () 
   const run = (...argv: string[]) => cli(["exec", "-e", "return rec.remove_it({})", ...argv], { cwd: folder.path });
   const { exitCode, stdout, stderr } = await run();
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-  expect(stderr).toContain("rec.remove-it has to be confirmed by a person, and nobody can be asked here");
+  expect(stderr).toContain("rec.remove-it needs a person's confirmation, and nobody can be asked here");
   expect(stderr).toContain(
-    'where mcpServers.rec of the config has "confirm": { "*": "destructive", "remove-it": "never" }',
+    'set "confirm": { "*": "destructive", "remove-it": "never" } in mcpServers.rec of the config',
   );
   expect(JSON.parse((await run("--json")).stderr)).toMatchObject({ error: { code: "POLICY_DENIED" } });
   expect(got()).toEqual([]);

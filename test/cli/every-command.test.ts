@@ -1,13 +1,14 @@
 /** Every command as scripts and people meet it: exit code, stdout and stderr of success, refusal and failure; its help; its JSON. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { appendFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Command } from "../../src/cli/command.ts";
 import { commands, sections, shownOf } from "../../src/cli/command-table.ts";
 import { readBashLine } from "../../src/cli/completions/bash-line.ts";
 import { checkFlags } from "../../src/cli/flags.ts";
 import { version } from "../../src/version.ts";
-import { fromSource, root } from "../support/claudikins.ts";
+import { root } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { checkJson, entries } from "../support/command-json.ts";
 import { generatedProject } from "../support/daemon.ts";
 import { type Llm, startLlm } from "../support/llm.ts";
@@ -69,15 +70,20 @@ async function run(path: string, { argv, files = {}, before = [], options, isPro
   for (const words of before) await prepare(words, folder);
   const whole = [...path.split(" "), ...flags, ...argv.map(filled)];
   const result = isProcess
-    ? await runProgram([...fromSource, ...whole], { cwd: folder.path, env: { HOME: folder.path } })
+    ? await runProgram([...claudikinsCommand, ...whole], { cwd: folder.path, env: { HOME: folder.path } })
     : await cli(whole, { cwd: folder.path, ...options });
   const { exitCode, ...texts } = result;
   return { argv: whole, folder: folder.path, exitCode: exitCode ?? -1, ...texts };
 }
 
 async function prepare(words: string[], folder: TemporaryFolder): Promise<void> {
-  if (words[0] === "CHANGE") appendFileSync(join(folder.path, words[1]!), "\n");
-  else expect(await cli(words, { cwd: folder.path })).toMatchObject({ exitCode: 0 });
+  const [first, name = "", from = "", to = "\n"] = words;
+  if (first === "CHANGE") {
+    const file = join(folder.path, name);
+    const text = readFileSync(file, "utf8");
+    // Without a text to replace, a line is added at the end.
+    writeFileSync(file, from === "" ? text + to : text.replace(from, to));
+  } else expect(await cli(words, { cwd: folder.path })).toMatchObject({ exitCode: 0 });
 }
 
 type Ended = CliResult & { argv: string[]; folder: string };
@@ -118,6 +124,18 @@ describe.each(Object.entries(table))("%s", (path, { success, usage, failure, jso
     expect(await cli([...words, "-h"])).toEqual(help);
     expect(await cli([...words, "--bogus", "x", "y", "--help"])).toEqual(help);
     expect(await cli(["help", ...words])).toEqual(help);
+  });
+
+  test("its help as JSON has every flag, and the shape of what --json prints", async () => {
+    const { stdout, exitCode } = await cli([...path.split(" "), "--help", "--json"]);
+    const help = JSON.parse(stdout);
+    expect([exitCode, help.command, help.examples]).toEqual([0, path, command.examples]);
+    const names = [...help.arguments, ...help.options].map(({ name }: { name: string }) => name.replace(/^--/, ""));
+    expect(names.sort()).toEqual(Object.keys(command.args).sort());
+    expect(help.output?.success).toEqual(command.json && JSON.parse(JSON.stringify(command.json)));
+    if (command.json) expect(help.output.typescript).toContain("Output");
+    // The help for people has none of it.
+    expect((await cli([...path.split(" "), "--help"])).stdout).not.toContain("interface ");
   });
 
   test("its help in a narrow terminal: the words stay within it", async () => {
@@ -188,7 +206,7 @@ test("the example of the general help works", async () => {
   const ended = await cli(["exec", "-e", code!], { cwd: folder.path });
   expect([ended.exitCode, Number(ended.stdout)]).toEqual([0, expect.any(Number)]);
   // One screen.
-  expect(stdout.split("\n").length).toBeLessThanOrEqual(42);
+  expect(stdout.split("\n").length).toBeLessThanOrEqual(45);
   expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThan(100);
 });
 
@@ -207,6 +225,19 @@ test("the daemons that run, as documented", async () => {
 });
 
 const groups = Object.entries(commands).filter(([, entry]) => "commands" in entry);
+
+test("help as JSON lists the commands", async () => {
+  const all = JSON.parse((await cli(["--help", "--json"])).stdout);
+  expect(all).toMatchObject({
+    version,
+    commands: expect.arrayContaining([{ command: "exec", description: expect.any(String) }]),
+  });
+  expect(
+    JSON.parse((await cli(["auth", "--help", "--json"])).stdout).commands.map(
+      ({ command }: { command: string }) => command,
+    ),
+  ).toEqual(["auth login", "auth logout", "auth status"]);
+});
 
 describe.each(groups)("%s", (name) => {
   test("its help, which is an error where no command follows", async () => {

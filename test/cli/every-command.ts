@@ -77,7 +77,7 @@ export const table: Record<string, Cases> = {
       files: cursor,
       before: [
         ["init", "--apply", "--no-start"],
-        ["CHANGE", ".cursor/mcp.json"],
+        ["CHANGE", ".cursor/mcp.json", '"claudikins": {', '"newer": { "command": "x" }, "claudikins": {'],
       ],
     },
     json: [{ argv: ["--dry-run"], files: cursor, before: [["init", "--apply", "--no-start"]] }, { argv: [] }],
@@ -105,6 +105,30 @@ export const table: Record<string, Cases> = {
     success: { argv: ["odd"], files: working },
     usage: { argv: [] },
     failure: { argv: ["ood"], files: working },
+  },
+  disable: {
+    success: { argv: ["odd", "odd.structured"], files: working },
+    usage: { argv: [] },
+    failure: { argv: ["ood"], files: working },
+  },
+  enable: {
+    success: { argv: ["odd"], files: config({ odd: { ...odd, disabled: true } }) },
+    usage: { argv: ["odd", "--user", "--config", "x"] },
+    failure: {
+      argv: ["odd.structured"],
+      files: { "claudikins.json": { mcpServers: { odd }, policy: { deny: ["*.str*"] } } },
+    },
+    json: [{ argv: ["odd", "odd.structured"], files: config({ odd: { ...odd, deny: ["structured"] } }) }],
+  },
+  "config path": {
+    success: { argv: [], files: working },
+    usage: { argv: ["here"] },
+    failure: undefined,
+  },
+  "config edit": {
+    success: { argv: [], files: working, options: { env: { EDITOR: "true" } } },
+    usage: { argv: [], files: working, options: { env: { EDITOR: "", VISUAL: "" } } },
+    failure: { argv: [], files: working, options: { env: { EDITOR: "false" } } },
   },
   exec: {
     success: { argv: ["-e", 'console.log("hello"); return (await odd.structured()).answer'], files: working },
@@ -139,7 +163,7 @@ export const table: Record<string, Cases> = {
   search: {
     success: { argv: ["structured", "--limit", "1"], files: working, before: [["gen"]] },
     usage: { argv: ["--limit", "1"] },
-    failure: { argv: ["structured"], files: working },
+    failure: { argv: ["structured server:nope"], files: working, before: [["gen"]] },
     json: [
       { argv: ["odd", "--detail", "names"], files: working, before: [["gen"]] },
       { argv: ["odd", "--detail", "full"], files: working, before: [["gen"]] },

@@ -80,7 +80,7 @@ describe("the waterfall", () => {
     const { stdout } = await run(["last", "--limit", "2"]);
     expect(stdout).toContain("TOOL_FAILED");
     expect(stdout).toContain("cancelled");
-    expect(stdout).toContain("… 2 calls more that took less time: 750 ms in all");
+    expect(stdout).toContain("… 2 more calls that took less time: 750 ms in total");
   });
 
   test("as JSON it is the record", async () => {
@@ -159,7 +159,7 @@ test("--html writes the page, over an older one, and says where; or that it cann
   await write(known);
   folder.write("out.html", "old");
   const { exitCode, stdout, stderr } = await run(["last", "--html", "out.html"]);
-  expect([exitCode, stdout, stderr]).toEqual([0, "", `Written: ${join(folder.path, "out.html")}\n`]);
+  expect([exitCode, stdout, stderr]).toEqual([0, "", `Wrote ${join(folder.path, "out.html")}\n`]);
   expect(readFileSync(join(folder.path, "out.html"), "utf8")).toStartWith("<!doctype html>");
   expect(await run(["last", "--html", "claudikins.json/x.html"])).toMatchObject({ exitCode: 2, stdout: "" });
 });
@@ -168,9 +168,9 @@ test("--clear forgets those of this config, or one", async () => {
   await write(known);
   const [one, other] = [await write({ at }), await write({ config: null })];
   expect(await run(["--clear", one.id, "--json"])).toMatchObject({ stdout: `{"cleared":["${one.id}"]}\n` });
-  expect(await run(["--clear"])).toMatchObject({ exitCode: 0, stderr: "Forgotten: 1 execution.\n" });
+  expect(await run(["--clear"])).toMatchObject({ exitCode: 0, stderr: "Deleted: 1 execution.\n" });
   expect(readSummaries(path()).map(({ id }) => id)).toEqual([other.id]);
-  expect(await run(["--clear"])).toMatchObject({ exitCode: 0, stderr: "There was nothing to forget.\n" });
+  expect(await run(["--clear"])).toMatchObject({ exitCode: 0, stderr: "There was nothing to delete.\n" });
   expect(statSync(path()).isDirectory()).toBe(true);
   expect(existsSync(join(path(), `${other.id}.json`))).toBe(true);
 });

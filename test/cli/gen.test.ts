@@ -56,9 +56,9 @@ test("--check: a registry that is old, one that is current, and one that cannot 
     shop  2  5  N ms  stale
     notes  1  4  N ms  stale
 
-    error: The registry in FOLDER/.claudikins/registry is not current: 14 files
+    error: The registry in FOLDER/.claudikins/registry is out of date: 14 files
 
-    hint: Generate it again: claudikins gen
+    hint: To update it: claudikins gen
     --- exit code 1
     "
   `);
@@ -67,7 +67,7 @@ test("--check: a registry that is old, one that is current, and one that cannot 
   expect(await shown(["gen", "--check"])).toMatchInlineSnapshot(`
     "$ claudikins gen --check
     --- stdout
-    Current: 3 tools of 2 servers in FOLDER/.claudikins/registry
+    Up to date: 3 tools of 2 servers in FOLDER/.claudikins/registry
     --- stderr
     server  tools  differences  time  state
     shop  2  0  N ms  ok
@@ -98,11 +98,11 @@ test("--check: a registry that is old, one that is current, and one that cannot 
     error: Server "broken" did not start: its process exited with code 3
       | warming up
       | fatal: no database at db://nowhere
-    hint: To see more, run its command from the config by hand.
+    hint: Run its command from the config by hand to see more.
 
-    error: The registry in FOLDER/.claudikins/registry is not current: 10 files
+    error: The registry in FOLDER/.claudikins/registry is out of date: 10 files
 
-    hint: Generate it again: claudikins gen
+    hint: To update it: claudikins gen
     --- exit code 1
     "
   `);
@@ -121,8 +121,8 @@ test("--check --json: the report on stdout when all is current, with the error w
     stderr: {
       error: {
         code: "REGISTRY_STALE",
-        message: `The registry in ${registry} is not current: 9 files`,
-        hint: "Generate it again: claudikins gen",
+        message: `The registry in ${registry} is out of date: 9 files`,
+        hint: "To update it: claudikins gen",
       },
       report: {
         folder: registry,
@@ -175,16 +175,16 @@ test("--server, --category: some of them, and what there is for one that there i
     --- stderr
     error: No server is called "shopp"
 
-    hint: Did you mean shop? There are: shop, notes, more, broken.
+    hint: Did you mean shop? Available: shop, notes, more, broken.
     --- exit code 2
     "
   `);
   expect(await shown(["gen", "--category", "busy"])).toMatchInlineSnapshot(`
     "$ claudikins gen --category busy
     --- stderr
-    error: No server of the config is in the category "busy"
+    error: No configured server is in the category "busy"
 
-    hint: There are: business, other, tests.
+    hint: Available: business, other, tests.
     --- exit code 2
     "
   `);
@@ -220,7 +220,7 @@ test("--clean says what it took", async () => {
     server  tools  written  removed  time  state
     shop  1  0  0  N ms  ok
 
-    Removed, belonged to no server:
+    Removed, because they belonged to no server:
       other/old/client.ts
       other/old/example.ts
       other/old/index.ts

@@ -55,16 +55,17 @@ test("what is found is one table; with a flag it is written, and the hosts are r
     github  claude-code, cursor  stdio  -  -  -
     keyed  cursor  stdio  KEY_OF_MINE  -  -
     docs  cursor  http  -  -  -
+    docs-claude-code  claude-code  http  -  -  -
     --- stderr
 
     Wrote FOLDER/.config/claudikins/claudikins.json
-    Rewired claude-code: FOLDER/.claude.json
-    Rewired cursor: FOLDER/.cursor/mcp.json
-    Start your agent anew. To have everything as it was: claudikins restore
+    Changed claude-code: FOLDER/.claude.json
+    Changed cursor: FOLDER/.cursor/mcp.json
+    Restart your agents to use claudikins. To undo this: claudikins restore
     --- exit code 0
     "
   `);
-  expect(Object.keys(config().mcpServers)).toEqual(["github", "keyed", "docs"]);
+  expect(Object.keys(config().mcpServers)).toEqual(["github", "keyed", "docs", "docs-claude-code"]);
   expect(config().mcpServers.docs.url).toEndWith("another-4711");
   expect(Object.keys(json(".claude.json").mcpServers)).toEqual(["claudikins"]);
   expect(await shown(["restore"])).toMatchInlineSnapshot(`
@@ -87,11 +88,12 @@ test("without consent only the config is written", async () => {
     github  claude-code, cursor  stdio  -  -  -
     keyed  cursor  stdio  KEY_OF_MINE  -  -
     docs  cursor  http  -  -  -
+    docs-claude-code  claude-code  http  -  -  -
     --- stderr
 
     Wrote FOLDER/.config/claudikins/claudikins.json
 
-    The hosts are as they were. To rewire them: claudikins init --apply
+    Your agents' settings were not changed. To change them: claudikins init --apply
     --- exit code 0
     "
   `);
@@ -107,6 +109,7 @@ test("each line of what would change, and nothing is written", async () => {
   expect(await shown(["init", "--no-start", "--dry-run"])).toMatchInlineSnapshot(`
     "$ claudikins init --no-start --dry-run
     --- stdout
+    Codex (FOLDER/.codex/config.toml): 1 server
     server  from  transport  needs  tools  tokens (about)
     github  codex  stdio  -  -  -
 
@@ -138,6 +141,9 @@ test("each line of what would change, and nothing is written", async () => {
     +command = "BUN"
     +args = ["ROOT/src/main.ts", "serve"]
     +
+    --- stderr
+
+    Nothing was written. To make these changes: claudikins init
     --- exit code 0
     "
   `);
@@ -150,12 +156,12 @@ describe("servers of the same name that are different", () => {
     expect(await shown(["init", "--no-start", "--apply"])).toMatchInlineSnapshot(`
       "$ claudikins init --no-start --apply
       --- stderr
-      error: A name stands for different servers:
+      error: One name refers to different servers:
         docs
-          claude-code: https://docs.example.com/mcp?key=***, with another secret or setting
-          cursor: https://docs.example.com/mcp?key=***, with another secret or setting
+          claude-code: https://docs.example.com/mcp?key=***, with a different secret or setting
+          cursor: https://docs.example.com/mcp?key=***, with a different secret or setting
 
-      hint: Say whose counts, for example --prefer cursor, or keep them all: --keep-both. Nothing was changed.
+      hint: To keep all of them under different names: --keep-both. To import only one and leave the others where they are: --prefer docs=cursor. To let the servers of cursor keep their names and rename the others: --prefer cursor. Nothing was changed.
       --- exit code 2
       "
     `);
@@ -173,12 +179,14 @@ describe("servers of the same name that are different", () => {
     });
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      "docs stands for different servers:\n  1  claude-code: https://docs.example.com/mcp?key=***, with another secret or setting\n  2  cursor: https://docs.example.com/mcp?key=***, with another secret or setting\n  3  all of them, under different names\n",
+      "docs refers to different servers:\n  1  claude-code: https://docs.example.com/mcp?key=***, with a different secret or setting\n  2  cursor: https://docs.example.com/mcp?key=***, with a different secret or setting\n  3  all of them, under different names\n",
     );
-    expect(stderr.match(/Which one\? 1 to 3: /g)).toHaveLength(3);
-    expect(stderr).toContain("Rewire them? Each file is kept for claudikins restore. [y/N] ");
+    expect(stderr.match(/Choose 1 to 3: /g)).toHaveLength(3);
+    expect(stderr).toContain("Change them? claudikins restore brings the originals back. [y/N] ");
     expect(config().mcpServers.docs.url).toEndWith("s3cr3t-0815");
-    expect(Object.keys(json(".cursor/mcp.json").mcpServers)).toEqual(["claudikins"]);
+    // The other one stays where it is, and the person is told.
+    expect(Object.keys(json(".cursor/mcp.json").mcpServers)).toEqual(["docs", "claudikins"]);
+    expect(stderr).toContain("note: docs stays in ");
   });
 
   test("who says nothing has said no", async () => {
@@ -231,8 +239,8 @@ test("servers are started, and their definitions counted; one that fails keeps n
   expect(JSON.parse(found.stdout).tools[0].id).toBe("everything.echo");
 });
 
-test("a dry run starts the servers, and still writes nothing", async () => {
-  folder.write(".claude.json", { mcpServers: { odd: fixture("odd") } });
+test("a dry run starts the servers, and still writes nothing, also where one says that its tools have changed", async () => {
+  folder.write(".claude.json", { mcpServers: { odd: fixture("odd"), everything: everything() } });
   const { exitCode, stdout } = await run(["init", "--dry-run", "--json"]);
   expect([exitCode, JSON.parse(stdout).servers[0].tools]).toEqual([0, expect.any(Number)]);
   expect([existsSync(join(folder.path, ".config")), existsSync(join(folder.path, ".local"))]).toEqual([false, false]);
@@ -287,21 +295,14 @@ test("the JSON says all there is to know, and no secret", async () => {
   expect(dry.stdout).not.toContain(token);
 });
 
-test("another config file, which claudikins is told of; in the project its files find it", async () => {
-  folder.write(".claude.json", { mcpServers: { a: { command: "a" } } });
-  folder.write("project/.mcp.json", { mcpServers: { b: { command: "b" } } });
+test("another config file, of which the hosts' entries tell claudikins", async () => {
+  folder.write(".claude.json", { mcpServers: { a: { command: "a", env: { TOKEN: "s3cr3t-0815" } } } });
   const cwd = join(folder.path, "project");
-  const env = { HOME: folder.path };
-  folder.write(".codeium/windsurf/mcp_config.json", {
-    mcpServers: { c: { command: "c", env: { TOKEN: "s3cr3t-0815" } } },
-  });
-  const { stderr } = await run(["init", "--no-start", "--apply", "--project", "--config", "claudikins.json"], {
-    cwd,
-    env,
-  });
-  expect(stderr).toContain(`warning: ${join(cwd, "claudikins.json")} has secrets in it: keep it out of git`);
-  expect(Object.keys(json("project/claudikins.json").mcpServers)).toEqual(["a", "b", "c"]);
-  expect(json("project/.mcp.json").mcpServers.claudikins).toMatchObject({ command: "claudikins", args: ["serve"] });
+  folder.write("project/README.md", "");
+  const argv = ["init", "--no-start", "--apply", "--config", "claudikins.json"];
+  const { stderr } = await run(argv, { cwd, env: { HOME: folder.path } });
+  expect(stderr).toContain(`warning: ${join(cwd, "claudikins.json")} contains secrets: keep it out of git`);
+  expect(Object.keys(json("project/claudikins.json").mcpServers)).toEqual(["a"]);
   expect(json(".claude.json").mcpServers.claudikins.args).toEqual([
     ...(Bun.isStandaloneExecutable ? [] : [join(root, "src", "main.ts")]),
     "serve",
@@ -314,9 +315,9 @@ test("where there is nothing: what to do instead", async () => {
   expect(await shown(["init"])).toMatchInlineSnapshot(`
     "$ claudikins init
     --- stderr
-    error: No host on this machine has an MCP server
+    error: No agent on this machine has an MCP server
 
-    hint: Add one by its name, for example: claudikins add context7
+    hint: Add a server by its name, for example: claudikins add context7
     --- exit code 2
     "
   `);
@@ -326,10 +327,10 @@ test("where there is nothing: what to do instead", async () => {
 });
 
 test.each([
-  [["init", "--host", "curser"], 'No host is called "curser"', "Did you mean cursor?"],
-  [["init", "--prefer", "codx"], 'No host is called "codx"', "Did you mean codex?"],
+  [["init", "--host", "curser"], 'Unknown agent "curser"', "Did you mean cursor?"],
+  [["init", "--prefer", "codx"], 'Unknown agent "codx"', "Did you mean codex?"],
   [["init", "--timeout", "soon"], "--timeout takes a time", ""],
-  [["restore", "--host", "vs code"], 'No host is called "vs code"', "Did you mean vscode?"],
+  [["restore", "--host", "vs code"], 'Unknown agent "vs code"', "Did you mean vscode?"],
 ])("%j is refused", async (argv, message, hint) => {
   const { exitCode, stdout, stderr } = await run(argv);
   expect([exitCode, stdout]).toEqual([2, ""]);

@@ -114,11 +114,11 @@ test("a broken server is named with its repair, and keeps none of the others", a
   expect(stderr).toContain("Not listed: needy (needs NOT_SET");
   const named = await run(["tools", "my.rec", "needy"]);
   expect([named.exitCode, named.stdout.split("\n").length]).toEqual([2, 4]);
-  expect(named.stderr).toMatch(/^Not listed: needy \(Server "needy" needs NOT_SET, .*\)\n$/);
+  expect(named.stderr).toMatch(/^Not listed: needy \(Server "needy" needs NOT_SET in the environment.*\)\n$/);
   const json = await run(["tools", "broken", "needy", "--json"]);
   expect([json.exitCode, json.stdout]).toEqual([4, ""]);
   expect(JSON.parse(json.stderr)).toMatchObject({
-    error: { code: "SERVER_UNAVAILABLE", message: "2 servers cannot be asked for their tools: broken, needy" },
+    error: { code: "SERVER_UNAVAILABLE", message: "2 servers could not list their tools: broken, needy" },
     list: { tools: [], missing: [{ server: "broken" }, { server: "needy", code: "NEEDS_VARIABLE" }] },
   });
 });
@@ -147,42 +147,42 @@ test("what is meant by other words", async () => {
   expect(texts.join("\n")).toMatchInlineSnapshot(`
     "$ claudikins list tols
     --- stderr
-    error: list shows servers or tools, got "tols"
+    error: list takes servers or tools; got "tols"
 
     hint: Did you mean tools?
     --- exit code 2
 
     $ claudikins list my.rec
     --- stderr
-    error: list shows servers or tools, got "my.rec"
+    error: list takes servers or tools; got "my.rec"
 
-    hint: The tools of a server: claudikins list tools my.rec
+    hint: To list the tools of a server: claudikins list tools my.rec
     --- exit code 2
 
     $ claudikins list servers my.rec
     --- stderr
-    error: "my.rec" is for tools
+    error: "my.rec" works only with list tools
 
-    hint: claudikins list tools my.rec
+    hint: Run claudikins list tools my.rec
     --- exit code 2
 
     $ claudikins list --detailed
     --- stderr
-    error: --detailed is for tools
+    error: --detailed works only with list tools
 
-    hint: claudikins list tools --detailed
+    hint: Run claudikins list tools --detailed
     --- exit code 2
 
     $ claudikins list tools --check
     --- stderr
-    error: --check is for servers: claudikins list --check
+    error: --check works only with servers: claudikins list --check
     --- exit code 2
 
     $ claudikins list tools myrec
     --- stderr
     error: No server is called "myrec"
 
-    hint: Did you mean my.rec? There are: my.rec.
+    hint: Did you mean my.rec? Available: my.rec.
     --- exit code 2
     "
   `);

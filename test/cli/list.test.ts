@@ -97,7 +97,7 @@ describe("list", () => {
       server  transport  state  tools  description
       demo  stdio bun  not started  -  the made-up back office of a small shop: orders, customers, stock, tickets
       --- stderr
-      No config file: this is the built-in demo.
+      No config file: using the built-in demo server.
 
       --- exit code 0
       "
@@ -115,7 +115,7 @@ describe("list", () => {
     configure();
     const { stdout } = await run(["list"], { terminal: true, columns: 50 });
     expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(50);
-    expect(stdout).toContain("needs A_…");
+    expect(stdout).toContain("needs A…");
     expect(stdout).toBe(Bun.stripANSI(stdout));
   });
 });
@@ -136,11 +136,11 @@ describe("list --check", () => {
         | warming up
         | fatal: no database at db://nowhere
 
-      hint: To see more, run its command from the config by hand.
+      hint: Run its command from the config by hand to see more.
 
-      error: Server "needs a token" needs A_TOKEN, B_TOKEN, which the environment does not have
+      error: Server "needs a token" needs A_TOKEN, B_TOKEN in the environment
 
-      hint: Set A_TOKEN, B_TOKEN before starting claudikins, or give a default in the config: \${A_TOKEN:-value}.
+      hint: Set A_TOKEN, B_TOKEN before starting claudikins, or add a default to the config: \${A_TOKEN:-value}.
       --- exit code 4
       "
     `);
@@ -201,7 +201,7 @@ describe("list --check", () => {
       my far  http HOST  signed out  -  -  -
       --- stderr
 
-      error: Server "my far" cannot be used: it wants a sign-in (401)
+      error: Server "my far" cannot be used: it needs a sign-in (401)
 
       hint: claudikins auth login 'my far'
       --- exit code 3
@@ -212,7 +212,7 @@ describe("list --check", () => {
       {
         server: "my far",
         state: "signed out",
-        why: "it wants a sign-in (401)",
+        why: "it needs a sign-in (401)",
         hint: "claudikins auth login 'my far'",
         problem: { code: "AUTH_REQUIRED" },
       },
@@ -225,7 +225,7 @@ describe("list --check", () => {
         {
         "server": "my far",
         "tools": [],
-        "problem": "signed out: it wants a sign-in (401). claudikins auth login 'my far'"
+        "problem": "signed out: it needs a sign-in (401). claudikins auth login 'my far'"
         }
       ]
       --- stderr
@@ -236,7 +236,7 @@ describe("list --check", () => {
     expect(await shown(["exec", "-e", "return await servers['my far'].echo({})"])).toMatchInlineSnapshot(`
       "$ claudikins exec -e return await servers['my far'].echo({})
       --- stderr
-      error: ToolError: Server "my far" cannot be used: it wants a sign-in (401)
+      error: ToolError: Server "my far" cannot be used: it needs a sign-in (401)
         --> main.ts:1:36
         1 | return await servers['my far'].echo({})
         |  ^

@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { Io } from "../../src/cli/io.ts";
 import { run } from "../../src/cli/run.ts";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -13,7 +13,7 @@ setDefaultTimeout(30_000);
 async function stderrAt(level: string): Promise<string> {
   using folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: { odd: fixture("odd") } });
-  const command = [...fromSource, "exec", "-e", "return odd.structured()"];
+  const command = [...claudikinsCommand, "exec", "-e", "return odd.structured()"];
   const { stdout, stderr } = await runProgram(command, { cwd: folder.path, env: { CLAUDIKINS_LOG: level } });
   expect(JSON.parse(stdout)).toEqual({ answer: 42 });
   return stderr;
@@ -22,7 +22,7 @@ async function stderrAt(level: string): Promise<string> {
 test("info tells when servers come and go, debug also what they do wrong, silent nothing", async () => {
   const info = await stderrAt("info");
   expect(info).toMatch(/odd is ready after \d+ ms \(process \d+\)/);
-  expect(info).toContain("odd was ended: claudikins is closing");
+  expect(info).toContain("odd was stopped: claudikins is closing");
   expect(info).not.toContain("JSON-RPC");
   expect(await stderrAt("debug")).toContain("odd: not a JSON-RPC message: INFO: starting");
   expect(await stderrAt("silent")).toMatch(/^\[1 call · [\d,]+ ms.*\]\n$/);
@@ -38,7 +38,7 @@ test("--verbose is the same for one command, before it or behind it, without sec
     ["exec", "-e", code, "--verbose"],
   ]) {
     const env = { CLAUDIKINS_LOG: "silent" };
-    const { exitCode, stdout, stderr } = await runProgram([...fromSource, ...words], { cwd: folder.path, env });
+    const { exitCode, stdout, stderr } = await runProgram([...claudikinsCommand, ...words], { cwd: folder.path, env });
     expect([exitCode, stdout]).toEqual([0, "42\n"]);
     expect(stderr).toMatch(/shop is ready after \d+ ms \(process \d+\)/);
     expect(stderr).toContain("shop (shop): ***");
@@ -80,7 +80,7 @@ test.each([["stats"], ["logs"], ["exec"]])("a level that there is not, for %s", 
 
 test("a level that there is not", async () => {
   using folder = temporaryFolder();
-  const ended = await runProgram([...fromSource, "exec", "-e", "1"], {
+  const ended = await runProgram([...claudikinsCommand, "exec", "-e", "1"], {
     cwd: folder.path,
     env: { CLAUDIKINS_LOG: "loud" },
   });

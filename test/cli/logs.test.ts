@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -77,33 +77,38 @@ TIME PID end     by claudikins: claudikins is closing
   expect(JSON.parse((await logs("shop", "--path", "--json")).stdout)).toEqual({ path });
 });
 
-test("which logs there are: of this config, or of all; also of servers that are not in it any more", async () => {
+test("a server that could not be added is not among the servers, and its log can be read all the same", async () => {
+  configure({ shop: fixture("chatty") });
+  const { command, args } = fixture("crash-on-start");
+  expect((await run("add", "crash", "--", command, ...args)).exitCode).toBe(4);
+  expect((await logs()).stdout).toBe("");
+  expect(JSON.parse((await logs("--json")).stdout)).toEqual({ logs: [] });
+  expect((await logs("crash")).stdout).toContain("fatal: no database");
+});
+
+test("which logs there are: of the servers of this config, or of all", async () => {
   expect(await logs()).toEqual({
     exitCode: 0,
     stdout: "",
-    stderr: "No server has a log yet: one begins when a server is started.\n",
+    stderr: "There are no logs yet: a log is created when a server starts.\n",
   });
   await say("hello");
   await say("hello", "big_shop");
   const other = folder.write("other/claudikins.json", { mcpServers: { shop: fixture("chatty") } });
   await run("exec", "--config", other, "-e", "shop.write({ text: 'from another' })");
   configure({ shop: fixture("chatty") });
-  expect((await logs()).stdout).toBe(
-    `server                        last line  size
-big shop (not in the config)  just now   1 kB
-shop                          just now   1 kB
-`,
-  );
+  // One that is not in the config is a note, and is listed where all are wanted.
+  expect(await logs()).toEqual({
+    exitCode: 0,
+    stdout: "server  last line  size\nshop    just now   1 kB\n",
+    stderr: "note: 1 more log of servers that are not in the config: claudikins logs --all\n",
+  });
   const { logs: found } = JSON.parse(shown(await logs("--json")).stdout);
   expect(found).toEqual([
-    expect.objectContaining({
-      server: "big shop",
-      config: "FOLDER/claudikins.json",
-      lastAt: "TIME",
-      isConfigured: false,
-    }),
     expect.objectContaining({ server: "shop", config: "FOLDER/claudikins.json", lastAt: "TIME", isConfigured: true }),
   ]);
+  const { logs: all } = JSON.parse(shown(await logs("--all", "--json")).stdout);
+  expect(all).toContainEqual(expect.objectContaining({ server: "big shop", isConfigured: false }));
   expect((await logs("--all")).stdout).toContain(other);
   expect((await logs("big shop")).stdout).toContain("hello");
   expect((await logs("shop")).stdout).not.toContain("another");
@@ -123,7 +128,8 @@ test("of the demo", async () => {
 test("of a server that the daemon holds: its one start, what it said to all, and why it was ended; traces go through it", async () => {
   mkdirSync(join(folder.path, "run"), { mode: 0o700 });
   const shared = { ...env, XDG_RUNTIME_DIR: join(folder.path, "run"), CLAUDIKINS_DAEMON: "on" };
-  const claudikins = (...argv: string[]) => runProgram([...fromSource, ...argv], { cwd: folder.path, env: shared });
+  const claudikins = (...argv: string[]) =>
+    runProgram([...claudikinsCommand, ...argv], { cwd: folder.path, env: shared });
   const code = (text: string) => `await shop.write({ text: "${text}\\n" })`;
   try {
     expect((await claudikins("exec", "-e", code("from the first"))).exitCode).toBe(0);
@@ -149,14 +155,14 @@ test("of a server that the daemon holds: its one start, what it said to all, and
 test("they are removed", async () => {
   await say("hello");
   await say("hello", "big_shop");
-  expect(await logs("shop", "--clear")).toEqual({ exitCode: 0, stdout: "", stderr: "Removed: shop\n" });
+  expect(await logs("shop", "--clear")).toEqual({ exitCode: 0, stdout: "", stderr: "Deleted the logs of: shop\n" });
   expect(await logs("shop")).toEqual({
     exitCode: 0,
     stdout: "",
-    stderr: "Nothing was logged of shop yet: its log begins when it is started.\n",
+    stderr: "shop has no log yet: the log is created when the server starts.\n",
   });
   expect((await logs("--clear", "--json")).stdout).toBe('{"cleared":["big shop"]}\n');
-  expect((await logs("--clear")).stderr).toBe("There was no log.\n");
+  expect((await logs("--clear")).stderr).toBe("There were no logs to delete.\n");
 });
 
 describe("nothing is kept", () => {
@@ -164,37 +170,40 @@ describe("nothing is kept", () => {
     configure({ shop: fixture("chatty", folder.path) }, { logs: false });
     await say("hello");
     expect(existsSync(join(folder.path, "data", "claudikins", "logs"))).toBe(false);
-    expect((await logs("shop")).stderr).toBe('Nothing is kept: the config has "logs": false.\n');
+    expect((await logs("shop")).stderr).toBe('Logging is off: the config has "logs": false.\n');
   });
 
   test("where nothing can be written, and everything else goes on", async () => {
     folder.write("data/claudikins/logs", "a file in the place of the folder");
     await say("hello");
     expect((await logs("shop")).exitCode).toBe(0);
-    const { stderr } = await runProgram([...fromSource, "exec", "-e", "shop.write({ text: 'x' })", "--verbose"], {
-      cwd: folder.path,
-      env,
-    });
-    expect(stderr.match(/The log .* is not written/g)).toHaveLength(1);
+    const { stderr } = await runProgram(
+      [...claudikinsCommand, "exec", "-e", "shop.write({ text: 'x' })", "--verbose"],
+      {
+        cwd: folder.path,
+        env,
+      },
+    );
+    expect(stderr.match(/The log .* cannot be written/g)).toHaveLength(1);
   });
 });
 
 test.each([
-  [["shp"], 'error: No server is called "shp", and there is no log of one\n\nhint: Did you mean shop?\n'],
-  [["--follow"], "error: --follow needs a server\n\nhint: Which ones have a log: claudikins logs\n"],
-  [["--since", "1h"], "error: --since needs a server\n\nhint: Which ones have a log: claudikins logs\n"],
+  [["shp"], 'error: No server is called "shp", and no log has that name\n\nhint: Did you mean shop?\n'],
+  [["--follow"], "error: --follow needs a server\n\nhint: To list the logs: claudikins logs\n"],
+  [["--since", "1h"], "error: --since needs a server\n\nhint: To list the logs: claudikins logs\n"],
   [["shop", "--all"], "error: Give a server or --all, not both\n"],
   [["shop", "--since", "soon"], 'error: --since takes a time like 30s, 10m, 2h or 3d; got "soon"\n'],
   [["shop", "-n", "0"], 'error: --lines takes a whole number from 1 to 1000000; got "0"\n'],
-  [["shop", "--clear", "-f"], "error: --clear shows no lines: not with --follow\n"],
-  [["shop", "--path", "--clear"], "error: --path shows no lines: not with --clear\n"],
+  [["shop", "--clear", "-f"], "error: --clear cannot be used with --follow\n"],
+  [["shop", "--path", "--clear"], "error: --path cannot be used with --clear\n"],
 ])("%j is refused", async (argv, stderr) => {
   expect(await logs(...argv)).toEqual({ exitCode: 2, stdout: "", stderr });
 });
 
 describe("--follow", () => {
   const start = (...argv: string[]) =>
-    Bun.spawn([...fromSource, "logs", "shop", "--follow", ...argv], {
+    Bun.spawn([...claudikinsCommand, "logs", "shop", "--follow", ...argv], {
       cwd: folder.path,
       env: testEnvironment(env),
       stdout: "pipe",

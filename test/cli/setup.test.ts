@@ -70,7 +70,7 @@ test("what is not there yet, once; a server that fails stops nothing", async () 
     ["folder", "FOLDER/.claudikins/workspace", "unchanged"],
   ]);
   expect(statSync(at(".claudikins/registry/index.json")).mtimeMs).toBe(mtimeMs);
-  expect((await run(["setup"])).stdout).toStartWith("Nothing is left to do.\n");
+  expect((await run(["setup"])).stdout).toStartWith("Nothing to do.\n");
 });
 
 test("files that are gone are written again, and programs may be started again", async () => {
@@ -110,7 +110,7 @@ test("a dry run says it, and does nothing", async () => {
     false,
   ]);
   expect((await run(["setup", "--dry-run"])).stdout).toStartWith(
-    `Would make the registry folder: ${at(".claudikins/registry")}\n`,
+    `Would create the registry folder: ${at(".claudikins/registry")}\n`,
   );
 });
 
@@ -147,7 +147,7 @@ test("a folder that cannot be made stops only what needs it", async () => {
   const registry = await run(["setup"]);
   expect([registry.exitCode, registry.stdout]).toEqual([
     2,
-    expect.stringContaining(`Cannot make the folder ${at("taken/registry")}: `),
+    expect.stringContaining(`Cannot create the folder ${at("taken/registry")}: `),
   ]);
   expect(registry.stdout).not.toContain("Wrote");
 });
@@ -163,7 +163,7 @@ describe("the skill", () => {
     );
     expect(readFileSync(at(".agents/skills/claudikins/SKILL.md"), "utf8")).toBe(hookTexts.skill);
     expect(existsSync(skill())).toBe(false);
-    expect((await write(["--yes"])).stdout).toStartWith("Nothing is left to do.\n");
+    expect((await write(["--yes"])).stdout).toStartWith("Nothing to do.\n");
   });
 
   test("is asked about at a terminal, once", async () => {

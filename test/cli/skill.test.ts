@@ -56,7 +56,7 @@ describe("install", () => {
       "
     `);
     expect(everything()).toEqual(before);
-    expect(await remove()).toEqual({ exitCode: 0, stdout: "", stderr: "Nothing of ours is there.\n" });
+    expect(await remove()).toEqual({ exitCode: 0, stdout: "", stderr: "The skill is not installed.\n" });
   });
 
   test("for those that are used here: others share a folder", async () => {
@@ -138,7 +138,7 @@ describe("a section of CLAUDE.md", () => {
   test("takes the place of that of an earlier version", async () => {
     folder.write("project/CLAUDE.md", `# Mine\n\n${section("## Old\n")}\n\n# Below\n`);
     const { stdout } = await install("--project", "--host", "claude", "--claude-md");
-    expect(stdout).toContain(`Replaced our section in ${at("project/CLAUDE.md")} (claude-code)\n`);
+    expect(stdout).toContain(`Replaced the claudikins section in ${at("project/CLAUDE.md")} (claude-code)\n`);
     expect(read("project/CLAUDE.md")).toBe(`# Mine\n\n${section(memoryBody)}\n\n# Below\n`);
   });
 
@@ -159,9 +159,7 @@ describe("a section of CLAUDE.md", () => {
       2,
       `Wrote ${at("project/.claude/skills/claudikins/SKILL.md")} (claude-code)\n`,
     ]);
-    expect(stderr).toStartWith(
-      `error: ${at("project/CLAUDE.md")} does not have both marks of one claudikins section\n`,
-    );
+    expect(stderr).toStartWith(`error: ${at("project/CLAUDE.md")} does not have both marks of a claudikins section\n`);
     expect(read("project/CLAUDE.md")).toBe(text);
   });
 });
@@ -175,7 +173,7 @@ describe("a skill of our name", () => {
     expect([exitCode, stdout, stderr]).toEqual([
       2,
       "",
-      `error: ${at(path)} was not written by claudikins: it is left as it is\n\nhint: Move it away, or use --force, which does not keep it.\n`,
+      `error: ${at(path)} was not written by claudikins, so it is left unchanged\n\nhint: Move it away, or overwrite it with --force, which keeps no copy.\n`,
     ]);
     expect((await remove("--force")).exitCode).toBe(0);
     expect(read(path)).toBe("# Mine\n");
@@ -192,7 +190,7 @@ describe("a skill of our name", () => {
       {
         error: {
           code: "FILE_NOT_WRITABLE",
-          message: `${at(path)} has been changed since claudikins wrote it: it is left as it is`,
+          message: `${at(path)} has been changed since claudikins wrote it, so it is left unchanged`,
           hint: expect.any(String),
         },
         files: [{ kind: "skill", path: at(path), hosts: ["claude-code"], result: "failed", error: expect.any(String) }],
@@ -210,7 +208,7 @@ test("status", async () => {
   expect(await run(["skill", "status"])).toEqual({
     exitCode: 0,
     stdout: "",
-    stderr: "No agent has our skill. To write it: claudikins skill install\n",
+    stderr: "No agent has the skill. To install it: claudikins skill install\n",
   });
   await install("--host", "claude", "--claude-md");
   folder.write("project/.agents/skills/claudikins/SKILL.md", markedSkill("---\nname: claudikins\n---\n"));
@@ -228,15 +226,15 @@ test("status", async () => {
     ["section", "project", "/project/GEMINI.md", "changed"],
   ]);
   expect((await run(["skill", "status"])).stdout).toMatch(
-    /^what +for +state +hosts +file\nskill +user +current +claude-code /,
+    /^what +for +state +agents +file\nskill +user +current +claude-code /,
   );
 });
 
 test.each([
-  [["--user", "--project"], "Give --user or --project, not both"],
-  [["--host", "nobody"], 'No host is called "nobody"'],
-  [["--host", "claude-desktop"], "Claude Desktop reads no skills from a folder"],
-  [["--host", "cursor", "--claude-md"], "Cursor keeps what you tell it for all projects in no file"],
+  [["--user", "--project"], "Use --user or --project, not both"],
+  [["--host", "nobody"], 'Unknown agent "nobody"'],
+  [["--host", "claude-desktop"], "Claude Desktop does not read skills from a folder"],
+  [["--host", "cursor", "--claude-md"], "Cursor has no file for instructions that apply to all projects"],
 ])("refused: %j", async (flags, message) => {
   const before = everything();
   const { exitCode, stdout, stderr } = await install(...flags);

@@ -74,9 +74,9 @@ describe("the page", () => {
       results            25,100               50
       searches                0              300
       all                35,120            1,450
-      33,670 tokens kept out of contexts (95 %)
+      33,670 tokens kept out of the context (95 %)
 
-      Kept out, in tokens:
+      Kept out of the context, in tokens:
       DATE  0
       DATE  ##################### 8,700
       DATE  ############################################################ 24,970
@@ -85,12 +85,25 @@ describe("the page", () => {
       shop.list            12       2  1.0 min           400          25,000
       github.get-issue      1       0    1.0 h     1,234,567             100
 
-      Tokens are estimated: 4 characters each.
-      A result counts with 100,000 characters at most, since hosts show no more, and an image with 6,000.
-      Without: the same calls made by the agent itself, in a host that loads all definitions, once a session.
+      Tokens are estimated at 4 characters per token.
+      A result counts as at most 100,000 characters, because agents show no more. An image counts as 6,000.
+      Without: the agent makes the same calls itself and loads all definitions once per session.
+      Only tokens of agents connected to claudikins serve are counted, not output printed in a shell.
       --- exit code 0
       "
     `);
+  });
+
+  test("of a shell alone: its executions and calls, and no comparison of tokens", async () => {
+    write(0, (counts) => {
+      counts.addSums({ shellExecutions: 3 });
+      counts.addUse("shop", "list", { ...use, takenChars: 0, argumentChars: 0, resultChars: 600_000 });
+    });
+    const text = await shown(["--days", "1"]);
+    expect(text).toContain("0 sessions, 0 executions, 3 executions from a shell, 0 searches, 1 call");
+    expect(text).not.toContain("kept out");
+    expect(text).not.toContain("more than without");
+    expect(text).toContain("not output printed in a shell.");
   });
 
   test("of one server", async () => {
@@ -100,15 +113,15 @@ describe("the page", () => {
       --- stdout
       DATE to DATE: github, 1 call, 1.0 h in tools
 
-      Results that code took, in tokens:
+      Results that went to code, in tokens:
       DATE  0
       DATE  ############################################################ 100
 
       tool              calls  failed   time  result chars  tokens to code
       github.get-issue      1       0  1.0 h     1,234,567             100
 
-      Tokens are estimated: 4 characters each.
-      A result counts with 100,000 characters at most, since hosts show no more, and an image with 6,000.
+      Tokens are estimated at 4 characters per token.
+      A result counts as at most 100,000 characters, because agents show no more. An image counts as 6,000.
       --- exit code 0
       "
     `);
@@ -126,11 +139,11 @@ describe("the page", () => {
       readme               0    0 %      0      0
       none                 0    0 %      3      0
 
-      1 of 2 sessions came to the registry.
+      1 of 2 sessions used the registry.
 
-      sessions: by what a host's first access to the registry carried.
-      description: no mark. Nobody calls search_tools without having read its description; where another text led there too, its mark got lost.
-      files: first calls of generated files after a pause. shell: commands that carried a mark.
+      sessions: counted by the mark in an agent's first access to the registry.
+      description: no mark. Every caller of search_tools has read its description; if another text led there too, its mark was lost.
+      files: first calls of generated files after a pause. shell: commands with a mark.
       --- exit code 0
       "
     `);
@@ -147,12 +160,12 @@ describe("the page", () => {
   test("where more was spent than saved, that is what it says", async () => {
     write(0, (counts) => counts.addSums({ sessions: 1, definitionChars: 1_000, surfaceChars: 3_000 }));
     const { stdout } = await run(["--days", "1"]);
-    expect(stdout).toContain("500 tokens more than without: there was little to save\n");
+    expect(stdout).toContain("500 tokens more than without claudikins: there was little to save\n");
     expect(stdout).toContain("  -500\n");
   });
 
   test("of nothing", async () => {
-    expect(await run([])).toEqual({ exitCode: 0, stdout: "", stderr: "Nothing was counted yet.\n" });
+    expect(await run([])).toEqual({ exitCode: 0, stdout: "", stderr: "Nothing has been counted yet.\n" });
     expect(existsSync(ledger())).toBe(false);
   });
 
@@ -163,7 +176,7 @@ describe("the page", () => {
     expect({ exitCode, stderr }).toEqual({
       exitCode: 0,
       stderr:
-        "warning: The ledger's file totals.json was damaged, or of another version: it is kept as totals.damaged.json\n",
+        "warning: The ledger file totals.json was damaged or has an unknown version. It was kept as totals.damaged.json\n",
     });
     expect(stdout).toContain("13 calls");
   });
@@ -178,6 +191,7 @@ describe("as JSON", () => {
     expect(total).toEqual({
       sessions: 2,
       executions: 2,
+      shellExecutions: 0,
       searches: 1,
       calls: 13,
       failures: 2,
@@ -249,10 +263,13 @@ test("o200k is counted as the library that has it all counts it", () => {
 describe("refused", () => {
   test.each([
     [["--days", "0"], 'error: --days takes a whole number from 1 to 100; got "0"'],
-    [["--days", "3", "--all"], "error: Give --days or --all, not both"],
-    [["--hooks", "--server", "github"], "error: --hooks is of sessions, which have no server: not with --server"],
-    [["--reset", "--server", "x"], "error: --reset removes the whole ledger: not with --server"],
-    [["--server", "githup"], 'error: Nothing was counted of a server "githup"\n\nhint: Did you mean github?'],
+    [["--days", "3", "--all"], "error: Use --days or --all, not both"],
+    [
+      ["--hooks", "--server", "github"],
+      "error: --hooks counts sessions, which have no server: it cannot be used with --server",
+    ],
+    [["--reset", "--server", "x"], "error: --reset deletes the whole ledger: it cannot be used with --server"],
+    [["--server", "githup"], 'error: There are no figures for a server called "githup"\n\nhint: Did you mean github?'],
   ])("%j", async (argv, message) => {
     writeSome();
     const { exitCode, stdout, stderr } = await run(argv);
@@ -263,8 +280,8 @@ describe("refused", () => {
 
 test("--reset begins anew", async () => {
   writeSome();
-  expect(await run(["--reset"])).toEqual({ exitCode: 0, stdout: "", stderr: "The ledger is empty now.\n" });
-  expect((await run([])).stderr).toBe("Nothing was counted yet.\n");
+  expect(await run(["--reset"])).toEqual({ exitCode: 0, stdout: "", stderr: "The ledger is now empty.\n" });
+  expect((await run([])).stderr).toBe("Nothing has been counted yet.\n");
   expect((await run(["--reset", "--json"])).stdout).toBe('{"reset":true}\n');
 });
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { type LlmRequest, type Script, startLlm } from "../support/llm.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
@@ -11,7 +11,7 @@ import { type CliOptions, cli } from "./in-memory.ts";
 setDefaultTimeout(60_000);
 
 const key = "test-key-1234567";
-const [command, ...args] = [...fromSource, "demo"];
+const [command, ...args] = [...claudikinsCommand, "demo"];
 const demo = { command, args, category: "business" };
 
 let folder: TemporaryFolder;
@@ -115,10 +115,10 @@ describe("what goes wrong", () => {
   });
 
   test.each([
-    ["the key is refused", [{ status: 401 }], 3, "error: The model HOST/small does not know the key (401): no: 401"],
+    ["the key is refused", [{ status: 401 }], 3, "error: The model HOST/small does not accept the key (401): no: 401"],
     ["the model refuses", [{ refusal: "no" }], 1, "error: The model HOST/small refused to answer"],
     ["it is none", [{ status: 404 }], 4, "error: The model HOST/small cannot be used: there is no model small, or"],
-    ["nonsense", [{ text: "perhaps" }], 1, "error: HOST/small chose no tool that there is, twice"],
+    ["nonsense", [{ text: "perhaps" }], 1, "error: HOST/small chose a tool that does not exist, twice"],
   ])("%s", async (_, script, code, message) => {
     await withModel(script, async () => {
       const { exitCode, stdout, stderr } = await run(["order ord_00042"]);
@@ -138,7 +138,7 @@ describe("what goes wrong", () => {
   test("--timeout is for all of it", async () => {
     await withModel([{ hangs: true }], async () => {
       const { exitCode, stderr } = await run(["--timeout", "300ms", "order ord_00042"]);
-      expect([exitCode, lines(stderr)[0]]).toEqual([4, "error: The task was not done within 300ms"]);
+      expect([exitCode, lines(stderr)[0]]).toEqual([4, "error: The task did not finish within 300ms"]);
     });
   });
 
@@ -176,7 +176,7 @@ describe("with no model configured", () => {
     ]);
     expect(await run(["--model", "acme", "order"])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("No model is configured, and acme is no preset"),
+      stderr: expect.stringContaining("No model is configured, and acme is not a preset"),
     });
   });
 
@@ -193,7 +193,7 @@ test("at a terminal it is asked for what is missing, and what has to be confirme
     config.mcpServers.demo.confirm = "always";
     folder.write("claudikins.json", config);
     const env = { HOME: folder.path, A_KEY: key };
-    await using terminal = atTerminal([...fromSource, "run", "look at an order"], { cwd: folder.path, env });
+    await using terminal = atTerminal([...claudikinsCommand, "run", "look at an order"], { cwd: folder.path, env });
     await terminal.see("demo.get_order needs order_id");
     await terminal.see("order_id: ");
     terminal.type("ord_00042\r");

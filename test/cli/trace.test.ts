@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { processesLeft, runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -64,7 +64,7 @@ test("a line for each message on stderr, without secrets; stdout is what it was"
 test("call has both as well: of a call that the daemon would answer too", async () => {
   mkdirSync(join(folder.path, "run"), { mode: 0o700 });
   const env = { XDG_RUNTIME_DIR: join(folder.path, "run"), HOME: folder.path, CLAUDIKINS_DAEMON: "on" };
-  const claudikins = (...argv: string[]) => runProgram([...fromSource, ...argv], { cwd: folder.path, env });
+  const claudikins = (...argv: string[]) => runProgram([...claudikinsCommand, ...argv], { cwd: folder.path, env });
   try {
     for (const flags of [[], ["--no-daemon"]]) {
       const call = [
@@ -151,7 +151,7 @@ test("a file that cannot be written is said before anything is done", async () =
 test.skipIf(!existsSync("/dev/full"))("a disk that is full ends the trace, and not the call", async () => {
   const { exitCode, stdout, stderr } = await exec(["--trace-file", "/dev/full"]);
   expect([exitCode, stdout]).toEqual([0, `${secret}\n`]);
-  expect(stderr.match(/warning: the trace is not written any more: ENOSPC/g)).toHaveLength(1);
+  expect(stderr.match(/warning: the trace file is no longer written: ENOSPC/g)).toHaveLength(1);
 });
 
 test("colours are for a person who watches, unless they want none", async () => {

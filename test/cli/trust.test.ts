@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
@@ -111,7 +111,7 @@ describe("a cloned project", () => {
 
   test("at a real terminal, exec asks in place and then runs its code", async () => {
     clone({ mcpServers: { odd: fixture("odd") } });
-    const command = [...fromSource, "exec", "-e", "return (await odd.structured()).answer"];
+    const command = [...claudikinsCommand, "exec", "-e", "return (await odd.structured()).answer"];
     await using person = atTerminal(command, { cwd: project, env: { HOME: home, CI: "" } });
     await person.see("start: ");
     await person.see("Trust this config? [y/N] ");
@@ -286,7 +286,7 @@ describe("a changed project", () => {
     await run(["trust", "--yes"]);
     clone(withToken("zyxwvuts87654321"));
     const { stderr } = await asking(["list"], ["n"]);
-    expect(stderr).toContain("a value that is not shown has changed");
+    expect(stderr).toContain("a hidden value has changed");
     expect(stderr).not.toMatch(/abcdefgh12345678|zyxwvuts87654321/);
     expect(readFileSync(storeFile(), "utf8")).not.toContain("abcdefgh12345678");
   });
@@ -365,7 +365,7 @@ describe("the command", () => {
     const file = clone({ mcpServers: { a: { command: "npx" } } });
     expect(await asking(["trust"], ["y"])).toMatchObject({ exitCode: 0, stdout: `Trusted ${file}\n` });
     expect(statSync(storeFile()).mode & 0o777).toBe(0o600);
-    expect((await run(["trust"])).stdout).toBe(`You trust ${file} already.\n`);
+    expect((await run(["trust"])).stdout).toBe(`${file} is already trusted.\n`);
   });
 
   test("takes a file or a folder from anywhere, lists what is trusted, and takes it back", async () => {
@@ -373,7 +373,7 @@ describe("the command", () => {
     await run(["trust", project, "--yes"], { cwd: home });
     const list = JSON.parse((await run(["trust", "--list", "--json"], { cwd: home })).stdout);
     expect(list.trusted).toMatchObject([{ config: file, servers: ["a"] }]);
-    expect((await run(["trust", file, "--revoke"], { cwd: home })).stdout).toContain("not trusted any more");
+    expect((await run(["trust", file, "--revoke"], { cwd: home })).stdout).toContain("is no longer trusted");
     expect((await run(["list"])).exitCode).toBe(2);
     expect(JSON.parse((await run(["trust", "--list", "--json"])).stdout)).toEqual({ trusted: [] });
   });

@@ -28,41 +28,45 @@ describe("help", () => {
       Usage: claudikins <command> [options]
 
       Set up:
-        setup        First steps: folders, tools, the skill; then what is left for you
-        init         Take over the MCP servers of your agents, and be their only one
-        restore      Undo that: give your agents their files back
-        add          Add a server: by its name, a command, an address, or an entry
-        remove       Take servers out, with their generated files
-        trust        Trust this project's config, which is used only then
-        auth         Sign in to servers on the network: login, logout, status
-        gen          Ask every server for its tools and write the registry
+        setup        Create folders, fetch tools and report what is left to do
+        init         Import your agents' MCP servers and put claudikins in their place
+        restore      Undo init: give your agents their original settings back
+        add          Add a server: a catalog name, a command, a URL or a pasted entry
+        remove       Remove servers and their generated files
+        disable      Turn off servers or single tools without removing them
+        enable       Turn servers or single tools back on
+        config       Find or edit the config file in use (path, edit)
+        trust        Review this project's config and trust it
+        auth         Sign in to remote servers (login, logout, status)
+        gen          Fetch the tools of every server and write the registry
 
-      Use:
-        search       Find tools by what they do; starts no server
-        list         Show the servers and what is known of them; --check starts them
-        call         Call one tool: server.tool name=value; the second call is warm
-        run          Do a task said in words: a small model picks the tool and calls it
-        exec         Run TypeScript that calls tools; only what it returns comes out
+      Use tools:
+        search       Find tools by what they do
+        list         List servers and their state; --check starts them
+        call         Call one tool: server.tool name=value
+        run          Run a task given in words; a small model picks and calls a tool
+        exec         Run TypeScript that calls tools; print only what it returns
 
       For agents:
-        serve        Be an MCP server for your agent: search_tools and execute_code
-        skill        Tell your agents how to work with us: install, remove, status
-        hooks        Texts that tell agents of us: print
+        serve        Run the MCP server that agents connect to (search_tools and
+                     execute_code)
+        skill        Teach your agents to use claudikins (install, remove, status)
+        hooks        Print texts that point agents to claudikins
 
-      Look after it:
-        doctor       Look at everything, and say what repairs what is wrong
-        trace        Show what was executed, its calls over the time
-        logs         Show what a server wrote on stderr, and how it ended
-        stats        Show what was called, and what it kept out of contexts
-        daemon       The process that keeps servers running between calls: status, logs, stop
-        completions  Make your shell complete what you type: bash, zsh, fish
-        demo         The built-in demo server: the back office of a small shop
+      Maintain:
+        doctor       Check the whole setup and suggest fixes
+        trace        Show recorded executions and the timeline of their calls
+        logs         Show what a server wrote to stderr and how it ended
+        stats        Show what was called and how many tokens it saved
+        daemon       Manage the process that keeps servers running between calls
+        completions  Print a completion script for bash, zsh or fish
+        demo         Run the built-in demo server: the back office of a small shop
 
-      Without a config file, everything works on the demo server. Try:
+      Without a config file, claudikins uses its built-in demo server. Try:
         claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'
-
       Help for a command: claudikins <command> --help
-      With --json, what goes wrong is {"error":{"code","message","hint"?}}, in one line on stderr.
+      With --json, errors on stderr are {"error":{"code","message","hint"?}}
+      Documentation: https://github.com/claudikins/claudikins/tree/main/docs
       --- exit code 0
       "
     `);
@@ -136,21 +140,21 @@ describe("refused", () => {
     {
       argv: ["exec", "a.ts", "b.ts"],
       message: 'Unexpected argument "b.ts"',
-      advice: "Quote an argument that has spaces.",
+      advice: "Quote arguments that contain spaces.",
     },
     {
       argv: ["search", "refund", "an", "order"],
       message: 'Unexpected argument "an"',
-      advice: "Quote an argument that has spaces.",
+      advice: "Quote arguments that contain spaces.",
     },
   ])("$argv", async ({ argv, message, advice }) => {
-    const hint = [advice, `Its flags and arguments: claudikins ${argv[0]} --help`].filter(Boolean).join(" ");
+    const hint = [advice, `For its flags and arguments: claudikins ${argv[0]} --help`].filter(Boolean).join(" ");
     expect(await refusal(...argv)).toBe(`error: ${message}\n\nhint: ${hint}\n`);
   });
 
   test("a flag in the place of a value", async () => {
     expect(await refusal("exec", "--config", "--eval", "1")).toBe(
-      "error: --config needs a value, and --eval looks like a flag\n\nhint: If it is the value: --config=--eval\n",
+      "error: --config needs a value, and --eval looks like a flag\n\nhint: If that is the value, write --config=--eval\n",
     );
   });
 
@@ -174,7 +178,7 @@ describe("refused", () => {
       "$ claudikins exec
       error: No code to run
 
-      hint: Give a file, --eval 'code', or - to read standard input. More: claudikins exec --help
+      hint: Give a file, --eval 'code', or - to read standard input. For all options: claudikins exec --help
 
       $ claudikins exec x.ts -e 1
       error: Give a file or --eval, not both
@@ -197,7 +201,7 @@ describe("refused", () => {
       $ claudikins exec -e 1 --config nope.json
       error: No config file at FOLDER/nope.json
 
-      hint: --config names it: create the file or leave the setting out.
+      hint: Create the file, or remove --config.
 
       $ claudikins search 
       error: The query is empty

@@ -124,7 +124,7 @@ describe("the end", () => {
     expect(await signOut(desk.server(), desk.store, { signal })).toBe(false);
     expect(await stats()).toMatchObject({ revocations: 1, problems: [] });
     expect(signInStatus(desk.server(), desk.store)).toEqual({ state: "signed out" });
-    expect(await desk.failure(desk.call())).toContain("it wants a sign-in (401)");
+    expect(await desk.failure(desk.call())).toContain("it needs a sign-in (401)");
   });
 
   test.each([{ revocation: false }, { revocation: "error" }] as const)("with %j", async (options) => {
@@ -182,8 +182,8 @@ describe("says what is wrong", () => {
     const page = await fetch(begun!.authorizationUrl, { redirect: "manual" });
     await forget();
     expect(await desk.failure(begun!.finish(new URL(page.headers.get("location")!)))).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be signed in to: its authorization server gave no token: invalid_client: no such client
-      hint: Begin again: claudikins auth login far"
+      "AUTH_REQUIRED: Cannot sign in to server "far": its authorization server issued no token: invalid_client: no such client
+      hint: Start again: claudikins auth login far"
     `);
     await desk.signIn();
     expect((await stats()).registrations).toBe(2);
@@ -201,8 +201,8 @@ describe("says what is wrong", () => {
     // What somebody else sent there has not ended it.
     await begun!.finish(redirect);
     expect(await desk.failure(begun!.finish(redirect))).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be signed in to: this sign-in is over already
-      hint: Begin again: claudikins auth login far"
+      "AUTH_REQUIRED: Cannot sign in to server "far": this sign-in is already done
+      hint: Start again: claudikins auth login far"
     `);
     await desk.call();
   });
@@ -270,8 +270,8 @@ describe("says what is wrong", () => {
     const text = await desk.failure(finish());
     expect(text).not.toMatch(/secret/);
     expect(text).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be signed in to: its authorization server gave no token: invalid_request:  [31mno lines grant_type=authorization_code&code=…&code_verifier=…&redirect_uri=… me:… xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
-      hint: Begin again: claudikins auth login far"
+      "AUTH_REQUIRED: Cannot sign in to server "far": its authorization server issued no token: invalid_request:  [31mno lines grant_type=authorization_code&code=…&code_verifier=…&redirect_uri=… me:… xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+      hint: Start again: claudikins auth login far"
     `);
     desk.expectSecrecy(["secret-code", "secret-of-the-client"]);
   });
@@ -279,8 +279,8 @@ describe("says what is wrong", () => {
   test("a refusal that calls itself a success is one", async () => {
     hostile({ "/register": register, "/token": () => Response.json({ error: "bad_verification_code" }) });
     expect(await desk.failure(finish())).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be signed in to: its authorization server gave no token: bad_verification_code
-      hint: Begin again: claudikins auth login far"
+      "AUTH_REQUIRED: Cannot sign in to server "far": its authorization server issued no token: bad_verification_code
+      hint: Start again: claudikins auth login far"
     `);
   });
 
@@ -288,8 +288,8 @@ describe("says what is wrong", () => {
     const page = () => new Response("x".repeat(2_000_000));
     hostile({ "/.well-known/oauth-authorization-server": page });
     expect(await desk.failure(finish())).toMatchInlineSnapshot(`
-      "PROTOCOL_ERROR: Server "far" cannot be signed in to: its authorization server answered with more than 1 MB
-      hint: That is its own fault: tell those who run it, or give it a token in the config, in its "headers"."
+      "PROTOCOL_ERROR: Cannot sign in to server "far": its authorization server sent more than 1 MB
+      hint: Report this to its operator, or add a token to its "headers" in the config."
     `);
   });
 
@@ -299,7 +299,7 @@ describe("says what is wrong", () => {
       const packed = gzipSync(Buffer.alloc(200 * 1_048_576, "[1,"));
       const bomb = () => new Response(packed, { headers: { "content-encoding": "gzip" } });
       hostile({ "/register": register, [path]: bomb });
-      expect(await desk.failure(finish())).toContain("its authorization server answered with more than 1 MB");
+      expect(await desk.failure(finish())).toContain("its authorization server sent more than 1 MB");
     },
   );
 
@@ -316,8 +316,8 @@ describe("says what is wrong", () => {
     const there = () => Response.redirect(`http://127.0.0.1:${away.port}/token`, 307);
     hostile({ "/register": register, "/token": there });
     expect(await desk.failure(finish())).toMatchInlineSnapshot(`
-      "PROTOCOL_ERROR: Server "far" cannot be signed in to: its authorization server answered with no token that OAuth knows
-      hint: That is its own fault: tell those who run it, or give it a token in the config, in its "headers"."
+      "PROTOCOL_ERROR: Cannot sign in to server "far": its authorization server returned no valid token
+      hint: Report this to its operator, or add a token to its "headers" in the config."
     `);
     expect(seen).toEqual([]);
 
@@ -338,12 +338,12 @@ describe("says what is wrong", () => {
         Response.json({ resource: `http://127.0.0.1:${port}/mcp`, authorization_servers: ["http://nowhere.invalid"] }),
     });
     expect(await desk.failure(finish())).toMatchInlineSnapshot(`
-      "PROTOCOL_ERROR: Server "far" cannot be signed in to: its authorization server has an address without TLS (http://nowhere.invalid)
-      hint: Nobody can sign in there safely: it needs an address that starts with https://."
+      "PROTOCOL_ERROR: Cannot sign in to server "far": its authorization server does not use TLS (http://nowhere.invalid)
+      hint: Ask its operator for an https:// address: signing in without TLS is unsafe."
     `);
   });
 
-  const nowhere = "it sends us for the sign-in to https://";
+  const nowhere = "its sign-in points to https://";
 
   test.each(["https://169.254.169.254", "https://2852039166", "https://[::ffff:169.254.169.254]"])(
     "nobody is sent to the metadata service of a cloud: %s",
@@ -375,7 +375,7 @@ describe("says what is wrong", () => {
       hostile({ "/register": register, "/.well-known/oauth-authorization-server": described(away) });
       expect([endpoint, await desk.failure(finish())]).toEqual([
         endpoint,
-        expect.stringMatching(/^PROTOCOL_ERROR: .*(?:name or password|hides where it leads)/),
+        expect.stringMatching(/^PROTOCOL_ERROR: .*(?:contains credentials|hides where it leads)/),
       ]);
       await desk[Symbol.asyncDispose]();
     }

@@ -100,9 +100,9 @@ describe("the file", () => {
       expect(store.read(far)?.tokens?.access).toBe("token");
       expect(readFileSync(`${path()}.damaged`, "utf8")).toBe(text);
       expect(said.map((line) => line.replaceAll(path(), "FILE")).slice(0, 1)).toEqual([
-        "FILE is damaged: nobody counts as signed in",
+        "FILE is damaged: all servers count as signed out",
       ]);
-      expect(said.at(-1)?.replaceAll(path(), "FILE")).toBe("The damaged file is kept as FILE.damaged");
+      expect(said.at(-1)?.replaceAll(path(), "FILE")).toBe("Kept the damaged file as FILE.damaged");
     },
   );
 

@@ -47,7 +47,7 @@ describe("somebody has to sign in", () => {
   test("fails at once with the command, and without asking the server again; works when somebody has", async () => {
     await open();
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be used: it wants a sign-in (401)
+      "AUTH_REQUIRED: Server "far" cannot be used: it needs a sign-in (401)
       hint: claudikins auth login far"
     `);
     expect(desk.pool.state("far")).toMatchInlineSnapshot(
@@ -57,7 +57,7 @@ describe("somebody has to sign in", () => {
         "hint": "claudikins auth login far",
         "since": Any<Number>,
         "state": "signed out",
-        "why": "it wants a sign-in (401)",
+        "why": "it needs a sign-in (401)",
       }
     `,
     );
@@ -94,15 +94,15 @@ describe("somebody has to sign in", () => {
   test("what the config sends by itself and is refused stays broken", async () => {
     await open({}, { headers: { Authorization: "Basic bWU6c2VjcmV0" } });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be used: it wants a sign-in (401)
-      hint: What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed."
+      "AUTH_REQUIRED: Server "far" cannot be used: it needs a sign-in (401)
+      hint: Put a valid token with the required rights in "headers" or "url" in the config."
     `);
     expect(desk.pool.state("far").state).toBe("broken");
     await desk[Symbol.asyncDispose]();
     desk = new Desk({ far: { url: server.url, oauth: false } });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be used: it wants a sign-in (401)
-      hint: Give it a token in the config: "headers": { "Authorization": "Bearer \${TOKEN}" }."
+      "AUTH_REQUIRED: Server "far" cannot be used: it needs a sign-in (401)
+      hint: Add a token to the config: "headers": { "Authorization": "Bearer \${TOKEN}" }."
     `);
     expect(desk.pool.state("far").state).toBe("broken");
     await server[Symbol.asyncDispose]();
@@ -176,10 +176,10 @@ describe("tokens are renewed", () => {
     await desk.call();
     await server.change({ revokeAll: true });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in has ended
+      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in expired
       hint: claudikins auth login far"
     `);
-    expect(desk.pool.state("far")).toMatchObject({ state: "signed out", why: "its sign-in has ended" });
+    expect(desk.pool.state("far")).toMatchObject({ state: "signed out", why: "its sign-in expired" });
     expect(tokens()).toBeUndefined();
     const { tokenRequests, mcpRequests } = await server.stats();
     await desk.failure(desk.call());
@@ -196,7 +196,7 @@ describe("tokens are renewed", () => {
     await server.change({ revokeAll: true });
     const texts = await Promise.all(Array.from({ length: 8 }, (_, a) => desk.failure(desk.call("echo", { a }))));
     expect([...new Set(texts)]).toEqual([
-      'AUTH_REQUIRED: Server "far" cannot be used: its sign-in has ended\nhint: claudikins auth login far',
+      'AUTH_REQUIRED: Server "far" cannot be used: its sign-in expired\nhint: claudikins auth login far',
     ]);
   });
 
@@ -225,7 +225,7 @@ describe("tokens are renewed", () => {
     const slow = desk.call("slow");
     await asked.promise;
     isOver = true;
-    expect(await desk.failure(desk.call("other"))).toContain("it wants a sign-in (401)");
+    expect(await desk.failure(desk.call("other"))).toContain("it needs a sign-in (401)");
     expect(desk.pool.state("far").state).toBe("signed out");
     answer.resolve();
     expect(await slow).toEqual({});
@@ -236,7 +236,7 @@ describe("tokens are renewed", () => {
     await desk.signIn();
     await server.change({ forgetClients: true });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in has ended
+      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in expired
       hint: claudikins auth login far"
     `);
     await desk.signIn();
@@ -252,8 +252,8 @@ describe("tokens are renewed", () => {
     const before = tokens();
     await server.change({ expireTokens: true, refreshAnswer: "error" });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: far.echo: server "far": its authorization server is in trouble (500)
-      hint: Nothing is lost by it: try again later."
+      "SERVER_UNAVAILABLE: far.echo: server "far": its authorization server failed (500)
+      hint: Try again later. Nothing was lost."
     `);
     expect(tokens()).toEqual(before);
 
@@ -262,7 +262,7 @@ describe("tokens are renewed", () => {
     await desk.store.update(desk.server(), () => away);
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: far.echo: server "far": its authorization server cannot be reached: nothing listens at http://HOST
-      hint: Nothing is lost by it: try again later."
+      hint: Try again later. Nothing was lost."
     `);
     expect(tokens()).toEqual(before);
 
@@ -280,7 +280,7 @@ describe("tokens are renewed", () => {
     await age(10_000);
     const { mcpRequests } = await server.stats();
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in has ended
+      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in expired
       hint: claudikins auth login far"
     `);
     expect((await server.stats()).mcpRequests - mcpRequests).toBeLessThan(2);
@@ -291,7 +291,7 @@ describe("tokens are renewed", () => {
     await desk.signIn();
     await server.change({ door: "refuse" });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be used: it does not take its fresh token (401)
+      "AUTH_REQUIRED: Server "far" cannot be used: it rejected a fresh token (401)
       hint: claudikins auth login far"
     `);
     const { tokenRequests, mcpRequests } = await server.stats();
@@ -333,7 +333,7 @@ test("a WebSocket has its token renewed when it is refused, and is opened again"
   const url = `ws://127.0.0.1:${socket.port}/mcp`;
   await desk[Symbol.asyncDispose]();
   desk = new Desk({ far: { url, transport: "websocket" } });
-  expect(await desk.failure(desk.call())).toContain("it wants a sign-in (401)\nhint: claudikins auth login far");
+  expect(await desk.failure(desk.call())).toContain("it needs a sign-in (401)\nhint: claudikins auth login far");
   await desk.store.update(desk.server(), () => ({
     server: "far",
     issuer: `http://127.0.0.1:${socket.port}`,
@@ -356,7 +356,7 @@ test("a server that refuses who is signed in says so", async () => {
     tokens: { access: "token-of-mine", scopes: [], since: 1, obtainedAt: 1 },
   }));
   expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-    "AUTH_REQUIRED: Server "far" cannot be used: it refuses who is signed in (403)
+    "AUTH_REQUIRED: Server "far" cannot be used: it denied this user access (403)
     hint: claudikins auth login far"
   `);
   desk.expectSecrecy(["token-of-mine"]);
@@ -371,8 +371,8 @@ test("a sign-in that cannot be written down is not renewed", async () => {
   writeFileSync(locks, "a file");
   const text = await desk.failure(desk.call());
   expect(text).toMatchInlineSnapshot(`
-    "FILE_NOT_WRITABLE: Server "far" cannot be used: its sign-in cannot be renewed: The file of the sign-ins cannot be locked: EEXIST
-    hint: See whether claudikins may write to its data folder."
+    "FILE_NOT_WRITABLE: Server "far" cannot be used: its sign-in cannot be renewed: Cannot lock the credentials: EEXIST
+    hint: Check that claudikins can write to its data folder."
   `);
   expect(text).not.toContain(desk.folder.path);
   expect((await server.stats()).tokenRequests).toEqual({ authorization_code: 1 });
@@ -386,7 +386,7 @@ describe("more rights", () => {
     await desk.signIn();
     await desk.call();
     expect(await desk.failure(desk.call("write"))).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: far.write: server "far": it wants a sign-in with more scopes: files:write (403)
+      "AUTH_REQUIRED: far.write: server "far": its sign-in needs more scopes: files:write (403)
       hint: claudikins auth login far"
     `);
     // What is allowed still is.
@@ -407,8 +407,8 @@ describe("more rights", () => {
     expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 2 });
     await server.change({ grantedScopes: ["read"], toolScopes: { write: "files:more" } });
     expect(await desk.failure(desk.call("write"))).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: far.write: server "far": it wants a sign-in with more scopes: files:more (403)
-      hint: See at its authorization server what the client may do that stands in its "oauth" in the config."
+      "AUTH_REQUIRED: far.write: server "far": its sign-in needs more scopes: files:more (403)
+      hint: Grant the client in its "oauth" config the rights it needs at the authorization server."
     `);
     expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 3 });
   });
@@ -455,8 +455,8 @@ describe("clients that need nobody", () => {
     await desk.store.update(desk.server(), (record) => ({ ...record!, issuer: "https://example.com" }));
     await server.change({ expireTokens: true });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be used: its authorization server was https://example.com, and is http://HOST now
-      hint: If that is right: claudikins auth logout far"
+      "AUTH_REQUIRED: Server "far" cannot be used: its authorization server changed from https://example.com to http://HOST
+      hint: If expected, run: claudikins auth logout far"
     `);
     expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 1 });
   });
@@ -464,8 +464,8 @@ describe("clients that need nobody", () => {
   test("who is refused hears what stands in the config", async () => {
     await open({ clients: [secret] }, { oauth: { ...oauth, clientSecret: "secret-of-others" } });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in is refused: invalid_client: the secret is wrong
-      hint: Correct what stands in its "oauth" in the config."
+      "AUTH_REQUIRED: Server "far" cannot be used: its sign-in was rejected: invalid_client: the secret is wrong
+      hint: Correct "oauth" in its config entry."
     `);
     const { tokenRequests } = await server.stats();
     await desk.failure(desk.call());

@@ -98,7 +98,7 @@ describe("on Windows", () => {
 
   test.each(["a\nb", "a\rb", "a\0b"])("a line break cannot be passed on, and is refused: %j", (argument) => {
     expect(() => started("npx", "-y", argument)).toThrow(
-      "argument 2 has a line break, which no batch file can be given",
+      "argument 2 has a line break, which batch files cannot accept",
     );
     expect(started("uvx", argument)).toEqual(["C:\\bin\\uvx.exe", argument]);
   });
@@ -130,7 +130,7 @@ try {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatchInlineSnapshot(`
       "command not found: npx
-      Install Node.js (https://nodejs.org). If it is there, it is not in the PATH of claudikins: make what "where npx" prints its "command" in the config.
+      Install Node.js (https://nodejs.org). If it is installed but not on the PATH of claudikins, set "command" to the output of "where npx".
       "
     `);
   });
@@ -160,21 +160,21 @@ describe("elsewhere", () => {
     const commands = ["npx", "uvx", "docker", "my-server", "./my-server", "npx -y pkg", "cmd", "./script"];
     expect(commands.map(say).join("\n")).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: command not found: npx
-        Install Node.js (https://nodejs.org). If it is there, it is not in the PATH of claudikins: make what "which npx" prints its "command" in the config.
+        Install Node.js (https://nodejs.org). If it is installed but not on the PATH of claudikins, set "command" to the output of "which npx".
       SERVER_UNAVAILABLE: command not found: uvx
-        Install uv (https://docs.astral.sh/uv). If it is there, it is not in the PATH of claudikins: make what "which uvx" prints its "command" in the config.
+        Install uv (https://docs.astral.sh/uv). If it is installed but not on the PATH of claudikins, set "command" to the output of "which uvx".
       SERVER_UNAVAILABLE: command not found: docker
-        Install Docker (https://docs.docker.com/get-docker). If it is there, it is not in the PATH of claudikins: make what "which docker" prints its "command" in the config.
+        Install Docker (https://docs.docker.com/get-docker). If it is installed but not on the PATH of claudikins, set "command" to the output of "which docker".
       SERVER_UNAVAILABLE: command not found: my-server
-        Install my-server. If it is there, it is not in the PATH of claudikins: make what "which my-server" prints its "command" in the config.
+        Install my-server. If it is installed but not on the PATH of claudikins, set "command" to the output of "which my-server".
       SERVER_UNAVAILABLE: command not found: ./my-server
-        There is no such file: correct "command" in the config.
+        Correct "command" in the config: there is no such file.
       SERVER_UNAVAILABLE: command not found: npx -y pkg
-        "command" is the program alone: its arguments belong into "args".
+        Put only the program in "command", and its arguments in "args".
       SERVER_UNAVAILABLE: command not found: cmd
-        That is Windows: take "cmd" and "/c" away, and let "command" be what follows.
-      SERVER_UNAVAILABLE: the program that the first line of ./script names is not there
-        Install it, or correct that line."
+        This works on Windows only: remove "cmd" and "/c", and use what follows as "command".
+      SERVER_UNAVAILABLE: the first line of ./script names a missing program
+        Install that program, or correct the line."
     `);
   });
 });

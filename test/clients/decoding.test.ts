@@ -132,7 +132,7 @@ describe("lists", () => {
     const budget = new ToolBudget();
     const taken = budget.take(Array.from({ length: 6_000 }, (_, index) => tool(`t${index}`)));
     expect([taken.length, budget.left, budget.isFull]).toEqual([toolLimits.tools, 1_000, true]);
-    expect(budget.problem).toContain("1000 of its tools are left out");
+    expect(budget.problem).toContain("1000 of its tools were omitted");
   });
 
   test("lose a schema that is too large or too deep, and keep the tool, which says so", () => {
@@ -147,7 +147,7 @@ describe("lists", () => {
     expect(tools.map(({ name }) => name)).toEqual(["deep", "wide", "ok"]);
     expect(tools[0]).toMatchObject({
       inputSchema: { type: "object" },
-      description: expect.stringContaining("left out its input schema"),
+      description: expect.stringContaining("omitted the input schema"),
     });
     expect(tools[1]).toMatchObject({ inputSchema: { type: "object" } });
     expect(tools[2]).toEqual(tool("ok"));

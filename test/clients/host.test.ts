@@ -130,40 +130,40 @@ describe.each(["stdio", "http"])("over %s", (way) => {
         {
           "error": {
             "code": -32601,
-            "message": "MCP error -32601: claudikins: the host offers no sampling",
+            "message": "MCP error -32601: claudikins: the host does not support sampling",
           },
         },
         {
           "error": {
             "code": -32601,
-            "message": "MCP error -32601: claudikins: the host offers no elicitation",
+            "message": "MCP error -32601: claudikins: the host does not support elicitation",
           },
         },
         {
           "error": {
             "code": -32601,
-            "message": "MCP error -32601: claudikins: the host offers no roots",
+            "message": "MCP error -32601: claudikins: the host does not support roots",
           },
         },
         {
           "error": {
             "code": -32601,
-            "message": "MCP error -32601: claudikins knows no method "made/up"",
+            "message": "MCP error -32601: claudikins does not support the method "made/up"",
           },
         },
         {
           "error": {
             "code": -32601,
-            "message": "MCP error -32601: claudikins knows no method "constructor"",
+            "message": "MCP error -32601: claudikins does not support the method "constructor"",
           },
         },
       ]
     `);
     expect(logged).toMatchInlineSnapshot(`
       [
-        "asker: its sampling/createMessage failed: claudikins: the host offers no sampling",
-        "asker: its elicitation/create failed: claudikins: the host offers no elicitation",
-        "asker: its roots/list failed: claudikins: the host offers no roots",
+        "asker: its sampling/createMessage failed: claudikins: the host does not support sampling",
+        "asker: its elicitation/create failed: claudikins: the host does not support elicitation",
+        "asker: its roots/list failed: claudikins: the host does not support roots",
       ]
     `);
   });
@@ -184,19 +184,19 @@ test("what the host cannot do is refused one by one", async () => {
       {
         "error": {
           "code": -32602,
-          "message": "MCP error -32602: claudikins: the host offers no sampling with tools",
+          "message": "MCP error -32602: claudikins: the host does not support sampling with tools",
         },
       },
       {
         "error": {
           "code": -32602,
-          "message": "MCP error -32602: claudikins: the host offers no elicitation under a URL",
+          "message": "MCP error -32602: claudikins: the host does not support URL elicitation",
         },
       },
       {
         "error": {
           "code": -32601,
-          "message": "MCP error -32601: claudikins: the host offers no roots",
+          "message": "MCP error -32601: claudikins: the host does not support roots",
         },
       },
     ]
@@ -211,7 +211,7 @@ test("a host that has forms under a URL alone gets no others", async () => {
     {
       "error": {
         "code": -32602,
-        "message": "MCP error -32602: claudikins: the host offers no elicitation by a form",
+        "message": "MCP error -32602: claudikins: the host does not support form elicitation",
       },
     }
   `);
@@ -233,25 +233,25 @@ test("requests that are wrong, too large or to be opened by something else than 
       {
         "error": {
           "code": -32602,
-          "message": "MCP error -32602: claudikins: this is no sampling/createMessage: params.messages: Invalid input: expected array, received undefined",
+          "message": "MCP error -32602: claudikins: invalid sampling/createMessage: params.messages: Invalid input: expected array, received undefined",
         },
       },
       {
         "error": {
           "code": -32602,
-          "message": "MCP error -32602: claudikins: this is no elicitation/create: params: Invalid input",
+          "message": "MCP error -32602: claudikins: invalid elicitation/create: params: Invalid input",
         },
       },
       {
         "error": {
           "code": -32602,
-          "message": "MCP error -32602: claudikins: this elicitation/create is too large to be passed on",
+          "message": "MCP error -32602: claudikins: this elicitation/create is too large to pass on",
         },
       },
       {
         "error": {
           "code": -32602,
-          "message": "MCP error -32602: claudikins: only addresses of the web are passed on, http and https",
+          "message": "MCP error -32602: claudikins: only http and https addresses are passed on",
         },
       },
     ]
@@ -300,13 +300,13 @@ test("what a host answers is checked, and why it does not answer is told", async
       {
         "error": {
           "code": -32603,
-          "message": "MCP error -32603: claudikins: the host's answer is no elicitation: action: Invalid option: expected one of "accept"|"decline"|"cancel"",
+          "message": "MCP error -32603: claudikins: the host's elicitation answer is invalid: action: Invalid option: expected one of "accept"|"decline"|"cancel"",
         },
       },
       {
         "error": {
           "code": -32603,
-          "message": "MCP error -32603: claudikins: the host's answer is no roots: roots.0.uri: Invalid string: must start with "file://"",
+          "message": "MCP error -32603: claudikins: the host's roots answer is invalid: roots.0.uri: Invalid string: must start with "file://"",
         },
       },
     ]
@@ -400,7 +400,7 @@ describe("a host that does not answer", () => {
       {
         "error": {
           "code": -32600,
-          "message": "MCP error -32600: claudikins: 16 requests of this server are open already",
+          "message": "MCP error -32600: claudikins: this server already has 16 open requests",
         },
       }
     `);
@@ -434,7 +434,7 @@ test("a call that needs a person in a browser first says which page", async () =
   expect({ code, message, hint }).toMatchInlineSnapshot(`
     {
       "code": "TOOL_FAILED",
-      "hint": "Somebody has to open https://example.com/sign-in and https://example.com/pay; then call it again.",
+      "hint": "Ask a person to open https://example.com/sign-in and https://example.com/pay, then call again.",
       "message": "asker.needs-page: sign in first",
     }
   `);

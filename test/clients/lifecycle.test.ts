@@ -95,7 +95,7 @@ describe("states", () => {
       crashes: {
         ...broken,
         why: "did not start: its process exited with code 3",
-        hint: "To see more, run its command from the config by hand.",
+        hint: "Run its command from the config by hand to see more.",
         failures: 1,
         retryAt: expect.any(Number),
       },
@@ -142,7 +142,7 @@ describe("after failures", () => {
       failure(pool.callTool("crashes", "x", {})),
     ]);
     expect(third.message.replace(/\d+ s/, "N s")).toMatchInlineSnapshot(`
-      "Server "crashes" did not start: its process exited with code 3 (tried again in N s)
+      "Server "crashes" did not start: its process exited with code 3 (no retry for N s)
         | warming up
         | fatal: no database at db://nowhere"
     `);
@@ -164,7 +164,7 @@ describe("after failures", () => {
     }
     expect(seen.map((state) => (state.state === "broken" ? state.failures : state.state))).toEqual([1, 2, 3, 4, 5]);
     expect((await failure(pool.listTools("file"))).message).toMatch(
-      /^Server "file" did not start: .* \(failed 5 times in a row, tried again in 0\.\d s\)/,
+      /^Server "file" did not start: .* \(failed 5 times in a row, no retry for 0\.\d s\)/,
     );
     folder.write("tools.json", "[]");
     await Bun.sleep(250);
@@ -177,7 +177,7 @@ describe("after failures", () => {
     await failure(call("dies"));
     await failure(call("dies"));
     expect((await failure(call("starts"))).message).toMatch(
-      /^Server "flaky" is gone: its process was ended by SIGKILL \(tried again in \d+ s\)$/,
+      /^Server "flaky" is gone: its process was ended by SIGKILL \(no retry for \d+ s\)$/,
     );
     await pool.close();
     open({ flaky: flaky() }, { ...backoffTimes, firstMs: 20_000 });
@@ -201,12 +201,12 @@ describe("after failures", () => {
       retryText({ state: "broken", code: "SERVER_UNAVAILABLE", why: "", since: 0, failures: 1, retryAt }, 1_000);
     expect([undefined, 500, 1_000, 1_001, 1_250, 2_000, 13_001].map(at)).toEqual([
       "",
-      "tried again with the next call",
-      "tried again with the next call",
-      "tried again in 0.1 s",
-      "tried again in 0.3 s",
-      "tried again in 1 s",
-      "tried again in 13 s",
+      "retried on the next call",
+      "retried on the next call",
+      "no retry for 0.1 s",
+      "no retry for 0.3 s",
+      "no retry for 1 s",
+      "no retry for 13 s",
     ]);
   });
 });
@@ -231,7 +231,7 @@ describe("idle", () => {
     await pool.close();
     expect(lines.sort()).toEqual([
       "flaky is ready after N ms",
-      "flaky was ended: no calls for 0.001 s",
+      "flaky was stopped: no calls for 0.001 s",
       "odd is gone: its process was ended by SIGKILL",
       "odd is ready after N ms",
     ]);
@@ -302,7 +302,7 @@ describe("sent again", () => {
     open({ flaky: flaky() }, { ...backoffTimes, firstMs: 0 });
     expect(await call("reads", { repeatable: true })).toBe("2");
     expect((await failure(call("dies", { repeatable: true }))).message).toStartWith(
-      'flaky.dies: server "flaky" is gone, its process was ended by SIGKILL',
+      'flaky.dies: server "flaky" is gone: its process was ended by SIGKILL',
     );
     expect(await call("starts")).toBe("4");
   });

@@ -49,7 +49,7 @@ test("who crashes loses what was sent to it; what was waiting is answered after 
   const lost = of("crashes").filter(({ error }) => error !== undefined);
   const errors = new Set(lost.map(({ error }) => error));
   expect([...errors]).toEqual([
-    'SERVER_UNAVAILABLE: crashes.echo: server "crashes" is gone, its process was ended by SIGKILL',
+    'SERVER_UNAVAILABLE: crashes.echo: server "crashes" is gone: its process was ended by SIGKILL',
   ]);
   // It dies with every 60th call, of which 125 are made, and no more than 20 are under way.
   expect(lost.length).toBeLessThanOrEqual(40);

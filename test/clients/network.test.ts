@@ -142,86 +142,86 @@ describe("what cannot be reached", () => {
       "SERVER_UNAVAILABLE: Server "refused" cannot be used: nothing listens at http://HOST
       hint: Start it, or correct "url" in the config.
 
-      SERVER_UNAVAILABLE: Server "no host" cannot be used: there is no host nowhere.invalid
-      hint: Correct "url" in the config, or see whether this machine has a network.
+      SERVER_UNAVAILABLE: Server "no host" cannot be used: host nowhere.invalid was not found
+      hint: Correct "url" in the config, or check this machine's network.
 
-      SERVER_UNAVAILABLE: Server "no TLS" cannot be used: what listens at https://HOST speaks no TLS
-      hint: Write http:// in "url", if that is meant.
+      SERVER_UNAVAILABLE: Server "no TLS" cannot be used: https://HOST does not speak TLS
+      hint: Use http:// in "url" if that is intended.
 
-      AUTH_REQUIRED: Server "no token" cannot be used: it wants a sign-in (401)
-      hint: Give it a token in the config: "headers": { "Authorization": "Bearer \${TOKEN}" }.
+      AUTH_REQUIRED: Server "no token" cannot be used: it needs a sign-in (401)
+      hint: Add a token to the config: "headers": { "Authorization": "Bearer \${TOKEN}" }.
 
-      AUTH_REQUIRED: Server "wrong token" cannot be used: it wants a sign-in (401)
-      hint: What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed.
+      AUTH_REQUIRED: Server "wrong token" cannot be used: it needs a sign-in (401)
+      hint: Put a valid token with the required rights in "headers" or "url" in the config.
 
-      AUTH_REQUIRED: Server "forbidden" cannot be used: it refuses us (403)
-      hint: What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed.
+      AUTH_REQUIRED: Server "forbidden" cannot be used: it denied access (403)
+      hint: Put a valid token with the required rights in "headers" or "url" in the config.
 
-      SERVER_UNAVAILABLE: Server "missing" cannot be used: it has nothing under this address (404)
-      hint: Correct "url" in the config: most likely the path.
+      SERVER_UNAVAILABLE: Server "missing" cannot be used: it has nothing at this address (404)
+      hint: Correct "url" in the config, most likely its path.
 
-      SERVER_UNAVAILABLE: Server "busy" cannot be used: it was asked too often (429)
-      hint: Wait a little, and make fewer calls at once.
+      SERVER_UNAVAILABLE: Server "busy" cannot be used: it got too many requests (429)
+      hint: Wait a moment, and make fewer calls at once.
 
-      SERVER_UNAVAILABLE: Server "trouble" cannot be used: it is in trouble (502)
-      hint: That is its own, or that of a proxy before it: try again later.
+      SERVER_UNAVAILABLE: Server "trouble" cannot be used: it failed (502)
+      hint: Try again later. The fault is in the server or a proxy in front of it.
 
-      SERVER_UNAVAILABLE: Server "elsewhere" cannot be used: it points to another host, where our headers are not sent (302)
-      hint: Correct "url" in the config: write the final address.
+      SERVER_UNAVAILABLE: Server "elsewhere" cannot be used: it redirects to another host, which does not get our headers (302)
+      hint: Correct "url" in the config: use the final address.
 
-      PROTOCOL_ERROR: Server "page" cannot be used: it answered with a web page where MCP was expected
-      hint: Correct "url" in the config: most likely the path.
+      PROTOCOL_ERROR: Server "page" cannot be used: it returned a web page instead of MCP
+      hint: Correct "url" in the config, most likely its path.
 
       PROTOCOL_ERROR: Server "nonsense" cannot be used: its answer is not MCP
-      hint: See whether "url" in the config is the address of an MCP server.
+      hint: Check that "url" in the config is the address of an MCP server.
 
-      SERVER_UNAVAILABLE: Server "reset" cannot be used: http://HOST closed the connection instead of an answer
-      hint: Try again, and see what it logs.
+      SERVER_UNAVAILABLE: Server "reset" cannot be used: http://HOST closed the connection without an answer
+      hint: Try again, or check its logs.
 
       SERVER_UNAVAILABLE: Server "silent" cannot be used: it did not answer within 0.2 s
-      hint: Raise "startTimeoutMs" of "silent" in the config, or see what is under its "url".
+      hint: Raise "startTimeoutMs" of "silent" in the config, or check its "url".
 
       SERVER_UNAVAILABLE: Server "slow-body" cannot be used: it did not answer within 0.2 s
-      hint: Raise "startTimeoutMs" of "slow-body" in the config, or see what is under its "url".
+      hint: Raise "startTimeoutMs" of "slow-body" in the config, or check its "url".
 
-      SERVER_UNAVAILABLE: Server "an older one" cannot be used: it does not take MCP under this address (405)
-      hint: Correct "url" in the config; for an older server, write "type": "sse".
+      SERVER_UNAVAILABLE: Server "an older one" cannot be used: it does not accept MCP at this address (405)
+      hint: Correct "url" in the config; for an older server, set "type": "sse".
 
-      PROTOCOL_ERROR: Server "no SSE" cannot be used: it answered with a web page where MCP was expected
-      hint: Correct "url" in the config: most likely the path.
+      PROTOCOL_ERROR: Server "no SSE" cannot be used: it returned a web page instead of MCP
+      hint: Correct "url" in the config, most likely its path.
 
       SERVER_UNAVAILABLE: Server "SSE refused" cannot be used: nothing listens at http://HOST
       hint: Start it, or correct "url" in the config.
 
       SERVER_UNAVAILABLE: Server "SSE silent" cannot be used: it did not answer within 0.2 s
-      hint: Raise "startTimeoutMs" of "SSE silent" in the config, or see what is under its "url".
+      hint: Raise "startTimeoutMs" of "SSE silent" in the config, or check its "url".
 
-      AUTH_REQUIRED: Server "SSE with no token" cannot be used: it wants a sign-in (401)
-      hint: What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed.
+      AUTH_REQUIRED: Server "SSE with no token" cannot be used: it needs a sign-in (401)
+      hint: Put a valid token with the required rights in "headers" or "url" in the config.
 
       SERVER_UNAVAILABLE: Server "socket refused" cannot be used: nothing listens at ws://HOST
       hint: Start it, or correct "url" in the config.
 
-      AUTH_REQUIRED: Server "socket token" cannot be used: it wants a sign-in (401)
-      hint: What the config sends in "headers" or "url" was not enough: a token that is valid, and has the rights, is needed.
+      AUTH_REQUIRED: Server "socket token" cannot be used: it needs a sign-in (401)
+      hint: Put a valid token with the required rights in "headers" or "url" in the config.
 
-      SERVER_UNAVAILABLE: Server "no socket" cannot be used: it takes no WebSocket under this address
-      hint: Correct "url" in the config; a server that speaks HTTP has one with https://.
+      SERVER_UNAVAILABLE: Server "no socket" cannot be used: it accepts no WebSocket at this address
+      hint: Correct "url" in the config; for a server that speaks HTTP, use https://.
 
       SERVER_UNAVAILABLE: Server "socket silent" cannot be used: it did not answer within 0.2 s
-      hint: Raise "startTimeoutMs" of "socket silent" in the config, or see what is under its "url".
+      hint: Raise "startTimeoutMs" of "socket silent" in the config, or check its "url".
 
       SERVER_UNAVAILABLE: Server "a socket, asked over HTTP" cannot be used: it refused the request (426)
       hint: Correct "url" in the config, "headers" or "type".
 
-      NEEDS_VARIABLE: Server "needs" needs HOST, which the environment does not have
-      hint: Set HOST before starting claudikins, or give a default in the config: \${HOST:-value}.
+      NEEDS_VARIABLE: Server "needs" needs HOST in the environment
+      hint: Set HOST before starting claudikins, or add a default to the config: \${HOST:-value}.
 
-      CONFIG_INVALID: Server "no address" cannot be used: its "url" is none: expected an address that starts with http://, https://, ws:// or wss://
-      hint: Look at the entry in the config, and at the variables in it.
+      CONFIG_INVALID: Server "no address" cannot be used: its "url" is invalid: expected an address that starts with http://, https://, ws:// or wss://
+      hint: Check the config entry and the variables in it.
 
-      CONFIG_INVALID: Server "odd header" cannot be used: the value of its header "X-Key" has characters that no header can have
-      hint: Look at the entry in the config, and at the variables in it."
+      CONFIG_INVALID: Server "odd header" cannot be used: its header "X-Key" has a value with invalid characters
+      hint: Check the config entry and the variables in it."
     `);
   });
 });
@@ -231,15 +231,15 @@ describe("a server that wants to be left alone", () => {
     const [busy, closed] = await Promise.all([start("busy-for-long"), start("closed")]);
     open({ busy: { url: httpAt(busy) }, closed: { url: httpAt(closed) } });
     expect(await failure(pool!.listTools("busy"))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it was asked too often (429), and wants to be left alone for 2 h
+      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it got too many requests (429); retry after 2 h
       hint: Wait that long, and make fewer calls at once."
     `);
     expect(await failure(pool!.listTools("busy"))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it was asked too often (429), and wants to be left alone for 2 h (tried again in 10 min)
+      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it got too many requests (429); retry after 2 h (no retry for 10 min)
       hint: Wait that long, and make fewer calls at once."
     `);
     expect((await failure(pool!.listTools("closed"))).replace(/\d+ s/, "N s")).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: Server "closed" cannot be used: it takes no requests now (503), and wants to be left alone for N s
+      "SERVER_UNAVAILABLE: Server "closed" cannot be used: it accepts no requests now (503); retry after N s
       hint: Wait that long."
     `);
     await failure(pool!.listTools("closed"));
@@ -252,7 +252,7 @@ describe("a server that wants to be left alone", () => {
     open({ far: { url: httpAt(server), transport: "http" } });
     await pool!.listTools("far");
     expect(await failure(call("echo", {}, { repeatable: true }))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: far.echo: server "far": it was asked too often (429), and wants to be left alone for 90 s
+      "SERVER_UNAVAILABLE: far.echo: server "far": it got too many requests (429); retry after 90 s
       hint: Wait that long, and make fewer calls at once."
     `);
     await failure(call("echo"));
@@ -283,16 +283,16 @@ describe("what goes wrong later", () => {
     const beside = failure(call("hang", {}, { signal: controller.signal }));
     await server.saw("called hang");
     expect(await failure(call("break"))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: far.break: server "far": http://HOST closed the connection instead of an answer
-      hint: Try again, and see what it logs."
+      "SERVER_UNAVAILABLE: far.break: server "far": http://HOST closed the connection without an answer
+      hint: Try again, or check its logs."
     `);
     expect(await failure(call("break-off"))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: far.break-off: server "far": its answer broke off
-      hint: Try again, and see what it logs."
+      "SERVER_UNAVAILABLE: far.break-off: server "far": its answer was cut off
+      hint: Try again, or check its logs."
     `);
     expect(await failure(call("end-early"))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: far.end-early: server "far": its answer broke off
-      hint: Try again, and see what it logs."
+      "SERVER_UNAVAILABLE: far.end-early: server "far": its answer was cut off
+      hint: Try again, or check its logs."
     `);
     expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
     controller.abort();
@@ -309,9 +309,9 @@ describe("what goes wrong later", () => {
       await call("echo");
       const beside = failure(call("hang"));
       const text = await failure(call("break"));
-      expect(text).toStartWith('SERVER_UNAVAILABLE: far.break: server "far" is gone, its ');
-      expect(text).toEndWith("hint: The next call connects again.");
-      expect(await beside).toStartWith('SERVER_UNAVAILABLE: far.hang: server "far" is gone, its ');
+      expect(text).toStartWith('SERVER_UNAVAILABLE: far.break: server "far" is gone: its ');
+      expect(text).toEndWith("hint: Call again to reconnect.");
+      expect(await beside).toStartWith('SERVER_UNAVAILABLE: far.hang: server "far" is gone: its ');
       expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
     },
   );
@@ -343,8 +343,8 @@ describe("what goes wrong later", () => {
     await call("forget");
     expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
     expect(await beside).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: far.hang: server "far" is gone, its session has ended (404)
-      hint: The next call opens a new one."
+      "SERVER_UNAVAILABLE: far.hang: server "far" is gone: its session has ended (404)
+      hint: Call again to open a new one."
     `);
   });
 
@@ -357,7 +357,7 @@ describe("what goes wrong later", () => {
     await server.saw("called hang");
     expect(await failure(call("echo", { refused: "unread" }))).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: far.echo: server "far": it refused the request (400)
-      hint: See what it logs."
+      hint: Check its logs."
     `);
     expect(await failure(call("echo", { refused: "in-words" }))).toMatchInlineSnapshot(
       `"INVALID_ARGUMENTS: far.echo: an odd argument"`,
@@ -372,11 +372,12 @@ describe("what goes wrong later", () => {
     const server = await start("answers-all-with-400");
     open({ far: { url: httpAt(server), transport: "http" } });
     expect(await failure(call("echo", { refused: "in-words" }))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: far.echo: server "far" is gone, its session has ended (400)
-      hint: The next call opens a new one."
+      "SERVER_UNAVAILABLE: far.echo: server "far" is gone: its session has ended (400)
+      hint: Call again to open a new one."
     `);
-    expect(server.lines.filter((line) => line === "refused tools/call")).toHaveLength(1);
     expect(await call("echo", { a: 1 })).toEqual({ a: 1 });
+    await server.saw("refused tools/call");
+    expect(server.lines.filter((line) => line === "refused tools/call")).toHaveLength(1);
   });
 
   test("a stream whose events are numbered is taken up again where it broke", async () => {
@@ -385,7 +386,7 @@ describe("what goes wrong later", () => {
     expect(await call("break-and-answer", { a: 1 })).toEqual({ a: 1 });
     // It is there no more, and two attempts are enough to know.
     expect(await failure(call("end-process"))).toStartWith(
-      'SERVER_UNAVAILABLE: far.end-process: server "far": its answer broke off',
+      'SERVER_UNAVAILABLE: far.end-process: server "far": its answer was cut off',
     );
   });
 
@@ -394,14 +395,14 @@ describe("what goes wrong later", () => {
     open({ far: { url: httpAt(server) } });
     await call("echo");
     expect(await failure(call("end-process"))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: far.end-process: server "far": http://HOST closed the connection instead of an answer
-      hint: Try again, and see what it logs."
+      "SERVER_UNAVAILABLE: far.end-process: server "far": http://HOST closed the connection without an answer
+      hint: Try again, or check its logs."
     `);
     // A socket that was kept may be tried first.
     const texts = [await failure(call("echo")), await failure(call("echo")), await failure(call("echo"))];
     for (const text of texts) expect(text).toStartWith("SERVER_UNAVAILABLE: ");
     // Whether it already has to wait depends on which socket was tried; lifecycle.test.ts has the waiting.
-    expect(texts[2]?.replace(/ \(tried again in [^)]*\)/, "")).toMatchInlineSnapshot(`
+    expect(texts[2]?.replace(/ \(no retry for [^)]*\)/, "")).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: Server "far" cannot be used: nothing listens at http://HOST
       hint: Start it, or correct "url" in the config."
     `);

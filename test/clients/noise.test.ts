@@ -38,7 +38,7 @@ test("a line without end costs its server, and our memory no more than the most 
   const failure = failureOf(pool.callTool("noisy", "endless", {}));
   expect(await pool.callTool("other", "right", {})).toEqual(right);
   expect(failureText(await failure)).toBe(
-    'SERVER_UNAVAILABLE: noisy.endless: server "noisy" is gone, its process sent more than 256 MB without the end of a message\nhint: The next call starts it again.',
+    'SERVER_UNAVAILABLE: noisy.endless: server "noisy" is gone: its process sent more than 256 MB in one message\nhint: Call again to restart it.',
   );
   expect(process.memoryUsage.rss() - before).toBeLessThan(600 * 1_048_576);
   expect(await pool.callTool("other", "right", {})).toEqual(right);

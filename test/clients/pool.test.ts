@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { getEventListeners } from "node:events";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
+import { wholeOf } from "../../src/clients/decoding/large-json.ts";
 import type { Pool } from "../../src/clients/pool.ts";
 import { failureOf, failureText, openPool, plainValue, type ServerEntry, surroundings } from "../support/pool.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
@@ -117,24 +118,24 @@ describe("listing", () => {
       failure(pool.listTools(mode, mode === "silent" ? { timeoutMs: 50 } : {})).then((text) => `${mode} → ${text}`),
     );
     expect((await Promise.all(texts)).join("\n\n")).toMatchInlineSnapshot(`
-      "endless → PROTOCOL_ERROR: Server "endless" sends pages of its tools/list without end
-      hint: Ask who makes the server to correct this, or see whether there is another version of it.
+      "endless → PROTOCOL_ERROR: Server "endless" returned endless pages for tools/list
+      hint: Report this to the server's author, or try another version of it.
 
-      repeating → PROTOCOL_ERROR: Server "repeating" sends pages of its tools/list without end
-      hint: Ask who makes the server to correct this, or see whether there is another version of it.
+      repeating → PROTOCOL_ERROR: Server "repeating" returned endless pages for tools/list
+      hint: Report this to the server's author, or try another version of it.
 
-      error → PROTOCOL_ERROR: tools/list of error: the server answered with an error: no database
-      hint: It is the server's own error: see what it logs, or its documentation.
+      error → PROTOCOL_ERROR: tools/list of error: the server returned an error: no database
+      hint: Check the server's logs or its documentation.
 
-      refuses → PROTOCOL_ERROR: tools/list of refuses: the server answered with an error: no such cursor
-      hint: It is the server's own error: see what it logs, or its documentation.
+      refuses → PROTOCOL_ERROR: tools/list of refuses: the server returned an error: no such cursor
+      hint: Check the server's logs or its documentation.
 
-      shapeless → PROTOCOL_ERROR: Server "shapeless" answered tools/list without a list of tools
-      hint: Ask who makes the server to correct this, or see whether there is another version of it.
+      shapeless → PROTOCOL_ERROR: Server "shapeless" answered tools/list without a tool list
+      hint: Report this to the server's author, or try another version of it.
 
-      dies → SERVER_UNAVAILABLE: tools/list of dies: server "dies" is gone, its process exited with code 7
+      dies → SERVER_UNAVAILABLE: tools/list of dies: server "dies" is gone: its process exited with code 7
         | cannot list: out of paper
-      hint: The next call starts it again.
+      hint: Call again to restart it.
 
       silent → CALL_TIMEOUT: tools/list of silent did not answer within 0.05 s
       hint: Raise "callTimeoutMs" of "silent" in the config, or ask for less in one call."
@@ -164,7 +165,8 @@ describe("calling", () => {
   test("30 MB in one line arrive whole", async () => {
     open({ odd: odd() });
     const size = 30 * 1_048_576;
-    const [block] = (await pool.callTool("odd", "structured", { size }))["content"] as { text: string }[];
+    const { content } = await pool.callTool("odd", "structured", { size });
+    const [block] = wholeOf(content) as { text: string }[];
     expect(block?.text.length).toBe(size);
     expect(block?.text.replaceAll("x", "")).toBe("");
   });
@@ -204,9 +206,9 @@ describe("calling", () => {
     const [first] = processesWith(mark);
     const beside = failure(call("hang"));
     expect(await failure(call("end-process"))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: odd.end-process: server "odd" is gone, its process was ended by SIGKILL
+      "SERVER_UNAVAILABLE: odd.end-process: server "odd" is gone: its process was ended by SIGKILL
         | dying now
-      hint: The next call starts it again."
+      hint: Call again to restart it."
     `);
     expect(await beside).toStartWith('SERVER_UNAVAILABLE: odd.hang: server "odd" is gone');
     expect(await call("get-thing")).toBe("dash");
@@ -270,25 +272,25 @@ describe("what does not start", () => {
       "SERVER_UNAVAILABLE: Server "crashes" did not start: its process exited with code 3
         | warming up
         | fatal: no database at db://nowhere
-      hint: To see more, run its command from the config by hand.
+      hint: Run its command from the config by hand to see more.
 
       SERVER_UNAVAILABLE: Server "silent" did not start: it did not answer within 0.1 s
-      hint: Raise "startTimeoutMs" of "silent" in the config, or see by hand what its command does.
+      hint: Raise "startTimeoutMs" of "silent" in the config, or run its command by hand.
 
       SERVER_UNAVAILABLE: Server "not there" did not start: command not found: no-such-command-anywhere
-      hint: Install no-such-command-anywhere. If it is there, it is not in the PATH of claudikins: make what "which no-such-command-anywhere" prints its "command" in the config.
+      hint: Install no-such-command-anywhere. If it is installed but not on the PATH of claudikins, set "command" to the output of "which no-such-command-anywhere".
 
-      SERVER_UNAVAILABLE: Server "not executable" did not start: not allowed to run ./no-program
-      hint: It must be a program, and executable: chmod +x makes a script so.
+      SERVER_UNAVAILABLE: Server "not executable" did not start: permission denied: ./no-program
+      hint: Make it executable, for example with chmod +x.
 
       SERVER_UNAVAILABLE: Server "no folder" did not start: its working directory /no/such/folder does not exist
       hint: Create the folder, or correct "cwd" in the config.
 
-      SERVER_UNAVAILABLE: Server "ends well" did not start: its process exited with code 0, and said nothing
-      hint: To see more, run its command from the config by hand.
+      SERVER_UNAVAILABLE: Server "ends well" did not start: its process exited with code 0 without output
+      hint: Run its command from the config by hand to see more.
 
-      NEEDS_VARIABLE: Server "variable" needs A_TOKEN, B_TOKEN, which the environment does not have
-      hint: Set A_TOKEN, B_TOKEN before starting claudikins, or give a default in the config: \${A_TOKEN:-value}."
+      NEEDS_VARIABLE: Server "variable" needs A_TOKEN, B_TOKEN in the environment
+      hint: Set A_TOKEN, B_TOKEN before starting claudikins, or add a default to the config: \${A_TOKEN:-value}."
     `);
   });
 

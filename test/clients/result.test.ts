@@ -91,8 +91,8 @@ describe("a failure", () => {
   });
 
   test("has words where the tool had none", () => {
-    expect(failure({ isError: true, content: [] })).toBe("shop.find failed without saying why");
-    expect(failure({ isError: true })).toBe("shop.find failed without saying why");
+    expect(failure({ isError: true, content: [] })).toBe("shop.find failed without a message");
+    expect(failure({ isError: true })).toBe("shop.find failed without a message");
   });
 });
 
@@ -129,7 +129,7 @@ describe("a list of tools", () => {
     expect(() => readTools(page, "shop")).toThrow(
       expect.objectContaining({
         code: "PROTOCOL_ERROR",
-        message: 'Server "shop" answered tools/list without a list of tools',
+        message: 'Server "shop" answered tools/list without a tool list',
       }),
     );
   });

@@ -112,7 +112,7 @@ test.each([
   [
     "an address where nobody is",
     { url: "http://127.0.0.1:9/mcp?key=s3cr3t-k3y" },
-    /^start: it is asked for at 127\.0\.0\.1:9 by/,
+    /^start: a connection to 127\.0\.0\.1:9 was opened by/,
   ],
   ["an answer that is an error", { ...fixture("by-hand", "refuses") }, /^failed: .*no license/],
   ["an answer that is none", { ...fixture("by-hand", "shapeless") }, /^failed: Server "shop" .*/],
@@ -181,11 +181,11 @@ test("of a flood little is kept, it is told how much was not, and calls go on", 
   expect(size).toBeLessThan(1_100_000);
   expect(existsSync(`${logFile(folder.path, { server: "shop", config: null })}.1`)).toBe(false);
   const dropped = lines.filter((line) => line.startsWith("dropped: ")).join("\n");
-  const kilobytes = [...dropped.matchAll(/([\d,]+) kB of its stderr/g)].map(([, count = ""]) =>
+  const kilobytes = [...dropped.matchAll(/([\d,]+) kB of stderr/g)].map(([, count = ""]) =>
     Number(count.replaceAll(",", "")),
   );
   expect(kilobytes.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(megabytes * 1_000 * 0.9);
-  expect(dropped).toMatch(/[\d,]+ of its messages: more than is kept/);
+  expect(dropped).toMatch(/[\d,]+ messages over the log limit/);
   expect(lines.at(-1)).toBe("end: by claudikins: claudikins is closing");
   // What is kept are whole lines.
   expect(lines.filter((line) => line.startsWith("stderr: ") && !/^stderr: (?:0123456789){9}$/.test(line))).toEqual([

@@ -98,7 +98,7 @@ test("who writes without a pause keeps nobody else waiting, and is told of a hun
   for (const _ of [1, 2, 3]) await new Promise((resolve) => setTimeout(resolve, 1));
   await transport.close();
   expect(heard).toHaveLength(101);
-  expect(heard.at(-1)).toBe("more of these are not told of");
+  expect(heard.at(-1)).toBe("further lines like this are not logged");
 });
 
 test("an answer that cannot be understood is a failure of its request", async () => {
@@ -107,7 +107,7 @@ test("an answer that cannot be understood is a failure of its request", async ()
   const text = [...lines, '{"jsonrpc":"2.0","id":null,"result":{}}'].join("\n");
   const { heard, closed } = await start(`cat <<'END'\n${text}\nEND`);
   await closed;
-  const error = { code: -32_700, message: "its answer is not MCP: neither a result nor an error" };
+  const error = { code: -32_700, message: "its answer is not MCP: it has no result or error" };
   expect(heard).toEqual([
     ...[0, 1, 2, 3, 4].map((id) => ({ jsonrpc: "2.0", id, error })),
     { jsonrpc: "2.0", id: 5, result: {} },
@@ -125,7 +125,7 @@ describe("a line without end", () => {
     );
     await closed;
     expect(heard).toEqual([{ jsonrpc: "2.0", method: "a" }]);
-    expect(transport.ended).toBe("sent more than 1 MB without the end of a message");
+    expect(transport.ended).toBe("sent more than 1 MB in one message");
   });
 
   test("is each line's own: many large messages are no large one, and one byte of it is not too much", async () => {

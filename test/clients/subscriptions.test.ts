@@ -122,7 +122,7 @@ test("what cannot be subscribed to says why, and nobody listens then", async () 
   const shown = (error: ClaudikinsError) => `${error.code}: ${error.message} | ${error.hint}`;
   open(fixture("odd", folder.path));
   expect(await pool.subscribe("shop", "file:///a", () => {}).catch(shown)).toMatchInlineSnapshot(
-    `"PROTOCOL_ERROR: Server "shop" does not tell when its resources change | Read the resource again from time to time."`,
+    `"PROTOCOL_ERROR: Server "shop" does not support resource subscriptions | Poll the resource instead."`,
   );
   await pool.close();
   open(fixture("crash-on-start", folder.path));

@@ -122,7 +122,7 @@ test("a message that is nested deeper than a stack is told of all the same", asy
   const inner: Transport = { start: async () => {}, send: async () => {}, close: async () => {} };
   await trace.over(inner, "shop", (text) => text).send({ jsonrpc: "2.0", method: "x", params: { deep } });
   trace.flush();
-  expect(seen).toMatchObject([{ method: "x", bytes: 0, message: { problem: "nested too deep to be shown" } }]);
+  expect(seen).toMatchObject([{ method: "x", bytes: 0, message: { problem: "nested too deeply to show" } }]);
 });
 
 test("a transport is told all that it would be told without", async () => {

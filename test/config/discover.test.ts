@@ -103,12 +103,12 @@ describe("named", () => {
     expect(refusal(() => discover({}, "nope.json"))).toEqual({
       code: "CONFIG_NOT_FOUND",
       message: "No config file at TMP/home/code/project/nope.json",
-      hint: "--config names it: create the file or leave the setting out.",
+      hint: "Create the file, or remove --config.",
     });
     expect(refusal(() => discover({ CLAUDIKINS_CONFIG: "/nope/x.json" }))).toEqual({
       code: "CONFIG_NOT_FOUND",
       message: "No config file at /nope/x.json",
-      hint: "CLAUDIKINS_CONFIG names it: create the file or leave the setting out.",
+      hint: "Create the file, or remove CLAUDIKINS_CONFIG.",
     });
   });
 });

@@ -163,8 +163,8 @@ describe("folders", () => {
     const file = folder.write("claudikins.json", { registry: "${REG}", workspace: "${WORK}/${REG}" });
     await expect(load()).rejects.toMatchObject({
       code: "NEEDS_VARIABLE",
-      message: `The folders in ${file} need REG, WORK, which the environment does not have`,
-      hint: "Set REG, WORK before starting claudikins, or give a default in the config: ${REG:-value}.",
+      message: `The folders in ${file} need REG, WORK in the environment`,
+      hint: "Set REG, WORK before starting claudikins, or add a default to the config: ${REG:-value}.",
     });
   });
 });
@@ -247,14 +247,14 @@ describe("the model that executes tasks", () => {
 
   test.each([
     [{}, 'llm: needs "preset" (cerebras, gemini, openai, openrouter, ollama) or "baseUrl"'],
-    [{ baseUrl: "https://a" }, "llm.model: missing, expected the name of a model"],
+    [{ baseUrl: "https://a" }, "llm.model: missing, expected a model name"],
     [{ preset: "acme" }, "llm.preset: expected"],
     [
       { baseUrl: "file:///top-secret", model: "m" },
       "llm.baseUrl: expected an address that starts with http:// or https://",
     ],
     [{ preset: "openai", apikey: "top-secret" }, 'llm.apikey: unknown key, did you mean "apiKey"?'],
-    [{ preset: "openai", temperature: 1 }, "llm.temperature: unknown key: there are preset, baseUrl,"],
+    [{ preset: "openai", temperature: 1 }, "llm.temperature: unknown key: expected one of preset, baseUrl,"],
     [{ preset: "openai", apiKey: 7_777_777 }, "llm.apiKey: expected a string"],
     [{ preset: "openai", timeoutMs: 0 }, "llm.timeoutMs: must be at least 1, found 0"],
     ["host", "llm: expected an object"],

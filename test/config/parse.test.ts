@@ -299,13 +299,13 @@ describe("servers that are reached over the network", () => {
          mcpServers.text.oauth: expected an object
          mcpServers.shapes.oauth.clientId: expected a string, found 1
          mcpServers.shapes.oauth.clientSecret: expected a string
-         mcpServers.shapes.oauth.scopes: expected a list of texts, or one text, found { "a": 1 }
+         mcpServers.shapes.oauth.scopes: expected a string or a list of strings, found { "a": 1 }
          mcpServers.shapes.oauth.callbackPort: must be at least 1, found 0
          mcpServers.shapes.oauth.grant: expected "authorization_code" or "client_credentials", found "password"
          mcpServers.shapes.oauth.privateKey: expected a string
          mcpServers.algorithm.oauth.algorithm: expected "RS256" or "RS384" or "RS512" or "PS256" or "PS384" or "PS512" or "ES256" or "ES384" or "ES512" or "EdDSA", found "HS256"
-         mcpServers["two keys"].oauth.privateKeyFile: the key stands in "privateKey" already, found "key.pem"
-         mcpServers.nobody.oauth.clientId: missing: whose secret or key is it?
+         mcpServers["two keys"].oauth.privateKeyFile: "privateKey" already gives the key, found "key.pem"
+         mcpServers.nobody.oauth.clientId: missing: a secret or a key needs a client ID
          mcpServers["no proof"].oauth.grant: needs a "clientSecret", a "privateKey" or a "privateKeyFile", found "client_credentials"
          mcpServers.document.oauth.clientMetadataUrl: expected an address that starts with https:// and has a path, found "http://example.com/x"
          mcpServers.misspelt.oauth.clientID: unknown key, did you mean "clientId"?
@@ -342,8 +342,8 @@ describe("servers that are reached over the network", () => {
 }`;
     expect(problems(text)).toMatchInlineSnapshot(`
       "The config has 20 problems:
-        c.json:3:38  mcpServers.both.url: the entry has a "command" as well: take one away, or say which counts with "type"
-        c.json:4:47  mcpServers.twice.httpUrl: the address stands in "url" already
+        c.json:3:38  mcpServers.both.url: the entry also has a "command": remove one of them, or choose with "type"
+        c.json:4:47  mcpServers.twice.httpUrl: "url" already gives the address
         c.json:5:28  mcpServers["no address"].url: expected an address that starts with http://, https://, ws:// or wss://
         c.json:5:50  mcpServers["no address"].disabled: expected true or false, found "yes"
         c.json:6:24  mcpServers.scheme.url: expected an address that starts with http://, https://, ws:// or wss://
@@ -354,7 +354,7 @@ describe("servers that are reached over the network", () => {
         c.json:11:24  mcpServers.shapes.url: expected a string
         c.json:11:62  mcpServers.shapes.headers.A: expected a string
         c.json:11:70  mcpServers.shapes.headers.B: expected a string
-        c.json:11:83  mcpServers.shapes.headers["C D"]: no name that a header can have
+        c.json:11:83  mcpServers.shapes.headers["C D"]: not a valid header name
         c.json:11:98  mcpServers.shapes.headers.E: must be one line
         c.json:12:46  mcpServers.list.headers: expected an object
         c.json:13:19  mcpServers.spelling.uri: unknown key, did you mean "url"?

@@ -72,10 +72,10 @@ describe("problems", () => {
       },
     });
     expect(found.join("\n")).toMatchInlineSnapshot(`
-      "mcpServers.shapes.allow: expected a list of names of tools, in which "*" is any text, found "get_*"
+      "mcpServers.shapes.allow: expected a list of tool names, where "*" matches any text, found "get_*"
       mcpServers.shapes.deny[0]: expected a string, found 1
       mcpServers.shapes.deny[1]: must not be empty, found ""
-      mcpServers.shapes.confirm: expected "never" or "destructive" or "always", or an object of these by names of tools, found ["always"]
+      mcpServers.shapes.confirm: expected "never" or "destructive" or "always", or an object that maps tool names to these, found ["always"]
       mcpServers.modes.confirm: expected "never" or "destructive" or "always", did you mean "always"?, found "alwas"
       mcpServers["in modes"].confirm.a: expected "never" or "destructive" or "always", did you mean "never"?, found "nevr"
       mcpServers["in modes"].confirm.b: expected "never" or "destructive" or "always", found null
@@ -101,15 +101,15 @@ describe("problems", () => {
       "policy.allow[0]: no server is called "githb", did you mean "github"?, found "githb.get_*"
       policy.allow[1]: no server is called "GitHub", did you mean "github"?, found "GitHub.get_*"
       policy.allow[2]: no server is called "my.servr", did you mean "my.server"?, found "my.servr.x"
-      policy.deny[0]: needs the server's name in front: "*.delete_*" for all servers, found "delete_*"
-      policy.deny[1]: needs the server's name in front: "*.*", found "*"
-      policy.deny[2]: needs the name of a tool after the dot, or "*", found "github."
+      policy.deny[0]: needs a server name first: "*.delete_*" for all servers, found "delete_*"
+      policy.deny[1]: needs a server name first: "*.*", found "*"
+      policy.deny[2]: needs a tool name after the dot, or "*", found "github."
       policy.deny[3]: must not be empty, found ""
       policy.deny[4]: expected a string, found 5
-      policy.confirm.delete_x: needs the server's name in front: "*.delete_x" for all servers, found "always"
+      policy.confirm.delete_x: needs a server name first: "*.delete_x" for all servers, found "always"
       policy.confirm["github.x"]: expected "never" or "destructive" or "always", found "sometimes"
-      policy.block: unknown key: there are allow, deny, confirm
-      policy.denied: unknown key: there are allow, deny, confirm"
+      policy.block: unknown key: expected one of allow, deny, confirm
+      policy.denied: unknown key: expected one of allow, deny, confirm"
     `);
     expect(problems({ policy: [] })).toEqual(["policy: expected an object, found []"]);
     expect(problems({ policy: null })).toEqual(["policy: expected an object, found null"]);

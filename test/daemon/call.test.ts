@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Counts } from "../../src/ledger/counts.ts";
 import { readLedger } from "../../src/ledger/store.ts";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { processesLeft, processesWith, runProgram } from "../support/process.ts";
@@ -45,7 +45,7 @@ afterEach(() => project[Symbol.asyncDispose]());
 
 const cwd = () => join(project.path, "project");
 const call = (words: string[], more: { stdin?: string; env?: Record<string, string>; cwd?: string } = {}) =>
-  runProgram([...fromSource, "call", ...words], { cwd: cwd(), ...more, env: { ...env, ...more.env } });
+  runProgram([...claudikinsCommand, "call", ...words], { cwd: cwd(), ...more, env: { ...env, ...more.env } });
 
 async function value(words: string[]): Promise<unknown> {
   const { exitCode, stdout, stderr } = await call([...words, "--json"]);
@@ -140,7 +140,11 @@ test("an image is written to where the caller is", async () => {
 
 describe("Ctrl-C", () => {
   test("cancels the call, and leaves the daemon to others", async () => {
-    const child = Bun.spawn([...fromSource, "call", "seen.wait", "ms=600000"], { cwd: cwd(), env, stderr: "pipe" });
+    const child = Bun.spawn([...claudikinsCommand, "call", "seen.wait", "ms=600000"], {
+      cwd: cwd(),
+      env,
+      stderr: "pipe",
+    });
     await until(async () => (await running()) === 1);
     child.kill("SIGINT");
     expect(await child.exited).toBe(130);
@@ -151,7 +155,7 @@ describe("Ctrl-C", () => {
 
   test("without a daemon ends the server", async () => {
     const mark = `seen.ts ${project.path}`;
-    const child = Bun.spawn([...fromSource, "call", "seen.wait", "ms=600000", "--no-daemon"], {
+    const child = Bun.spawn([...claudikinsCommand, "call", "seen.wait", "ms=600000", "--no-daemon"], {
       cwd: cwd(),
       env,
       stderr: "pipe",
@@ -165,14 +169,14 @@ describe("Ctrl-C", () => {
 
 test("the daemon is killed in the middle: said at once, and the next call has another one", async () => {
   const words = ["seen.wait", "ms=600000"];
-  await using person = atTerminal([...fromSource, "call", ...words], { cwd: cwd(), env });
+  await using person = atTerminal([...claudikinsCommand, "call", ...words], { cwd: cwd(), env });
   const calling = call(words);
   await until(async () => (await running()) === 2);
   process.kill((await project.daemons())[0]?.pid ?? 0, "SIGKILL");
   const { exitCode, stdout, stderr } = await calling;
   expect([exitCode, stdout]).toEqual([4, ""]);
-  expect(stderr).toContain("The daemon ended in the middle: what it did is not known");
-  await person.see("The daemon ended in the middle");
+  expect(stderr).toContain("The daemon ended during the call: its outcome is unknown");
+  await person.see("the claudikins daemon that held it is gone");
   expect(await person.exited).toBe(4);
   expect(await value(["seen.seen"])).toMatchObject({ cwd: cwd() });
 });
@@ -182,7 +186,7 @@ test("no daemon where none is wanted", async () => {
   await call(["seen.seen"], { env: { CLAUDIKINS_DAEMON: "off" } });
   expect(await project.daemons()).toEqual([]);
   const { exitCode, stderr } = await call(["seen.seen"], { env: { CLAUDIKINS_DAEMON: "maybe" } });
-  expect([exitCode, stderr]).toEqual([2, 'error: CLAUDIKINS_DAEMON is on or off; it is "maybe"\n']);
+  expect([exitCode, stderr]).toEqual([2, 'error: CLAUDIKINS_DAEMON must be on or off; it is "maybe"\n']);
 });
 
 test("what is to be seen of it happens here, with the servers of the daemon", async () => {
@@ -205,12 +209,12 @@ test("is counted by the daemon, and what led to it", async () => {
 });
 
 describe.skipIf(process.platform === "win32")("a person", () => {
-  const at = (words: string[]) => atTerminal([...fromSource, "call", ...words], { cwd: cwd(), env });
+  const at = (words: string[]) => atTerminal([...claudikinsCommand, "call", ...words], { cwd: cwd(), env });
 
   test("is asked where the daemon may not call, and what is denied stays denied", async () => {
     {
       await using person = at(["rec.remove-it"]);
-      await person.see("May rec.remove-it be called?");
+      await person.see("Allow the call to rec.remove-it?");
       await person.see("Call it?");
       expect(got()).toEqual([]);
       person.type("y\r");
@@ -246,9 +250,9 @@ describe.skipIf(process.platform === "win32")("a person", () => {
 
   test("sees how far it is, when it takes long", async () => {
     await Bun.write(project.config, JSON.stringify({ mcpServers: { everything: everything() } }));
-    await using person = at(["everything.trigger-long-running-operation", "duration=3", "steps=6"]);
-    await person.see("everything.trigger-long-running-operation: waiting for its answer");
-    await person.see("everything.trigger-long-running-operation: 4/6");
+    await using person = at(["everything.trigger-long-running-operation", "duration=4", "steps=2"]);
+    await person.see("everything.trigger-long-running-operation: waiting for an answer");
+    await person.see("everything.trigger-long-running-operation: 1/2");
     await person.see("Long running operation completed");
     expect(await person.exited).toBe(0);
   });

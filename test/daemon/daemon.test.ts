@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chownSync, cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource, root } from "../support/claudikins.ts";
+import { root } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { processesWith, runProgram } from "../support/process.ts";
 
@@ -41,7 +42,7 @@ async function until(what: () => Promise<boolean> | boolean): Promise<void> {
 }
 
 /** `claudikins daemon run` by hand, until it listens. */
-async function runByHand(args: string[] = [], env = project.env, command: string[] = fromSource) {
+async function runByHand(args: string[] = [], env = project.env, command: string[] = claudikinsCommand) {
   const child = Bun.spawn([...command, "daemon", "run", "--config", project.config, ...args], {
     env,
     stdio: ["ignore", "ignore", "pipe"],
@@ -96,9 +97,9 @@ describe("killed", () => {
     for (const { exitCode, stderr } of await Promise.all(calls)) {
       expect({ exitCode, ...failure(stderr) }).toEqual({
         exitCode: 4,
-        error: "claudikins ended while it was calling the tool: whether the call was done is not known",
+        error: "claudikins ended during the call: its outcome is unknown",
         code: "SERVER_UNAVAILABLE",
-        suggestion: "See whether it was done before you call again.",
+        suggestion: "Check whether it took effect before retrying.",
       });
     }
     // Its socket is still there.
@@ -160,7 +161,7 @@ test("a call that takes longer than the idle time is done", async () => {
 test("a second one for the same config leaves the first alone", async () => {
   const daemon = await runByHand();
   const { exitCode, stderr } = await project.claudikins("daemon", "run");
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "Another one is running for this config.\n" });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "A daemon is already running for this config.\n" });
   expect(await project.daemons()).toMatchObject([{ pid: daemon.pid }]);
 });
 
@@ -230,7 +231,7 @@ describe("what belongs to somebody else is refused", () => {
     const { exitCode, stderr } = await project.run("seen", {});
     expect({ exitCode, ...failure(stderr) }).toMatchObject({
       exitCode: 4,
-      error: `${socket()} does not belong to you: what listens there is not asked`,
+      error: `${socket()} does not belong to you, so it is not used`,
     });
     const run = await project.claudikins("daemon", "run");
     expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("does not belong to you") });
@@ -268,7 +269,10 @@ describe("files find it where it says that it listens", () => {
     if (env["XDG_RUNTIME_DIR"]?.includes("xxx")) mkdirSync(env["XDG_RUNTIME_DIR"]);
     const daemon = await runByHand([], env);
     await seen(env);
-    const { stdout } = await runProgram([...fromSource, "daemon", "status", "--json"], { cwd: project.path, env });
+    const { stdout } = await runProgram([...claudikinsCommand, "daemon", "status", "--json"], {
+      cwd: project.path,
+      env,
+    });
     const mine = JSON.parse(stdout).daemons.filter(({ config }: { config: string }) => config === project.config);
     expect(mine).toMatchObject([{ pid: daemon.pid, calls: { done: 1 } }]);
     daemon.kill();
@@ -279,7 +283,7 @@ describe("files find it where it says that it listens", () => {
 test("the demo's files are called without any config", async () => {
   const cwd = join(project.path, "nothing");
   mkdirSync(cwd);
-  const gen = await runProgram([...fromSource, "gen"], { cwd, env: project.env });
+  const gen = await runProgram([...claudikinsCommand, "gen"], { cwd, env: project.env });
   const file = join(gen.stdout.trim(), "business", "demo", "get_order.ts");
   const { exitCode, stderr } = await runProgram([process.execPath, file], { cwd, env: project.env });
   expect({ exitCode, ...failure(stderr) }).toMatchObject({ exitCode: 2, code: "INVALID_ARGUMENTS" });
@@ -317,9 +321,9 @@ describe("the protocol", () => {
       [404, { error: expect.any(String), code: "TOOL_NOT_FOUND", suggestion: expect.stringContaining("structured") }],
       [400, { error: expect.any(String), code: "INVALID_ARGUMENTS", suggestion: expect.any(String) }],
       [422, { error: "not today", code: "TOOL_FAILED" }],
-      [400, { error: expect.stringContaining("A call is"), code: "USAGE" }],
-      [400, { error: expect.stringContaining("A call is"), code: "USAGE" }],
-      [400, { error: expect.stringContaining("There is no GET /else"), code: "USAGE" }],
+      [400, { error: expect.stringContaining("Expected a call"), code: "USAGE" }],
+      [400, { error: expect.stringContaining("Expected a call"), code: "USAGE" }],
+      [400, { error: expect.stringContaining("Unknown route GET /else"), code: "USAGE" }],
     ]);
     expect(await (await ask("/status")).json()).toEqual({
       pid: expect.any(Number),
@@ -338,7 +342,7 @@ describe("claudikins daemon", () => {
     expect(await project.claudikins("daemon", "status")).toEqual({
       exitCode: 0,
       stdout: "",
-      stderr: "No daemon runs. One is started when a tool is called.\n",
+      stderr: "No daemon is running. A daemon starts when a tool is called.\n",
     });
     expect(await project.claudikins("daemon", "status", "--json")).toEqual({
       exitCode: 0,
@@ -357,11 +361,13 @@ describe("claudikins daemon", () => {
     expect(await project.claudikins("daemon", "logs")).toMatchObject({ exitCode: 0, stdout: "" });
     const { pid } = await seen();
     const { stdout } = await project.claudikins("daemon", "logs");
-    expect(stdout).toMatch(/^(?:\[info\] )?\[claudikins\](?: \S)? \d{4}-\S+Z version \S+ listens, as process \d+\n/);
-    expect(stdout).toContain(`Z seen is started (process ${pid})\n`);
+    expect(stdout).toMatch(
+      /^(?:\[info\] )?\[claudikins\](?: \S)? \d{4}-\S+Z version \S+ is listening \(process \d+\)\n/,
+    );
+    expect(stdout).toContain(`Z seen has started (process ${pid})\n`);
     const { path, lines } = JSON.parse((await project.claudikins("daemon", "logs", "-n", "1", "--json")).stdout);
-    expect([path, lines]).toEqual([expect.stringMatching(/\.log$/), [expect.stringContaining("seen is started")]]);
-    const following = Bun.spawn([...fromSource, "daemon", "logs", "--follow"], {
+    expect([path, lines]).toEqual([expect.stringMatching(/\.log$/), [expect.stringContaining("seen has started")]]);
+    const following = Bun.spawn([...claudikinsCommand, "daemon", "logs", "--follow"], {
       cwd: join(project.path, "project"),
       env: project.env,
       stdout: "pipe",
@@ -371,9 +377,9 @@ describe("claudikins daemon", () => {
     const hears = async (words: string) => {
       while (!heard.includes(words)) heard += new TextDecoder().decode((await reader.read()).value);
     };
-    await hears("seen is started");
+    await hears("seen has started");
     await project.claudikins("daemon", "stop");
-    await hears("leaving: it was asked to stop");
+    await hears("shutting down: it was asked to stop");
     following.kill("SIGINT");
     expect(await following.exited).toBe(130);
   });
@@ -384,7 +390,7 @@ describe("claudikins daemon", () => {
     await runningCalls(1);
     expect(await project.claudikins("daemon", "stop")).toMatchObject({
       exitCode: 0,
-      stderr: "Waiting for 1 call (--now does not)\n",
+      stderr: "Waiting for 1 call to finish (--now cancels them)\n",
     });
     expect(await call).toBe("waited");
     expect(await project.left()).toEqual([]);

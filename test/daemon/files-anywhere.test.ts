@@ -1,8 +1,9 @@
 /** Generated programs that are started in a folder that somebody hostile has prepared. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { executable, fromSource } from "../support/claudikins.ts";
+import { executable } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { type HostileFolder, hostileFolder } from "../support/hostile-folder.ts";
 import { strippingNode } from "../support/node.ts";
@@ -70,6 +71,46 @@ test.skipIf(process.platform === "win32")("a machine without any runtime is told
   });
 });
 
+describe.skipIf(process.platform === "win32")("a Node that is too old for TypeScript", () => {
+  // Such a Node is no devDependency: 90 MB each. This one says of itself what they say, and fails as they do.
+  const old = (version: string) => `case "$*" in
+  --version) echo ${version} ;;
+  "--experimental-strip-types --disable-warning=ExperimentalWarning "*) echo '"with the flag"' ;;
+  *) echo "TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension .ts" >&2; exit 1 ;;
+esac`;
+  // As claudikins has Bun in it.
+  const claudikins = `case "$1" in --config=*) exec ${process.execPath} "$@" ;; *) exec ${claudikinsCommand.join(" ")} "$@" ;; esac`;
+  const withNode = (version: string, programs: Record<string, string> = {}) => {
+    const bin = `node-${version}-${Object.keys(programs).length}`;
+    for (const [name, script] of Object.entries({ node: old(version), ...programs })) {
+      chmodSync(project.write(`${bin}/${name}`, `#!/bin/sh\n${script}\n`), 0o755);
+    }
+    const env = { ...project.env, PATH: join(project.path, bin) };
+    return runProgram([project.file("wait"), '{"ms": 1}'], { cwd: project.path, env });
+  };
+
+  test.each(["v16.20.2", "v18.20.8", "v20.19.0", "v21.7.3", "v22.5.1"])("%s is passed over", async (version) => {
+    expect(await withNode(version, { claudikins })).toMatchObject({
+      exitCode: 0,
+      stdout: '"waited"\n',
+    });
+    const { exitCode, stdout, stderr } = await withNode(version);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 127, stdout: "" });
+    expect(stderr).toMatch(/^To run \S+, install Bun, Node\.js 22\.18 or claudikins, .*node is too old\.\n$/);
+  });
+
+  test.each(["v22.6.0", "v22.12.0", "v22.17.1", "v23.5.0"])(
+    "%s is started with the flag that it needs",
+    async (version) => {
+      expect(await withNode(version)).toEqual({ exitCode: 0, stdout: '"with the flag"\n', stderr: "" });
+    },
+  );
+
+  test.each(["v22.18.0", "v22.20.0", "v23.6.0", "v24.0.0"])("%s is not one", async (version) => {
+    expect(await withNode(version)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("ERR_UNKNOWN") });
+  });
+});
+
 describe("under a Bun that has read the .env of the folder", () => {
   // What Bun runs of its own accord before the file is Bun's.
   beforeAll(() => {
@@ -92,7 +133,7 @@ describe("under a Bun that has read the .env of the folder", () => {
     });
     expect({ exitCode, stderr, marks: hostile.marks() }).toEqual({ exitCode: 0, stderr: "", marks: [] });
     expect(JSON.parse(stdout)).toMatchObject({ token: "none" });
-    await runProgram([...fromSource, "daemon", "stop", "--all", "--now"], { cwd: project.path, env });
+    await runProgram([...claudikinsCommand, "daemon", "stop", "--all", "--now"], { cwd: project.path, env });
     expect(readdirSync(join(hostile.cwd, "evil-home"))).toEqual(["claudikins"]);
     expect(readdirSync(join(hostile.cwd, "evil-home", "claudikins"))).toEqual(["claudikins.json"]);
   });
@@ -115,6 +156,6 @@ test("a CLAUDIKINS_EXECUTABLE that is a relative path starts nothing", async () 
     error: "CLAUDIKINS_EXECUTABLE is a relative path: ./claudikins",
     code: "FILE_NOT_FOUND",
     suggestion:
-      "Set it to the absolute path of claudikins, so that no folder you stand in can put another program there.",
+      "Set it to the absolute path of claudikins: with a relative path, the current folder could supply another program.",
   });
 });

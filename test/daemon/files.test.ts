@@ -1,11 +1,12 @@
 /** Generated files as programs and modules, under Bun and under a Node that strips types. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ClaudikinsError, type ErrorCode } from "../../src/errors.ts";
 import { bridgeFiles } from "../../src/registry/bridge.ts";
 import { version } from "../../src/version.ts";
-import { fromSource, root } from "../support/claudikins.ts";
+import { root } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { strippingNode } from "../support/node.ts";
 import { runProgram } from "../support/process.ts";
@@ -58,6 +59,23 @@ describe.each(runtimes)("as a program under %s", (name, runtime) => {
     expect(JSON.parse(stdout)).toHaveLength(2_000_001);
   });
 
+  test("takes name=value, name:=json, name=@file and objects beside each other, as claudikins call does", async () => {
+    const text = join(project.path, "ms.txt");
+    writeFileSync(text, "1");
+    const give = (...words: string[]) =>
+      runProgram([runtime, project.file("wait"), ...words], { cwd: project.path, env: project.env });
+    for (const words of [["ms=1"], ["ms:=1"], [`ms=@${text}`], ['{"ms": "x"}', "ms=1"], ["ms=1", "via:skill"]]) {
+      expect([words, await give(...words)]).toEqual([words, { exitCode: 0, stdout: '"waited"\n', stderr: "" }]);
+    }
+    const { exitCode, stdout, stderr } = await give("ms=soon");
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(lastLine(stderr)).toMatchObject({ code: "INVALID_ARGUMENTS", error: expect.stringContaining('"ms" takes') });
+    expect(lastLine((await give("ms:=[")).stderr)).toMatchObject({
+      code: "USAGE",
+      error: expect.stringContaining("ms:=[ is not JSON"),
+    });
+  });
+
   test("reads standard input", async () => {
     expect((await run("wait", "-", '{"ms": 1}')).stdout).toBe('"waited"\n');
     const { exitCode, stdout, stderr } = await run("wait", "-", "{");
@@ -96,7 +114,7 @@ describe.each(runtimes)("as a program under %s", (name, runtime) => {
       {
         exitCode: 2,
         stdout: "",
-        error: "The argument has to be a JSON object, with the tool's arguments by name",
+        error: "The argument must be a JSON object with the tool's arguments by name",
         code: "USAGE",
         suggestion: expect.any(String),
       },
@@ -162,7 +180,7 @@ describe("the executable", () => {
   /** A claudikins that says that it was started. */
   function wrapper(name: string): { path: string; started: () => Promise<boolean> } {
     const note = join(project.path, `${name.replaceAll("/", "-")}-started`);
-    const words = fromSource.map((word) => `"${word}"`).join(" ");
+    const words = claudikinsCommand.map((word) => `"${word}"`).join(" ");
     const path = project.write(name, `#!/bin/sh\n: > "${note}"\nexec ${words} "$@"\n`);
     chmodSync(path, 0o755);
     return { path, started: () => Bun.file(note).exists() };
@@ -183,9 +201,9 @@ describe("the executable", () => {
     const { exitCode, stderr } = await project.run("seen", {}, { env });
     expect({ exitCode, ...lastLine(stderr) }).toEqual({
       exitCode: 2,
-      error: "claudikins is not on the PATH, nor where it was when it wrote these files",
+      error: "claudikins is neither on the PATH nor where it was when it wrote these files",
       code: "FILE_NOT_FOUND",
-      suggestion: "Install claudikins, or let the variable CLAUDIKINS_EXECUTABLE say where it is.",
+      suggestion: "Install claudikins, or set CLAUDIKINS_EXECUTABLE to its path.",
     });
   });
 
@@ -252,7 +270,7 @@ test("nothing of this machine stands in a registry, which sandboxed code reads",
   expect(JSON.parse(await Bun.file(project.note()).text())).toEqual({
     registry,
     config: project.config,
-    command: fromSource,
+    command: claudikinsCommand,
     version,
   });
 });

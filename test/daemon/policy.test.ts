@@ -39,9 +39,9 @@ test("allowed, denied and to be confirmed; and another policy needs no gen", asy
     stdout: "",
     error: {
       code: "POLICY_DENIED",
-      error: "rec.plain-it has to be confirmed by a person, and nobody can be asked here",
+      error: "rec.plain-it needs a person's confirmation, and nobody can be asked here",
       suggestion:
-        'It is called without a question where mcpServers.rec of the config has "confirm": { "plain-it": "never" }',
+        'To call it without confirmation, set "confirm": { "plain-it": "never" } in mcpServers.rec of the config',
     },
   });
   expect(got()).toEqual(["read-it"]);
@@ -117,7 +117,7 @@ describe("a client of the socket that is no claudikins", () => {
       error: { message: expect.stringMatching(/names no tool/) },
     });
     expect(await next({ jsonrpc: "2.0", id: 4, method: "tools/CALL" })).toMatchObject({
-      error: { message: expect.stringMatching(/no request of the protocol/) },
+      error: { message: expect.stringMatching(/not a protocol request/) },
     });
     expect(await next(call("read-it", 5))).toMatchObject({ id: 5, result: {} });
     expect(got()).toEqual([expect.stringContaining("read-it")]);

@@ -2,14 +2,15 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chownSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { pathToFileURL } from "node:url";
+import { ElicitRequestSchema, ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { loadConfig } from "../../src/config/load.ts";
 import { entryMark } from "../../src/daemon/held/entry-mark.ts";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { type HostOptions, openHost, type TestHost } from "../support/host.ts";
 import { processesWith, runProgram } from "../support/process.ts";
-import { fixture } from "../support/servers.ts";
+import { filesystem, fixture } from "../support/servers.ts";
 
 setDefaultTimeout(60_000);
 
@@ -29,7 +30,7 @@ afterEach(async () => {
 
 const folder = () => join(project.path, "project");
 const exec = (code: string, more: Record<string, string> = {}, flags: string[] = [], cwd = folder()) =>
-  runProgram([...fromSource, "exec", ...flags, "-e", code], { cwd, env: { ...env, ...more } });
+  runProgram([...claudikinsCommand, "exec", ...flags, "-e", code], { cwd, env: { ...env, ...more } });
 const host = (options: HostOptions = {}) =>
   openHost({ path: folder() }, { ...options, env: { ...env, ...options.env } });
 
@@ -90,14 +91,14 @@ test("without the daemon, servers are a command's own and end with it", async ()
     expect(await project.left()).toEqual([]);
   }
   const { exitCode, stderr } = await exec("return 1", { CLAUDIKINS_DAEMON: "perhaps" });
-  expect([exitCode, stderr]).toEqual([2, 'error: CLAUDIKINS_DAEMON is on or off; it is "perhaps"\n']);
+  expect([exitCode, stderr]).toEqual([2, 'error: CLAUDIKINS_DAEMON must be on or off; it is "perhaps"\n']);
 });
 
 test("commands that look at every server start no daemon, and look at the servers of the one that there is", async () => {
-  expect((await runProgram([...fromSource, "gen"], { cwd: folder(), env })).exitCode).toBe(4);
+  expect((await runProgram([...claudikinsCommand, "gen"], { cwd: folder(), env })).exitCode).toBe(4);
   expect(await project.daemons()).toEqual([]);
   const { pid } = await seenBy(exec("return await seen.seen()"));
-  const { stderr } = await runProgram([...fromSource, "list", "--check", "--json"], { cwd: folder(), env });
+  const { stderr } = await runProgram([...claudikinsCommand, "list", "--check", "--json"], { cwd: folder(), env });
   const { servers } = JSON.parse(stderr).list;
   expect(servers.find(({ server }: { server: string }) => server === "seen").pid).toBe(pid);
   expect(processesWith(`protocol.ts stdio ${project.path}`)).toEqual([]);
@@ -191,6 +192,32 @@ describe("hosts that can be asked", () => {
   });
 });
 
+test("hosts with other roots that start at once each keep to their own, from the first call on", async () => {
+  const roots = ["one", "two"].map((name) => join(project.path, name));
+  for (const path of roots) mkdirSync(path);
+  writeFileSync(project.config, JSON.stringify({ mcpServers: { files: filesystem(folder()) } }));
+  // A server whose tools are known is first asked by the call.
+  expect(await project.claudikins("gen")).toMatchObject({ exitCode: 0 });
+  const hostIn = (path: string) =>
+    host({
+      capabilities: { roots: {} },
+      prepare: (client) =>
+        client.setRequestHandler(ListRootsRequestSchema, () => ({ roots: [{ uri: pathToFileURL(path).href }] })),
+    });
+  await using one = await hostIn(roots[0]!);
+  await using two = await hostIn(roots[1]!);
+  const write = (path: string) =>
+    `await files.write_file({ path: ${JSON.stringify(join(path, "a.txt"))}, content: "x" })`;
+  const answers = await Promise.all([
+    ...[one, two].map((each) => execute(each, write(folder()))),
+    ...[one, two].map((each, index) => execute(each, write(roots[1 - index]!))),
+  ]);
+  expect(answers.map((text) => text.includes("Access denied"))).toEqual([true, true, true, true]);
+  for (const [index, each] of [one, two].entries()) {
+    expect(await execute(each, write(roots[index]!))).toContain("Successfully wrote");
+  }
+});
+
 test("what two users ask at once does not meet: progress, cancelling and answers are each their own", async () => {
   const code = (words: string) => `return await asker.progress({ steps: 20, ms: 5, words: "${words}" })`;
   await using one = await host();
@@ -272,7 +299,7 @@ describe("the daemon ends", () => {
     const running = execute(one, "return await seen.wait({ ms: 600000 })");
     await until(async () => (await project.daemons())[0]?.calls.running === 1);
     process.kill(await daemonPid(), "SIGKILL");
-    expect(await running).toContain("the claudikins daemon that had it is gone");
+    expect(await running).toContain("the claudikins daemon that held it is gone");
     expect((await seenByHost(one)).pid).not.toBe(pid);
     await until(() => !processesWith(`seen.ts ${project.path}`).includes(pid));
   });
@@ -290,7 +317,7 @@ describe("the daemon ends", () => {
     await until(() => processesWith(`daemon run --config ${project.config}`).length === 1);
   });
 
-  test("since its config has changed: a host goes on with the entries that it knows", async () => {
+  test("since its config has changed: the next call of a running host is made with the new entries", async () => {
     await using one = await host();
     await seenByHost(one);
     const { mcpServers } = await Bun.file(project.config).json();
@@ -300,7 +327,7 @@ describe("the daemon ends", () => {
       JSON.stringify({ mcpServers: { ...mcpServers, seen: { ...mcpServers.seen, args } } }),
     );
     const { pid } = await seenByHost(one);
-    expect(processesWith("changed")).not.toContain(pid);
+    expect(processesWith("changed")).toContain(pid);
     const changed = await seenBy(exec("return await seen.seen()"));
     expect(processesWith("changed")).toContain(changed.pid);
   });
@@ -311,8 +338,8 @@ describe("the daemon ends", () => {
     process.kill(pid, "SIGSTOP");
     try {
       const { exitCode, stderr } = await exec("return await seen.seen()", { CLAUDIKINS_LOG: "warn" });
-      expect([exitCode, stderr]).toEqual([0, expect.stringContaining("seen is started without the daemon")]);
-      const called = await runProgram([...fromSource, "call", "seen.seen"], { cwd: folder(), env });
+      expect([exitCode, stderr]).toEqual([0, expect.stringContaining("starting seen without the daemon")]);
+      const called = await runProgram([...claudikinsCommand, "call", "seen.seen"], { cwd: folder(), env });
       expect([called.exitCode, called.stderr]).toEqual([4, expect.stringContaining("The daemon does not answer")]);
     } finally {
       process.kill(pid, "SIGCONT");
@@ -372,7 +399,7 @@ test("tools that the config denies are not called over the socket either", async
 test("where there is no place for a daemon, servers are a command's own", async () => {
   const nowhere = project.write("a-file", "");
   const homeless = { ...env, HOME: nowhere, XDG_RUNTIME_DIR: "", XDG_DATA_HOME: "" };
-  const called = await runProgram([...fromSource, "call", "seen.seen"], { cwd: folder(), env: homeless });
+  const called = await runProgram([...claudikinsCommand, "call", "seen.seen"], { cwd: folder(), env: homeless });
   expect(called).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(folder()) });
   expect((await exec("return await seen.seen()", homeless)).exitCode).toBe(0);
 });
@@ -382,7 +409,7 @@ test.skipIf(process.getuid?.() !== 0)("a socket of another user is not used", as
   chownSync(socket(), 1, 1);
   const { exitCode, stderr } = await exec("return await seen.seen()", { CLAUDIKINS_LOG: "warn" });
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining("does not belong to you")]);
-  const called = await runProgram([...fromSource, "call", "seen.seen"], { cwd: folder(), env });
+  const called = await runProgram([...claudikinsCommand, "call", "seen.seen"], { cwd: folder(), env });
   expect([called.exitCode, JSON.parse(called.stdout)]).toEqual([0, expect.objectContaining({ cwd: folder() })]);
   chownSync(socket(), 0, 0);
 });

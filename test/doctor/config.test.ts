@@ -15,10 +15,10 @@ describe("the executable", () => {
     mkdirSync(at("empty"));
     const env = { PATH: at("empty") };
     const none = await doctor(undefined, { env });
-    expect(none.of("executable.version")?.message).toStartWith(`claudikins ${version}, from its source (Bun `);
+    expect(none.of("executable.version")?.message).toStartWith(`claudikins ${version}, from source (Bun `);
     expect(none.of("executable.path")).toEqual({
       state: "warning",
-      message: "claudikins is not on the PATH: project files of hosts, skills and shells do not find it",
+      message: "claudikins is not on the PATH: agents' project files, skills and shells cannot find it",
       repair: `sh ${join(root, "install.sh")}`,
     });
 
@@ -26,7 +26,7 @@ describe("the executable", () => {
     const variable = { CLAUDIKINS_EXECUTABLE: at("no/claudikins") };
     expect((await doctor(undefined, { env: variable })).of("executable.variable")).toEqual({
       state: "problem",
-      message: "CLAUDIKINS_EXECUTABLE names what is no program: FOLDER/no/claudikins",
+      message: "CLAUDIKINS_EXECUTABLE does not name a program: FOLDER/no/claudikins",
       repair: "unset CLAUDIKINS_EXECUTABLE",
       code: "FILE_NOT_FOUND",
     });
@@ -36,17 +36,17 @@ describe("the executable", () => {
       "ok",
       {
         state: "warning",
-        message: "Another claudikins, 0.0.9, stands behind it on the PATH: FOLDER/old/claudikins",
-        repair: "If nobody needs it: rm FOLDER/old/claudikins",
+        message: "Another claudikins (0.0.9) comes later on the PATH: FOLDER/old/claudikins",
+        repair: "If you do not need it: rm FOLDER/old/claudikins",
       },
     ]);
     const before = await doctor(undefined, { env: { PATH: `${at("old")}:${at("bin")}:/usr/bin:/bin` } });
     expect(before.of("executable.path")).toEqual({
       state: "warning",
-      message: "The PATH finds another claudikins, 0.0.9: FOLDER/old/claudikins",
+      message: "Another claudikins (0.0.9) comes first on the PATH: FOLDER/old/claudikins",
       repair: `sh ${join(root, "install.sh")}`,
     });
-    expect(behind.of("executable.path")?.message).toBe("The PATH finds one of the same version: FOLDER/bin/claudikins");
+    expect(behind.of("executable.path")?.message).toBe("On the PATH: FOLDER/bin/claudikins (the same version)");
   });
 });
 
@@ -57,7 +57,7 @@ describe("the config", () => {
       0,
       {
         state: "warning",
-        message: "There is no config file: everything works on the built-in demo server",
+        message: "There is no config file: claudikins uses its built-in demo server",
         repair: "claudikins init",
       },
     ]);
@@ -77,7 +77,9 @@ describe("the config", () => {
       repair: "Correct the file and run the command again. Nothing was started.",
       code: "CONFIG_INVALID",
     });
-    expect(of("config.rest")?.message).toBe("Not looked at without a config: servers, sign-ins, folders and registry");
+    expect(of("config.rest")?.message).toBe(
+      "Not checked, because there is no usable config: servers, sign-ins, folders and registry",
+    );
     expect(new Set(findings.map(({ area }) => area))).toEqual(
       new Set(["executable", "config", "hosts", "skills", "daemon"]),
     );
@@ -95,7 +97,7 @@ describe("the config", () => {
       2,
       {
         state: "problem",
-        message: 'Server "needs two" needs A_TOKEN, B_TOKEN, which the environment does not have',
+        message: 'Server "needs two" needs A_TOKEN, B_TOKEN in the environment',
         repair: "export A_TOKEN=…; export B_TOKEN=…",
         code: "NEEDS_VARIABLE",
       },
@@ -112,7 +114,7 @@ describe("the config", () => {
       0,
       {
         state: "warning",
-        message: "The model cerebras/gpt-oss-120b needs CEREBRAS_API_KEY, which the environment does not have",
+        message: "The model cerebras/gpt-oss-120b needs CEREBRAS_API_KEY in the environment",
         repair: "export CEREBRAS_API_KEY=…",
       },
       undefined,
@@ -135,12 +137,13 @@ describe("the config", () => {
     expect([found.of("config.secrets"), found.of("config.rights")]).toEqual([
       {
         state: "warning",
-        message: "It has a secret in it, and git does not ignore it: write ${VAR} in its place, or keep it out of git",
+        message:
+          "The config contains a secret and git does not ignore the file: replace the secret with ${VAR}, or keep the file out of git",
         repair: "echo claudikins.json >> FOLDER/.gitignore",
       },
       {
         state: "warning",
-        message: "It has a secret in it, and other users of this machine may read it",
+        message: "The config contains a secret, and other users of this machine can read the file",
         repair: "chmod 600 FOLDER/claudikins.json",
       },
     ]);
@@ -164,11 +167,11 @@ describe("folders", () => {
       2,
       {
         state: "problem",
-        message: "The workspace cannot be a folder, since there is a file: FOLDER/taken",
+        message: "The workspace cannot be created, because there is a file in its place: FOLDER/taken",
         repair: "mv FOLDER/taken FOLDER/taken.old",
         code: "FILE_NOT_WRITABLE",
       },
-      { state: "ok", message: "The registry is made when it is needed: FOLDER/.claudikins/registry" },
+      { state: "ok", message: "The registry is created when it is needed: FOLDER/.claudikins/registry" },
     ]);
   });
 
@@ -186,7 +189,7 @@ describe("folders", () => {
     expect(spaceFindings(undefined, "/w")).toEqual([]);
     expect(spaceFindings(200 * 1_048_576, "/w")).toEqual([]);
     expect(spaceFindings(5 * 1_048_576, "/w")).toMatchObject([
-      { state: "warning", message: "The disk of the workspace has 5 MB left: /w", repair: "df -h /" },
+      { state: "warning", message: "The workspace's disk has only 5 MB left: /w", repair: "df -h /" },
     ]);
   });
 });

@@ -18,7 +18,7 @@ describe("the daemon", () => {
     chmodSync(folderOf(), 0o755);
     expect((await look()).of("daemon.folder")).toEqual({
       state: "warning",
-      message: "Other users of this machine may look into the folder of the daemon: FOLDER/run/claudikins",
+      message: "Other users of this machine can access the daemon folder: FOLDER/run/claudikins",
       repair: "chmod 700 FOLDER/run/claudikins",
     });
     rmSync(folderOf(), { recursive: true });
@@ -38,7 +38,7 @@ describe("the daemon", () => {
     const held = await takeLock(at("run/claudikins/abc.lock"), "test");
     expect((await look()).of("daemon.silent")).toMatchObject({
       state: "problem",
-      repair: "See what it said last: tail FOLDER/run/claudikins/abc.log",
+      repair: "Read its last log lines: tail FOLDER/run/claudikins/abc.log",
     });
     held?.release();
   });
@@ -56,7 +56,7 @@ describe("the daemon", () => {
     using daemon = Bun.serve({ unix: at("run/claudikins/abc.sock"), fetch: () => Response.json(status) });
     expect((await look()).of("daemon.7")).toEqual({
       state: "ok",
-      message: "A daemon runs for the demo: process 7, 3 calls done, 0 running",
+      message: "A daemon is running for the demo: process 7, 3 calls done, 0 running",
     });
     status.config = at("gone.json");
     expect((await look()).of("daemon.7")).toMatchObject({ state: "warning", repair: "claudikins daemon stop --all" });

@@ -29,45 +29,45 @@ test("as people see it", async () => {
   const options = { env: { PATH: at("empty") } };
   const text = page(argv, await run(argv, options), home.folder.path);
   expect(
-    text.replaceAll(root, "SOURCE").replace(/claudikins \d\S+, from its source \(.*?\)/, "claudikins VERSION"),
+    text.replaceAll(root, "SOURCE").replace(/claudikins \d\S+, from source \(.*?\)/, "claudikins VERSION"),
   ).toMatchInlineSnapshot(`
     "$ claudikins doctor
     --- stdout
     executable
       ok       claudikins VERSION: SOURCE/src/main.ts
-      warning  claudikins is not on the PATH: project files of hosts, skills and shells do not find it
-               repair: sh SOURCE/install.sh
+      warning  claudikins is not on the PATH: agents' project files, skills and shells cannot find it
+               fix: sh SOURCE/install.sh
 
     config
-      ok       The project's, with 1 server: FOLDER/claudikins.json
+      ok       The project's config, with 1 server: FOLDER/claudikins.json
 
     servers
       problem  Server "crashes" did not start: its process exited with code 3
                  | warming up
                  | fatal: no database at db://nowhere
-               repair: To see more, run its command from the config by hand.
-      warning  Server "crashes" was given FOLDER, and may change what you and your agents obey
+               fix: Run its command from the config by hand to see more.
+      warning  Server "crashes" has access to FOLDER and could change files that you and your agents rely on
                  the config: FOLDER/claudikins.json
-               repair: Give it a folder without these files, or deny the tools that write: "deny" in mcpServers.crashes
+               fix: Give it a folder without these files, or deny its tools that write: "deny" in mcpServers.crashes
 
     folders
-      ok       The registry is made when it is needed: FOLDER/.claudikins/registry
-      ok       The workspace is made when it is needed: FOLDER/.claudikins/workspace
-      ok       The data folder is made when it is needed: FOLDER/.local/share/claudikins
+      ok       The registry is created when it is needed: FOLDER/.claudikins/registry
+      ok       The workspace is created when it is needed: FOLDER/.claudikins/workspace
+      ok       The data folder is created when it is needed: FOLDER/.local/share/claudikins
 
     registry
-      warning  No tools are known yet: the first search asks the servers
-               repair: claudikins gen
+      warning  No tools are known yet: the first search fetches them from the servers
+               fix: claudikins gen
 
     hosts
-      warning  No agent with settings for MCP servers was found on this machine
-               repair: claudikins init --host claude-code --apply
+      warning  No agent with MCP settings was found on this machine
+               fix: claudikins init --host claude-code --apply
 
     skills
-      ok       No agent has our skill: claudikins skill install writes it
+      ok       No agent has the skill: claudikins skill install writes it
 
     daemon
-      ok       No daemon has run here yet: generated files start one
+      ok       No daemon has run yet; generated files start one on demand
     --- stderr
 
     1 problem and 4 warnings.
@@ -114,6 +114,6 @@ test("nothing is changed, in an empty home and in one that has everything", asyn
   utimesSync(at("project/.claudikins/registry/index.json"), 1, 1);
   const full = listing(home.folder.path);
   const { exitCode, stdout } = await project();
-  expect([exitCode, stdout]).toEqual([4, expect.stringContaining("Nobody listens at a socket")]);
+  expect([exitCode, stdout]).toEqual([4, expect.stringContaining("A killed daemon left a stale socket")]);
   expect(listing(home.folder.path)).toEqual(full);
 });

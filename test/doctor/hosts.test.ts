@@ -19,7 +19,7 @@ describe("hosts", () => {
     home.folder.write(".gemini/settings.json", {});
     expect((await doctor()).of("hosts.none")).toEqual({
       state: "warning",
-      message: "None of the agents on this machine has claudikins",
+      message: "No agent on this machine uses claudikins",
       repair: "claudikins init --host gemini --apply",
     });
     home.folder.write(".claude.json", {
@@ -32,14 +32,14 @@ describe("hosts", () => {
     expect([exitCode, of("hosts.none")]).toEqual([0, undefined]);
     expect(of("host.claude-code")).toEqual({
       state: "warning",
-      message: "Claude Code does not have claudikins, but 1 server of its own: github",
+      message: "Claude Code does not use claudikins, but has 1 server of its own: github",
       repair: "claudikins init --host claude-code --apply",
     });
     expect([of("host.cursor"), of("host.cursor.servers")]).toEqual([
       { state: "ok", message: "Cursor (FOLDER/.cursor/mcp.json) starts this claudikins" },
       {
         state: "warning",
-        message: "Cursor loads 1 server beside claudikins: left",
+        message: "Cursor loads 1 server in addition to claudikins: left",
         repair: "claudikins init --host cursor --apply",
       },
     ]);
@@ -54,20 +54,20 @@ describe("hosts", () => {
     };
     expect(await first(own(at("no/claudikins"), "serve"))).toEqual([
       "problem",
-      "starts what is not there: FOLDER/no/claudikins",
+      "starts a file that does not exist: FOLDER/no/claudikins",
     ]);
     expect((await doctor()).exitCode).toBe(2);
     expect(await first(own("claudikins", "serve"))).toEqual(["problem", "starts claudikins, which is not on the PATH"]);
     const old = program("old/claudikins", "0.0.9");
     expect(await first(own(old, "serve"))).toEqual([
       "warning",
-      "starts another claudikins, 0.0.9: FOLDER/old/claudikins",
+      "starts another claudikins (0.0.9): FOLDER/old/claudikins",
     ]);
     program("old/claudikins", version);
     expect(await first(own(old, "serve"))).toEqual(["ok", `starts claudikins ${version}: FOLDER/old/claudikins`]);
     expect(await first(own(old, "serve", "--config", at("gone.json")))).toEqual([
       "problem",
-      "names a config file that is not there: FOLDER/gone.json",
+      "names a config file that does not exist: FOLDER/gone.json",
     ]);
     program("bin/npx", "10.8.2");
     expect(await first(own(at("bin/npx"), "-y", "claudikins", "serve"))).toEqual([
@@ -81,7 +81,7 @@ describe("hosts", () => {
     ]);
     expect(await first({ mcpServers: { claudikins: { command: old, disabled: true } } })).toEqual([
       "warning",
-      "has claudikins, but switched off",
+      "has claudikins, but it is disabled",
     ]);
   });
 
@@ -96,11 +96,11 @@ describe("hosts", () => {
     );
     home.folder.write(".codeium/windsurf/mcp_config.json", "{ nonsense");
     const { of } = await doctor();
-    expect(of("host.opencode")?.message).toContain("starts another claudikins, 0.0.9");
-    expect(of("host.codex")?.message).toContain("starts what is not there");
+    expect(of("host.opencode")?.message).toContain("starts another claudikins (0.0.9)");
+    expect(of("host.codex")?.message).toContain("starts a file that does not exist");
     expect(of("host.windsurf.file")).toMatchObject({
       state: "problem",
-      repair: "Correct FOLDER/.codeium/windsurf/mcp_config.json by hand.",
+      repair: "Fix FOLDER/.codeium/windsurf/mcp_config.json by hand.",
     });
   });
 
@@ -110,7 +110,7 @@ describe("hosts", () => {
     expect((await run(["init", "--apply", "--no-start"])).exitCode).toBe(0);
     expect((await doctor()).of("hosts.journal")).toEqual({
       state: "ok",
-      message: "1 file of hosts as they were before init are kept: claudikins restore puts them back",
+      message: "The originals of 1 file that init changed are kept: claudikins restore brings them back",
     });
     await Bun.write(at(".cursor/mcp.json"), before);
     expect((await doctor()).of("hosts.journal")).toMatchObject({
@@ -127,14 +127,14 @@ test("skills and sections of another version, or with half of their marks", asyn
   await run(["skill", "install", "--host", "codex", "--claude-md"]);
   const current = await doctor();
   const skill = "FOLDER/.agents/skills/claudikins/SKILL.md";
-  expect(current.of("skill.user.cursor")).toEqual({ state: "ok", message: `The skill is of this version: ${skill}` });
+  expect(current.of("skill.user.cursor")).toEqual({ state: "ok", message: `The skill is up to date: ${skill}` });
   home.folder.write(".agents/skills/claudikins/SKILL.md", markedSkill("---\nname: claudikins\n---\n"));
   home.folder.write(".codex/AGENTS.md", section("## Old"));
   home.folder.write("CLAUDE.md", "<!-- claudikins begin 0 -->");
   const { of } = await doctor();
   expect(of("skill.user.cursor")).toEqual({
     state: "warning",
-    message: `The skill is of another version: ${skill}`,
+    message: `The skill is from another version: ${skill}`,
     repair: "claudikins skill install --host cursor",
   });
   expect(of("section.user.codex")).toMatchObject({

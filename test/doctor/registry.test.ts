@@ -17,7 +17,7 @@ describe("the registry", () => {
     configure({ odd: fixture("odd", home.folder.path), other: fixture("echo", home.folder.path) });
     expect((await doctor()).of("registry.index")).toEqual({
       state: "warning",
-      message: "No tools are known yet: the first search asks the servers",
+      message: "No tools are known yet: the first search fetches them from the servers",
       repair: "claudikins gen",
     });
     await run(["gen"]);
@@ -33,17 +33,17 @@ describe("the registry", () => {
     expect(exitCode).toBe(0);
     expect(of("registry.missing")).toEqual({
       state: "warning",
-      message: "It does not know the tools of new one",
+      message: "The registry does not have the tools of new one",
       repair: "claudikins gen --server 'new one'",
     });
     expect(of("registry.outdated")).toEqual({
       state: "warning",
-      message: "It is of another entry of the config, or of another version: odd",
+      message: "The registry is out of date, because the config entry or the version has changed: odd",
       repair: "claudikins gen --server odd",
     });
     expect(of("registry.gone")).toEqual({
       state: "warning",
-      message: "It has servers that the config has no more: other",
+      message: "The registry has servers that are no longer in the config: other",
       repair: "claudikins gen",
     });
   });
@@ -56,8 +56,8 @@ describe("the registry", () => {
       2,
       {
         state: "problem",
-        message: "FOLDER/.claudikins/registry/index.json is damaged or of another version",
-        repair: "Generate it again: claudikins gen",
+        message: "FOLDER/.claudikins/registry/index.json is damaged or from another version",
+        repair: "Regenerate it: claudikins gen",
         code: "REGISTRY_INVALID",
       },
     ]);
@@ -71,7 +71,7 @@ describe("the registry", () => {
     await Bun.write(file, `${await file.text()}// older\n`);
     expect((await doctor()).of("registry.files")).toEqual({
       state: "warning",
-      message: "Generated files are not what this version writes: other/odd/client.ts",
+      message: "Generated files differ from what this version writes: other/odd/client.ts",
       repair: "claudikins gen",
     });
     rmSync(at(".claudikins/registry/_runtime/bridge-code.js"));
@@ -91,18 +91,21 @@ describe("the registry", () => {
     }
     expect((await doctor()).of("registry.command")).toEqual({
       state: "problem",
-      message: "Generated files start what is gone: FOLDER/no/claudikins",
+      message: "Generated files start a program that no longer exists: FOLDER/no/claudikins",
       repair: "claudikins gen",
       code: "REGISTRY_STALE",
     });
     program("bin/claudikins", version);
     expect((await doctor(undefined, { env: { PATH: `${at("bin")}:/usr/bin:/bin` } })).of("registry.command")).toEqual({
       state: "warning",
-      message: "Generated files start what is gone: FOLDER/no/claudikins; they take FOLDER/bin/claudikins of the PATH",
+      message:
+        "Generated files start a program that no longer exists: FOLDER/no/claudikins; they use FOLDER/bin/claudikins from the PATH",
       repair: "claudikins gen",
     });
     rmSync(notes, { recursive: true });
-    expect((await doctor()).of("registry.command")?.message).toBe("Nobody has noted what generated files start");
+    expect((await doctor()).of("registry.command")?.message).toBe(
+      "The command that generated files start is not recorded",
+    );
   });
 
   test("what runs generated files", async () => {
@@ -114,18 +117,18 @@ describe("the registry", () => {
     };
     expect(await withNode("v22.18.0")).toEqual({
       state: "ok",
-      message: "Generated files are programs for node 22.18.0",
+      message: "Generated files run with node 22.18.0",
     });
     expect(await withNode("v20.1.0")).toEqual({
       state: "warning",
-      message: "No Bun is on the PATH to run generated files with, and node 20.1.0 is too old",
+      message: "Bun, which runs generated files, is not on the PATH, and node 20.1.0 is too old",
       repair: "npm install -g bun",
     });
     rmSync(at("bin/node"));
     program("bin/claudikins", version);
     expect((await doctor(undefined, { env: { PATH: at("bin") } })).of("registry.runtime")).toEqual({
       state: "ok",
-      message: "Generated files are run by claudikins itself: FOLDER/bin/claudikins",
+      message: "Generated files run with claudikins itself: FOLDER/bin/claudikins",
     });
     expect(["22.17.9", "22.18.0", "23.5.0", "23.6.0", "24.0.0", "18.0.0", ""].map(stripsTypes)).toEqual([
       false,
@@ -150,7 +153,7 @@ test("a check that throws is a finding, and stops no other", async () => {
     2,
     {
       state: "problem",
-      message: expect.stringContaining("This could not be looked at: Cannot read FOLDER/.claudikins/registry/_runtime"),
+      message: expect.stringContaining("This check failed: Cannot read FOLDER/.claudikins/registry/_runtime"),
       code: "FILE_NOT_FOUND",
     },
   ]);

@@ -48,12 +48,12 @@ test("so is one that can write the registry's programs, skills, settings of agen
   for (const what of [
     "the config: ",
     "your own config: ",
-    "programs of the registry: ",
+    "generated programs of the registry: ",
     "skills ",
     "settings of Cursor: ",
   ])
     expect(details.some((line) => line.startsWith(what))).toBe(true);
-  expect(details.some((line) => line.startsWith("what you trust"))).toBe(true);
+  expect(details.some((line) => line.startsWith("your trusted configs and sign-ins"))).toBe(true);
 });
 
 test("one with a folder of its own is none, nor is one that is denied, or whose tools only read", async () => {

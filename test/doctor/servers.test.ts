@@ -34,7 +34,7 @@ describe("servers", () => {
       state: "problem",
       message: 'Server "crashes" did not start: its process exited with code 3',
       details: ["| warming up", "| fatal: no database at db://nowhere"],
-      repair: "To see more, run its command from the config by hand.",
+      repair: "Run its command from the config by hand to see more.",
       code: "SERVER_UNAVAILABLE",
     });
     expect(of("server.slow")).toMatchObject({
@@ -86,7 +86,7 @@ describe("servers", () => {
     });
     expect(answered(server, { startMs: 20_000, listMs: 3, tools: 2 })).toMatchObject({
       state: "warning",
-      message: "a: 2 tools, started in 20000 ms, listed in 3 ms: it is given 30 s for the start",
+      message: "a: 2 tools, started in 20000 ms, listed in 3 ms: the time limit for the start is 30 s",
       repair: 'Raise "startTimeoutMs" of "a" in the config.',
     });
     expect(answered(server, { startMs: 200, listMs: 3, tools: 0 })).toMatchObject({ state: "warning" });
@@ -129,17 +129,17 @@ describe("sign-ins", () => {
     expect(exitCode).toBe(3);
     expect(of("sign-in.ended")).toEqual({
       state: "problem",
-      message: expect.stringMatching(/^The sign-in to "ended" ended \d h ago$/),
+      message: expect.stringMatching(/^The sign-in to "ended" expired \d h ago$/),
       repair: "claudikins auth login ended",
       code: "AUTH_REQUIRED",
     });
     expect(of("sign-in.soon")).toMatchObject({
       state: "warning",
-      message: expect.stringMatching(/^Signed in to "soon" for 60 min more: it cannot be renewed$/),
+      message: expect.stringMatching(/^Signed in to "soon" for another 60 min; the sign-in cannot be renewed$/),
       repair: "claudikins auth login soon",
     });
     expect(of("sign-in.long")?.state).toBe("ok");
-    expect(of("sign-in.renewed")).toEqual({ state: "ok", message: 'Signed in to "renewed": it is renewed by itself' });
+    expect(of("sign-in.renewed")).toEqual({ state: "ok", message: 'Signed in to "renewed", renewed automatically' });
     expect(of("sign-in.none")).toBeUndefined();
   });
 
@@ -150,7 +150,7 @@ describe("sign-ins", () => {
     chmodSync(file, 0o640);
     expect((await doctor()).of("sign-ins.file")).toEqual({
       state: "warning",
-      message: "Other users of this machine may read the sign-ins",
+      message: "Other users of this machine can read your sign-ins",
       repair: "chmod 600 FOLDER/.local/share/claudikins/credentials.json",
     });
     home.folder.write(".local/share/claudikins/credentials.json", "{");

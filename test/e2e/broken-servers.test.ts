@@ -42,7 +42,7 @@ const surroundings = () => ({
 
 /** What differs from run to run. */
 const steady = (text: string) =>
-  text.replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT").replace(/ in [\d.]+ s/g, " in N s");
+  text.replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT").replace(/ (in|for) [\d.]+ s/g, " $1 N s");
 
 test("nothing is started for initialize and tools/list; a search finds the tools of the fifteen, and names the five", async () => {
   configure();
@@ -59,11 +59,11 @@ test("nothing is started for initialize and tools/list; a search finds the tools
     well.map((name) => `${name}.echo(): Promise<unknown>`).sort(),
   );
   expect(steady(lines.filter((line) => !line.includes(".echo(")).join("\n"))).toMatchInlineSnapshot(`
-    "Not searched: missing (did not start: command not found: no-such-mcp-server; tried again with the next call. Install no-such-mcp-server. If it is there, it is not in the PATH of claudikins: make what "which no-such-mcp-server" prints its "command" in the config.)
-    Not searched: exits (did not start: its process exited with code 3; tried again with the next call. To see more, run its command from the config by hand.)
-    Not searched: silent (did not start: it did not answer within 2 s; tried again with the next call. Raise "startTimeoutMs" of "silent" in the config, or see by hand what its command does.)
-    Not searched: needy (needs NO_SUCH_TOKEN: to be set before claudikins is started)
-    Not searched: closed (cannot be used: nothing listens at http://127.0.0.1:PORT; tried again with the next call. Start it, or correct "url" in the config.)"
+    "Not searched: missing (did not start: command not found: no-such-mcp-server; retried on the next call. Install no-such-mcp-server. If it is installed but not on the PATH of claudikins, set "command" to the output of "which no-such-mcp-server".)
+    Not searched: exits (did not start: its process exited with code 3; retried on the next call. Run its command from the config by hand to see more.)
+    Not searched: silent (did not start: it did not answer within 2 s; retried on the next call. Raise "startTimeoutMs" of "silent" in the config, or run its command by hand.)
+    Not searched: needy (needs NO_SUCH_TOKEN: set this before starting claudikins)
+    Not searched: closed (cannot be used: nothing listens at http://127.0.0.1:PORT; retried on the next call. Start it, or correct "url" in the config.)"
   `);
 });
 
@@ -86,21 +86,21 @@ test("list --check says the same of the five, with the last words of who has som
     "
     error: Server "missing" did not start: command not found: no-such-mcp-server
 
-    hint: Install no-such-mcp-server. If it is there, it is not in the PATH of claudikins: make what "which no-such-mcp-server" prints its "command" in the config.
+    hint: Install no-such-mcp-server. If it is installed but not on the PATH of claudikins, set "command" to the output of "which no-such-mcp-server".
 
     error: Server "exits" did not start: its process exited with code 3
       | warming up
       | fatal: no database at db://nowhere
 
-    hint: To see more, run its command from the config by hand.
+    hint: Run its command from the config by hand to see more.
 
     error: Server "silent" did not start: it did not answer within 2 s
 
-    hint: Raise "startTimeoutMs" of "silent" in the config, or see by hand what its command does.
+    hint: Raise "startTimeoutMs" of "silent" in the config, or run its command by hand.
 
-    error: Server "needy" needs NO_SUCH_TOKEN, which the environment does not have
+    error: Server "needy" needs NO_SUCH_TOKEN in the environment
 
-    hint: Set NO_SUCH_TOKEN before starting claudikins, or give a default in the config: \${NO_SUCH_TOKEN:-value}.
+    hint: Set NO_SUCH_TOKEN before starting claudikins, or add a default to the config: \${NO_SUCH_TOKEN:-value}.
 
     error: Server "closed" cannot be used: nothing listens at http://127.0.0.1:PORT
 

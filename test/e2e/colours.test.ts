@@ -1,6 +1,6 @@
 /** Commands at a real terminal: colours by the variables that people set for all programs. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { testEnvironment } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { atTerminal } from "../support/terminal.ts";
@@ -16,7 +16,7 @@ afterAll(() => folder[Symbol.dispose]());
 const home = () => ({ HOME: folder.path, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "" });
 
 const start = (argv: string[], env: Record<string, string>) =>
-  atTerminal([...fromSource, ...argv], { cwd: folder.path, env: { ...home(), ...env } });
+  atTerminal([...claudikinsCommand, ...argv], { cwd: folder.path, env: { ...home(), ...env } });
 
 /** What else than text it wrote. */
 async function controls(argv: string[], env: Record<string, string>): Promise<string[]> {
@@ -59,7 +59,7 @@ describe.skipIf(process.platform === "win32").each<[string[], { progress?: boole
     await person.see(plain);
     await person.exited;
     const env = testEnvironment({ ...home(), NO_COLOR: "", FORCE_COLOR: "1" });
-    const child = Bun.spawn([...fromSource, ...argv], { cwd: folder.path, env, stdout: "pipe", stderr: "pipe" });
+    const child = Bun.spawn([...claudikinsCommand, ...argv], { cwd: folder.path, env, stdout: "pipe", stderr: "pipe" });
     const text = (await Promise.all([child.stdout.text(), child.stderr.text()])).join("");
     expect(text).toContain(plain);
     expect(text).not.toContain(erase);

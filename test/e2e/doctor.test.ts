@@ -31,14 +31,16 @@ test("setup, doctor, and a generated file that needs nothing but claudikins", as
   const setup = await claudikins("setup");
   expect([setup.exitCode, setup.stdout]).toEqual([
     0,
-    expect.stringMatching(/^Made the registry folder: .*\nMade the workspace folder: .*\nWrote \d+ tools of seen\n/),
+    expect.stringMatching(
+      /^Created the registry folder: .*\nCreated the workspace folder: .*\nWrote \d+ tools of seen\n/,
+    ),
   ]);
   const doctor = await claudikins("doctor", "--json");
   expect([doctor.exitCode, doctor.stderr]).toEqual([0, ""]);
   const findings = JSON.parse(doctor.stdout).findings as { id: string; state: string; message: string }[];
   const of = (id: string) => findings.find((finding) => finding.id === id);
-  expect(of("executable.path")).toMatchObject({ state: "ok", message: `The PATH finds it: ${at("bin/claudikins")}` });
-  expect(of("registry.runtime")?.message).toBe(`Generated files are run by claudikins itself: ${at("bin/claudikins")}`);
+  expect(of("executable.path")).toMatchObject({ state: "ok", message: `On the PATH: ${at("bin/claudikins")}` });
+  expect(of("registry.runtime")?.message).toBe(`Generated files run with claudikins itself: ${at("bin/claudikins")}`);
   expect(of("server.seen")?.state).toBe("ok");
   // The server is given the folder above all of this.
   expect(findings.filter(({ state }) => state !== "ok").map(({ id }) => id)).toEqual(["rules.seen", "hosts.none"]);

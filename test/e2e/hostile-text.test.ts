@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { type GeneratedProject, generatedProject } from "../support/daemon.ts";
 import { allHostile, obeyed } from "../support/hostile-text.ts";
 import { runProgram } from "../support/process.ts";
@@ -31,7 +31,7 @@ async function written(command: string[], typed: string[] = []): Promise<string>
   return person.text;
 }
 
-const claudikins = (...argv: string[]) => [...fromSource, ...argv];
+const claudikins = (...argv: string[]) => [...claudikinsCommand, ...argv];
 const code = JSON.stringify(allHostile);
 
 describe.skipIf(process.platform === "win32")("nothing that is obeyed reaches a terminal", () => {

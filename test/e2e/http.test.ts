@@ -57,7 +57,7 @@ test("a port is never shared with another one", async () => {
   const env = testEnvironment({ NODE_ENV: "production" });
   const second = await runProgram([executable(), "serve", "--http", port], { cwd: folder.path, env });
   expect([second.exitCode, second.stdout]).toEqual([2, ""]);
-  expect(second.stderr).toContain("another program does");
+  expect(second.stderr).toContain("in use by another program");
 });
 
 test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends it and its servers", async (name) => {

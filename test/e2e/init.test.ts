@@ -35,9 +35,9 @@ test("six servers of Claude Code: init --apply, then the agent's first search an
   const claudikins = (...argv: string[]) => runProgram([executable(), ...argv], { cwd, env });
 
   const init = await claudikins("init", "--apply");
-  expect([init.exitCode, init.stderr]).toEqual([0, expect.stringContaining(`Rewired claude-code: ${file}\n`)]);
+  expect([init.exitCode, init.stderr]).toEqual([0, expect.stringContaining(`Changed claude-code: ${file}\n`)]);
   expect(init.stderr).toMatch(
-    /\n\d+ tools of 5 servers: about [\d,]+ tokens of definitions \(an estimate\); claudikins shows 600 at most\.\n/,
+    /\n\d+ tools of 5 servers: about [\d,]+ tokens of definitions \(estimated\)\. With claudikins: at most 600\.\n/,
   );
   expect(init.stdout).toMatch(/\ndocs +claude-code +http +DOCS_TOKEN +- +-\n/);
 

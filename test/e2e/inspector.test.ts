@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { processesLeft, runProgram } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
@@ -27,7 +27,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
   /** What the Inspector prints of each. */
   async function inspected(mode: string, ...calls: string[][]): Promise<unknown[]> {
     await using door = way === "http" ? await httpServe(folder, ["--mode", mode]) : undefined;
-    const [command, ...args] = [...fromSource, "serve", "--trust", "--mode", mode];
+    const [command, ...args] = [...claudikinsCommand, "serve", "--trust", "--mode", mode];
     const config = folder.write("inspector.json", {
       mcpServers: {
         us: door

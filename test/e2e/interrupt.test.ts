@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { processesLeft, processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -14,7 +14,7 @@ setDefaultTimeout(60_000);
 const ctrlC = "\u0003";
 
 const start = (folder: TemporaryFolder, argv: string[]) =>
-  atTerminal([...fromSource, ...argv], {
+  atTerminal([...claudikinsCommand, ...argv], {
     cwd: folder.path,
     env: { HOME: folder.path, XDG_CONFIG_HOME: "", XDG_DATA_HOME: "" },
   });

@@ -78,7 +78,7 @@ test("a sign-in that is wanted is exit code 3", async () => {
   const url = `http://127.0.0.1:${server.port}/mcp`;
   const { exitCode, stderr } = await exec({ far: { url } }, "return far.echo({})");
   expect(exitCode).toBe(3);
-  expect(stderr).toContain('Server \\"far\\" cannot be used: it wants a sign-in (401)');
+  expect(stderr).toContain('Server \\"far\\" cannot be used: it needs a sign-in (401)');
 });
 
 test("HTTP_PROXY is honoured, and NO_PROXY", async () => {

@@ -110,10 +110,10 @@ describe.each(["stdio", "http"])("a server over %s", (way) => {
     await serve({ asker: server ? { url: `http://127.0.0.1:${server.port}/` } : asker() }, {});
     expect(await execute("return asker.capabilities()")).toBe("{}");
     expect(await execute(ask("sampling/createMessage", question))).toMatchInlineSnapshot(
-      `"{"error": {"code": -32601, "message": "MCP error -32601: claudikins: the host offers no sampling"}}"`,
+      `"{"error": {"code": -32601, "message": "MCP error -32601: claudikins: the host does not support sampling"}}"`,
     );
     expect(await execute(ask("roots/list", {}))).toMatchInlineSnapshot(
-      `"{"error": {"code": -32601, "message": "MCP error -32601: claudikins: the host offers no roots"}}"`,
+      `"{"error": {"code": -32601, "message": "MCP error -32601: claudikins: the host does not support roots"}}"`,
     );
   });
 });
@@ -250,7 +250,7 @@ describe.each(["stdio", "http"])("changes of a server over %s", (way) => {
       await asker.wait({ ms: 100 }); await asker["touch-resource"]({ uri: "file:///a" }); return (await next).value.uri`;
     expect(await execute(updates)).toBe("file:///a");
     await execute(`return asker["add-tool"]({ name: "weigh_parcel" })`);
-    await logged("asker has other tools");
+    await logged("the tools of asker have changed");
     const { content } = await host.callTool({ name: "search_tools", arguments: { query: "weigh a parcel" } });
     expect(content).toMatchObject([{ text: expect.stringContaining("asker.weigh_parcel") }]);
     expect(await execute("return asker.weigh_parcel()")).toBe("this is weigh_parcel");

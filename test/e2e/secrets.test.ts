@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -59,7 +59,7 @@ const surroundings = () => {
 };
 
 async function said(...args: string[]): Promise<string> {
-  const { stdout, stderr } = await runProgram([...fromSource, ...args], surroundings());
+  const { stdout, stderr } = await runProgram([...claudikinsCommand, ...args], surroundings());
   return `${stdout}\n${stderr}`;
 }
 
@@ -104,7 +104,7 @@ test("the command line: gen, list, exec and search, and what they write down", a
 
 test("serve: searches, failures, and its log", async () => {
   const client = new Client({ name: "test", version: "1" });
-  const [command, ...args] = [...fromSource, "serve"];
+  const [command, ...args] = [...claudikinsCommand, "serve"];
   const transport = new StdioClientTransport({ command, args, stderr: "pipe", ...surroundings() });
   let log = "";
   transport.stderr?.on("data", (chunk) => {

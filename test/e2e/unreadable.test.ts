@@ -1,6 +1,6 @@
 /** A program that a parser never gets to the end of stops neither its own session nor anybody else's. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { executeRequest, httpServe, initialize, rawSession, resultText } from "../support/http-serve.ts";
 import { testEnvironment } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -25,7 +25,7 @@ test("over HTTP, another session is answered while one session's code is read", 
   await Bun.sleep(500);
   expect(await resultText(await two.post(executeRequest(2, "return 6 * 7")))).toBe("42");
   expect(await resultText(await one.post(executeRequest(3, "const n: number = 5; return n")))).toBe("5");
-  expect(await endlessly).toContain("could not be read as TypeScript within 5 s and was not run");
+  expect(await endlessly).toContain("could not be parsed as TypeScript within 5 s and was not run");
 });
 
 test("over HTTP, SIGTERM ends serve while code is read", async () => {
@@ -42,7 +42,7 @@ test("over HTTP, SIGTERM ends serve while code is read", async () => {
 
 /** `serve` on stdin and stdout; `answer` resolves with the answer to a request. */
 function stdioServe(cwd: string) {
-  const child = Bun.spawn([...fromSource, "serve"], {
+  const child = Bun.spawn([...claudikinsCommand, "serve"], {
     cwd,
     env: testEnvironment({ XDG_DATA_HOME: `${cwd}/data` }),
     stdin: "pipe",

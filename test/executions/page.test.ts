@@ -286,8 +286,8 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(await page.locator(".call").count()).toBe(500);
     expect(await page.locator(".call.failed").count()).toBe(1);
     expect(await page.locator(".left").allInnerTexts()).toEqual([
-      "… 9,500 calls more that took less time: 446.5 s in all",
-      "… 5 calls after these were not recorded each",
+      "… 9,500 more calls that took less time: 446.5 s in total",
+      "… 5 later calls were not recorded individually",
     ]);
     await page.locator("#c0").focus();
     await page.keyboard.press("End");
@@ -327,7 +327,7 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
       error: { name: "E", message: "no", line: 3 },
     });
     const { page, said } = opened;
-    expect(await page.locator("main").textContent()).toContain("It called no tool.");
+    expect(await page.locator("main").textContent()).toContain("The code called no tools.");
     expect(await page.locator(".failure").textContent()).toBe("E: no line 3");
     expect(await page.locator("#L3").getAttribute("class")).toBe("failing");
     await page.locator("#theme").click();

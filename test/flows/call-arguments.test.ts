@@ -112,7 +112,7 @@ describe("a text that cannot be one", () => {
     ["", { type: "number" }, '"it" takes a number, got "" (it=)'],
     ["yes", { type: "boolean" }, '"it" takes true or false, got "yes" (it=yes)'],
     ["x", { type: ["integer", "null"] }, '"it" takes a whole number or null, got "x" (it=x)'],
-    ["x", { type: "object" }, '"it" takes an object, as JSON, got "x" (it=x)'],
+    ["x", { type: "object" }, '"it" takes a JSON object, got "x" (it=x)'],
     ["4", { enum: [true, null] }, '"it" takes one of true, null, got "4" (it=4)'],
     ["x", { type: "array", items: { type: "number" } }, '"it" takes a number, got "x" (it=x)'],
   ])("%s, %j", (written, schema, problem) => {
@@ -150,9 +150,7 @@ describe("a name that is given several times", () => {
   });
 
   test("is refused, where it is none", () => {
-    expect(made([text("one=a"), text("one=b")], tags)).toEqual([
-      '"one" is given 2 times, and takes text (one=a one=b)',
-    ]);
+    expect(made([text("one=a"), text("one=b")], tags)).toEqual(['"one" is given 2 times but takes text (one=a one=b)']);
   });
 });
 
@@ -183,7 +181,7 @@ describe("names with dots", () => {
     expect(made([object({ page: { size: 1, more: 2 } }), text("page.size=5")], schema)).toEqual({
       page: { size: 5, more: 2 },
     });
-    expect(made([text("new=5"), text("new.one=5")], schema)).toEqual(['"new" is no object (new.one=5)']);
+    expect(made([text("new=5"), text("new.one=5")], schema)).toEqual(['"new" is not an object (new.one=5)']);
   });
 
   test("that lead nowhere are taken as they are", () => {

@@ -138,7 +138,7 @@ describe("tools", () => {
     expect(existsSync(ignore)).toBe(false);
     mkdirSync(join(folder.path, ".git"));
     await genned();
-    expect(readFileSync(ignore, "utf8")).toBe("# What claudikins makes anew by itself.\nsearch.json\n.observed.lock\n");
+    expect(readFileSync(ignore, "utf8")).toBe("# claudikins regenerates these files.\nsearch.json\n.observed.lock\n");
     folder.write(".claudikins/registry/.gitignore", "mine\n");
     await genned();
     expect(readFileSync(ignore, "utf8")).toBe("mine\n");

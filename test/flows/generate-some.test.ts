@@ -72,15 +72,15 @@ describe("chosen servers", () => {
   });
 
   test.each<[string[], string[], string, string]>([
-    [["shp"], [], 'No server is called "shp"', "Did you mean shop? There are: shop, my-notes, plain."],
-    [["off"], [], 'No server is called "off"', "There are: shop, my-notes, plain."],
+    [["shp"], [], 'No server is called "shp"', "Did you mean shop? Available: shop, my-notes, plain."],
+    [["off"], [], 'No server is called "off"', "Available: shop, my-notes, plain."],
     [
       [],
       ["busines"],
-      'No server of the config is in the category "busines"',
-      "Did you mean business? There are: business, knowledge, other.",
+      'No configured server is in the category "busines"',
+      "Did you mean business? Available: business, knowledge, other.",
     ],
-    [["shop"], ["other"], "No server has both: shop is in business", "Leave --server or --category out."],
+    [["shop"], ["other"], "No server matches both filters: shop is in business", "Remove --server or --category."],
   ])("%j %j: %s", async (servers, categories, message, hint) => {
     await expect(chosen(servers, categories)).rejects.toMatchObject({ code: "SERVER_NOT_FOUND", message, hint });
   });

@@ -69,7 +69,7 @@ test("every server is asked; those that fail are reported and hide nothing of th
         ...nothing,
         problem: {
           code: "NEEDS_VARIABLE",
-          message: 'Server "needy" needs NOT_SET, which the environment does not have',
+          message: 'Server "needy" needs NOT_SET in the environment',
           hint: expect.any(String),
         },
       },
@@ -193,7 +193,7 @@ test("a damaged index stops search, and is made again", async () => {
   writeFileSync(join(folder.registry, "index.json"), "{");
   await expect(found("refund")).rejects.toMatchObject({
     code: "REGISTRY_INVALID",
-    hint: "Generate it again: claudikins gen",
+    hint: "Regenerate it: claudikins gen",
   });
   expect((await gen()).servers).toEqual([{ server: "shop", ...nothing, tools: 1 }]);
   expect(await found("refund")).toEqual(["shop.refund"]);

@@ -1,5 +1,7 @@
 /** Generated files in the sandbox: as modules whose functions are calls of the code that imports them. */
+
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { execute } from "../../src/flows/execute.ts";
 import type { Toolbox } from "../../src/flows/toolbox.ts";
 import { fixture } from "../support/servers.ts";
@@ -51,6 +53,51 @@ test("however it is written", async () => {
   expect(await run('import index from "./registry/index.json"; return index.servers.length')).toMatchObject({
     value: 2,
   });
+});
+
+test("by the path that the same file has for a program on disk, relative or absolute", async () => {
+  const { registry } = toolbox.config.folders;
+  for (const base of ["./.claudikins/registry", "../../.claudikins/registry", registry, `file://${registry}`]) {
+    const source = `import { wait } from "${base}/test/seen/index.ts";
+      import { structured } from "${base}/test/seen/structured.ts";
+      console.log(JSON.stringify([await wait({ ms: 1 }), await structured({})]));`;
+    const outcome = await execute({ source }, toolbox);
+    expect([base, outcome.ok, outcome.logs]).toEqual([
+      base,
+      true,
+      [{ level: "log", text: '["waited",{"fine":true}]' }],
+    ]);
+  }
+  // The same text as a program of its own; the calls in it need a daemon, and are tested where there is one.
+  const file = folder.write(
+    "program.ts",
+    'import { tool } from "./.claudikins/registry/test/seen/wait.ts";\nconsole.log(tool.name);',
+  );
+  expect(Bun.spawnSync([process.execPath, file]).stdout.toString()).toBe("wait\n");
+  expect(await run(await Bun.file(file).text())).toMatchObject({ calls: 0 });
+  for (const wrong of ["./lib/test/seen/wait.ts", "/etc/passwd", `${registry}/../../claudikins.json.ts`]) {
+    const { error } = await run(`import { x } from "${wrong}"; return x`);
+    expect([wrong, error?.code]).toEqual([wrong, "MODULE_NOT_FOUND"]);
+    expect(error?.hint ?? "").not.toContain(folder.path);
+  }
+});
+
+test("in a folder that the config names", async () => {
+  const own = project();
+  try {
+    own.write("claudikins.json", {
+      registry: "src/tools",
+      mcpServers: { seen: { ...fixture("seen", own.path), category: "test" } },
+    });
+    await using other = await own.open();
+    await other.sync("seen");
+    for (const path of ["./src/tools", "./tools", join(own.path, "src", "tools")]) {
+      const source = `import { wait } from "${path}/test/seen/wait.ts"; return wait({ ms: 1 });`;
+      expect(await execute({ source }, other)).toMatchObject({ value: "waited" });
+    }
+  } finally {
+    own[Symbol.dispose]();
+  }
 });
 
 test("of a server that has no name in code", async () => {

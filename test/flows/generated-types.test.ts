@@ -48,7 +48,7 @@ test("every file compiles, strictly", () => {
 
 test("what was seen of a result is its type, and no value of it is written anywhere", async () => {
   const text = readFileSync(join(folder.registry, "testing", "everything", "get_sum.ts"), "utf8");
-  expect(text).toContain("/** observed: what results looked like so far */\nexport type GetSumResult = string;");
+  expect(text).toContain("/** observed: the shape of results so far */\nexport type GetSumResult = string;");
   for (const file of generated()) expect(readFileSync(file, "utf8")).not.toContain("The sum of 1 and 2");
 });
 

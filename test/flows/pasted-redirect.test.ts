@@ -58,32 +58,32 @@ test("what is said of the rest", () => {
   });
   expect(said.join("\n")).toMatchInlineSnapshot(`
     "SplxlOBeZQQYbYS6WxSbIA
-      A code alone is not enough: the "state" beside it says that the answer is to this sign-in. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      A code alone is not enough: the "state" next to it ties it to this sign-in. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     4/0AeanS0a.b:c
-      That is no address. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      That is not an address. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     yes
-      That is no address. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      That is not an address. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     http://
-      That is no address. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      That is not an address. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     javascript:alert(1)
-      That is no address. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      That is not an address. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     file:///callback?code=a&state=b
-      That is no address. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      That is not an address. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     https://login.example/authorize?client_id=x
-      That is where the sign-in begins. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      That is the address where the sign-in starts. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     https://login.example/done?code=a&state=b
-      That is another address. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      That is a different address. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     http://127.0.0.1:4243/callback?code=a&state=b
-      That is another address. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      That is a different address. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     http://127.0.0.1.attacker.example:4242/callback?code=a&state=b
-      That is another address. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      That is a different address. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     http://127.0.0.1:4242/callback
-      It has no "code" in it: perhaps only a part of it was copied. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      It has no "code": perhaps only part of it was copied. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     http://127.0.0.1:4242/callback?code=a
-      It has no "state" in it: perhaps only a part of it was copied. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      It has no "state": perhaps only part of it was copied. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     ?state=b
-      It has no "code" in it: perhaps only a part of it was copied. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback
+      It has no "code": perhaps only part of it was copied. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback
     http://127.0.0.1:4242/callback?code=a.b-c%2B&state=xyz&iss=https%3A%2F%2Flogin.example http://127.0.0.1:4242/callback?code=a.b-c%2B&state=xyz&iss=https%3A%2F%2Flogin.example
-      That is no address. Paste the whole address that the browser shows in the end; it begins with http://127.0.0.1:4242/callback"
+      That is not an address. Paste the full address that the browser shows after the sign-in; it starts with http://127.0.0.1:4242/callback"
   `);
 });

@@ -64,7 +64,7 @@ test("the first free port is taken; nothing listens afterwards, and the last pag
       expect(second.url.port).not.toBe(port);
     }
     expect(() => new RedirectListener([Number(port)])).toThrow(
-      `The port ${port}, for the answer of the browser, is taken`,
+      `The port for the browser's response is in use: ${port}`,
     );
     first.onRedirect = () => {
       asked.resolve();

@@ -86,11 +86,11 @@ test("servers that nobody has asked yet are asked now, and those that cannot ans
       ["fresh.count-tickets"],
       [{ server: "my-shop" }, { server: "fresh", tools: ["count_tickets"] }, { server: "broken", tools: [] }],
     ],
-    logs: [{ level: "warn", text: expect.stringContaining("tools.search: broken is not searched: ") }],
+    logs: [{ level: "warn", text: expect.stringContaining("tools.search: broken was not searched: ") }],
   });
   const problem = (outcome as unknown as { value: [unknown, { problem: string }[]] }).value[1][2]?.problem;
   expect(problem).toMatch(
-    /^did not start: its process exited with code 3; tried again .*\. To see more, run its command/,
+    /^did not start: its process exited with code 3; (?:retried|no retry) .*\. Run its command from the config/,
   );
 });
 
@@ -107,8 +107,8 @@ test("servers that are known and cannot be called now say why", async () => {
   const look = await execute({ source: "await gone.list().catch(() => {}); return tools.list()" }, toolbox);
   expect(look).toMatchObject({
     value: [
-      { server: "my-shop", tools: ["refund_order"], problem: "needs NOT_SET: to be set before claudikins is started" },
-      { server: "gone", tools: ["list"], problem: expect.stringMatching(/^did not start: .*; tried again/) },
+      { server: "my-shop", tools: ["refund_order"], problem: "needs NOT_SET: set this before starting claudikins" },
+      { server: "gone", tools: ["list"], problem: expect.stringMatching(/^did not start: .*; (?:retried|no retry)/) },
     ],
   });
   const { content } = await callSearchTools({ query: "refund" }, toolbox, new AbortController().signal);
@@ -116,7 +116,7 @@ test("servers that are known and cannot be called now say why", async () => {
     {
       type: "text",
       text: `my_shop.refund_order(): Promise<unknown>
-Not callable now: my-shop (needs NOT_SET: to be set before claudikins is started)`,
+Not callable now: my-shop (needs NOT_SET: set this before starting claudikins)`,
     },
   ]);
 });

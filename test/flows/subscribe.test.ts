@@ -92,13 +92,13 @@ test("waiting lasts as long as the execution may", async () => {
 });
 
 test("what cannot be subscribed to fails where it is waited for, and is told of where it is not", async () => {
-  const failure = `threw PROTOCOL_ERROR: Server "odd" does not tell when its resources change`;
+  const failure = `threw PROTOCOL_ERROR: Server "odd" does not support resource subscriptions`;
   expect(await run(`for await (const _ of odd.resources.subscribe("x://y"));`)).toStartWith(failure);
   expect(await run(`const updates = odd.resources.subscribe("x://y"); await shop.wait({ ms: 50 });`)).toStartWith(
     failure,
   );
   expect(await run("for await (const _ of shop.resources.subscribe());")).toMatchInlineSnapshot(
-    `"threw INVALID_ARGUMENTS: It takes a text, got nothing | shop.resources.subscribe("<uri>")"`,
+    `"threw INVALID_ARGUMENTS: It takes a string, got nothing | shop.resources.subscribe("<uri>")"`,
   );
 });
 
@@ -106,7 +106,7 @@ test("a hundred are enough", async () => {
   const code = `const all = Array.from({ length: 101 }, (_, i) => shop.resources.subscribe("file:///many/" + i).next());
     return Promise.race(all);`;
   expect(await run(code)).toMatchInlineSnapshot(
-    `"threw INVALID_ARGUMENTS: shop: 100 subscriptions are open already | End one: leave its loop, or call its return()."`,
+    `"threw INVALID_ARGUMENTS: shop already has 100 open subscriptions | Close one: leave its loop, or call its return()."`,
   );
 });
 

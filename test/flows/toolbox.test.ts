@@ -281,8 +281,8 @@ describe("failures, as code sees them", () => {
         [
           "ToolError",
           "NEEDS_VARIABLE",
-          "Server "needy" needs NOT_SET, which the environment does not have",
-          "Set NOT_SET before starting claudikins, or give a default in the config: \${NOT_SET:-value}.",
+          "Server "needy" needs NOT_SET in the environment",
+          "Set NOT_SET before starting claudikins, or add a default to the config: \${NOT_SET:-value}.",
         ],
         [
           "ToolError",
@@ -292,7 +292,7 @@ describe("failures, as code sees them", () => {
         | warming up
         | fatal: no database at db://nowhere"
       ,
-          "To see more, run its command from the config by hand.",
+          "Run its command from the config by hand to see more.",
         ],
       ]
     `);

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Found, findServers } from "../../src/flows/hosts/find.ts";
-import { isSame, keptBoth, merge, preferred } from "../../src/flows/hosts/merge.ts";
+import { isSame, merge } from "../../src/flows/hosts/merge.ts";
 import { chosenHosts, hosts } from "../../src/hosts/hosts.ts";
-import { isRaw } from "../../src/hosts/model.ts";
+import { isRaw, suppliedText } from "../../src/hosts/model.ts";
 import { isOwnCommand } from "../../src/hosts/own.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type Home, homeWithHosts, secrets } from "./home.ts";
@@ -40,7 +40,10 @@ function entriesOf({ files }: Found): object {
     [...byHost].map(([host, servers]) => [
       host,
       Object.fromEntries(
-        servers.map(({ name, entry, notes }) => [name, { ...entry, ...(notes.length > 0 ? { notes } : {}) }]),
+        servers.map(({ name, entry, notes, supplied }) => {
+          const texts = [...notes, ...supplied.map((one) => suppliedText(one))];
+          return [name, { ...entry, ...(texts.length > 0 ? { notes: texts } : {}) }];
+        }),
       ),
     ]),
   );
@@ -58,18 +61,24 @@ test("every server of every host, with all that it needs", async () => {
       file: "HOME/.claude.json",
       why: "its headers come from a program (headersHelper)",
     },
-    { name: "ide", host: "claude-code", file: "HOME/.claude.json", why: 'its type is "sse-ide"' },
+    { name: "ide", host: "claude-code", file: "HOME/.claude.json", why: 'its type "sse-ide" is not supported' },
+    {
+      name: "team-off",
+      host: "claude-code",
+      file: "HOME/code/shop/.mcp.json",
+      why: "you disabled it in Claude Code",
+    },
     {
       name: "socket",
       host: "vscode",
       file: "HOME/.config/Code/User/mcp.json",
-      why: "its address is a socket of this machine",
+      why: "its URL is a local socket",
     },
     {
       name: "postgres-context-server",
       host: "zed",
       file: "HOME/.config/zed/settings.json",
-      why: "it comes with an extension of Zed",
+      why: "it comes with a Zed extension",
     },
   ]);
 });
@@ -119,8 +128,8 @@ test("a file that cannot be read is a problem with its line, and the others are 
 });
 
 test.each([
-  ["an entry that is none", "text", "it is not an entry"],
-  ["neither command nor address", { env: {} }, "it has neither a command nor an address"],
+  ["an entry that is none", "text", "it is not a server entry"],
+  ["neither command nor address", { env: {} }, "it has neither a command nor a URL"],
   ["an address that is none", { url: "nonsense" }, /^mcpServers\.x\.url: expected an address/],
   ["an empty command", { command: "" }, /^mcpServers\.x\.command: must not be empty/],
   [
@@ -128,7 +137,7 @@ test.each([
     { url: "https://x", headers: { A: "b\nc" } },
     /^mcpServers\.x\.headers\.A: must be one line$/,
   ],
-  ["another type", { type: "sdk", url: "https://x" }, 'its type is "sdk"'],
+  ["another type", { type: "sdk", url: "https://x" }, 'its type "sdk" is not supported'],
 ])("%s stays where it is", async (_, entry, why) => {
   using other = temporaryFolder();
   other.write(".cursor/mcp.json", { mcpServers: { x: entry } });
@@ -207,7 +216,7 @@ describe("where the files are", () => {
   });
 
   test("a host that nobody knows", () => {
-    expect(() => chosenHosts(["curser"])).toThrow('No host is called "curser"');
+    expect(() => chosenHosts(["curser"])).toThrow('Unknown agent "curser"');
   });
 });
 
@@ -231,7 +240,7 @@ test.each<[string, string[], boolean]>([
 
 describe("one list of many hosts", () => {
   const found = (host: string, name: string, entry: object, folder?: string) =>
-    ({ name, host, file: `/${host}`, section: ["mcpServers"], folder, entry, notes: [] }) as never;
+    ({ name, host, file: `/${host}`, section: ["mcpServers"], folder, entry, notes: [], supplied: [] }) as never;
   const npx = { command: "npx", args: ["-y", "x"] };
 
   test("the same server of several hosts is there once; switched off only where it is everywhere", () => {
@@ -263,21 +272,5 @@ describe("one list of many hosts", () => {
     [{ url: "https://x" }, { url: "https://x", oauth: false }, false],
   ])("the same or not: %j %j", (one, other, same) => {
     expect([isSame(one, other), isSame(other, one)]).toEqual([same, same]);
-  });
-
-  test("different servers of one name: one host's word counts, or all are kept", () => {
-    const other = { command: "other" };
-    const { servers, conflicts } = merge(
-      [found("a", "x", npx), found("b", "x", other, "/code/shop"), found("c", "x", npx)],
-      new Map([["x", { command: "there" }]]),
-      "/config",
-    );
-    expect(servers).toEqual([]);
-    const [conflict] = conflicts;
-    expect(preferred(conflict!, ["nobody", "c"])).toMatchObject({ name: "x", entry: npx, isThere: false });
-    expect(preferred(conflict!, ["claudikins", "a"])).toMatchObject({ entry: { command: "there" }, isThere: true });
-    expect(preferred(conflict!, ["/code/shop"])).toMatchObject({ entry: other });
-    expect(preferred(conflict!, ["nobody"])).toBeUndefined();
-    expect(keptBoth(conflict!, new Set(["x-a"])).map(({ name }) => name)).toEqual(["x", "x-a-2", "x-shop"]);
   });
 });

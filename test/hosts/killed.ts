@@ -1,17 +1,18 @@
 /** Rewires the hosts of a home, and is killed at a certain moment: a program of its own, for switch.test.ts. */
 
 import { processEnvironment } from "../../src/config/environment.ts";
-import { openConfigFile } from "../../src/flows/config-file.ts";
 import { apply } from "../../src/flows/hosts/apply.ts";
-import { planSwitch, rewireOptions, takeInventory } from "../../src/flows/hosts/switch-over.ts";
+import { wishesOf } from "../../src/flows/hosts/choices.ts";
+import { planSwitch, rewireOptions, takeSurvey } from "../../src/flows/hosts/switch-over.ts";
 import { hosts } from "../../src/hosts/hosts.ts";
 
 const [cwd = "", moment = ""] = process.argv.slice(2);
 const env = processEnvironment();
 const surroundings = { env, cwd, platform: process.platform };
-const configFile = openConfigFile({ user: true, cwd, env });
-const inventory = await takeInventory(hosts, configFile, { ...surroundings, project: false, order: [], both: true });
-const { plans } = await planSwitch(inventory, configFile, { env, cwd, named: new Set() });
+const wishes = wishesOf([], true);
+const { inventories } = await takeSurvey(hosts, { ...surroundings, project: false, wishes });
+const [inventory] = inventories;
+const { plans } = await planSwitch(inventory!, { env, named: new Set() });
 process.stdout.write(`planned ${plans.length}\n`);
 
 const die = () => process.kill(process.pid, "SIGKILL");
@@ -35,4 +36,4 @@ Object.defineProperty(fourth.before, "mode", {
     return mode;
   },
 });
-await apply(plans, { ...rewireOptions(configFile, { env }), surroundings, env, signal });
+await apply(plans, { ...rewireOptions(inventory!.configFile, { env }), surroundings, env, signal });

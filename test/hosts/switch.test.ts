@@ -12,10 +12,10 @@ import {
 } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { openConfigFile } from "../../src/flows/config-file.ts";
 import { apply } from "../../src/flows/hosts/apply.ts";
+import { wishesOf } from "../../src/flows/hosts/choices.ts";
 import { findServers } from "../../src/flows/hosts/find.ts";
-import { planSwitch, rewireOptions, takeInventory } from "../../src/flows/hosts/switch-over.ts";
+import { planSwitch, rewireOptions, takeSurvey } from "../../src/flows/hosts/switch-over.ts";
 import { chosenHosts, hosts } from "../../src/hosts/hosts.ts";
 import type { HostName } from "../../src/hosts/model.ts";
 import { type CliResult, cli } from "../cli/in-memory.ts";
@@ -35,6 +35,7 @@ afterEach(() => folder[Symbol.dispose]());
 
 const run = (...argv: string[]): Promise<CliResult> => cli(argv, { cwd: home.project, env: home.env });
 const init = (...argv: string[]) => run("init", "--no-start", "--apply", "--keep-both", ...argv);
+const withProject = ["--project", "--config", "claudikins.json"];
 
 const at = (...names: string[]) => join(home.path, ...names);
 const read = (...names: string[]) => readFileSync(at(...names), "utf8");
@@ -43,7 +44,7 @@ const configPath = () => at(".config", "claudikins", "claudikins.json");
 /** All that is below the home, but for claudikins' own: what it is, its bytes and its rights. */
 function everything(path = home.path): Record<string, string> {
   // Bun keeps what it has compiled.
-  const own = [at(".config", "claudikins"), at(".local"), at(".bun")];
+  const own = [at(".config", "claudikins"), at(".local"), at(".bun"), at("code", "shop", "claudikins.json")];
   const names = readdirSync(path).map((name) => join(path, name));
   return Object.assign(
     {},
@@ -75,8 +76,8 @@ test("every host has claudikins alone, and then everything as it was, to the byt
   chmodSync(at(".claude.json"), 0o600);
   chmodSync(at(".codex", "config.toml"), 0o755);
   const before = everything();
-  const applied = await init("--project");
-  expect([applied.exitCode, applied.stderr]).toEqual([0, expect.stringContaining("Rewired zed:")]);
+  const applied = await init(...withProject);
+  expect([applied.exitCode, applied.stderr]).toEqual([0, expect.stringContaining("Changed zed:")]);
   expect(await left()).toEqual({
     servers: [],
     own: [
@@ -96,7 +97,17 @@ test("every host has claudikins alone, and then everything as it was, to the byt
     ],
   });
   const config = JSON.parse(readFileSync(configPath(), "utf8"));
-  expect(Object.keys(config.mcpServers)).toHaveLength(33);
+  expect(Object.keys(config.mcpServers)).toHaveLength(27);
+  // The project's servers are its own: nothing of this person is in them.
+  expect(JSON.parse(read("code", "shop", "claudikins.json"))).toEqual({
+    mcpServers: {
+      team: { command: "${TEAM_BIN:-team-mcp}", args: ["--root", "."] },
+      local: { command: "node", args: ["./server.js", "shop"] },
+      inline: { command: "inline-mcp", args: ["--x"], cwd: "tools" },
+      dotted: { command: "dotted-mcp", env: { A: "b" } },
+      nested: { command: "nested-mcp", disabled: true, startTimeoutMs: 30_000, callTimeoutMs: 40_000 },
+    },
+  });
   expect(JSON.stringify(config)).toContain(secrets.password);
   expect(statSync(configPath()).mode & 0o777).toBe(0o600);
   // Rights and links are what they were.
@@ -109,17 +120,23 @@ test("every host has claudikins alone, and then everything as it was, to the byt
 
   // Again there is nothing to do.
   const wired = everything();
-  expect(await init("--project")).toMatchObject({
+  expect(await init(...withProject)).toMatchObject({
     exitCode: 0,
     stdout: "",
-    stderr: expect.stringMatching(/stays there: it comes with an extension of Zed\nNo host has to be rewired\.\n$/),
+    stderr: expect.stringMatching(
+      /stays in [^\n]*: it comes with a Zed extension\nNo agent's settings need to change\.\n$/,
+    ),
   });
   expect(everything()).toEqual(wired);
 
   const restored = await run("restore");
   expect([restored.exitCode, restored.stderr, restored.stdout.match(/^Restored /gm)?.length]).toEqual([0, "", 14]);
   expect(everything()).toEqual(before);
-  expect(await run("restore")).toEqual({ exitCode: 0, stdout: "", stderr: "Nothing to undo: no host is rewired.\n" });
+  expect(await run("restore")).toEqual({
+    exitCode: 0,
+    stdout: "",
+    stderr: "Nothing to undo: init has no changes on record.\n",
+  });
   // Copies with secrets in them are not kept for longer than they are needed.
   expect(readdirSync(at(".local", "share", "claudikins", "hosts", "before"))).toEqual([]);
 });
@@ -178,7 +195,7 @@ test("a host that is named and has no file yet gets one, which goes again; one t
 
 test("a dry run writes nothing at all, and shows each line; no secret", async () => {
   const before = everything();
-  const { exitCode, stdout, stderr } = await run("init", "--dry-run", "--no-start", "--project", "--keep-both");
+  const { exitCode, stdout, stderr } = await run("init", "--dry-run", "--no-start", ...withProject, "--keep-both");
   expect(exitCode).toBe(0);
   expect(everything()).toEqual(before);
   expect([existsSync(at(".config", "claudikins")), existsSync(at(".local"))]).toEqual([false, false]);
@@ -258,30 +275,44 @@ describe("in every way to write a file", () => {
   });
 });
 
-describe("a file that has changed since", () => {
+describe("a file whose servers have changed since", () => {
   const claude = () => JSON.parse(read(".claude.json"));
   const change = () => {
     const text = read(".claude.json").replace('"numStartups": 42', '"numStartups": 43');
     writeFileSync(at(".claude.json"), text);
   };
+  const addServers = () => {
+    change();
+    const added = read(".claude.json").replace(
+      '"claudikins": {',
+      '"newer": { "command": "newer" },\n    "claudikins": {',
+    );
+    writeFileSync(at(".claude.json"), added);
+  };
 
   test("is left alone, with what would change; and the others are restored", async () => {
     const before = everything();
     await init();
-    change();
+    addServers();
     const changed = read(".claude.json");
     const { exitCode, stdout, stderr } = await run("restore");
     expect(exitCode).toBe(2);
     expect(read(".claude.json")).toBe(changed);
-    expect(stderr).toContain(`claude-code has changed since: ${at(".claude.json")}\n`);
-    expect(stderr).toContain("hint: To put only its servers back: claudikins restore --servers-only.");
+    expect(stderr).toContain(`claude-code has changed since init: ${at(".claude.json")}\n`);
+    expect(stderr).toContain(
+      "hint: To add the original servers to the current ones: claudikins restore --servers-only.",
+    );
     expect(stdout).toContain('-  "numStartups": 43,\n+  "numStartups": 42,\n');
     expect(stdout).toContain("GITHUB_PERSONAL_ACCESS_TOKEN");
     expect(stdout + stderr).not.toContain(secrets.github);
     expect({ ...everything(), [at(".claude.json")]: "" }).toEqual({ ...before, [at(".claude.json")]: "" });
     await run("restore", "--force");
     await init();
-    writeFileSync(at(".config", "zed", "settings.json"), `${read(".config", "zed", "settings.json")}// more\n`);
+    const zedFile = at(".config", "zed", "settings.json");
+    writeFileSync(
+      zedFile,
+      readFileSync(zedFile, "utf8").replace('"claudikins": {', '"newer": { "command": "x" },\n"claudikins": {'),
+    );
     const zed = await run("restore", "--host", "zed");
     expect(zed.stdout).toContain('"Authorization": "Bearer ***"');
     expect(zed.stdout).not.toContain("t0ken-of-zed-1234");
@@ -290,16 +321,17 @@ describe("a file that has changed since", () => {
     expect(everything()).toEqual(before);
   });
 
-  test("gets its servers back, and keeps the rest", async () => {
+  test("gets its servers back beside those that were added, where that is wanted", async () => {
     const was = claude();
-    const wasCodex = Bun.TOML.parse(read(".codex", "config.toml"));
     await init();
-    change();
-    writeFileSync(at(".codex", "config.toml"), `${read(".codex", "config.toml")}\n[new]\nx = 1\n`);
-    expect((await run("restore", "--servers-only")).exitCode).toBe(0);
-    expect(claude()).toEqual({ ...was, numStartups: 43 });
-    expect(Bun.TOML.parse(read(".codex", "config.toml"))).toEqual({ ...wasCodex, new: { x: 1 } });
-    expect(await run("restore")).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("Nothing to undo") });
+    addServers();
+    const { exitCode, stdout } = await run("restore", "--servers-only", "--host", "claude-code");
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("Restored the servers of claude-code: ")]);
+    expect(claude()).toEqual({
+      ...was,
+      numStartups: 43,
+      mcpServers: { ...was.mcpServers, newer: { command: "newer" } },
+    });
   });
 
   test("is written again where somebody has removed it, by force alone", async () => {
@@ -317,13 +349,76 @@ describe("a file that has changed since", () => {
   });
 });
 
+describe("a file in which a host has written other settings since", () => {
+  /** As Claude Code does in each session: all of it anew, in its own formatting, with projects of its own. */
+  function session(): void {
+    const document = JSON.parse(read(".claude.json"));
+    document.numStartups += 1;
+    document.projects[`${home.path}/code/other`] = { allowedTools: [], mcpServers: {}, hasTrustDialogAccepted: true };
+    writeFileSync(at(".claude.json"), JSON.stringify(document, null, 4));
+  }
+
+  test("gets its servers back without a flag, and keeps the rest", async () => {
+    const was = JSON.parse(read(".claude.json"));
+    const wasCodex = Bun.TOML.parse(read(".codex", "config.toml"));
+    const wasGemini = Bun.JSONC.parse(read(".gemini", "settings.json")) as { mcp: { allowed: string[] } };
+    await init();
+    session();
+    writeFileSync(at(".codex", "config.toml"), `${read(".codex", "config.toml")}\n[new]\nx = 1\n`);
+    expect(read(".gemini", "settings.json")).toMatch(/"events", "claudikins"/);
+    writeFileSync(at(".gemini", "settings.json"), read(".gemini", "settings.json").replace("Dracula", "Light"));
+    // The older place of VS Code's servers, which got no entry of ours.
+    writeFileSync(
+      at(".config/Code/User/settings.json"),
+      read(".config/Code/User/settings.json").replace(": 13", ": 14"),
+    );
+    const { exitCode, stdout, stderr } = await run("restore");
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain(
+      `Restored the servers of claude-code: ${at(".claude.json")} (other changes in the file were kept`,
+    );
+    const other = { allowedTools: [], mcpServers: {}, hasTrustDialogAccepted: true };
+    expect(JSON.parse(read(".claude.json"))).toEqual({
+      ...was,
+      numStartups: 43,
+      projects: { ...was.projects, [`${home.path}/code/other`]: other },
+    });
+    expect(Bun.TOML.parse(read(".codex", "config.toml"))).toEqual({ ...wasCodex, new: { x: 1 } });
+    expect(Bun.JSONC.parse(read(".gemini", "settings.json"))).toEqual({ ...wasGemini, theme: "Light" });
+    expect(read(".config/Code/User/settings.json")).toMatch(
+      /"editor.fontSize": 14,\n {2}"mcp": \{ "servers": \{\s+"legacy"/,
+    );
+    expect(await run("restore")).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("Nothing to undo") });
+  });
+
+  test("also after a second init, and from any folder for the file of a project", async () => {
+    const was = JSON.parse(read(".claude.json")).mcpServers;
+    await init(...withProject);
+    session();
+    writeFileSync(at("code", "shop", ".mcp.json"), read("code", "shop", ".mcp.json").replace("{", '{ "other": 1,'));
+    folder.write("home/.claude.json", {
+      ...JSON.parse(read(".claude.json")),
+      mcpServers: { ...JSON.parse(read(".claude.json")).mcpServers, later: { command: "later" } },
+    });
+    await init("--host", "claude-code");
+    session();
+    const restored = await cli(["restore"], { cwd: home.path, env: home.env });
+    expect([restored.exitCode, restored.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(read(".claude.json")).mcpServers).toEqual({ ...was, later: { command: "later" } });
+    expect(JSON.parse(read("code", "shop", ".mcp.json"))).toMatchObject({
+      other: 1,
+      mcpServers: { team: {}, "team-off": {} },
+    });
+  });
+});
+
 test("what cannot be parsed is named with its line, and never touched; the others are rewired", async () => {
   const broken = '{ "mcpServers": {\n  "a": { "command": "a" }\n  "b": {}\n} }\n';
   folder.write("home/.gemini/settings.json", broken);
   const { exitCode, stderr } = await init();
   expect(exitCode).toBe(2);
   expect(stderr).toContain(
-    `error: Not every host was switched over: ${at(".gemini", "settings.json")}:3: not valid JSON: comma expected\n`,
+    `error: Some agents' settings were not changed: ${at(".gemini", "settings.json")}:3: not valid JSON: comma expected\n`,
   );
   expect(read(".gemini", "settings.json")).toBe(broken);
   expect((await left()).own).toContain("cursor");
@@ -337,7 +432,7 @@ test("what would not come out as it was is not touched: a file that is written i
   const { exitCode, stderr } = await init("--host", "codex", "--host", "zed");
   expect([exitCode, stderr]).toEqual([
     2,
-    expect.stringContaining(`${at(".codex", "config.toml")} is written in a way that claudikins cannot change safely`),
+    expect.stringContaining(`claudikins cannot edit ${at(".codex", "config.toml")} safely`),
   ]);
   expect(read(".codex", "config.toml")).toBe(odd);
   expect((await left()).own).toEqual(["zed"]);
@@ -416,7 +511,7 @@ test("the home of who runs this is never touched", async () => {
   const before = stamps();
   expect(paths.length).toBeGreaterThan(15);
   expect(home.path.startsWith(real) && real !== "/").toBe(false);
-  await init("--project");
+  await init(...withProject);
   await run("restore", "--force");
   expect(stamps()).toEqual(before);
   // Nothing asks the system whose home it is: the environment alone counts.
@@ -431,12 +526,13 @@ test("the home of who runs this is never touched", async () => {
 describe("a host that writes its file while claudikins is at it", () => {
   async function planned() {
     const surroundings = { env: home.env, cwd: home.project, platform: process.platform };
-    const configFile = openConfigFile({ user: true, ...surroundings });
     const some = chosenHosts(["claude-code", "gemini"]);
-    const inventory = await takeInventory(some, configFile, { ...surroundings, project: false, order: [], both: true });
-    const { plans } = await planSwitch(inventory, configFile, { ...surroundings, named: new Set() });
+    const { inventories } = await takeSurvey(some, { ...surroundings, project: false, wishes: wishesOf([], true) });
+    const [inventory] = inventories;
+    const { plans } = await planSwitch(inventory!, { ...surroundings, named: new Set() });
     const { signal } = new AbortController();
-    return () => apply(plans, { ...rewireOptions(configFile, surroundings), surroundings, env: home.env, signal });
+    return () =>
+      apply(plans, { ...rewireOptions(inventory!.configFile, surroundings), surroundings, env: home.env, signal });
   }
 
   test("keeps what it has written", async () => {
@@ -459,7 +555,7 @@ describe("a host that writes its file while claudikins is at it", () => {
     const [first, second] = await go();
     expect(first?.error).toMatchObject({
       code: "CONFIG_INVALID",
-      message: `The servers in ${at(".claude.json")} have changed meanwhile`,
+      message: `The servers in ${at(".claude.json")} changed while the command ran`,
     });
     expect(second?.error).toBeUndefined();
     expect(read(".claude.json")).toBe(other);

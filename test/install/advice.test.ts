@@ -24,16 +24,24 @@ test.each([
 Add this line to ${file}, then open a new terminal:
   ${line}
 
-To give it to Claude Code:
-  claude mcp add claudikins -- ~/.local/bin/claudikins serve
+Next, import the MCP servers of your agents. To see what would change, without writing anything:
+  ~/.local/bin/claudikins init --dry-run
+To make the changes, and to undo them:
+  ~/.local/bin/claudikins init
+  ~/.local/bin/claudikins restore
 `);
 });
 
 test.each(["", "/"])('nothing when the folder is on PATH, ending in "%s"', async (end) => {
   using machine = new Machine();
   machine.path += `:${machine.home}/.local/bin${end}`;
-  expect(await advice(machine)).toBe(`To give it to Claude Code:
-  claude mcp add claudikins -- claudikins serve
+  expect(
+    await advice(machine),
+  ).toBe(`Next, import the MCP servers of your agents. To see what would change, without writing anything:
+  claudikins init --dry-run
+To make the changes, and to undo them:
+  claudikins init
+  claudikins restore
 `);
 });
 

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { fakeProgram, Machine, Release, script } from "./harness.ts";
 
 const pinned = "9.8.7";
-const noBunHere = `error: building needs Bun ${pinned}, or npm to get it
+const noBunHere = `error: building requires Bun ${pinned}, or npm to install it
 
-hint: Install Node.js 18 or newer, which brings npm (https://nodejs.org), then run this again.
+hint: Install Node.js 18 or newer, which includes npm (https://nodejs.org), then run this again.
 `;
 
 /** Does of Bun what the script needs; installs itself as a dependency, and builds the fake program. */
@@ -99,7 +99,7 @@ test("gets Bun with npm, of exactly the pinned version and into a temporary fold
   checkout.write(join(checkout.tools, "bun"), fakeBun("1.0.0"));
   checkout.fake("npm", fakeNpm(fakeBun(pinned))).fake("node", "exit 9");
   const { code, stdout } = await checkout.install();
-  expect(stdout).toStartWith(`Getting Bun ${pinned} from npm
+  expect(stdout).toStartWith(`Installing Bun ${pinned} from npm
 npm install --prefix <tmp>/bun --no-save --no-audit --no-fund --no-update-notifier --loglevel=error bun@${pinned}
 Building with Bun ${pinned} (<tmp>/bun/node_modules/.bin/bun)\n`);
   expect(code).toBe(0);
@@ -119,22 +119,22 @@ test.each([
   [
     "an npm that fails",
     (at: Checkout) => at.fake("node", "exit 9").fake("npm", "echo 'npm error 403' >&2; exit 1"),
-    `npm error 403\nerror: npm could not get Bun ${pinned}\n\nhint: Check the network and the registry: npm ping\n`,
+    `npm error 403\nerror: npm could not install Bun ${pinned}\n\nhint: Check the network and the registry: npm ping\n`,
   ],
   [
     "a Bun that does not run here",
     (at: Checkout) => at.fake("node", "exit 9").fake("npm", fakeNpm("#!/bin/sh\nexit 1\n")),
-    `error: the Bun that npm got does not run here\n\nhint: Install Bun ${pinned} yourself: https://bun.com\n`,
+    `error: the Bun that npm installed does not run here\n\nhint: Install Bun ${pinned} yourself: https://bun.com\n`,
   ],
   [
     "a package.json that pins no Bun",
     (at: Checkout) => at.package({ name: "claudikins" }),
-    "error: package.json pins no version of Bun\n\nhint: Restore it: git checkout package.json\n",
+    "error: package.json does not pin a version of Bun\n\nhint: Restore it: git checkout package.json\n",
   ],
   [
     "dependencies that cannot be installed",
     (at: Checkout) => at.write(join(at.tools, "bun"), `#!/bin/sh\n[ "$1" = --version ] && echo ${pinned}\n`),
-    /^error: cannot install the dependencies\n\nhint: If the network is fine: .+\n$/,
+    /^error: cannot install the dependencies\n\nhint: Check the network\. .+\n$/,
   ],
   [
     "a build that fails",

@@ -37,7 +37,7 @@ test.each([
 test("an unlisted program is not even downloaded", async () => {
   using machine = machineWithOldProgram();
   await using release = new Release(released, { SHA256SUMS: `${"0".repeat(64)}  claudikins-plan9-x64.gz\n` });
-  await expectFailure(machine, release.env, /^error: this release has no claudikins-\S+\.gz \(by .+\/SHA256SUMS\)$/m);
+  await expectFailure(machine, release.env, /^error: this release has no claudikins-\S+\.gz \(see .+\/SHA256SUMS\)$/m);
   expect(release.requests).toEqual(["SHA256SUMS"]);
 });
 

@@ -21,11 +21,14 @@ claudikins 1.2.3 is installed: ~/.local/bin/claudikins
 Add this line to ~/.profile, then open a new terminal:
   export PATH=~/.local/bin:"$PATH"
 
-To give it to Claude Code:
-  claude mcp add claudikins -- ~/.local/bin/claudikins serve
-
-Demo: one piece of code makes seven calls to the built-in demo shop at once; only what it returns comes out:
+Demo: one program makes seven calls to the built-in demo shop at once, and only its return value is printed:
 home: <tmp>/demo, folder: <tmp>/demo, files: 
+
+Next, import the MCP servers of your agents. To see what would change, without writing anything:
+  ~/.local/bin/claudikins init --dry-run
+To make the changes, and to undo them:
+  ~/.local/bin/claudikins init
+  ~/.local/bin/claudikins restore
 `);
     expect(code).toBe(0);
     expect(release.requests[0]).toBe("SHA256SUMS");
@@ -72,7 +75,7 @@ home: <tmp>/demo, folder: <tmp>/demo, files:
       using machine = new Machine().restrictTo(...basics, "curl", tool, "perl");
       expect(await machine.run({ env: release.env })).toMatchObject({ code: 0, stderr: "" });
       await using other = new Release(fakeProgram("6.6.6"), everyArtefact(Bun.gzipSync(fakeProgram("7.7.7"))));
-      expect((await machine.run({ env: other.env })).stderr).toContain("damaged or not the released one");
+      expect((await machine.run({ env: other.env })).stderr).toContain("damaged or is not the released file");
     },
   );
 
@@ -81,7 +84,7 @@ home: <tmp>/demo, folder: <tmp>/demo, files:
     using machine = new Machine();
     const { code, stdout } = await machine.run({ env: { ...release.env, CLAUDIKINS_NO_DEMO: "1" } });
     expect(code).toBe(0);
-    expect(stdout).toEndWith("  claude mcp add claudikins -- ~/.local/bin/claudikins serve\n");
+    expect(stdout).toEndWith("  ~/.local/bin/claudikins init\n  ~/.local/bin/claudikins restore\n");
   });
 
   test("a demo that fails is a failure, of a program that is installed", async () => {
@@ -148,7 +151,7 @@ describe("the command line", () => {
     expect(await machine.run({ args: ["--prefix", "x"] })).toEqual({
       code: 2,
       stdout: "",
-      stderr: "error: unknown argument: --prefix x\n\nhint: everything is set by environment variables, see --help\n",
+      stderr: "error: unknown argument: --prefix x\n\nhint: settings are environment variables: see --help\n",
     });
   });
 });

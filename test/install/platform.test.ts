@@ -33,13 +33,21 @@ test("a shell translated by Rosetta gets the program of the real processor", asy
 });
 
 test.each([
-  ["FreeBSD", "amd64", "there is no claudikins for FreeBSD\n\nhint: It runs on Linux and macOS; on Windows, in WSL."],
+  [
+    "FreeBSD",
+    "amd64",
+    "there is no claudikins for FreeBSD\n\nhint: claudikins runs on Linux and macOS, and on Windows in WSL.",
+  ],
   [
     "MINGW64_NT-10.0",
     "x86_64",
-    "there is no claudikins for MINGW64_NT-10.0\n\nhint: It runs on Linux and macOS; on Windows, in WSL.",
+    "there is no claudikins for MINGW64_NT-10.0\n\nhint: claudikins runs on Linux and macOS, and on Windows in WSL.",
   ],
-  ["Linux", "armv7l", "there is no claudikins for Linux on armv7l\n\nhint: It runs on x64 and arm64 processors."],
+  [
+    "Linux",
+    "armv7l",
+    "there is no claudikins for Linux on armv7l\n\nhint: claudikins runs on x64 and arm64 processors.",
+  ],
 ])("%s on %s is refused", async (system, machineName, message) => {
   await using release = new Release(fakeProgram("1.2.3"));
   using machine = new Machine().fake("uname", `[ "$1" = -s ] && echo ${system} || echo ${machineName}`);

@@ -114,8 +114,7 @@ test("a wget that cannot be kept on https downloads nothing", async () => {
   const { code, stderr } = await machine.run({ env: release.env });
   expect({ code, stderr, requests: release.requests }).toEqual({
     code: 1,
-    stderr:
-      "error: this wget cannot be kept from leaving https\n\nhint: Install curl, or the wget of GNU, then run this again.\n",
+    stderr: "error: this wget cannot be restricted to https\n\nhint: Install curl or GNU wget, then run this again.\n",
     requests: [],
   });
 });

@@ -113,7 +113,7 @@ describe("damage", () => {
     const { periods, problems } = await readLedger(folder, now);
     expect([...periods.keys()]).toEqual(["2026-11-20"]);
     expect(problems).toEqual([
-      "The ledger's file totals.json was damaged, or of another version: it is kept as totals.damaged.json",
+      "The ledger file totals.json was damaged or has an unknown version. It was kept as totals.damaged.json",
     ]);
     expect(readFileSync(join(folder, "totals.damaged.json"), "utf8")).toContain("2026-11-01");
     expect((await readLedger(folder, now)).problems).toEqual([]);
@@ -125,7 +125,7 @@ describe("damage", () => {
     writeFileSync(file, `${readFileSync(file, "utf8")}\n{"day":"2026-11-20","tools":[["shop","li`);
     appendCounts(folder, calls(4), hours(20));
     const { problems } = await readLedger(folder, now);
-    expect(problems).toEqual(["1 line of the ledger's file 2026-11-20T16.log could not be read"]);
+    expect(problems).toEqual(["1 line of the ledger file 2026-11-20T16.log could not be read"]);
     expect(await found()).toEqual({ "2026-11-20": 7 });
     expect(names()).toEqual([".lock", "hour.damaged.log", "totals.json"]);
   });

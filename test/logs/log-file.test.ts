@@ -219,7 +219,7 @@ test("where nothing can be written nothing is, it is told once, and it goes on w
     file.write();
   }
   expect(told).toHaveLength(1);
-  expect(told[0]).toContain("is not written: ENOTDIR");
+  expect(told[0]).toContain("cannot be written: ENOTDIR");
   rmSync(join(folder.path, "data"));
   file.add(line("four"));
   await file.end();

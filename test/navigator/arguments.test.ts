@@ -109,7 +109,7 @@ describe("what the task says", () => {
 
 describe("an answer that does not fit", () => {
   test.each<[string, Answer, string]>([
-    ["is no JSON", "I cannot", "it is no JSON object"],
+    ["is no JSON", "I cannot", "it is not a JSON object"],
     ["has a wrong type", { to: 5, priority: "low" }, '"to" must be string, got 5'],
     ["has a choice that there is not", { to: "a", priority: "highest" }, '"priority" must be one of "low", "high"'],
     ["has an argument that there is not", { to: "a", priority: "low", cc: "b" }, 'there is no argument "cc"'],
@@ -210,13 +210,13 @@ describe("what the task does not say", () => {
     [
       "closes the question",
       { action: "cancel" },
-      "rec.send needs priority, which the task does not say; the question for it was closed",
+      "rec.send needs priority, which the task does not say; the question was dismissed",
     ],
-    ["says nothing", { action: "accept" }, 'rec.send: what was said does not fit: the argument "priority" is missing'],
+    ["says nothing", { action: "accept" }, 'rec.send: the answer is not valid: the argument "priority" is missing'],
     [
       "says what does not fit",
       { action: "accept", content: { priority: "urgent" } },
-      'rec.send: what was said does not fit: "priority" must be one of',
+      'rec.send: the answer is not valid: "priority" must be one of',
     ],
   ])("and a person %s: it is named", async (_, answer, message) => {
     const outcome = await run(letter, person(answer), known);
@@ -233,7 +233,7 @@ describe("what the task does not say", () => {
   test("and the host cannot ask: it is named", async () => {
     const outcome = await run(letter, person(new Error("no window")), known);
     expect(outcome).toMatchObject({ success: false, needs_input: needs });
-    expect(outcome.success ? "" : outcome.error.message).toEndWith("; nobody could be asked: no window");
+    expect(outcome.success ? "" : outcome.error.message).toEndWith("; the user could not be asked: no window");
   });
 
   const filter = { $ref: "#/$defs/filter" };

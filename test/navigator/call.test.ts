@@ -122,9 +122,9 @@ describe("a server that dies in the call", () => {
     const lines: string[] = [];
     const outcome = await run({ onProgress: (line) => lines.push(line) }, choice("dies"));
     expect(outcome).toMatchObject({ success: false, tool_used: "flaky.dies", error: { type: "SERVER_UNAVAILABLE" } });
-    expect(lines.filter((line) => line.includes("try "))).toEqual([
-      "flaky does not answer: try 2 of 3",
-      "flaky does not answer: try 3 of 3",
+    expect(lines.filter((line) => line.includes("attempt "))).toEqual([
+      "flaky does not answer: attempt 2 of 3",
+      "flaky does not answer: attempt 3 of 3",
     ]);
   });
 });
@@ -146,14 +146,14 @@ describe("a server that does not start", () => {
     const lines: string[] = [];
     const outcome = await run({ onProgress: (line) => lines.push(line) });
     expect(outcome).toMatchObject({ success: false, tool_used: "gone.add", error: { type: "SERVER_UNAVAILABLE" } });
-    expect(lines.filter((line) => line.includes("try "))).toHaveLength(2);
+    expect(lines.filter((line) => line.includes("attempt "))).toHaveLength(2);
   });
 
   test("the first time, and does the second time: the tool is called", async () => {
     const file = await gone();
     const list = readFileSync(file, "utf8");
     rmSync(file);
-    const comesBack = (line: string) => line.includes("try 2") && writeFileSync(file, list);
+    const comesBack = (line: string) => line.includes("attempt 2") && writeFileSync(file, list);
     expect(await run({ onProgress: comesBack })).toMatchObject({ success: true, tool_used: "gone.add" });
   });
 });

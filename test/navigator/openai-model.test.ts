@@ -138,71 +138,71 @@ describe("fails", () => {
       [{ status: 500 }],
       4,
       "MODEL_UNAVAILABLE",
-      "cannot be used: it is in trouble (500): no: 500",
+      "cannot be used: it reports a server error (500): no: 500",
     ],
     [
       "429 until given up",
       [{ status: 429 }],
       4,
       "MODEL_UNAVAILABLE",
-      "cannot be used: it was asked too often (429): no: 429",
+      "cannot be used: too many requests (429): no: 429",
     ],
     [
       "429 for too long",
       [{ status: 429, headers: { "retry-after": "3600" } }],
       1,
       "MODEL_UNAVAILABLE",
-      "cannot be used: it was asked too often (429): no: 429, and it wants to be left alone for 3600 s",
+      "cannot be used: too many requests (429): no: 429, and it asks to wait 3600 s",
     ],
     [
       "no credit",
       [{ status: 429, body: error("You exceeded your quota", { code: "insufficient_quota" }) }],
       1,
       "MODEL_UNAVAILABLE",
-      "cannot be used: there is no credit left (429): You exceeded your quota",
+      "cannot be used: no credit is left (429): You exceeded your quota",
     ],
-    ["401", [{ status: 401, body: error("bad key") }], 1, "AUTH_REQUIRED", "does not know the key (401): bad key"],
+    ["401", [{ status: 401, body: error("bad key") }], 1, "AUTH_REQUIRED", "does not accept the key (401): bad key"],
     [
       "a list with an error, as Gemini has it",
       [{ status: 404, body: [error("no such thing")] }],
       1,
       "MODEL_UNAVAILABLE",
-      "or nothing at all under this address (404): no such thing",
+      "or the address is wrong (404): no such thing",
     ],
     [
       "400 for the key, as Gemini has it",
       [{ status: 400, body: [error("API key not valid.", { details: [{ reason: "API_KEY_INVALID" }] })] }],
       1,
       "AUTH_REQUIRED",
-      "does not know the key (400): API key not valid.",
+      "does not accept the key (400): API key not valid.",
     ],
-    ["not modified", [{ status: 304, body: "" }], 1, "MODEL_UNAVAILABLE", "where the key is not sent (304)"],
-    ["403", [{ status: 403, body: error("no") }], 1, "AUTH_REQUIRED", "refuses the key (403): no"],
+    ["not modified", [{ status: 304, body: "" }], 1, "MODEL_UNAVAILABLE", "the key is not sent there (304)"],
+    ["403", [{ status: 403, body: error("no") }], 1, "AUTH_REQUIRED", "refuses access with this key (403): no"],
     [
       "404",
       [{ status: 404, body: error("no such model") }],
       1,
       "MODEL_UNAVAILABLE",
-      "cannot be used: there is no model M, or nothing at all under this address (404): no such model",
+      "cannot be used: there is no model M, or the address is wrong (404): no such model",
     ],
     ["a refusal", [{ refusal: "I cannot" }], 1, "MODEL_REFUSED", "refused to answer"],
     ["a content filter", [{ text: "", finish: "content_filter" }], 1, "MODEL_REFUSED", "refused to answer"],
-    ["empty twice", [{ text: " " }], 2, "MODEL_ANSWER_INVALID", "answers is empty"],
-    ["cut twice", [{ text: "{", finish: "length" }], 2, "MODEL_ANSWER_INVALID", "answers breaks off"],
+    ["empty twice", [{ text: " " }], 2, "MODEL_ANSWER_INVALID", "gave an empty answer"],
+    ["cut twice", [{ text: "{", finish: "length" }], 2, "MODEL_ANSWER_INVALID", "gave an incomplete answer"],
     ["a web page", [{ body: "<html>" }], 1, "MODEL_UNAVAILABLE", "cannot be used: its answer is not JSON"],
     [
       "other JSON",
       [{ body: { hello: 1 } }],
       1,
       "MODEL_UNAVAILABLE",
-      "cannot be used: what answers there is no chat completion",
+      "cannot be used: the response is not a chat completion",
     ],
     [
       "a redirection",
       [{ status: 307, headers: { location: "http://127.0.0.1:1/" } }],
       1,
       "MODEL_UNAVAILABLE",
-      "cannot be used: it points elsewhere, where the key is not sent (307): no: 307",
+      "cannot be used: it redirects to another address, and the key is not sent there (307): no: 307",
     ],
   ])("%s", async (_, script, times, code, message) => {
     const { given, requests } = await asked(script);
@@ -213,7 +213,7 @@ describe("fails", () => {
 
   test("401: the variable of the key is named", async () => {
     const { given } = await asked([{ status: 401 }]);
-    expect(failure(given).hint).toBe("Set A_KEY to a key that is valid for it.");
+    expect(failure(given).hint).toBe("Set A_KEY to a valid key.");
   });
 
   test("where nobody listens", async () => {
@@ -338,7 +338,7 @@ describe("an answer that is far larger than it seems", () => {
     expect(failure(error)).toEqual({
       code: "MODEL_UNAVAILABLE",
       message: "The model HOST/M cannot be used: it answered with more than 16 MB",
-      hint: 'See whether "llm.baseUrl" is the address of a chat completions endpoint.',
+      hint: 'Check that "llm.baseUrl" is the address of a chat completions endpoint.',
     });
     expect(asked.length).toBe(1);
   });

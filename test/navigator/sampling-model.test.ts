@@ -25,7 +25,7 @@ test("it is asked in words, and the tokens are estimated", async () => {
     asked.push(params, by.server);
     return saying({ type: "text", text: ' {"choice":"a"} ' })(params, by);
   });
-  const systemPrompt = `Pick.\n\nAnswer with one JSON object and nothing else: no words around it. It has this JSON Schema:\n{"type":"object"}`;
+  const systemPrompt = `Pick.\n\nAnswer with one JSON object and nothing else. It must match this JSON Schema:\n{"type":"object"}`;
   expect(await model.ask(request, never())).toEqual({
     text: '{"choice":"a"}',
     tokens: {

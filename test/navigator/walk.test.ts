@@ -132,7 +132,7 @@ describe("an answer that is none of the options", () => {
     const [first, second] = model.requests;
     const names = [...offered(first), "none of these"];
     expect(second?.prompt).toBe(
-      `${first?.prompt}\n\n"clock-server" is none of the options. The choice must be one of ${JSON.stringify(names)}.`,
+      `${first?.prompt}\n\n"clock-server" is not one of the options. The choice must be one of ${JSON.stringify(names)}.`,
     );
   });
 
@@ -142,8 +142,8 @@ describe("an answer that is none of the options", () => {
       success: false,
       error: {
         type: "MODEL_ANSWER_INVALID",
-        message: "scripted chose no category that there is, twice",
-        suggestion: "Say in the task which server and which tool, or use a larger model.",
+        message: "scripted chose a category that does not exist, twice",
+        suggestion: "Name the server and the tool in the task, or use a larger model.",
       },
       receipt: expect.objectContaining({ modelCalls: 2 }),
     });
@@ -334,7 +334,7 @@ test("what looks like a filter of search is a word of the task", async () => {
 
 test.each([
   ["empty", " \n", "The task is empty"],
-  ["endless", "x".repeat(20_001), "The task has 20001 characters; 20000 are the most"],
+  ["endless", "x".repeat(20_001), "The task has 20001 characters; the limit is 20000"],
 ])("a task that is %s is refused", async (_, task, message) => {
   const outcome = await run(task, {});
   expect(outcome).toMatchObject({ success: false, error: { type: "USAGE", message } });

@@ -29,8 +29,7 @@ test("calls beside each other: one question at a time, in their order, each with
 });
 
 describe("a refusal is not asked for again and again", () => {
-  const stands =
-    "rec.remove-it was not called: the person said no to this tool, which counts until this code has ended";
+  const stands = "rec.remove-it was not called: the person said no to this tool, and that holds until this code ends";
 
   test("calls of the same tool at once: one question", async () => {
     const person = await asking({ confirm: "always" }, "no");
@@ -71,7 +70,7 @@ describe("a refusal is not asked for again and again", () => {
     expect(person.asked).toHaveLength(3);
     expect(await recorded.run("return rec.remove_it({})")).toMatchObject({
       error: {
-        message: "rec.remove-it was not called: the person said no to it 3 times, and is not asked again for a minute",
+        message: "rec.remove-it was not called: the person said no to it 3 times and is not asked again for a minute",
       },
     });
     expect(recorded.got()).toEqual([]);
@@ -111,6 +110,24 @@ test.each([["decline"], ["cancel"]])(
     expect(recorded.got()).toHaveLength(3);
   },
 );
+
+test("cancelled questions are never reported as a person's no, however often and in however many executions", async () => {
+  const person = await asking({ confirm: "always" }, { action: "cancel" });
+  const said = new Set<string>();
+  const failed = `(await Promise.allSettled([rec.remove_it({}), rec.remove_it({}), rec.plain_it({})])).map(({ reason }) => reason.message)`;
+  for (let run = 0; run < 4; run++) {
+    const { value } = (await recorded.run(`return ${failed}`)) as { value: string[] };
+    for (const message of value) said.add(message);
+  }
+  expect([...said]).toEqual([
+    "rec.remove-it was not called: the question was cancelled without an answer",
+    "rec.remove-it needs confirmation, and this code may not ask again: a question was cancelled without an answer",
+    "rec.plain-it needs confirmation, and this code may not ask again: a question was cancelled without an answer",
+    "rec.remove-it was not called: 3 questions about it got no approval, and nobody is asked again for a minute",
+    "rec.plain-it was not called: the question was cancelled without an answer",
+  ]);
+  expect(person.asked).toHaveLength(4);
+});
 
 test("a hundred calls: who cancels the execution hears no more questions", async () => {
   const controller = new AbortController();
@@ -166,8 +183,8 @@ describe("a host that fails", () => {
   });
 
   test.each([
-    ["accepts without an answer", { action: "accept" }, "is neither yes nor no"],
-    ["accepts with another one", { action: "accept", content: { answer: true } }, "is neither yes nor no"],
+    ["accepts without an answer", { action: "accept" }, "gave an invalid answer"],
+    ["accepts with another one", { action: "accept", content: { answer: true } }, "gave an invalid answer"],
     ["answers nothing", undefined, "nobody could be asked"],
   ])("%s: nothing is called", async (_, answer, words) => {
     await asking({ confirm: "always" }, "once");
@@ -214,9 +231,9 @@ test("the form: a choice of three, in words that every host knows", async () => 
   expect(form).toMatchInlineSnapshot(`
     {
       "message": 
-    "May rec.remove-it be called?
-    You are asked because mcpServers.rec.confirm of the config says "always".
-    It gets these arguments:
+    "Allow the call to rec.remove-it?
+    You are asked because mcpServers.rec.confirm says "always".
+    Its arguments:
 
         {
           "id": 1
@@ -233,11 +250,11 @@ test("the form: a choice of three, in words that every host knows", async () => 
               "no",
             ],
             "enumNames": [
-              "Yes, this once",
-              "Yes, and this tool again in this session",
+              "Yes, once",
+              "Yes, this tool for the rest of the session",
               "No",
             ],
-            "title": "Call it?",
+            "title": "Allow this call?",
             "type": "string",
           },
         },
@@ -262,12 +279,12 @@ describe("destructive", () => {
       false,
       false,
     ]);
-    const says = 'of the config says "destructive", and its server';
+    const says = 'says "destructive", and its server';
     expect(person.asked.map((question) => question.split("\n")[1])).toEqual([
-      `You are asked because mcpServers.rec.confirm ${says} says that it may destroy something.`,
-      `You are asked because mcpServers.rec.confirm ${says} does not say that it could not destroy something.`,
-      `You are asked because mcpServers.rec.confirm ${says} says that it may destroy something.`,
-      `You are asked because mcpServers.rec.confirm ${says} does not say that it could not destroy something.`,
+      `You are asked because mcpServers.rec.confirm ${says} marks it as destructive.`,
+      `You are asked because mcpServers.rec.confirm ${says} does not mark it as non-destructive.`,
+      `You are asked because mcpServers.rec.confirm ${says} marks it as destructive.`,
+      `You are asked because mcpServers.rec.confirm ${says} does not mark it as non-destructive.`,
     ]);
     expect(recorded.got().map(({ name }) => name)).toEqual(["read-it", "add-it"]);
   });

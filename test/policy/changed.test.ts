@@ -28,13 +28,9 @@ async function endServer(): Promise<void> {
 
 const changes: [string, object, string][] = [
   ["description", { description: "Removes the whole account." }, "its description"],
-  [
-    "arguments",
-    { inputSchema: { type: "object", properties: { all: { type: "boolean" } } } },
-    "the arguments it takes",
-  ],
-  ["results", { outputSchema: { type: "object" } }, "the results it gives"],
-  ["annotations", { annotations: { destructiveHint: true } }, "what it says of its effects"],
+  ["arguments", { inputSchema: { type: "object", properties: { all: { type: "boolean" } } } }, "its arguments"],
+  ["results", { outputSchema: { type: "object" } }, "its results"],
+  ["annotations", { annotations: { destructiveHint: true } }, "its stated effects"],
   ["title", { title: "Remove everything" }, "its title"],
 ];
 
@@ -144,7 +140,7 @@ describe("a tool that changes while the person is asked", () => {
     };
     expect(await call()).toMatchObject({
       ok: false,
-      error: { message: "rec.remove-it was not called: its server changed it each time while the person was asked" },
+      error: { message: "rec.remove-it was not called: its definition kept changing while the person was asked" },
     });
     expect(person.asked).toHaveLength(3);
     expect(recorded.got()).toEqual([]);

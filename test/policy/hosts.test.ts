@@ -84,7 +84,7 @@ describe("code mode over stdio", () => {
     configure({ confirm: "always" });
     await using host = await openHost(folder);
     expect(await execute(host, "return rec.remove_it({})")).toContain(
-      'mcpServers.rec of the config has "confirm": { "*": "always", "remove-it": "never" }',
+      'set "confirm": { "*": "always", "remove-it": "never" } in mcpServers.rec of the config',
     );
     expect(got()).toEqual([]);
   });

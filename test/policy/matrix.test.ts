@@ -76,7 +76,7 @@ describe("is confirmed", () => {
     }
     expect(person.asked).toHaveLength(every.length);
     for (const question of person.asked) {
-      expect(question).toStartWith("May rec.remove-it be called?\nYou are asked because ");
+      expect(question).toStartWith("Allow the call to rec.remove-it?\nYou are asked because ");
       expect(question).toContain('"id": 7');
     }
   });
@@ -92,11 +92,17 @@ describe("is confirmed", () => {
     expect(person.asked).toHaveLength(1);
   });
 
+  const no = { message: "the person said no", hint: "Go on without it, or ask the person what to do instead." };
+  const cancelled = {
+    message: "the question was cancelled without an answer",
+    hint: 'Run the agent where a person can answer; without one it cancels every question. To call it without confirmation, set "confirm": { "*": "always", "remove-it": "never" } in mcpServers.rec of the config',
+  };
+
   test.each([
-    ["says no", "no"],
-    ["declines", { action: "decline" }],
-    ["cancels", { action: "cancel" }],
-  ])("by a person who %s", async (_, answer) => {
+    ["a person who says no", "no", no],
+    ["a person who declines", { action: "decline" }, no],
+    ["nobody, since the agent cancels the question", { action: "cancel" }, cancelled],
+  ])("by %s: each is told apart, with its way out", async (_, answer, { message, hint }) => {
     const person = new Person(answer);
     for (const [name, way] of every) {
       // Anew for each, since nobody is asked again and again about what they refuse.
@@ -107,8 +113,8 @@ describe("is confirmed", () => {
         {
           ok: false,
           code: "POLICY_DENIED",
-          message: "rec.remove-it was not called: the person said no",
-          hint: undefined,
+          message: `rec.remove-it was not called: ${message}`,
+          hint,
         },
       ]);
     }
@@ -131,10 +137,10 @@ describe("is confirmed", () => {
       expect([name, code, message]).toEqual([
         name,
         "POLICY_DENIED",
-        "rec.remove-it has to be confirmed by a person, and nobody can be asked here",
+        "rec.remove-it needs a person's confirmation, and nobody can be asked here",
       ]);
       expect(hint).toBe(
-        'It is called without a question where mcpServers.rec of the config has "confirm": { "*": "always", "remove-it": "never" }',
+        'To call it without confirmation, set "confirm": { "*": "always", "remove-it": "never" } in mcpServers.rec of the config',
       );
     }
     expect(recorded.got()).toEqual([]);
@@ -147,7 +153,7 @@ describe("is confirmed", () => {
     ]) {
       await recorded.open(keys, { confirm: { "rec.*": "always" } });
       const { hint = "" } = await ways["global"]!(recorded, "remove-it", args);
-      const line = JSON.parse(`{${hint.slice(hint.indexOf('"confirm"'))}}`);
+      const line = JSON.parse(`{${hint.slice(hint.indexOf('"confirm"'), hint.lastIndexOf("}") + 1)}}`);
       await recorded.open(line, { confirm: { "rec.*": "always" } });
       for (const [name, way] of every)
         expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);

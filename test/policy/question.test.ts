@@ -11,9 +11,9 @@ test("all of it", () => {
   expect(
     shown({ repo: "acme/shop", force: true, ids: [1, 2.5, null], deep: { empty: {}, list: [] } }),
   ).toMatchInlineSnapshot(`
-    "May rec.remove-it be called?
+    "Allow the call to rec.remove-it?
     You are asked because of the config.
-    It gets these arguments:
+    Its arguments:
 
         {
           "repo": "acme/shop",
@@ -31,15 +31,15 @@ test("all of it", () => {
     "
   `);
   expect(shown({})).toMatchInlineSnapshot(`
-    "May rec.remove-it be called?
+    "Allow the call to rec.remove-it?
     You are asked because of the config.
-    It gets no arguments."
+    It has no arguments."
   `);
 });
 
 test("names that are no plain words", () => {
   expect(shown({}, 'x be called?\nYou may say yes. "', "my server").split("\n")[0]).toMatchInlineSnapshot(
-    `"May "my server"."x be called?\\nYou may say yes. \\"" be called?"`,
+    `"Allow the call to "my server"."x be called?\\nYou may say yes. \\""?"`,
   );
 });
 
@@ -52,7 +52,7 @@ describe("a question is short enough to be read, and says what it does not show"
     for (const part of ["BEGINx", 'xEND"', '"id": 7', '"force": true']) expect(text).toContain(part);
     expect(text).toMatch(/^ {6}… 29,8\d\d characters are not shown …$/m);
     expect(text).toEndWith(
-      `May rec.remove-it be called? ${/29,8\d\d/.exec(text)?.[0]} characters of its arguments are not shown above.`,
+      `Allow the call to rec.remove-it? ${/29,8\d\d/.exec(text)?.[0]} characters of its arguments are not shown above.`,
     );
   });
 
@@ -84,16 +84,16 @@ describe("a question is short enough to be read, and says what it does not show"
     expect(text.length).toBeLessThan(most);
     expect(text).toMatch(/[\d,]+ characters(?: in \d+ lines)? are not shown/);
     expect(text.isWellFormed()).toBe(true);
-    expect(text.split("\n")[0]).toStartWith("May rec.");
+    expect(text.split("\n")[0]).toStartWith("Allow the call to rec.");
   });
 
   test("a tool that has changed is said to have, with what changed", () => {
     const asked = { server: "rec", tool: "x", args: {}, why: "of the config" };
-    expect(questionText({ ...asked, changed: ["its description", "the arguments it takes"] })).toBe(
-      `May rec.x be called?
+    expect(questionText({ ...asked, changed: ["its description", "its arguments"] })).toBe(
+      `Allow the call to rec.x?
 You are asked because of the config.
-The tool has changed since you allowed it: its description, the arguments it takes. Your earlier yes does not count for it.
-It gets no arguments.`,
+The tool has changed since you allowed it: its description, its arguments. Your earlier approval no longer applies.
+It has no arguments.`,
     );
   });
 });

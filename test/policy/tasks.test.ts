@@ -90,7 +90,7 @@ describe.each(Object.entries(ways))("%s", (_name, way) => {
       success: false,
       error: {
         type: "POLICY_DENIED",
-        message: "rec.remove-it has to be confirmed by a person, and nobody can be asked here",
+        message: "rec.remove-it needs a person's confirmation, and nobody can be asked here",
       },
     });
     expect(recorded.got()).toEqual([]);

@@ -27,7 +27,7 @@ test("what the user denies stays denied, whatever a project allows; the error sa
   project({ policy: { allow: ["*.*"] } }, { allow: ["structured"] });
   const { exitCode, stderr } = await call();
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('policy.deny[0] of the user\'s own claudikins.json, "*.struct*"');
+  expect(stderr).toContain('policy.deny[0] in the user\'s claudikins.json, "*.struct*"');
   expect((await run(["list", "tools", "odd"])).stdout).not.toContain("odd.structured");
   expect((await run(["exec", "-e", "return Object.keys(odd)"])).stdout).not.toContain("structured");
 });
@@ -49,14 +49,14 @@ test("a project cannot take a confirmation back: not in its policy, nor in an en
     project(more, entry);
     const { exitCode, stderr } = await call();
     expect(exitCode).toBe(2);
-    expect(stderr).toContain("policy.confirm of the user's own claudikins.json");
+    expect(stderr).toContain("policy.confirm in the user's claudikins.json");
   }
 });
 
 test("a project can narrow: its own denials and confirmations count beside the user's", async () => {
   user({ mcpServers: {}, policy: { confirm: "never", deny: ["*.other"] } });
   project({ policy: { confirm: "always" } });
-  expect((await call()).stderr).toContain("has to be confirmed");
+  expect((await call()).stderr).toContain("needs a person's confirmation");
   project({ policy: { deny: ["odd.structured"] } });
   expect((await call()).stderr).toContain("policy.deny[0]");
   project();

@@ -1,13 +1,14 @@
 /**
  * `bun run fuzz:protocol [--seed n] [--runs n] [--first n] [--ping ms] [--term ms] [--memory mb] [--binary path]`: gives `serve`
- * random and adversarial programs, lists, schemas and results, and asks it all the while whether it is there. Ends with exit
- * code 1 when a ping took too long, SIGTERM was not obeyed in time, or the process had too much memory.
+ * random and adversarial programs, lists, schemas and results, and asks it all the while whether it is there. It tests the
+ * executable, which it builds unless there is a `--binary`. Ends with exit code 1 when a ping took too long, SIGTERM was not obeyed in time, or the process had too much memory.
  */
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { hostileProgram } from "../sandbox/fuzz/hostile-sources.ts";
 import { programsOf } from "../sandbox/fuzz/programs.ts";
 import { Random } from "../sandbox/fuzz/random.ts";
-import { fromSource } from "../support/claudikins.ts";
+import { executable } from "../support/claudikins.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { FuzzedServe } from "./host.ts";
 import { hostileSchema } from "./values.ts";
@@ -34,7 +35,7 @@ const config = folder.write("config.json", {
   mcpServers: { fuzz: { command: process.execPath, args: [`${import.meta.dir}/server.ts`], callTimeoutMs: 20_000 } },
   limits: { timeoutMs: 3_000, memoryMb: 128 },
 });
-const command = values.binary === undefined ? fromSource : [values.binary];
+const command = [values.binary === undefined ? executable() : resolve(values.binary)];
 const programs = await programsOf(seed);
 
 /** What one run asks for: a program over the server, or a search. */

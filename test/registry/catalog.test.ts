@@ -1,6 +1,6 @@
 /** The catalog: every entry can be used as it stands, every one is gathered, and servers are found and recognised. */
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { servers } from "../../registry/index.ts";
 import { indexText, readServers, serverFolders, withTable } from "../../scripts/catalog.ts";
@@ -8,6 +8,7 @@ import { expand } from "../../src/config/expand.ts";
 import { parseConfig } from "../../src/config/parse.ts";
 import { type CatalogServer, findInCatalog, recognise } from "../../src/registry/catalog.ts";
 import { root } from "../support/claudikins.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 const waysOf = (server: CatalogServer) => [server.server, ...(server.alternatives ?? []).map((each) => each.server)];
 
@@ -81,8 +82,7 @@ describe("the catalog", () => {
     expect(server.checked.date).toMatch(/^20\d\d-\d\d-\d\d$/);
     // Who needs another program to sign in, or a browser, learns of it.
     if (server.signIn === "token") expect(required).not.toEqual([]);
-    if (server.signIn === "program")
-      expect(server.notes.join()).toMatch(/sign in|signed in|has to be installed|have to be installed/i);
+    if (server.signIn === "program") expect(server.notes.join()).toMatch(/sign in|signed in|requires/i);
     if (server.signIn === "oauth") expect(server.server).not.toHaveProperty("command");
   });
 });
@@ -120,6 +120,33 @@ describe("findInCatalog", () => {
 
 describe("recognise", () => {
   const name = (way: Parameters<typeof recognise>[0]) => recognise(way)?.name;
+  test("what is started from a path, by the package that the program belongs to", () => {
+    using folder = temporaryFolder();
+    folder.write("src/memory/package.json", { name: "@modelcontextprotocol/server-memory" });
+    const script = folder.write("src/memory/dist/index.js", "");
+    folder.write("src/memory/dist/package.json", { type: "module" });
+    folder.write("fetch/pyproject.toml", '[project]\nname = "mcp-server-fetch"\n');
+    folder.write("fetch/server.py", "");
+    folder.write("own/package.json", { name: "my-own" });
+    const own = folder.write("own/index.js", "");
+    const link = join(folder.path, "memory-server");
+    symlinkSync(script, link);
+    expect(name({ command: "node", args: [script] })).toBe("memory");
+    expect(
+      name({ command: "node", args: ["--no-warnings", "./dist/index.js"], cwd: join(folder.path, "src/memory") }),
+    ).toBe("memory");
+    expect(name({ command: link, args: [] })).toBe("memory");
+    expect(name({ command: "uv", args: ["--directory", join(folder.path, "fetch"), "run", "server.py"] })).toBe(
+      "fetch",
+    );
+    expect(name({ command: "python3", args: [join(folder.path, "fetch", "server.py")] })).toBe("fetch");
+    // Neither what is no package of ours, nor a path that is only an argument.
+    expect(name({ command: "node", args: [own] })).toBeUndefined();
+    expect(name({ command: "node", args: [own, script] })).toBeUndefined();
+    expect(name({ command: "my-server", args: [script] })).toBeUndefined();
+    expect(name({ command: "node", args: [join(folder.path, "nowhere.js")] })).toBeUndefined();
+  });
+
   const run = (line: string) => {
     const [command, ...args] = line.split(" ");
     return name({ command, args });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { looksLikeData } from "../../src/registry/observed/data-keys.ts";
 import { shapeOf, shapeOfText } from "../../src/registry/observed/observe.ts";
-import { merge, readShape, type Shape, shallow } from "../../src/registry/observed/shape.ts";
+import { merge, readShape, type Shape, shallow, shownShape } from "../../src/registry/observed/shape.ts";
 import { signature } from "../../src/registry/signature.ts";
 
 /** As it is shown. */
@@ -13,6 +13,14 @@ function shown(shape: Shape): string {
 
 const typeOf = (value: unknown) => shown(shapeOf(value)).replace(/^Promise<(.*)> \/\* observed \*\/$/s, "$1");
 const merged = (...values: unknown[]) => values.map((value) => shapeOf(value)).reduce((a, b) => merge(a, b));
+
+test("a field that was null each time is shown as unknown, until it is something else once", () => {
+  const page = merged({ items: [{ id: "a", note: null }], next_cursor: null });
+  expect(shown(shownShape(page))).toContain("{ items: { id: string; note: unknown }[]; next_cursor: unknown }");
+  expect(shown(shownShape(merge(page, shapeOf({ items: [], next_cursor: "x" }))))).toContain(
+    "next_cursor: string | null",
+  );
+});
 
 describe("the shape of a value", () => {
   test.each<[unknown, string]>([

@@ -137,7 +137,7 @@ describe("filters", () => {
     expect(() => search.search("issues server:githbu", 5)).toThrow(
       expect.objectContaining({
         code: "SERVER_NOT_FOUND",
-        message: 'No tools are known of a server "githbu"',
+        message: 'No tools are known for server "githbu"',
         hint: expect.stringContaining("github"),
       }),
     );
@@ -145,6 +145,41 @@ describe("filters", () => {
 
   test("a colon alone is no filter", () => {
     expect(ids(search, "server: issues").length).toBe(3);
+  });
+});
+
+describe("tools that destroy", () => {
+  const memory = serverOf("memory", {
+    delete_observations: "Delete specific observations from entities in the knowledge graph",
+    delete_entities: "Delete multiple entities from the knowledge graph",
+    add_observations: "Add new observations to existing entities in the knowledge graph",
+    read_graph: "Read the entire knowledge graph",
+  });
+  const cloud = serverOf("cloud", { terminate_machine: "Ends a machine for good", list_machines: "All of them" });
+  const [ending] = cloud.tools.filter(({ name }) => name === "terminate_machine");
+  ending!.annotations = { destructiveHint: true };
+  const search = searchOf(memory, cloud);
+
+  test("are never first for a request that does not ask to destroy", () => {
+    for (const query of [
+      "remember a fact",
+      "specific observations from entities",
+      "knowledge graph",
+      "entities",
+      "a machine for good",
+      "machine",
+      "server:memory",
+    ]) {
+      const [first] = ids(search, query);
+      expect([query, first]).toEqual([query, expect.not.stringMatching(/delete|terminate/)]);
+    }
+  });
+
+  test("are first where that is asked for, and where nothing else has anything of the request", () => {
+    expect(ids(search, "delete specific observations")[0]).toBe("memory.delete_observations");
+    expect(ids(search, "get rid of entities")[0]).toBe("memory.delete_entities");
+    expect(ids(search, "terminate the machine")[0]).toBe("cloud.terminate_machine");
+    expect(ids(searchOf(serverOf("a", { delete_user: "A user" })), "user")).toEqual(["a.delete_user"]);
   });
 });
 
@@ -163,6 +198,20 @@ describe("the same tool on several servers", () => {
       ["other.echo", []],
     ]);
     expect(search.search("echo", 1)).toMatchObject([{ id: "home.echo", also: ["work.echo"] }]);
+  });
+
+  test("is that of the server which the config has first, whatever is searched for, and the others are named", () => {
+    const tools = { add_note: "Adds a note to the memory", note_list: "Lists the notes of the cursor" };
+    const twins = searchOf(serverOf("memory", tools), serverOf("memory-cursor", tools), serverOf("a-memory", tools));
+    for (const query of ["add a note", "note", "memory", "note in memory", "list notes", "lists the notes of"]) {
+      for (const { id, also } of twins.search(query, 10)) {
+        const tool = id.split(".")[1];
+        expect([query, id, also]).toEqual([query, `memory.${tool}`, [`memory-cursor.${tool}`, `a-memory.${tool}`]]);
+      }
+    }
+    // Who names a server means it.
+    expect(twins.search("add a note with memory-cursor", 1)).toMatchObject([{ id: "memory-cursor.add_note" }]);
+    expect(twins.search("add a note server:a-memory", 1)).toMatchObject([{ id: "a-memory.add_note", also: [] }]);
   });
 
   test("is found where it is asked for", () => {

@@ -126,7 +126,6 @@ describe("examples", () => {
         function: "function",
         status: "paid",
         fixed: 5,
-        preset: 20,
         shown: "a\\"b",
         from: "2025-01-31",
         to: "to",

@@ -176,8 +176,8 @@ describe("the index", () => {
       expect.objectContaining({
         code: "REGISTRY_INVALID",
         exitCode: 2,
-        message: `${path} is damaged or of another version`,
-        hint: "Generate it again: claudikins gen",
+        message: `${path} is damaged or from another version`,
+        hint: "Regenerate it: claudikins gen",
       }),
     );
   });

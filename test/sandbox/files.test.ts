@@ -251,7 +251,7 @@ describe("quotas", () => {
     expect(files.read("./workspace/a")).toBe(text(1_000));
     files.around.write("registry/big", text(1_001));
     expect(files.run("readFile", "./registry/big").error?.message).toBe(
-      "EFBIG: file too large (1001 bytes, and a file may have 1000 bytes), open './registry/big'",
+      "EFBIG: file too large (1001 bytes; the limit is 1000 bytes), open './registry/big'",
     );
     expect(files.code("copyFile", "./registry/big", { dest: "./workspace/b" })).toBe("EFBIG");
     expect(files.names("./workspace")).toEqual(["a"]);

@@ -59,7 +59,7 @@ const values: [string, string, unknown][] = [
   [
     "using what cannot be disposed of",
     "try { using r = { a: 1 } as any; } catch (e) { e.message }",
-    "What using holds has no method Symbol.dispose",
+    "The value declared with using has no Symbol.dispose method",
   ],
   ["a variable called using", "const using = 3;\nusing", 3],
   ["main that is called", "async function main() { return 8 }\nmain();", 8],
@@ -190,7 +190,7 @@ const failures: [string, string, object][] = [
   [
     "a package",
     "\nimport axios from 'axios';",
-    { code: "MODULE_NOT_FOUND", line: 2, message: 'There is no module "axios" in here' },
+    { code: "MODULE_NOT_FOUND", line: 2, message: 'There is no module "axios"' },
   ],
   [
     "an error after an import over several lines",

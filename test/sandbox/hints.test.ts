@@ -16,7 +16,7 @@ const sandbox = new Sandbox();
 afterAll(() => sandbox[Symbol.dispose]());
 
 const value = "shop.list_orders itself";
-const taken = "or take it out: const { orders } = await shop.list_orders(…).";
+const taken = "or destructure it: const { orders } = await shop.list_orders(…).";
 const cases: [string, string, string][] = [
   [
     "a value used as a list",
@@ -26,12 +26,12 @@ const cases: [string, string, string][] = [
   [
     "an envelope",
     "const r = await shop.list_orders({});\nconst t = r.content[0].text;",
-    `r is the value of ${value}, no envelope around it: { orders, total }. Write r.orders, ${taken} (shop.list_orders.raw(…) gives the MCP result.)`,
+    `r is the value of ${value}, without an envelope: { orders, total }. Write r.orders, ${taken} (shop.list_orders.raw(…) returns the MCP result.)`,
   ],
   [
     "parsing again",
     "const r = await shop.list_orders({});\nJSON.parse(r);",
-    `r is the value of ${value}, parsed already: no JSON.parse. It is { orders, total }. Write r.orders.`,
+    `r is the value of ${value}, already parsed: leave out JSON.parse. It is { orders, total }. Write r.orders.`,
   ],
   [
     "iterating",
@@ -46,22 +46,22 @@ const cases: [string, string, string][] = [
   [
     "text used as an object",
     "const t = await files.read({});\nt.lines.map((x) => x);",
-    "t is the value of files.read itself: text, no object with keys.",
+    "t is the value of files.read itself: a string, not an object.",
   ],
   [
     "a missing await",
     "const r = shop.list_orders({});\nr.orders.map((x) => x);",
-    "r is a promise, it has no orders: write await before shop.list_orders(…) in line 1",
+    "r is a promise and has no orders: write await before shop.list_orders(…) on line 1",
   ],
   [
     "a missing await before Promise.all",
     "const [a, b] = Promise.all([shop.list_orders({}), files.read({})]);",
-    "Promise.all(…) is a promise, it cannot be taken apart: write await Promise.all(…)",
+    "Promise.all(…) is a promise and cannot be destructured: write await Promise.all(…)",
   ],
   [
     "a call used at once",
     "const n = shop.list_orders({}).filter((x) => x);",
-    "shop.list_orders(…) is a promise, it has no filter: write (await shop.list_orders(…))",
+    "shop.list_orders(…) is a promise and has no filter: write (await shop.list_orders(…))",
   ],
   [
     "a dashed name",
@@ -71,12 +71,12 @@ const cases: [string, string, string][] = [
   [
     "another host's name for a tool",
     "await mcp__shop__get_stock({});",
-    "Inside, a tool is called as server.tool: await shop.get_stock({})",
+    "In code, call a tool as server.tool: await shop.get_stock({})",
   ],
   [
     "another host's object for tools",
     "await default_api.shop_list_orders({});",
-    "Inside, a tool is called as server.tool: await shop.list_orders({})",
+    "In code, call a tool as server.tool: await shop.list_orders({})",
   ],
   [
     "a server that there is not",
@@ -86,7 +86,7 @@ const cases: [string, string, string][] = [
   [
     "a tool call as JSON",
     '{"name": "shop.get_stock", "arguments": {"sku": "A"}}',
-    'This is a tool call as JSON and no TypeScript. Write: return await shop.get_stock({ sku: "A" })',
+    'This is a tool call as JSON, not TypeScript. Write: return await shop.get_stock({ sku: "A" })',
   ],
 ];
 

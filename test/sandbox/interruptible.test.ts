@@ -74,6 +74,6 @@ test("loops that compare texts are checked as well, since a search runs them aga
 });
 
 test("an unknown instruction is an error and not passed over", () => {
-  expect(() => makeInterruptible(program([0xfd, 0]))).toThrow("an instruction that is not known: 0xfd");
+  expect(() => makeInterruptible(program([0xfd, 0]))).toThrow("an unknown instruction: 0xfd");
   expect(() => makeInterruptible(program(callPing).subarray(0, 60))).toThrow();
 });

@@ -94,8 +94,10 @@ async function execute(cell: Cell, code: string): Promise<CodeResult> {
       const { call, name, args } = message;
       const answer =
         name === "fail"
-          ? ({ ok: false, error: { name: "ToolError", message: "no" } } as const)
-          : ({ ok: true, value: name === "text" ? { text: "plain" } : { json: args } } as const);
+          ? { error: { name: "ToolError", message: "no" } }
+          : name === "text"
+            ? { text: "plain" }
+            : { json: args };
       queueMicrotask(() => execution.settle({ type: "settle", call, ...answer }));
     },
   });

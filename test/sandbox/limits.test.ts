@@ -103,10 +103,10 @@ describe("tool calls", () => {
 
   test("calls that nobody waits for do not pile up outside the code's memory", async () => {
     const code = `const text = "x".repeat(900_000); let refused;
-      for (let n = 0; n < 500; n++) test.slow({ ms: 500, text }).catch((error) => { refused ??= error.message });
+      for (let n = 0; n < 100; n++) test.slow({ ms: 500, text }).catch((error) => { refused ??= error.message });
       await test.slow({ ms: 100 }); return refused`;
     const message = await harness.value(code, { argumentBytes: megabyte });
-    expect(message).toStartWith("The arguments of all calls that are not answered yet have 4.3 MB, the limit is 4 MB");
+    expect(message).toStartWith("The arguments of all unanswered calls add up to 4.3 MB; the limit is 4 MB");
     const inTurn = `for (let n = 0; n < 20; n++) await test.text({ text: "x".repeat(900_000) }); return "all"`;
     expect(await harness.value(inTurn, { argumentBytes: megabyte })).toBe("all");
   });
@@ -130,14 +130,14 @@ describe("tool calls", () => {
       "await test.echo({ text: 'é'.repeat(1_000) })",
       { argumentBytes: 2_000 },
       "ARGUMENTS_TOO_LARGE",
-      "The arguments of test.echo have 2 KB, the limit is 2 KB",
+      "The arguments of test.echo are 2 KB; the limit is 2 KB",
     ],
     [
       "a result",
       "await test.echo({ text: 'x'.repeat(3 * 1024 * 1024) })",
       { resultBytes: megabyte },
       "RESULT_TOO_LARGE",
-      "The result of test.echo has 3 MB, the limit is 1 MB",
+      "The result of test.echo is 3 MB; the limit is 1 MB",
     ],
   ] as [string, string, HarnessOptions, string, string][])("%s too large", async (_, code, limits, name, message) => {
     expect(failed(await harness.run(code, limits)).error).toMatchObject({ code: name, message, line: 1 });
@@ -150,7 +150,7 @@ describe("what comes out", () => {
     const outcome = failed(await harness.run("return 'x'.repeat(2 * 1024 * 1024)", { valueBytes: megabyte }));
     expect(outcome.error).toMatchObject({
       code: "VALUE_TOO_LARGE",
-      message: "The value has 2 MB, the limit is 1 MB",
+      message: "The value is 2 MB; the limit is 1 MB",
       hint: expect.stringContaining("./workspace"),
     });
   });
@@ -160,7 +160,7 @@ describe("what comes out", () => {
     const outcome = failed(await harness.run(`display(${picture}); display(${picture})`, { valueBytes: megabyte }));
     expect(outcome.error).toMatchObject({
       code: "VALUE_TOO_LARGE",
-      message: expect.stringContaining("What is displayed"),
+      message: expect.stringContaining("The displayed values are"),
     });
     expect(outcome.display).toHaveLength(1);
   });
@@ -174,7 +174,7 @@ describe("what comes out", () => {
     expect(logs.length).toBeLessThan(2_000);
     const texts = logs.map(({ text }) => text);
     const gap = texts.findIndex((text) => text.includes("too many to keep"));
-    const missing = Number(/^… (\d+) lines/.exec(texts[gap]!)?.[1]);
+    const missing = Number(/^… (\d+) log lines/.exec(texts[gap]!)?.[1]);
     expect(texts.slice(0, gap)).toEqual(Array.from({ length: gap }, (_, n) => `line ${n}`));
     expect(texts.at(-1)).toBe("line 999999");
     expect(texts[gap + 1]).toBe(`line ${gap + missing}`);

@@ -285,7 +285,7 @@ describe("running", () => {
     expect(ok).toBe(true);
     expect(logs).toEqual([
       { level: "log", text: "a" },
-      { level: "warn", text: expect.stringContaining("1 timer was still set when the time was over") },
+      { level: "warn", text: expect.stringContaining("1 timer was still set when the time ran out") },
     ]);
   });
 

@@ -6,7 +6,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { callOnce } from "../../src/flows/bindings.ts";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { inSession, ledgerOf } from "../support/session.ts";
@@ -27,7 +27,7 @@ const ledgerText = () =>
     .map((name) => readFileSync(join(ledgerFolder(), name), "utf8"))
     .join("");
 
-const demo = { mcpServers: { demo: { command: fromSource[0], args: [fromSource[1], "demo"] } } };
+const demo = { mcpServers: { demo: { command: claudikinsCommand[0], args: [...claudikinsCommand.slice(1), "demo"] } } };
 
 async function call(client: Client, name: string, args: object): Promise<{ text: string; meta: unknown }> {
   const result = (await client.callTool({ name, arguments: { ...args } })) as CallToolResult;
@@ -38,7 +38,7 @@ async function call(client: Client, name: string, args: object): Promise<{ text:
 /** The server itself, with nobody between. */
 async function directly<T>(work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ name: "test", version: "1" });
-  const [command, ...args] = [...fromSource, "demo"];
+  const [command, ...args] = [...claudikinsCommand, "demo"];
   await client.connect(new StdioClientTransport({ command, args, env: testEnvironment(), stderr: "pipe" }));
   const result = await work(client);
   await client.close();
@@ -77,6 +77,7 @@ describe("figures", () => {
       definitionChars: direct.definitions,
       surfaceChars: seen.surface,
       executions: 1,
+      shellExecutions: 0,
       codeChars: code.length,
       returnedChars: seen.executed.text.length,
       searches: 1,
@@ -203,21 +204,22 @@ describe("figures", () => {
     expect(existsSync(ledgerFolder())).toBe(false);
   });
 
-  test("exec: code of a shell counts, and is no session", async () => {
+  test("exec: an execution from a shell counts, but in no comparison of tokens", async () => {
     const env = { HOME: folder.path, XDG_DATA_HOME: "" };
     const code = "return (await demo.list_orders({ limit: 2 })).orders.length";
-    const { stdout } = await runProgram([...fromSource, "exec", "-e", code], { cwd: folder.path, env });
+    const { stdout } = await runProgram([...claudikinsCommand, "exec", "-e", code], { cwd: folder.path, env });
     expect(stdout).toBe("2\n");
     const counts = await ledgerOf(folder.path);
-    expect(counts?.sums).toMatchObject({ sessions: 0, executions: 1, codeChars: code.length, returnedChars: 1 });
-    expect(counts?.tools.get("demo")?.get("list_orders")).toMatchObject({ calls: 1, failures: 0 });
+    const nothing = { sessions: 0, executions: 0, codeChars: 0, returnedChars: 0 };
+    expect(counts?.sums).toMatchObject({ ...nothing, shellExecutions: 1 });
+    expect(counts?.tools.get("demo")?.get("list_orders")).toMatchObject({ calls: 1, takenChars: 0, argumentChars: 0 });
   });
 });
 
 test("where nothing can be written, nothing is said, and everything works", async () => {
   const env = { HOME: folder.path, XDG_DATA_HOME: folder.write("a-file", "") };
   folder.write("claudikins.json", { mcpServers: {} });
-  const ended = await runProgram([...fromSource, "exec", "-e", "return 6 * 7"], { cwd: folder.path, env });
+  const ended = await runProgram([...claudikinsCommand, "exec", "-e", "return 6 * 7"], { cwd: folder.path, env });
   expect({ ...ended, stderr: ended.stderr.replace(/[\d,]+ ms/, "N ms") }).toEqual({
     exitCode: 0,
     stdout: "42\n",
@@ -229,7 +231,7 @@ describe("processes", () => {
   async function serve(): Promise<{ client: Client; pid: number }> {
     const client = new Client({ name: "test", version: "1" });
     const env = testEnvironment({ HOME: folder.path, XDG_DATA_HOME: "" });
-    const [command, ...args] = [...fromSource, "serve"];
+    const [command, ...args] = [...claudikinsCommand, "serve"];
     const transport = new StdioClientTransport({ command, args, cwd: folder.path, env, stderr: "pipe" });
     await client.connect(transport);
     await client.listTools();
@@ -245,7 +247,7 @@ describe("processes", () => {
     const clientInfo = { name: "test", version: "1" };
     const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
     const stdin = `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`;
-    expect((await runProgram([...fromSource, "serve"], { cwd: folder.path, env, stdin })).exitCode).toBe(0);
+    expect((await runProgram([...claudikinsCommand, "serve"], { cwd: folder.path, env, stdin })).exitCode).toBe(0);
     expect((await ledgerOf(folder.path))?.sums).toMatchObject({ sessions: 1, executions: 0, searches: 0 });
   });
 

@@ -9,7 +9,7 @@ import {
   ElicitRequestSchema,
   McpError,
 } from "@modelcontextprotocol/sdk/types.js";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { failedRequest, type HostOptions, openHost, type TestHost } from "../support/host.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { type Script, startLlm } from "../support/llm.ts";
@@ -19,7 +19,7 @@ import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 setDefaultTimeout(60_000);
 
 const key = "test-key-1234567";
-const [command, ...args] = [...fromSource, "demo"];
+const [command, ...args] = [...claudikinsCommand, "demo"];
 
 let folder: TemporaryFolder;
 beforeEach(() => {
@@ -98,7 +98,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
         expect(await namesOf(host)).toEqual(names);
         if (names.length === 3) return;
         const { message } = await failedRequest(host.call("execute_task", { task: "x" }));
-        expect(message).toEndWith('No tool is called "execute_task": there are search_tools and execute_code');
+        expect(message).toEndWith('There is no tool "execute_task", only search_tools and execute_code');
       },
     );
   });
@@ -153,8 +153,8 @@ describe.each(["stdio", "http"])("over %s", (way) => {
         success: false,
         error: {
           type: "MODEL_REFUSED",
-          message: "The person, or the host, refused to ask its model",
-          suggestion: 'With "llm" in claudikins.json a model of your own is asked in its place.',
+          message: "The user or the host refused the request to its model",
+          suggestion: 'Set "llm" in claudikins.json to use a model of your own instead.',
         },
       });
     });

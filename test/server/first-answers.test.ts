@@ -6,7 +6,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js"
 import { ListToolsRequestSchema, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { answerFirst, protocolVersions } from "../../src/server/first-answers.ts";
 import { toolsFor } from "../../src/server/surface.ts";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { testEnvironment } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
@@ -172,7 +172,7 @@ describe("serve itself", () => {
   async function serve(text: string): Promise<{ said: unknown[]; exitCode: number }> {
     using folder = temporaryFolder();
     const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });
-    const child = Bun.spawn([...fromSource, "serve"], { cwd: folder.path, env, stdin: "pipe", stdout: "pipe" });
+    const child = Bun.spawn([...claudikinsCommand, "serve"], { cwd: folder.path, env, stdin: "pipe", stdout: "pipe" });
     child.stdin.write(text);
     child.stdin.flush();
     const wanted = text.split("\n").filter((each) => each.includes('"id"')).length;

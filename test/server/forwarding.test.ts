@@ -126,7 +126,7 @@ describe.each(Object.keys(modes))("%s mode", (mode) => {
       await asHost(async (tool) => {
         expect(await tool("capabilities")).toEqual({});
         expect(await tool("ask", { method: "sampling/createMessage", params: question })).toEqual({
-          error: { code: -32_601, message: "MCP error -32601: claudikins: the host offers no sampling" },
+          error: { code: -32_601, message: "MCP error -32601: claudikins: the host does not support sampling" },
         });
       });
     });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import {
   eventsOf,
   executeRequest,
@@ -242,12 +242,12 @@ describe("the token that claudikins keeps", () => {
     fresh.write("claudikins.json", { mcpServers: {} });
     const env = { XDG_DATA_HOME: `${fresh.path}/data`, CLAUDIKINS_LOG: "debug" };
     const options = { cwd: fresh.path, env };
-    const command = [...fromSource, "serve", "--http", "0"];
+    const command = [...claudikinsCommand, "serve", "--http", "0"];
     const file = `${fresh.path}/data/claudikins/http-token`;
     {
       await using first = atTerminal(command, options);
       await first.see("http-token");
-      expect(first.text).toContain(`The token, which is shown this once: ${readFileSync(file, "utf8").trim()}`);
+      expect(first.text).toContain(`Token, shown only once: ${readFileSync(file, "utf8").trim()}`);
     }
     {
       await using second = atTerminal(command, options);
@@ -280,14 +280,14 @@ describe("the token that claudikins keeps", () => {
     chmodSync(file, 0o600);
     spoil(file);
     const env = { XDG_DATA_HOME: `${fresh.path}/data` };
-    const ended = await runProgram([...fromSource, "serve", "--http", "0"], { cwd: fresh.path, env });
+    const ended = await runProgram([...claudikinsCommand, "serve", "--http", "0"], { cwd: fresh.path, env });
     expect([ended.exitCode, ended.stdout]).toEqual([2, ""]);
     expect(ended.stderr).toContain(message);
     expect(ended.stderr).not.toContain("0123456789abcdef");
   });
 
   test("is not asked for with --without-token, which says what that means", async () => {
-    const child = Bun.spawn([...fromSource, "serve", "--http", "0", "--without-token"], {
+    const child = Bun.spawn([...claudikinsCommand, "serve", "--http", "0", "--without-token"], {
       cwd: folder.path,
       stdin: "ignore",
       stdout: "pipe",
@@ -296,7 +296,7 @@ describe("the token that claudikins keeps", () => {
     const { value } = await child.stdout.getReader().read();
     expect((await begin(new TextDecoder().decode(value).trim())).status).toBe(200);
     child.kill("SIGTERM");
-    expect(await child.stderr.text()).toContain("warning: there is no token: everybody");
+    expect(await child.stderr.text()).toContain("warning: no token is required: anyone");
     expect(await child.exited).toBe(0);
   });
 });
@@ -334,19 +334,19 @@ describe("a token", () => {
   });
 
   test.each([
-    ["is needed where other machines can call", ["--http", "0.0.0.0:0"], 2, "a token is needed"],
-    ["is needed for any address but this machine's own", ["--http", "[::]:0"], 2, "a token is needed"],
+    ["is needed where other machines can call", ["--http", "0.0.0.0:0"], 2, "a token is required"],
+    ["is needed for any address but this machine's own", ["--http", "[::]:0"], 2, "a token is required"],
     ["must be there", ["--http", "0", "--token-env", "NO_SUCH"], 2, "The variable NO_SUCH has no token"],
     ["must be in the file", ["--http", "0", "--token-file", "none"], 2, "Cannot read the token"],
-    ["must not be short", ["--http", "0", "--token-env", "SHORT"], 2, "16 or more plain characters"],
-    ["comes from one place", ["--http", "0", "--token-env", "A", "--without-token"], 2, "not two"],
-    ["is for --http", ["--token-env", "SHORT"], 2, "--token-env is for --http"],
-    ["is not to be had without --http", ["--without-token"], 2, "--without-token is for --http"],
+    ["must not be short", ["--http", "0", "--token-env", "SHORT"], 2, "16 or more ASCII characters"],
+    ["comes from one place", ["--http", "0", "--token-env", "A", "--without-token"], 2, "only one of"],
+    ["is for --http", ["--token-env", "SHORT"], 2, "--token-env works only with --http"],
+    ["is not to be had without --http", ["--without-token"], 2, "--without-token works only with --http"],
     ["stands beside hosts that are names", ["--http", "0", "--allow-host", "a b"], 2, "--allow-host takes a name"],
     ["stands beside origins", ["--http", "0", "--allow-origin", "app.example.com/x"], 2, "--allow-origin takes"],
   ])("%s", async (_, flags, exitCode, message) => {
     const options = { cwd: folder.path, env: { SHORT: "too-short" } };
-    const { stdout, stderr, ...ended } = await runProgram([...fromSource, "serve", ...flags], options);
+    const { stdout, stderr, ...ended } = await runProgram([...claudikinsCommand, "serve", ...flags], options);
     expect([ended.exitCode, stdout]).toEqual([exitCode, ""]);
     expect(stderr).toContain(message);
     expect(stderr).not.toContain("too-short");

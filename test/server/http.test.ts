@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { lean } from "../../src/server/http/initialize.ts";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import {
   eventsOf,
   executeRequest,
@@ -389,13 +389,13 @@ describe("the address", () => {
   test("is one that is free", async () => {
     await using door = await httpServe(folder);
     const { port } = new URL(door.url);
-    const second = await runProgram([...fromSource, "serve", "--http", port], { cwd: folder.path });
+    const second = await runProgram([...claudikinsCommand, "serve", "--http", port], { cwd: folder.path });
     expect(second).toMatchObject({ exitCode: 2, stdout: "" });
     expect(second.stderr.replaceAll(port, "PORT")).toMatchInlineSnapshot(`
-      "error: Cannot listen at 127.0.0.1:PORT: another program does
+      "error: Cannot listen on 127.0.0.1:PORT: the port is in use by another program
         caused by: Failed to start server. Is port PORT in use?
 
-      hint: Choose another port, or 0 for any that is free.
+      hint: Choose another port, or 0 for any free port.
       "
     `);
   });
@@ -403,13 +403,15 @@ describe("the address", () => {
   test.each(["no-port", "1.2.3.4:", "127.0.0.1:70000", "http://127.0.0.1:80", "::1:80", ":80"])(
     "is refused where it is none: %s",
     async (address) => {
-      const { exitCode, stderr } = await runProgram([...fromSource, "serve", "--http", address], { cwd: folder.path });
+      const { exitCode, stderr } = await runProgram([...claudikinsCommand, "serve", "--http", address], {
+        cwd: folder.path,
+      });
       expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--http takes a port, or host:port")]);
     },
   );
 
   test("is said plainly where no JSON is asked for", async () => {
-    const child = Bun.spawn([...fromSource, "serve", "--http", "localhost:0"], {
+    const child = Bun.spawn([...claudikinsCommand, "serve", "--http", "localhost:0"], {
       cwd: folder.path,
       env: testEnvironment(),
       stdout: "pipe",

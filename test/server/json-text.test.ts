@@ -31,3 +31,11 @@ test("what it is, JSON reads back", () => {
   expect(JSON.parse(jsonText(value))).toEqual(value);
   expect(jsonText(value).split("\n").length).toBeGreaterThan(5);
 });
+
+test("deeply nested data is broken down to the fiftieth level, so its margins stay short", () => {
+  const leaf = "x".repeat(300);
+  const value = Array.from({ length: 2_000 }).reduce<unknown>((inner) => ({ list: [inner] }), leaf);
+  const text = jsonText(value);
+  expect(JSON.parse(text)).toEqual(value);
+  expect(text.length).toBeLessThan(2 * JSON.stringify(value).length);
+});

@@ -5,6 +5,7 @@ import { execute } from "../../src/flows/execute.ts";
 import { generate } from "../../src/flows/generate.ts";
 import type { Toolbox } from "../../src/flows/toolbox.ts";
 import { writeIndex } from "../../src/registry/store.ts";
+import { instructionsFor } from "../../src/server/instructions.ts";
 import { callSearchTools } from "../../src/server/tools/search-tools.ts";
 import { type Project, project } from "../flows/project.ts";
 import { root } from "../support/claudikins.ts";
@@ -39,7 +40,7 @@ async function ask(args: object, of = toolbox): Promise<{ text: string; isError:
   return { text: (content as { text: string }[])[0]!.text, isError };
 }
 
-const problem = "needs NO_SUCH_TOKEN: to be set before claudikins is started";
+const problem = "needs NO_SUCH_TOKEN: set this before starting claudikins";
 const missing = `Not searched: needy (${problem})`;
 
 const withoutMissing = (text: string) =>
@@ -79,7 +80,7 @@ describe("an answer", () => {
     try {
       const { text } = await ask({ query: "list files orders", limit: 20 });
       const lines = withoutMissing(text).split("\n");
-      expect(lines.at(-1)).toMatch(/^\d+ more are too long to be shown/);
+      expect(lines.at(-1)).toMatch(/^\d+ more are too long to show/);
       expect(text.length).toBeLessThan(2_500);
       const { tools, notShown } = JSON.parse(
         (await ask({ query: "list files orders", limit: 20, detail: "full" })).text,
@@ -139,10 +140,27 @@ describe("an answer", () => {
   });
 });
 
+test("servers that cannot be used are named once in a session, and again where the search is about them", async () => {
+  const told = new Set<string>();
+  const lines = async (query: string) => {
+    const { content } = await callSearchTools({ query }, toolbox, new AbortController().signal, undefined, told);
+    return (content as { text: string }[])[0]!.text.split("\n").filter((line) => line.startsWith("Not "));
+  };
+  expect(await lines("refund an order")).toEqual([missing]);
+  expect(await lines("refund an order")).toEqual([]);
+  expect(await lines("list files")).toEqual([]);
+  expect(await lines("what can needy do with orders")).toEqual([missing]);
+  expect(await lines("zzqqvv")).toEqual([missing]);
+});
+
+test("the instructions say of a server that cannot be used why, and what repairs it", () => {
+  expect(instructionsFor(toolbox, 1_500)).toContain(`- needy: ${problem}`);
+});
+
 describe("where nothing fits", () => {
   test("there is what exists, with counts", async () => {
     expect(withoutMissing((await ask({ query: "zzqqvv" })).text)).toMatchInlineSnapshot(`
-      "No tool of 56 matches. Try other words for what it should do, or server:name for all of one server.
+      "No tool of 56 matches. Try other words for what it should do, or server:name for all tools of one server.
       Servers with tools: demo (19): A small shop; files (14): Reads, writes, moves and searches files within folders that…; everything (13): Shows every feature of the protocol once: for testing clien…; memory (9): Remembers facts between conversations in a graph of entitie…; thinking (1): Keeps a chain of thoughts in numbered steps that can be rev…"
     `);
   });
@@ -154,7 +172,7 @@ describe("where nothing fits", () => {
   test("a filter for a server that cannot be asked says why", async () => {
     const { text, isError } = await ask({ query: "anything server:needy" });
     expect(isError).toBe(true);
-    expect(text).toStartWith('No tools are known of a server "needy"\n');
+    expect(text).toStartWith('No tools are known for server "needy"\n');
     expect(text).toEndWith(missing);
   });
 
@@ -173,7 +191,7 @@ describe("where nothing fits", () => {
     const { text } = await ask({ query: "zzqqvv" }, other);
     const found = await ask({ query: "s0.read_graph", limit: 1 }, other);
     expect(found.text).toContain(
-      "\n  also: s1.read_graph, s10.read_graph, s11.read_graph, s12.read_graph, s13.read_graph and more\n",
+      "\n  also: s1.read_graph, s2.read_graph, s3.read_graph, s4.read_graph, s5.read_graph and more\n",
     );
     expect(text).toMatch(/Servers with tools: s0 \(9\); .+; 10 more$/m);
   });

@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { processesLeft, processesWith, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -13,7 +13,7 @@ let client: Client;
 afterEach(() => client.close());
 
 async function connect(folder: TemporaryFolder): Promise<Client> {
-  const [command, ...args] = [...fromSource, "serve"];
+  const [command, ...args] = [...claudikinsCommand, "serve"];
   client = new Client({ name: "test", version: "1" });
   // A data folder of its own: what another test generated must not be known here.
   const env = testEnvironment({ XDG_DATA_HOME: `${folder.path}/data` });
@@ -36,7 +36,7 @@ test("the surface: two tools, and instructions that name the servers", async () 
   await connect(folder);
   expect(client.getServerVersion()).toMatchObject({ name: "claudikins" });
   expect(client.getInstructions()).toMatchInlineSnapshot(`
-    "Tools of these MCP servers: find them with search_tools, call them in execute_code as \`await server.tool(args)\`.
+    "Find the tools of these MCP servers with search_tools; call them in execute_code as \`await server.tool(args)\`.
     - demo: the made-up back office of a small shop: orders, customers, stock, tickets"
   `);
   expect((await client.listTools()).tools).toMatchInlineSnapshot(`
@@ -50,7 +50,7 @@ test("the surface: two tools, and instructions that name the servers", async () 
           "openWorldHint": false,
           "readOnlyHint": true,
         },
-        "description": "Find tools of the user's MCP servers by what they do. Gives each tool's exact signature, to be called in execute_code.",
+        "description": "Find tools of the user's MCP servers by what they do. Returns each tool's exact signature, to call in execute_code.",
         "inputSchema": {
           "properties": {
             "detail": {
@@ -70,7 +70,7 @@ test("the surface: two tools, and instructions that name the servers", async () 
               "type": "integer",
             },
             "query": {
-              "description": "What the tool should do, in a few words. With server:name, of that server only",
+              "description": "What the tool should do, in a few words. server:name searches only that server",
               "type": "string",
             },
           },
@@ -151,9 +151,9 @@ test("results: value, logs and receipt; errors with place and hint", async () =>
       --> main.ts:2:17
       2 | return r.content[0].text;
         |                 ^
-    Hint: r is the value of demo.list_orders itself, no envelope around it: { orders, total, next_cursor }. Write r.orders, or take it out: const { orders } = await demo.list_orders(…). (demo.list_orders.raw(…) gives the MCP result.)
+    Hint: r is the value of demo.list_orders itself, without an envelope: { orders, total, next_cursor }. Write r.orders, or destructure it: const { orders } = await demo.list_orders(…). (demo.list_orders.raw(…) returns the MCP result.)
 
-    [1 call · N ms · 130 characters kept out of the context]"
+    [1 call · N ms]"
   `);
   const wrong = await execute("return demo.listOrders({});");
   expect(steady(wrong.text)).toMatchInlineSnapshot(`
@@ -179,7 +179,7 @@ test("search_tools finds tools on the first call, names what cannot be searched,
   expect(await search({ query: "structured", limit: 1 })).toMatchInlineSnapshot(`
     "odd.structured(args?: { size?: number }): Promise<unknown>
       Tool structured */ \`\${x}\` $& ends
-    Not searched: broken (did not start: its process exited with code 3; tried again with the next call. To see more, run its command from the config by hand.)"
+    Not searched: broken (did not start: its process exited with code 3; retried on the next call. Run its command from the config by hand to see more.)"
   `);
   expect(await search({})).toMatchInlineSnapshot(
     `"search_tools needs "query": a few words, for example { "query": "list open issues" }"`,

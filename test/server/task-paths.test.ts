@@ -118,7 +118,7 @@ describe.each(Object.entries(ways))("with %s", (_name, way) => {
     const { value, questions } = await way({ answers: ['{"choice": "food"}', drinks] });
     expect(value).toEqual(called);
     expect(questions).toHaveLength(2);
-    expect(questions[1]).toContain('"food" is none of the options. The choice must be one of ["');
+    expect(questions[1]).toContain('"food" is not one of the options. The choice must be one of ["');
   });
 
   test("twice none: nothing is called", async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { chownSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type ElicitRequest, ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sdk/types.js";
-import { fromSource } from "../support/claudikins.ts";
+import { claudikinsCommand } from "../support/command.ts";
 import { type HostOptions, openHost, type TestHost } from "../support/host.ts";
 import { httpServe } from "../support/http-serve.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
@@ -36,7 +36,7 @@ const write = (more: object = {}) =>
     },
     ...more,
   });
-const trust = () => runProgram([...fromSource, "trust", "--yes"], { cwd: folder.path, env });
+const trust = () => runProgram([...claudikinsCommand, "trust", "--yes"], { cwd: folder.path, env });
 const host = (options: HostOptions = {}) => openHost(folder, { ...options, env });
 const textOf = ({ content }: Record<string, unknown>) =>
   (content as { text: string }[]).map(({ text }) => text).join("\n");
@@ -167,7 +167,7 @@ test("over HTTP nobody is asked, since the client may be somebody else; it works
 test("a daemon does not load a config that is not trusted, whoever asks for it", async () => {
   const file = write();
   const run = (...flags: string[]) =>
-    runProgram([...fromSource, "daemon", "run", "--config", file, "--idle", "1ms", "--json", ...flags], {
+    runProgram([...claudikinsCommand, "daemon", "run", "--config", file, "--idle", "1ms", "--json", ...flags], {
       cwd: folder.path,
       env: { ...env, CLAUDIKINS_CONFIG: file },
     });
@@ -183,14 +183,17 @@ test("call uses no daemon that runs for somebody who answered for one run only",
   folder.write("claudikins.json", { mcpServers: { odd: fixture("odd") } });
   const on = testEnvironment({ ...env, CLAUDIKINS_DAEMON: "on", XDG_RUNTIME_DIR: "" });
   const call = (...flags: string[]) =>
-    runProgram([...fromSource, "call", "odd.structured", ...flags], { cwd: folder.path, env: on });
+    runProgram([...claudikinsCommand, "call", "odd.structured", ...flags], { cwd: folder.path, env: on });
   expect((await call()).exitCode).toBe(2);
   expect((await call("--trust")).exitCode).toBe(0);
   expect((await call()).exitCode).toBe(2);
   expect((await call("--config", "claudikins.json")).exitCode).toBe(0);
-  await runProgram([...fromSource, "trust", "--yes"], { cwd: folder.path, env: on });
+  await runProgram([...claudikinsCommand, "trust", "--yes"], { cwd: folder.path, env: on });
   expect((await call()).exitCode).toBe(0);
-  await runProgram([...fromSource, "trust", "--revoke"], { cwd: folder.path, env: on });
-  const { stdout } = await runProgram([...fromSource, "daemon", "status", "--json"], { cwd: folder.path, env: on });
+  await runProgram([...claudikinsCommand, "trust", "--revoke"], { cwd: folder.path, env: on });
+  const { stdout } = await runProgram([...claudikinsCommand, "daemon", "status", "--json"], {
+    cwd: folder.path,
+    env: on,
+  });
   expect(JSON.parse(stdout)).toEqual({ daemons: [] });
 });

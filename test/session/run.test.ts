@@ -70,7 +70,7 @@ describe.skipIf(process.platform === "win32")("bun run session", () => {
       "claudikins",
       `#!/bin/sh
 case $1 in
-  init) printf '%s\\n' '1 tools of 5 servers: about 1 tokens of definitions' "Rewired claude-code: $HOME/.claude.json" ${path} ;;
+  init) printf '%s\\n' '1 tools of 5 servers: about 1 tokens of definitions' "Changed claude-code: $HOME/.claude.json" ${path} ;;
   search) echo 'shop.list_tickets(args?: {' ;;
   exec) printf '%s\\n' 'Anna: 1 orders' '[7 calls · 1 ms · 1,000,000 characters kept out of the context]' ;;
   trace) printf '%s\\n' 'exec · ok · 1 ms · 7 calls, 4 at once' 'files.write_file' ;;
@@ -86,7 +86,7 @@ esac
     expect(lines.slice(0, 4)).toEqual([
       "$ claudikins init --apply",
       "1 tools of 5 servers: about 1 tokens of definitions",
-      "Rewired claude-code: ~/.claude.json",
+      "Changed claude-code: ~/.claude.json",
       "~/notes",
     ]);
   });

@@ -1,11 +1,20 @@
 /** The program under test: from source, and as the executable, built once for a test run and copied alone elsewhere. */
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export const root = join(import.meta.dir, "..", "..");
 
-/** `bun src/main.ts`, for tests that need no executable. */
+/** `bun src/main.ts`. */
 export const fromSource: [string, ...string[]] = [process.execPath, join(root, "src", "main.ts")];
 
 let built: string | undefined;
@@ -15,15 +24,41 @@ export function executable(): string {
   if (built) return built;
   removeLeftBuilds();
   const folder = mkdtempSync(join(tmpdir(), `claudikins-build-${process.pid}-`));
-  const outfile = join(folder, "build", "claudikins");
-  const build = Bun.spawnSync([process.execPath, join(root, "scripts", "build.ts"), "--outfile", outfile]);
-  if (!build.success) throw new Error(`the build failed: ${build.stderr.toString()}`);
-  const alone = join(folder, "alone");
-  mkdirSync(alone);
-  built = join(alone, "claudikins");
-  copyFileSync(outfile, built);
+  built = join(folder, "claudikins");
+  copyFileSync(builtFromSource(), built);
   process.on("exit", () => Bun.spawnSync(["rm", "-rf", folder]));
   return built;
+}
+
+/** Built once for all processes of a test run, and kept until the source is another. */
+function builtFromSource(): string {
+  const cache = join(root, "node_modules", ".cache", "claudikins");
+  const kept = join(cache, `executable-${sourceHash()}`);
+  if (existsSync(kept)) return kept;
+  removeOldBuilds(cache);
+  const outfile = `${kept}.${process.pid}`;
+  const build = Bun.spawnSync([process.execPath, join(root, "scripts", "build.ts"), "--outfile", outfile]);
+  if (!build.success) throw new Error(`the build failed: ${build.stderr.toString()}`);
+  renameSync(outfile, kept);
+  return kept;
+}
+
+function sourceHash(): string {
+  const paths = ["src", "registry", "scripts"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+  );
+  const files = [...paths, "package.json", "bun.lock", "tsconfig.json"].sort().map((path) => join(root, path));
+  const texts = files.filter((path) => statSync(path).isFile()).map((path) => readFileSync(path));
+  return texts.reduce((sum, text) => Bun.hash(text, sum), Bun.hash(Bun.version)).toString(16);
+}
+
+/** Another checkout may use the same cache now: only those that nobody has made in the last hour are removed. */
+function removeOldBuilds(cache: string): void {
+  for (const name of existsSync(cache) ? readdirSync(cache) : []) {
+    const path = join(cache, name);
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+    if (name.startsWith("executable-") && age > 3_600_000) rmSync(path, { recursive: true, force: true });
+  }
 }
 
 /** Those of processes that have ended without a word, as the workers of a test run do. */

@@ -1,7 +1,7 @@
 /** A project of a new user with a generated registry, whose files are called as they would be. */
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fromSource } from "./claudikins.ts";
+import { claudikinsCommand } from "./command.ts";
 import { type Ended, processesLeft, runProgram, testEnvironment } from "./process.ts";
 import { fixture } from "./servers.ts";
 import { type TemporaryFolder, temporaryFolder } from "./temporary.ts";
@@ -56,7 +56,7 @@ export async function generatedProject(
   const mcpServers = { seen, ...servers(folder.path) };
   const config = folder.write("project/claudikins.json", { mcpServers });
   const cwd = join(folder.path, "project");
-  const claudikins = (...args: string[]) => runProgram([...fromSource, ...args], { cwd, env });
+  const claudikins = (...args: string[]) => runProgram([...claudikinsCommand, ...args], { cwd, env });
   const file = (tool: string, server = "seen") => join(cwd, ".claudikins", "registry", "test", server, `${tool}.ts`);
   const generated = await claudikins("gen");
   // Others of its servers may be broken.
@@ -88,7 +88,7 @@ export async function generatedProject(
     },
     left: () => processesLeft(folder.path, 5_000),
     async [Symbol.asyncDispose]() {
-      await runProgram([...fromSource, "daemon", "stop", "--all", "--now"], { cwd: folder.path, env });
+      await runProgram([...claudikinsCommand, "daemon", "stop", "--all", "--now"], { cwd: folder.path, env });
       const left = await project.left();
       for (const pid of left) process.kill(pid, "SIGKILL");
       folder[Symbol.dispose]();

@@ -10,7 +10,7 @@ import {
   ProgressNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import { fromSource } from "./claudikins.ts";
+import { claudikinsCommand } from "./command.ts";
 import { testEnvironment } from "./process.ts";
 import { fixture } from "./servers.ts";
 import type { TemporaryFolder } from "./temporary.ts";
@@ -77,7 +77,7 @@ function transportTo(
   { flags = [], url, env: more }: HostOptions,
 ): Transport {
   if (url !== undefined) return new StreamableHTTPClientTransport(new URL(url)) as never;
-  const [command, ...args] = [...fromSource, "serve", ...flags];
+  const [command, ...args] = [...claudikinsCommand, "serve", ...flags];
   const env = testEnvironment({ XDG_DATA_HOME: `${cwd}/data`, ...more });
   return new StdioClientTransport({ command, args, cwd, env, stderr: "inherit" });
 }

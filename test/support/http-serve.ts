@@ -2,7 +2,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { ClientCapabilities } from "@modelcontextprotocol/sdk/types.js";
-import { fromSource } from "./claudikins.ts";
+import { claudikinsCommand } from "./command.ts";
 import { testEnvironment } from "./process.ts";
 import type { TemporaryFolder } from "./temporary.ts";
 
@@ -28,7 +28,7 @@ export interface ServeOptions {
 
 /** With the config of the folder, at any free port; open to all of this machine unless a token is spoken of. */
 export async function httpServe(folder: TemporaryFolder, flags: string[] = [], options: ServeOptions = {}) {
-  const { command = fromSource, env = {}, port = "0", token = "none" } = options;
+  const { command = claudikinsCommand, env = {}, port = "0", token = "none" } = options;
   const hasChosen = token === "kept" || flags.some((flag) => /token/.test(flag));
   const child = Bun.spawn(
     [...command, "serve", "--http", port, "--json", ...(hasChosen ? [] : ["--without-token"]), ...flags],

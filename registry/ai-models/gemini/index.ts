@@ -9,7 +9,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "gemini-mcp-tool"] },
   alternatives: [
     {
-      what: "another project, which needs a key instead of the Gemini CLI, and the network at its start",
+      what: "another project; it needs a key instead of the Gemini CLI, and network access at startup",
       server: { command: "npx", args: ["-y", "@rlabs-inc/gemini-mcp"], env: { GEMINI_API_KEY: "${GEMINI_API_KEY}" } },
     },
   ],
@@ -17,16 +17,16 @@ export const server = {
     {
       name: "GEMINI_API_KEY",
       required: false,
-      what: "a key of the Gemini API, for the alternative",
+      what: "a Gemini API key, for the alternative",
       from: "https://aistudio.google.com/apikey",
     },
   ],
   signIn: "program",
   goodFor: ["second opinion of another model", "analyse a large codebase", "brainstorm ideas", "summarise long files"],
   notes: [
-    "It calls the Gemini CLI, which has to be installed and signed in: `npm install -g @google/gemini-cli`, then `gemini`.",
+    "It calls the Gemini CLI. Install it and sign in first: `npm install -g @google/gemini-cli`, then `gemini`.",
     "5 tools, one of them called `Help`. Answers can take minutes.",
-    "It starts without the CLI and lists its tools; the calls fail then.",
+    "Without the CLI it starts and lists its tools, but every call fails.",
   ],
   aliases: ["gemini-cli", "gemini-mcp", "google gemini"],
   homepage: "https://github.com/jamubc/gemini-mcp-tool",

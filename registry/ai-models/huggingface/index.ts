@@ -9,7 +9,7 @@ export const server = {
   server: { type: "http", url: "https://hf.co/mcp", headers: { Authorization: "Bearer ${HF_TOKEN}" } },
   alternatives: [
     {
-      what: "the same server on this machine, with fewer tools",
+      what: "the same server as a local program, with fewer tools",
       server: {
         command: "npx",
         args: ["-y", "@llmindset/hf-mcp-server"],
@@ -17,7 +17,7 @@ export const server = {
       },
     },
     {
-      what: "signing in with a browser instead of a token",
+      what: "sign in with a browser instead of a token",
       server: { type: "http", url: "https://huggingface.co/mcp?login" },
     },
   ],
@@ -32,8 +32,8 @@ export const server = {
   signIn: "token",
   goodFor: ["find a model", "find a dataset", "machine learning papers", "run a Gradio Space", "model cards"],
   notes: [
-    "Which tools there are is chosen at https://huggingface.co/settings/mcp; Spaces added there become tools.",
-    "The alternative on this machine listed 4 tools when it was started.",
+    "Choose its tools at https://huggingface.co/settings/mcp; Spaces added there become tools.",
+    "The local alternative listed 4 tools when it was checked.",
   ],
   aliases: ["hugging-face", "hf", "hf-mcp-server"],
   homepage: "https://huggingface.co/settings/mcp",

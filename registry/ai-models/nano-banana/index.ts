@@ -11,14 +11,14 @@ export const server = {
     {
       name: "GEMINI_API_KEY",
       required: true,
-      what: "a key of the Gemini API",
+      what: "a Gemini API key",
       from: "https://aistudio.google.com/apikey",
     },
   ],
   signIn: "token",
   goodFor: ["generate an image", "edit a picture", "combine several pictures", "illustrations and mock-ups"],
   notes: [
-    "6 tools. One of them writes the key it is given into a file of the working directory: give the key as a variable instead.",
+    "6 tools. One of them writes the key it receives to a file in the working directory: pass the key as a variable instead.",
     "Images come back as image blocks and as files. Google charges for each.",
   ],
   aliases: ["nanobanana", "nano banana", "gemini image", "gemini-2.5-flash-image"],

@@ -15,15 +15,15 @@ export const server = {
     {
       name: "HUBSPOT_ACCESS_TOKEN",
       required: true,
-      what: "the access token of a private app; its scopes are what may be read and written",
+      what: "the access token of a private app; its scopes decide what can be read and written",
       from: "https://developers.hubspot.com/docs/apps/legacy-apps/private-apps/overview",
     },
   ],
   signIn: "token",
   goodFor: ["CRM", "find a customer", "deals of this month", "log a call or a note", "create contacts"],
   notes: [
-    "21 tools, which change data as far as the token may.",
-    "HubSpot runs a server at https://mcp.hubspot.com as well; it admits only apps that were made in one's own account.",
+    "21 tools. They can change whatever the token allows.",
+    "HubSpot also hosts a server at https://mcp.hubspot.com; it accepts only apps created in your own account.",
   ],
   aliases: ["hubspot-mcp", "crm"],
   homepage: "https://developers.hubspot.com/mcp",

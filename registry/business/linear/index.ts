@@ -10,7 +10,7 @@ export const server = {
   variables: [],
   signIn: "oauth",
   goodFor: ["issues assigned to me", "create an issue", "projects and cycles", "comment on an issue"],
-  notes: ["One signs in with a browser. A key of Linear's API as a bearer token in `headers` does as well."],
+  notes: ["Sign in with a browser. A Linear API key as a bearer token in `headers` works, too."],
   aliases: ["linear-mcp", "linear.app"],
   homepage: "https://linear.app/docs/mcp",
   checked: { date: "2026-11-21", how: "documented" },

@@ -9,7 +9,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "@notionhq/notion-mcp-server"], env: { NOTION_TOKEN: "${NOTION_TOKEN}" } },
   alternatives: [
     {
-      what: "the server that Notion runs, with other tools that take Markdown; one signs in with a browser",
+      what: "the server hosted by Notion, with different tools that take Markdown; it requires signing in with a browser",
       server: { type: "http", url: "https://mcp.notion.com/mcp" },
     },
   ],
@@ -17,15 +17,15 @@ export const server = {
     {
       name: "NOTION_TOKEN",
       required: true,
-      what: "the secret of an internal integration; only pages that were shared with it are seen",
+      what: "the secret of an internal integration; it sees only pages shared with it",
       from: "https://www.notion.so/profile/integrations",
     },
   ],
   signIn: "token",
   goodFor: ["search the team's notes", "create a page", "query a database", "add a comment", "meeting notes"],
   notes: [
-    "24 tools with names like `API-post-page`: they are Notion's API as it is, blocks and all.",
-    "It can delete blocks. Notion favours the server that it runs itself.",
+    "24 tools with names like `API-post-page`: they expose Notion's raw API, including blocks.",
+    "It can delete blocks. Notion recommends its hosted server.",
   ],
   aliases: ["notion-mcp", "notion-mcp-server"],
   homepage: "https://developers.notion.com/docs/mcp",

@@ -13,7 +13,7 @@ export const server = {
   },
   alternatives: [
     {
-      what: "the server that Slack runs; only apps that Slack knows may sign in there",
+      what: "the server hosted by Slack; only apps that Slack knows can sign in",
       server: { type: "http", url: "https://mcp.slack.com/mcp" },
     },
   ],
@@ -21,13 +21,13 @@ export const server = {
     {
       name: "SLACK_BOT_TOKEN",
       required: true,
-      what: "the bot token of an app of your own, xoxb-…, with the scopes for channels, history, chat, reactions and users",
+      what: "the bot token of your own app (xoxb-…), with the scopes for channels, history, chat, reactions and users",
       from: "https://api.slack.com/apps",
     },
     {
       name: "SLACK_TEAM_ID",
       required: true,
-      what: "the workspace's id, T…",
+      what: "the workspace ID (T…)",
       from: "https://slack.com/help/articles/221769328-Locate-your-Slack-URL-or-ID",
     },
   ],
@@ -40,8 +40,8 @@ export const server = {
     "react with an emoji",
   ],
   notes: [
-    "8 tools. It sees only channels that the bot was invited to, and cannot search.",
-    "The old reference server: it works and is no longer maintained.",
+    "8 tools. It sees only channels that the bot was invited to. It cannot search.",
+    "The old reference server: it works but is no longer maintained.",
   ],
   aliases: ["slack-mcp", "server-slack"],
   homepage: "https://github.com/modelcontextprotocol/servers-archived/tree/main/src/slack",

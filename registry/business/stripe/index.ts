@@ -9,7 +9,7 @@ export const server = {
   server: { type: "http", url: "https://mcp.stripe.com", headers: { Authorization: "Bearer ${STRIPE_SECRET_KEY}" } },
   alternatives: [
     {
-      what: "a program that passes everything on to that server; it needs the network at its start",
+      what: "a local program that forwards everything to that server; it needs network access at startup",
       server: { command: "npx", args: ["-y", "@stripe/mcp"], env: { STRIPE_SECRET_KEY: "${STRIPE_SECRET_KEY}" } },
     },
   ],
@@ -17,15 +17,15 @@ export const server = {
     {
       name: "STRIPE_SECRET_KEY",
       required: true,
-      what: "a key, best a restricted one: it decides which tools there are; begin with one of a sandbox",
+      what: "an API key, preferably a restricted one: it decides which tools exist; start with a sandbox key",
       from: "https://dashboard.stripe.com/apikeys",
     },
   ],
   signIn: "token",
   goodFor: ["create an invoice", "payment link", "refund a payment", "subscriptions of a customer", "balance"],
   notes: [
-    "It moves money: with a live key of full rights an agent can refund and cancel.",
-    "Without the header Stripe asks to sign in with a browser.",
+    "It moves money: with an unrestricted live key, an agent can refund and cancel.",
+    "Without the header, Stripe asks you to sign in with a browser.",
   ],
   aliases: ["stripe-mcp", "stripe agent toolkit"],
   homepage: "https://docs.stripe.com/mcp",

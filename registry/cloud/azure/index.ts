@@ -18,8 +18,8 @@ export const server = {
   ],
   notes: [
     "Sign in first with `az login`.",
-    "About 61 tools, each for a whole service; `--mode all` gives each command a tool of its own, 235 of them. `--namespace storage` keeps to one service, `--read-only` to reading.",
-    "A large download: the first start is slow.",
+    "About 61 tools, each for a whole service; `--mode all` exposes each command as a tool, 235 in total. `--namespace storage` limits it to one service, `--read-only` to reading.",
+    "The download is large, so the first start is slow.",
   ],
   aliases: ["azure-mcp", "az", "microsoft azure"],
   homepage: "https://learn.microsoft.com/azure/developer/azure-mcp-server/",

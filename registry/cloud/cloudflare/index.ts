@@ -25,8 +25,8 @@ export const server = {
   signIn: "oauth",
   goodFor: ["DNS records", "deploy a Worker", "KV, R2 and D1", "logs of a Worker", "Cloudflare documentation"],
   notes: [
-    "2 tools: one searches the API's description, the other runs code against it. It can change everything that the account may.",
-    "npm's `@cloudflare/mcp-server-cloudflare` is the predecessor, no longer maintained.",
+    "2 tools: one searches the API's description, the other runs code against the API. It can change everything that the account can.",
+    "npm's `@cloudflare/mcp-server-cloudflare` is its predecessor and no longer maintained.",
   ],
   aliases: ["cloudflare-mcp", "@cloudflare/mcp-server-cloudflare", "workers"],
   homepage: "https://developers.cloudflare.com/agents/model-context-protocol/mcp-servers-for-cloudflare/",

@@ -11,8 +11,8 @@ export const server = {
   signIn: "program",
   goodFor: ["why does a pod not start", "logs of a pod", "scale a deployment", "install a helm chart", "port forward"],
   notes: [
-    "About 23 tools. It uses kubectl and helm, which have to be installed, and the context of ~/.kube/config; another file is KUBECONFIG in env.",
-    "It deletes and runs commands in pods: ALLOW_ONLY_NON_DESTRUCTIVE_TOOLS=true in env leaves those tools out.",
+    "About 23 tools. It requires kubectl and helm, and uses the context of ~/.kube/config; set KUBECONFIG in env for another file.",
+    "It can delete resources and run commands in pods: set ALLOW_ONLY_NON_DESTRUCTIVE_TOOLS=true in env to leave those tools out.",
   ],
   aliases: ["k8s", "kubectl", "helm"],
   homepage: "https://github.com/Flux159/mcp-server-kubernetes",

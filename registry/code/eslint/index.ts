@@ -10,7 +10,7 @@ export const server = {
   variables: [],
   signIn: "none",
   goodFor: ["lint files", "errors in JavaScript", "code style", "before a commit"],
-  notes: ["One tool. It wants absolute paths, and a config of ESLint 9 or later in the project."],
+  notes: ["One tool. It requires absolute paths, and an ESLint 9 or later config in the project."],
   aliases: ["eslint-mcp"],
   homepage: "https://eslint.org/docs/latest/use/mcp",
   checked: { date: "2026-11-21", how: "started" },

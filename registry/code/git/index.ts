@@ -8,11 +8,11 @@ export const server = {
   description: "Reads and changes a local git repository: status, diff, log, add, commit, branches",
   server: { command: "uvx", args: ["mcp-server-git", "--repository", "${GIT_REPOSITORY:-.}"] },
   variables: [
-    { name: "GIT_REPOSITORY", required: false, what: "the repository's folder; else the one it is started in" },
+    { name: "GIT_REPOSITORY", required: false, what: "the repository folder; defaults to the folder it starts in" },
   ],
   signIn: "none",
   goodFor: ["what changed", "commit changes", "history of a file", "create a branch"],
-  notes: ["About 12 tools; it neither pushes nor pulls. `uvx` belongs to uv, which has to be installed."],
+  notes: ["About 12 tools; it neither pushes nor pulls. Install uv first: `uvx` is part of it."],
   aliases: ["git-mcp", "server-git"],
   homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/git",
   checked: { date: "2026-11-21", how: "documented" },

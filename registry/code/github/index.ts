@@ -21,7 +21,7 @@ export const server = {
       },
     },
     {
-      what: "the old reference server with 26 tools, no longer maintained",
+      what: "the old reference server with 26 tools; no longer maintained",
       server: {
         command: "npx",
         args: ["-y", "@modelcontextprotocol/server-github"],
@@ -33,7 +33,7 @@ export const server = {
     {
       name: "GITHUB_PERSONAL_ACCESS_TOKEN",
       required: true,
-      what: "a personal access token; it can do what its permissions allow, so give it few",
+      what: "a personal access token; grant it only the permissions it needs",
       from: "https://github.com/settings/personal-access-tokens/new",
     },
   ],
@@ -46,9 +46,9 @@ export const server = {
     "create a branch or a release",
   ],
   notes: [
-    "Which tools there are depends on toolsets: the header `X-MCP-Toolsets` chooses them, `X-MCP-Readonly: true` leaves out all that write.",
-    "npm's `@modelcontextprotocol/server-github` was put away in 2025; its successor is not on npm.",
-    "It can push, merge and delete, as far as the token may.",
+    "Toolsets decide which tools exist: the header `X-MCP-Toolsets` selects them, `X-MCP-Readonly: true` leaves out every tool that writes.",
+    "npm's `@modelcontextprotocol/server-github` was retired in 2025; its successor is not on npm.",
+    "It can push, merge and delete, as far as the token allows.",
   ],
   aliases: ["github-mcp-server", "github mcp", "gh"],
   homepage: "https://github.com/github/github-mcp-server",

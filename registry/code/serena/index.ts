@@ -20,7 +20,7 @@ export const server = {
   },
   alternatives: [
     {
-      what: "installed once with `uv tool install -p 3.13 serena-agent@latest --prerelease=allow`, which starts faster",
+      what: "installed once with `uv tool install -p 3.13 serena-agent@latest --prerelease=allow`; it starts faster",
       server: { command: "serena", args: ["start-mcp-server", "--context", "claude-code", "--project-from-cwd"] },
     },
   ],
@@ -34,8 +34,8 @@ export const server = {
     "notes about a project",
   ],
   notes: [
-    "`uvx` belongs to uv, which has to be installed. The first start builds Serena and fetches a language server: give it a long startTimeoutMs.",
-    "It takes the folder it is started in for the project; the context `claude-code` leaves out tools that such a host has itself.",
+    "Install uv first: `uvx` is part of it. The first start builds Serena and fetches a language server: set a long startTimeoutMs.",
+    "It treats the folder it starts in as the project; the context `claude-code` leaves out tools that such a host has itself.",
     "It changes files.",
   ],
   aliases: ["serena-agent", "oraios/serena"],

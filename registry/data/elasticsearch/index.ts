@@ -12,19 +12,19 @@ export const server = {
     env: { ES_URL: "${ES_URL}", ES_API_KEY: "${ES_API_KEY}" },
   },
   variables: [
-    { name: "ES_URL", required: true, what: "the cluster's address" },
+    { name: "ES_URL", required: true, what: "the address of the cluster" },
     {
       name: "ES_API_KEY",
       required: true,
-      what: "an API key; ES_USERNAME and ES_PASSWORD in its place do as well",
+      what: "an API key; ES_USERNAME and ES_PASSWORD work instead",
       from: "https://www.elastic.co/docs/deploy-manage/api-keys/elasticsearch-api-keys",
     },
   ],
   signIn: "token",
   goodFor: ["search logs", "query an index", "mappings of an index", "aggregations"],
   notes: [
-    "4 tools, none of which writes.",
-    "Elastic goes on with it as a container image and, from 9.2 on, as a part of Kibana; the npm package stays as it is.",
+    "4 read-only tools.",
+    "Elastic continues it as a container image and, from 9.2, as part of Kibana; the npm package gets no updates.",
   ],
   aliases: ["elastic", "elasticsearch-mcp", "es"],
   homepage: "https://github.com/elastic/mcp-server-elasticsearch",

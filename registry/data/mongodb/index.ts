@@ -28,7 +28,7 @@ export const server = {
     "how many documents",
   ],
   notes: [
-    "With `--readOnly` there are about 18 tools and nothing is changed; without it 27, some of which drop databases.",
+    "With `--readOnly` it has about 18 tools and changes nothing; without it 27, some of which drop databases.",
     "MDB_MCP_API_CLIENT_ID and MDB_MCP_API_CLIENT_SECRET in env add tools for Atlas.",
     "It reports usage to MongoDB unless MDB_MCP_TELEMETRY is `disabled`.",
   ],

@@ -11,15 +11,15 @@ export const server = {
     {
       name: "POSTGRES_URL",
       required: true,
-      what: "postgresql://user:password@host:5432/database; best of a user who may only read",
+      what: "postgresql://user:password@host:5432/database; preferably of a read-only user",
     },
   ],
   signIn: "token",
   goodFor: ["SQL query", "tables and columns", "count rows", "report from a database"],
   notes: [
     "One tool; the tables are resources.",
-    "The old reference server: it works and is no longer maintained. Its read-only transaction could be left by cunning SQL: the user's rights must hold it.",
-    "The password stands in an argument, where other programs of this machine can see it.",
+    "The old reference server: it works but is no longer maintained. Crafted SQL could escape its read-only transaction: rely on the database user's permissions.",
+    "The password is in an argument, where other programs on this machine can see it.",
   ],
   aliases: ["postgresql", "server-postgres", "pg"],
   homepage: "https://github.com/modelcontextprotocol/servers-archived/tree/main/src/postgres",

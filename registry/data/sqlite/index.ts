@@ -9,16 +9,16 @@ export const server = {
   server: { command: "npx", args: ["-y", "mcp-server-sqlite-npx", "${SQLITE_PATH}"] },
   alternatives: [
     {
-      what: "the old reference server, in Python, no longer maintained",
+      what: "the old reference server, in Python; no longer maintained",
       server: { command: "uvx", args: ["mcp-server-sqlite", "--db-path", "${SQLITE_PATH}"] },
     },
   ],
-  variables: [{ name: "SQLITE_PATH", required: true, what: "the database's file" }],
+  variables: [{ name: "SQLITE_PATH", required: true, what: "the database file" }],
   signIn: "none",
   goodFor: ["SQL query", "local database", "create a table", "insert rows"],
   notes: [
-    "5 tools; one of them writes whatever SQL it is given.",
-    "It needs the compiled part of npm's sqlite3: where npm runs no install scripts, it does not start.",
+    "5 tools; one of them runs any writing SQL it is given.",
+    "It needs the native part of npm's sqlite3: it does not start if npm is configured not to run install scripts.",
   ],
   aliases: ["sqlite3", "mcp-sqlite", "server-sqlite"],
   homepage: "https://github.com/johnnyoshika/mcp-server-sqlite-npx",

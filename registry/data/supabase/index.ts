@@ -13,7 +13,7 @@ export const server = {
   },
   alternatives: [
     {
-      what: "the server that Supabase runs; one signs in with a browser",
+      what: "the server hosted by Supabase; it requires signing in with a browser",
       server: { type: "http", url: "https://mcp.supabase.com/mcp" },
     },
   ],
@@ -28,9 +28,9 @@ export const server = {
   signIn: "token",
   goodFor: ["run SQL", "apply a migration", "database schema", "TypeScript types of a database", "logs of a project"],
   notes: [
-    "About 31 tools. Add `--read-only` and `--project-ref=<id>` to args to keep it to reading one project.",
-    "Its search of the documentation asks Supabase while tools are listed: without the network there are none.",
-    "Meant for development: it should not have the data of customers in reach.",
+    "About 31 tools. Add `--read-only` and `--project-ref=<id>` to args to limit it to reading one project.",
+    "Its documentation search contacts Supabase while tools are listed: without network access, it lists no tools.",
+    "Meant for development: keep customer data out of its reach.",
   ],
   aliases: ["supabase-mcp"],
   homepage: "https://supabase.com/docs/guides/getting-started/mcp",

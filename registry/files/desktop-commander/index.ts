@@ -17,8 +17,8 @@ export const server = {
     "read PDF and Excel files",
   ],
   notes: [
-    "About 26 tools, with every right of the user who starts it: treat it as a shell.",
-    "It reports usage to its makers unless told not to with its `set_config_value`.",
+    "About 26 tools, with all permissions of the user who starts it: treat it like a shell.",
+    "It reports usage to its makers unless you turn that off with its tool `set_config_value`.",
   ],
   aliases: ["desktopcommander", "desktop commander", "desktopcommandermcp"],
   homepage: "https://desktopcommander.app",

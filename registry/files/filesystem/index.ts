@@ -8,11 +8,11 @@ export const server = {
   description: "Reads, writes, moves and searches files within folders that are allowed",
   server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", "${FILESYSTEM_ROOT:-.}"] },
   variables: [
-    { name: "FILESYSTEM_ROOT", required: false, what: "the folder it may work in; else the one it is started in" },
+    { name: "FILESYSTEM_ROOT", required: false, what: "the folder it may access; defaults to the folder it starts in" },
   ],
   signIn: "none",
   goodFor: ["read files", "write a file", "list a folder", "find files by name", "move or rename files"],
-  notes: ["14 tools; it overwrites without asking.", "More folders are more args, one each."],
+  notes: ["14 tools; it overwrites without asking.", "Add one argument for each further folder."],
   aliases: ["fs", "files", "server-filesystem"],
   homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/filesystem",
   checked: { date: "2026-11-21", how: "started" },

@@ -11,7 +11,7 @@ export const server = {
     {
       name: "GODOT_PATH",
       required: false,
-      what: "the Godot program, where it is not found by itself",
+      what: "the path of the Godot program, if it is not found automatically",
       from: "https://godotengine.org/download/",
     },
   ],
@@ -24,7 +24,7 @@ export const server = {
     "UIDs of resources",
   ],
   notes: [
-    "About 14 tools. Godot itself has to be installed.",
+    "About 14 tools. It requires Godot.",
     "It writes into the project's scenes: keep the project under version control.",
   ],
   aliases: ["godot-mcp", "godot engine"],

@@ -8,7 +8,10 @@ export const server = {
   description: "Looks up current documentation and code samples of a library or framework",
   server: { command: "npx", args: ["-y", "@upstash/context7-mcp"], env: { CONTEXT7_API_KEY: "${CONTEXT7_API_KEY:-}" } },
   alternatives: [
-    { what: "the same over the network, without a key", server: { type: "http", url: "https://mcp.context7.com/mcp" } },
+    {
+      what: "the same server over the network, without a key",
+      server: { type: "http", url: "https://mcp.context7.com/mcp" },
+    },
   ],
   variables: [
     {
@@ -20,7 +23,7 @@ export const server = {
   ],
   signIn: "none",
   goodFor: ["documentation of a library", "API reference of a framework", "code samples", "docs of a certain version"],
-  notes: ["2 tools: one finds the library's id, the other its pages.", "What is asked goes to Upstash."],
+  notes: ["2 tools: one finds a library's ID, the other its pages.", "Queries are sent to Upstash."],
   aliases: ["context7-mcp", "upstash context7"],
   homepage: "https://context7.com",
   checked: { date: "2026-11-21", how: "started" },

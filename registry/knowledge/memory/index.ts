@@ -12,13 +12,13 @@ export const server = {
     env: { MEMORY_FILE_PATH: "${MEMORY_FILE_PATH:-}" },
   },
   variables: [
-    { name: "MEMORY_FILE_PATH", required: false, what: "the file that everything is kept in, as an absolute path" },
+    { name: "MEMORY_FILE_PATH", required: false, what: "the absolute path of the file that stores everything" },
   ],
   signIn: "none",
   goodFor: ["remember something for later", "what do you know about me", "knowledge graph", "notes between sessions"],
   notes: [
-    "9 tools, three of which delete.",
-    "Without MEMORY_FILE_PATH the file lies within the installed package, and may go when npx fetches another version.",
+    "9 tools; three of them delete.",
+    "Without MEMORY_FILE_PATH the file is inside the installed package and may be lost when npx fetches another version.",
   ],
   aliases: ["server-memory", "knowledge-graph", "memory-mcp"],
   homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/memory",

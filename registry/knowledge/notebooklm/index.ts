@@ -9,7 +9,7 @@ export const server = {
   server: { command: "uvx", args: ["--from", "notebooklm-mcp-cli", "notebooklm-mcp"] },
   alternatives: [
     {
-      what: "the npm package of that name, another project: it asks notebooks in a browser that it opens itself",
+      what: "the npm package of that name, a different project: it queries notebooks in a browser that it opens itself",
       server: { command: "npx", args: ["-y", "notebooklm-mcp"] },
     },
   ],
@@ -23,10 +23,10 @@ export const server = {
     "share a notebook",
   ],
   notes: [
-    "Sign in first: `uvx --from notebooklm-mcp-cli nlm login` opens Chrome and keeps the cookies, for some weeks.",
+    "Sign in first: `uvx --from notebooklm-mcp-cli nlm login` opens Chrome and keeps the cookies for some weeks.",
     "npm's `notebooklm-mcp` is not this package, though its program has the same name.",
-    "Google offers no API for it: what it relies on may change at any time. The free plan allows about 50 questions a day.",
-    "About 30 tools, some of which delete. `uvx` belongs to uv, which has to be installed.",
+    "Google offers no API for it, so it may break at any time. The free plan allows about 50 questions a day.",
+    "About 30 tools; some of them delete. Install uv first: `uvx` is part of it.",
   ],
   aliases: ["nlm", "google notebooklm", "jacob-bd/notebooklm-mcp-cli"],
   homepage: "https://github.com/jacob-bd/notebooklm-mcp-cli",

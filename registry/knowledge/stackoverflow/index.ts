@@ -11,9 +11,9 @@ export const server = {
   signIn: "oauth",
   goodFor: ["solve an error message", "programming questions and answers", "accepted answers", "how others do it"],
   notes: [
-    "One signs in with a Stack Overflow account, in a browser.",
-    "A beta, with a limit of 100 calls a day for each account.",
-    "The servers of companies' own Stack Overflow (`https://<site>.stackenterprise.co/mcp`) are others.",
+    "Sign in with a Stack Overflow account in a browser.",
+    "A beta, limited to 100 calls per day and account.",
+    "Stack Overflow Enterprise sites have their own servers (`https://<site>.stackenterprise.co/mcp`).",
   ],
   aliases: ["stack-overflow", "stack overflow", "stackexchange"],
   homepage: "https://api.stackexchange.com/docs/mcp-server",

@@ -13,7 +13,7 @@ export const server = {
   },
   alternatives: [
     {
-      what: "the server that Sentry runs; one signs in with a browser",
+      what: "the server hosted by Sentry; it requires signing in with a browser",
       server: { type: "http", url: "https://mcp.sentry.dev/mcp" },
     },
   ],
@@ -21,7 +21,7 @@ export const server = {
     {
       name: "SENTRY_ACCESS_TOKEN",
       required: true,
-      what: "a user auth token; to read: org:read, project:read, team:read, event:read",
+      what: "a user auth token; reading needs org:read, project:read, team:read, event:read",
       from: "https://sentry.io/settings/account/api/auth-tokens/",
     },
   ],
@@ -35,8 +35,8 @@ export const server = {
   ],
   notes: [
     "About 22 tools; some create projects and keys.",
-    "For a Sentry of your own add `--host=sentry.example.com` to args.",
-    "Searching in plain words needs a key of a language model besides (OPENAI_API_KEY or ANTHROPIC_API_KEY in env).",
+    "For a self-hosted Sentry, add `--host=sentry.example.com` to args.",
+    "Searching in natural language also needs a language model key (OPENAI_API_KEY or ANTHROPIC_API_KEY in env).",
   ],
   aliases: ["sentry-mcp"],
   homepage: "https://docs.sentry.io/product/sentry-mcp/",

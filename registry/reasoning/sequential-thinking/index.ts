@@ -10,7 +10,7 @@ export const server = {
   variables: [],
   signIn: "none",
   goodFor: ["think step by step", "plan a difficult task", "revise a plan", "compare several ways"],
-  notes: ["One tool. It records what it is given and adds nothing of its own; nothing is kept after its end."],
+  notes: ["One tool. It records the thoughts it is given and adds nothing; it keeps nothing after it ends."],
   aliases: ["sequentialthinking", "sequential thinking", "server-sequential-thinking"],
   homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/sequentialthinking",
   checked: { date: "2026-11-21", how: "started" },

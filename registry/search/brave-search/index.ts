@@ -13,7 +13,7 @@ export const server = {
   },
   alternatives: [
     {
-      what: "the old reference server with 2 tools, no longer maintained",
+      what: "the old reference server with 2 tools; no longer maintained",
       server: {
         command: "npx",
         args: ["-y", "@modelcontextprotocol/server-brave-search"],
@@ -25,7 +25,7 @@ export const server = {
     {
       name: "BRAVE_API_KEY",
       required: true,
-      what: "a key of the Brave Search API",
+      what: "a Brave Search API key",
       from: "https://api-dashboard.search.brave.com/app/keys",
     },
   ],
@@ -33,7 +33,7 @@ export const server = {
   goodFor: ["web search", "news of today", "find images", "shops and restaurants nearby"],
   notes: [
     "Some of its tools answer only for paid plans.",
-    "A query a second on the free plan: search one after another.",
+    "The free plan allows one query per second: run searches one after another.",
   ],
   aliases: ["brave", "brave-search-mcp"],
   homepage: "https://github.com/brave/brave-search-mcp-server",

@@ -9,7 +9,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "tavily-mcp"], env: { TAVILY_API_KEY: "${TAVILY_API_KEY}" } },
   alternatives: [
     {
-      what: "the server that Tavily runs; without the header it asks to sign in with a browser",
+      what: "the server hosted by Tavily; without the header it asks you to sign in with a browser",
       server: {
         type: "http",
         url: "https://mcp.tavily.com/mcp",
@@ -20,7 +20,7 @@ export const server = {
   variables: [{ name: "TAVILY_API_KEY", required: true, what: "an API key", from: "https://app.tavily.com/home" }],
   signIn: "token",
   goodFor: ["web search", "research a topic", "text of several pages", "news", "map of a website"],
-  notes: ["5 tools. Research takes minutes; credits are used up by each call."],
+  notes: ["5 tools. Research takes minutes; each call uses credits."],
   aliases: ["tavily-search"],
   homepage: "https://docs.tavily.com/documentation/mcp",
   checked: { date: "2026-11-21", how: "started" },

@@ -10,7 +10,9 @@ export const server = {
   variables: [],
   signIn: "none",
   goodFor: ["test an MCP client", "try resources and prompts", "images and audio in results", "progress notifications"],
-  notes: ["About 13 tools; more for clients that can sample or elicit. One of them prints the server's environment."],
+  notes: [
+    "About 13 tools; clients that support sampling or elicitation see more. One of them prints the server's environment.",
+  ],
   aliases: ["server-everything", "test server"],
   homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/everything",
   checked: { date: "2026-11-21", how: "started" },

@@ -13,7 +13,7 @@ export const server = {
   },
   alternatives: [
     {
-      what: "Figma's own server, with other tools; one signs in with a browser, and Figma chooses which hosts may",
+      what: "Figma's own server, with different tools; it requires signing in with a browser, and Figma chooses which hosts may connect",
       server: { type: "http", url: "https://mcp.figma.com/mcp" },
     },
   ],
@@ -21,13 +21,13 @@ export const server = {
     {
       name: "FIGMA_API_KEY",
       required: true,
-      what: "a personal access token that may read files",
+      what: "a personal access token with read access to files",
       from: "https://help.figma.com/hc/en-us/articles/8085703771159-Manage-personal-access-tokens",
     },
   ],
   signIn: "token",
   goodFor: ["build a Figma design in code", "colours and fonts of a design", "download icons and pictures of a design"],
-  notes: ["2 tools. Without `--stdio` it serves HTTP. It takes the link of a frame; a whole file is too much."],
+  notes: ["2 tools. Without `--stdio` it serves HTTP. Give it the link of a frame; a whole file is too large."],
   aliases: ["framelink", "figma-context-mcp", "figma-mcp"],
   homepage: "https://www.framelink.ai",
   checked: { date: "2026-11-21", how: "started" },

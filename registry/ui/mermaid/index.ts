@@ -11,8 +11,8 @@ export const server = {
   signIn: "none",
   goodFor: ["flowchart", "sequence diagram", "entity relationship diagram", "architecture diagram", "Gantt chart"],
   notes: [
-    "One tool. It draws in a headless browser of Playwright's, which installing it downloads, with `playwright install --with-deps chromium`: slow at first, and as root it installs packages of the system too.",
-    "It asks for the Mermaid source: the agent writes that itself.",
+    "One tool. It draws in Playwright's headless browser. Its installation downloads that with `playwright install --with-deps chromium`: the first start is slow, and as root it also installs system packages.",
+    "It takes Mermaid source, which the agent writes itself.",
   ],
   aliases: ["mermaid-mcp", "mermaid diagrams"],
   homepage: "https://github.com/hustcc/mcp-mermaid",

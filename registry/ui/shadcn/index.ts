@@ -17,8 +17,8 @@ export const server = {
     "a private registry of components",
   ],
   notes: [
-    "7 tools, none of which writes: they give the command that adds a component.",
-    "The registries are those of components.json in the folder where it is started.",
+    "7 read-only tools: they return the command that adds a component.",
+    "It uses the registries in components.json of the folder it starts in.",
   ],
   aliases: ["shadcn-ui", "shadcn/ui", "shadcn mcp"],
   homepage: "https://ui.shadcn.com/docs/mcp",

@@ -13,7 +13,7 @@ export const server = {
   },
   alternatives: [
     {
-      what: "the server that Apify runs; without the header it asks to sign in with a browser",
+      what: "the server hosted by Apify; without the header it asks you to sign in with a browser",
       server: { type: "http", url: "https://mcp.apify.com", headers: { Authorization: "Bearer ${APIFY_TOKEN}" } },
     },
   ],
@@ -34,7 +34,7 @@ export const server = {
     "download a dataset of a run",
   ],
   notes: [
-    "19 tools with `--tools` as above; a list of Actors' names there makes each of them a tool.",
+    "19 tools with `--tools` as above; list names of Actors there to make each of them a tool.",
     "Runs cost money and may take minutes.",
     "It reports usage to Apify unless started with `--telemetry-enabled=false`.",
   ],

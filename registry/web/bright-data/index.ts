@@ -15,7 +15,7 @@ export const server = {
     {
       name: "BRIGHTDATA_API_TOKEN",
       required: true,
-      what: "an API token; the server itself calls it API_TOKEN",
+      what: "an API token; the server calls it API_TOKEN",
       from: "https://brightdata.com/cp/setting/users",
     },
     { name: "BRIGHTDATA_PRO_MODE", required: false, what: "`true` for all tools, which cost more" },

@@ -17,8 +17,8 @@ export const server = {
     "emulate a phone",
   ],
   notes: [
-    "About 32 tools. It needs Chrome, and opens a window at the first call; `--headless` opens none.",
-    "`--browserUrl http://127.0.0.1:9222` takes a Chrome that is running already; `--isolated` uses a profile that is thrown away.",
+    "About 32 tools. It requires Chrome and opens a window on the first call; `--headless` opens none.",
+    "`--browserUrl http://127.0.0.1:9222` attaches to a running Chrome; `--isolated` uses a temporary profile.",
     "It reports usage to Google unless started with `--no-usage-statistics`.",
   ],
   aliases: ["chrome", "devtools", "chrome devtools", "chrome-devtools-mcp"],

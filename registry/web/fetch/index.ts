@@ -9,11 +9,11 @@ export const server = {
   server: { command: "uvx", args: ["mcp-server-fetch"] },
   alternatives: [
     {
-      what: "another project, on npm: 6 tools for HTML, Markdown, text, JSON, articles and YouTube transcripts",
+      what: "a different project, on npm: 6 tools for HTML, Markdown, text, JSON, articles and YouTube transcripts",
       server: { command: "npx", args: ["-y", "mcp-fetch-server"] },
     },
     {
-      what: "a third one, on npm, that shows the pictures of a page as well",
+      what: "a third project, on npm, that also shows the pictures of a page",
       server: { command: "npx", args: ["-y", "@kazuph/mcp-fetch"] },
     },
   ],
@@ -26,9 +26,9 @@ export const server = {
     "read a long page in parts",
   ],
   notes: [
-    "One tool. `uvx` belongs to uv, which has to be installed.",
-    "It obeys robots.txt, runs no JavaScript, and cuts long pages; it goes on from where it stopped when asked to.",
-    "It reaches addresses of your own network as well.",
+    "One tool. Install uv first: `uvx` is part of it.",
+    "It obeys robots.txt and runs no JavaScript. It cuts long pages and continues on request.",
+    "It can also reach addresses in your own network.",
   ],
   aliases: ["mcp-fetch", "web-fetch", "server-fetch"],
   homepage: "https://github.com/modelcontextprotocol/servers/tree/main/src/fetch",

@@ -9,7 +9,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "firecrawl-mcp"], env: { FIRECRAWL_API_KEY: "${FIRECRAWL_API_KEY}" } },
   alternatives: [
     {
-      what: "the server that Firecrawl runs; without a key only scrape, search and interact, and not often",
+      what: "the server hosted by Firecrawl; without a key it offers only scrape, search and interact, at a low rate",
       server: { type: "http", url: "https://mcp.firecrawl.dev/v2/mcp" },
     },
   ],
@@ -25,8 +25,8 @@ export const server = {
     "watch a page for changes",
   ],
   notes: [
-    "26 tools. Crawls run on after the call: one tool starts them, another asks how far they are.",
-    "Credits are used up by each page. For a Firecrawl of your own set FIRECRAWL_API_URL in env.",
+    "26 tools. Crawls continue after the call: one tool starts them, another reports their progress.",
+    "Each page uses credits. For a self-hosted Firecrawl, set FIRECRAWL_API_URL in env.",
   ],
   aliases: ["firecrawl-mcp-server", "fire crawl"],
   homepage: "https://docs.firecrawl.dev/mcp-server",

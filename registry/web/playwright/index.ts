@@ -9,7 +9,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "@playwright/mcp@latest"] },
   alternatives: [
     {
-      what: "another project of 33 tools, which calls web APIs and writes tests as well",
+      what: "a different project with 33 tools, which also calls web APIs and writes tests",
       server: { command: "npx", args: ["-y", "@executeautomation/playwright-mcp-server"] },
     },
   ],
@@ -23,8 +23,8 @@ export const server = {
     "read a page that needs JavaScript",
   ],
   notes: [
-    "About 25 tools; `--caps vision,pdf,devtools` adds some twenty.",
-    "It needs a browser: Chrome, or what `npx playwright install chromium` provides. On a server without a screen add `--headless`.",
+    "About 25 tools; `--caps vision,pdf,devtools` adds about twenty.",
+    "It requires a browser: Chrome, or the one that `npx playwright install chromium` installs. On a machine without a display, add `--headless`.",
     "Its browser keeps cookies between sessions unless it is started with `--isolated`.",
   ],
   aliases: ["playwright-mcp", "browser", "microsoft/playwright-mcp"],

@@ -11,7 +11,7 @@ export const server = {
   signIn: "none",
   goodFor: ["take a screenshot", "click through a website", "run JavaScript in a page"],
   notes: [
-    "7 tools. The old reference server: it works and is no longer maintained; playwright and chrome-devtools are looked after.",
+    "7 tools. The old reference server: it works but is no longer maintained. playwright and chrome-devtools are maintained.",
     "Installing it downloads a browser.",
   ],
   aliases: ["server-puppeteer"],

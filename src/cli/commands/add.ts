@@ -18,7 +18,7 @@ import { haveSecrets } from "../../flows/hosts/secrets.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../flows/trust/keep-trust.ts";
 import { isPasted, readPasted } from "../../hosts/pasted.ts";
 import { command, commonArgs } from "../command.ts";
-import { repeatable, several } from "../flags.ts";
+import { parsePairs, repeatable, several } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { saying } from "../progress.ts";
 import { ask, canAsk } from "../prompt.ts";
@@ -29,43 +29,43 @@ import { askingForTrust, trustArgs } from "../trust-prompt.ts";
 export default command({
   name: "add",
   description:
-    "Add a server to claudikins.json: a well-known one by its name, a command after --, an address, or an entry pasted from any host. It is started once to see whether it works.",
+    "Add a server to claudikins.json: a well-known server by name, a command after --, a URL, or an entry copied from any agent's settings. The server is started once to check that it works.",
   args: {
     name: {
       type: "positional",
       required: false,
-      description: "Its name; or an entry as JSON or TOML, - for standard input",
+      description: "Name of the server, or an entry as JSON or TOML (- reads it from standard input)",
       complete: "catalog",
     },
     what: {
       type: "positional",
       required: false,
-      description: "Its address, an entry, or after -- its command and arguments; nothing for a server of the catalog",
+      description: "URL, entry, or command and arguments after --; leave out for a catalog server",
       complete: "file",
       ...several,
     },
     env: {
       type: "string",
       valueHint: "NAME=value",
-      description: "A variable of its own; NAME alone passes yours on (repeatable)",
+      description: "Environment variable for the server; NAME alone passes yours on (repeatable)",
       complete: "variable",
       ...repeatable,
     },
     header: {
       type: "string",
       valueHint: "Name: value",
-      description: "A header of each request to its address (repeatable)",
+      description: "HTTP header to send with every request (repeatable)",
       ...repeatable,
     },
     type: {
       type: "string",
       valueHint: "type",
-      description: "How its address is spoken to: http, sse or ws (found out)",
+      description: "Transport of the URL: http, sse or ws (default: detected)",
       choices: ["http", "sse", "ws"],
     },
-    user: { type: "boolean", description: "Add it to the user's config, whatever this project has" },
-    force: { type: "boolean", description: "Replace the server that has the name" },
-    "no-check": { type: "boolean", description: "Do not start it, and do not ask for its variables" },
+    user: { type: "boolean", description: "Add the server to your own config, even inside a project" },
+    force: { type: "boolean", description: "Replace an existing server of this name" },
+    "no-check": { type: "boolean", description: "Do not start the server or ask for its variables" },
     config: commonArgs.config,
     ...trustArgs,
     json: commonArgs.json,
@@ -73,7 +73,7 @@ export default command({
   examples: [
     "claudikins add github",
     "claudikins add files -- npx -y @modelcontextprotocol/server-filesystem .",
-    "claudikins add docs https://mcp.example.com/mcp --header 'Authorization: Bearer ${DOCS_TOKEN}'",
+    "claudikins add docs https://mcp.example.com/mcp --header 'X-Key: ${DOCS_KEY}'",
     `claudikins add --json '{ "docs": { "url": "https://mcp.example.com/mcp" } }'`,
   ],
   json: record({
@@ -82,15 +82,18 @@ export default command({
       record({
         server: text,
         "tools?": number,
-        "needs?": about("Variables that are not set: it was not started", texts),
-        "signIn?": about("It wants one: claudikins auth login", { const: true }),
+        "needs?": about("Variables that are not set; the server was not started", texts),
+        "signIn?": about("The server requires a sign-in: claudikins auth login", { const: true }),
         "notes?": texts,
       }),
     ),
+    "restart?": about("The config file is new: restart agents that already run claudikins", {
+      const: true,
+    }),
   }),
   async run(args, io, all) {
     const words = all("what");
-    if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Give --user or --config, not both");
+    if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
     const { cwd, env } = io;
     const answer = { flag: args.config, trust: args.trust, cwd, env };
     if (!args.user && !isAnsweredFor(answer)) await askingForTrust(args, io, () => checkTrust(answer));
@@ -99,8 +102,8 @@ export default command({
     // The parser reads `--no-…` as a flag that is taken back.
     const isChecked = args["check"] !== false;
     const details: Details = {
-      env: pairs(all("env"), "--env", /^([A-Za-z_]\w*)(?:=([\s\S]*))?$/),
-      headers: pairs(all("header"), "--header", /^([^\s:]+)\s*:\s*([\s\S]*)$/),
+      env: parsePairs(all("env"), "--env", { form: /^([A-Za-z_]\w*)(?:=([\s\S]*))?$/, shown: "NAME=value" }),
+      headers: parsePairs(all("header"), "--header", { form: /^([^\s:]+)\s*:\s*([\s\S]*)$/, shown: "'Name: value'" }),
       type: args.type,
     };
     const isAsked = isChecked && configFile.kind === "user" && canAsk(io) && !args.json;
@@ -112,6 +115,7 @@ export default command({
     }
     const config = await configAsText(configFile, text, io.env);
     await using toolbox = await toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env) });
+    toolbox.ignoreChanges();
     const checked = new Map<string, Checked | undefined>();
     for (const { name } of isChecked ? servers : []) {
       checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox, io.interrupted)));
@@ -121,7 +125,7 @@ export default command({
     else if (!args.json && args.config !== undefined) await io.stderr.write(`note: ${untrustedText(configFile)}\n`);
     if (configFile.kind === "project" && !args.json && haveSecrets(servers.map(({ entry }) => entry))) {
       await io.stderr.write(
-        `warning: ${configFile.file} has a secret in it: keep it out of git, or write \${VAR} instead\n`,
+        `warning: ${configFile.file} contains a secret: keep it out of git, or replace the secret with \${VAR}\n`,
       );
     }
     const added = [];
@@ -132,7 +136,12 @@ export default command({
       added.push({ server: name, ...answer, ...(notes.length > 0 ? { notes } : {}) });
       if (!args.json) await tell({ name, entry: {}, notes }, answer, configFile, io);
     }
-    if (args.json) await io.stdout.write(`${JSON.stringify({ config: configFile.file, added })}\n`);
+    // A `serve` that runs follows the changes of its own config, and works with no other.
+    const restart = configFile.content === undefined ? { restart: true } : {};
+    if (args.json) await io.stdout.write(`${JSON.stringify({ config: configFile.file, added, ...restart })}\n`);
+    else if (restart.restart) {
+      await io.stderr.write("note: the config file is new: restart agents that already run claudikins\n");
+    }
     return 0;
   },
 });
@@ -153,8 +162,8 @@ async function newServers(
 ): Promise<NewServer[]> {
   const [first, ...rest] = words;
   if (name === undefined) {
-    throw new ClaudikinsError("USAGE", "Add which server?", {
-      hint: "For example: claudikins add github. More: claudikins add --help",
+    throw new ClaudikinsError("USAGE", "No server given", {
+      hint: "Example: claudikins add github. For all forms: claudikins add --help",
     });
   }
   if (name === "-" || isPasted(name)) {
@@ -196,8 +205,8 @@ async function newServers(
   });
   const extra = [...details.env].filter(([key]) => !server.variables.some((variable) => variable.name === key));
   if (extra.length > 0 && entry["command"] === undefined) {
-    throw new ClaudikinsError("USAGE", `${server.title} has no variable ${extra[0]?.[0]}`, {
-      hint: `It has: ${server.variables.map((variable) => variable.name).join(", ") || "none"}`,
+    throw new ClaudikinsError("USAGE", `${extra[0]?.[0]} is not a variable of ${server.title}`, {
+      hint: `Its variables: ${server.variables.map((variable) => variable.name).join(", ") || "none"}`,
     });
   }
   const own = Object.fromEntries(extra.map(([key, value]) => [key, value ?? `\${${key}}`]));
@@ -214,15 +223,19 @@ async function newServers(
 function pastedServers(text: string, name: string | undefined, io: Io): NewServer[] {
   const pasted = readPasted(text, { env: io.env, platform: process.platform, cwd: io.cwd });
   if (name !== undefined && pasted.length > 1) {
-    throw new ClaudikinsError("USAGE", `The entry has ${pasted.length} servers, and "${name}" is one name`, {
-      hint: "Leave the name out: they have their own.",
-    });
+    throw new ClaudikinsError(
+      "USAGE",
+      `The entry has ${pasted.length} servers, but there is only one name: "${name}"`,
+      {
+        hint: "Leave out the name: the entry names each server.",
+      },
+    );
   }
   return pasted.map((each) => {
     const own = name ?? each.name;
     if (own === undefined) {
       throw new ClaudikinsError("USAGE", "The entry has no name", {
-        hint: "Give it one: claudikins add <name> '{ … }'",
+        hint: "Name the server: claudikins add <name> '{ … }'",
       });
     }
     return { name: own, entry: each.entry, notes: each.notes };
@@ -233,7 +246,8 @@ function pastedServers(text: string, name: string | undefined, io: Io): NewServe
 function refuse(words: string[], { env, headers, type }: Details, what: string): void {
   const flag = env.size > 0 ? "--env" : headers.size > 0 ? "--header" : type === undefined ? undefined : "--type";
   if (words[0] !== undefined) throw new ClaudikinsError("USAGE", `Unexpected argument "${words[0]}" after ${what}`);
-  if (flag) throw new ClaudikinsError("USAGE", `${flag} has no meaning for ${what}`, { hint: "claudikins add --help" });
+  if (flag)
+    throw new ClaudikinsError("USAGE", `${flag} does not apply to ${what}`, { hint: "See claudikins add --help" });
 }
 
 function isAddress(word: string): boolean {
@@ -246,21 +260,10 @@ function typeOf({ type }: Details): { type?: string } {
   throw new ClaudikinsError("USAGE", `--type takes http, sse or ws; got "${type}"`);
 }
 
-/** The value may be a secret: it is not shown. */
-function pairs(values: string[], flag: string, form: RegExp): Map<string, string | undefined> {
-  return new Map(
-    values.map((value) => {
-      const [, name, text] = form.exec(value) ?? [];
-      if (name !== undefined) return [name, text];
-      throw new ClaudikinsError("USAGE", `${flag} takes ${flag === "--env" ? "NAME=value" : "'Name: value'"}`);
-    }),
-  );
-}
-
 function checkFree(name: string, { entries, file }: ConfigFile, force: boolean): void {
   if (!entries.has(name) || force) return;
-  throw new ClaudikinsError("USAGE", `${file} has a server called "${name}" already`, {
-    hint: "To replace it: --force. To have both, give the new one another name.",
+  throw new ClaudikinsError("USAGE", `${file} already has a server called "${name}"`, {
+    hint: "To replace it, add --force. To keep both, give the new server another name.",
   });
 }
 
@@ -268,7 +271,7 @@ const secret = /token|secret|key|pass|pat$|credential|uri$|url$|dsn/i;
 
 async function askFor({ name, what, from, required }: CatalogVariable, title: string, io: Io): Promise<string> {
   const where = from === undefined ? "" : `\n  ${from}`;
-  const question = `${title} ${required ? "needs" : "can have"} ${name}: ${what}${where}\n${name}${required ? "" : " (or nothing)"}: `;
+  const question = `${title} ${required ? "needs" : "accepts"} ${name}: ${what}${where}\n${name}${required ? "" : " (optional)"}: `;
   return (await ask(io, question, { hidden: secret.test(name) })).trim();
 }
 
@@ -283,8 +286,8 @@ async function tell(
   for (const note of notes) await io.stderr.write(`note: ${note}\n`);
   if (answer && "needs" in answer) {
     await io.stderr.write(
-      `It was not started: it needs ${answer.needs.join(", ")}, which the environment does not have.\n`,
+      `The server was not started, because these variables are not set: ${answer.needs.join(", ")}\n`,
     );
   }
-  if (answer && "signIn" in answer) await io.stderr.write(`Sign in to it: claudikins auth login ${name}\n`);
+  if (answer && "signIn" in answer) await io.stderr.write(`Sign in: claudikins auth login ${name}\n`);
 }

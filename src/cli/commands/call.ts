@@ -14,26 +14,36 @@ import { command, commonArgs } from "../command.ts";
 import { daemonArgs, usesDaemon } from "../daemon-flag.ts";
 import { pairs, parseDuration } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { filesShape } from "../outcome-shape.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
-import { about, anything, list, number, record, text } from "../shapes.ts";
+import { anything, record, text } from "../shapes.ts";
 import { besideTrace, isTraced, type TraceFlags, traceArgs, traceOf } from "../trace-flags.ts";
 import { askingForTrust, type ConfigFlags, trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "call",
-  description: "Call one tool. Its value goes to stdout; servers stay ready for the next call, in the daemon.",
+  description: "Call one tool and print its result. The daemon keeps the server ready for the next call.",
   args: {
-    tool: { type: "positional", required: true, description: "server.tool, or the two as two words", complete: "tool" },
+    tool: {
+      type: "positional",
+      required: true,
+      description: "server.tool, or the two names as separate words",
+      complete: "tool",
+    },
     arguments: {
       type: "positional",
       required: false,
-      description: "name=text, name:=json, name=@file, '{…}', @file.json; - reads JSON from standard input",
+      description: "name=text, name:=json, name=@file, '{…}' or @file.json; - reads JSON from standard input",
       complete: "parameter",
       ...pairs,
     },
-    args: { type: "string", valueHint: "json", description: "All arguments as one JSON object, or @file, or -" },
+    args: {
+      type: "string",
+      valueHint: "json",
+      description: "All arguments as one JSON object, @file, or - for standard input",
+    },
     interactive: { type: "boolean", alias: "i", description: "Ask for each argument that is not given" },
     output: {
       type: "string",
@@ -42,8 +52,8 @@ export default command({
       description: "Write the result, or the images in it, to a file",
       complete: "file",
     },
-    raw: { type: "boolean", description: "Print the whole result as the server sent it" },
-    timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m" },
+    raw: { type: "boolean", description: "Print the complete result as the server sent it" },
+    timeout: { type: "string", valueHint: "time", description: "Give up after this time, such as 5s or 2m" },
     ...traceArgs,
     ...daemonArgs,
     ...trustArgs,
@@ -54,7 +64,7 @@ export default command({
     "claudikins call demo.list_orders status=paid limit=3 --json",
     `claudikins call demo.list_orders '{"status": "paid", "limit": 3}'`,
     `echo '{"order_id": "ord_00042"}' | claudikins call demo.get_order -`,
-    `claudikins call demo.render_chart title=Stock points:='[{"label": "mugs", "value": 12}]' -o chart.png`,
+    `claudikins call demo.render_chart title=Stock -o chart.png \\\n      points:='[{"label": "mugs", "value": 12}]'`,
     "claudikins call demo.sales_report --interactive",
   ],
   json: record({
@@ -62,16 +72,17 @@ export default command({
     server: text,
     tool: text,
     "value?": anything,
-    "files?": about("With --output", list(record({ file: text, mimeType: text, bytes: number }))),
+    "files?": filesShape,
   }),
   async run(args, io, all) {
-    if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Give --raw or --json, not both");
+    if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Use --raw or --json, not both");
     const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     const words = await readCall(all("tool"), args.args, io);
     const wanted: ToolCall = { ...words, timeoutMs };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
-    const isAway = usesDaemon(args, io.env) && !isWatched(args, io);
+    // A server may ask the person at the terminal, and only from here they can be asked.
+    const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !canAsk(io);
     const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
     const form: ResultForm = { raw: args.raw === true, json: args.json === true, output: args.output };
     return writeResult(called, form, io);
@@ -85,7 +96,7 @@ function isWatched(flags: Flags, { env }: Io): boolean {
   return isTraced(flags) || ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
 }
 
-/** By what the daemon knows and holds; only what has to be confirmed comes back to the person who sits here. */
+/** By what the daemon knows and holds. */
 async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
   const { cwd, env } = io;
   const options = { flag: flags.config, trust: flags.trust, cwd, env };
@@ -106,8 +117,7 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
   } catch (error) {
     const { code } = toClaudikinsError(error);
     // Where there can be no daemon, or it is somebody else's, servers are this command's own.
-    const isAlone = code === "FILE_NOT_WRITABLE";
-    if (!isAlone && !(code === "POLICY_DENIED" && canAsk(io))) throw error;
+    if (code !== "FILE_NOT_WRITABLE") throw error;
   } finally {
     activity.end();
   }
@@ -116,10 +126,11 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
 
 /** With servers of the daemon as well, where it may be used. */
 async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
-  const [{ call }, { openToolbox }, { TerminalAsker }] = await Promise.all([
+  const [{ call }, { openToolbox }, { TerminalAsker }, { terminalHost }] = await Promise.all([
     import("../../flows/call.ts"),
     import("../session.ts"),
     import("../consent.ts"),
+    import("../terminal-host.ts"),
   ]);
   await using trace = await traceOf(flags, io);
   await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
@@ -128,27 +139,33 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
   const { onProgress } = activity;
   using asker = TerminalAsker.of(io, activity);
   toolbox.pool.asker = asker;
+  toolbox.pool.host = terminalHost(asker, io);
   const calling = call(wanted, toolbox, { signal: io.interrupted, onProgress });
   return await calling.finally(() => activity.end());
 }
 
 function waitingText({ target, tool }: ToolCall): string {
-  return `${[target, tool].filter(Boolean).join(" ")}: waiting for its answer`;
+  return `${[target, tool].filter(Boolean).join(" ")}: waiting for an answer`;
 }
 
 /** What was given, and what the person answers. */
 async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<ToolCall["given"]> {
   if (!canAsk(io)) {
-    throw new ClaudikinsError("USAGE", "--interactive asks at a terminal, and nobody sits at one", {
-      hint: "Give the arguments as words: claudikins call --help",
+    throw new ClaudikinsError("USAGE", "--interactive needs a terminal", {
+      hint: "Pass the arguments on the command line: claudikins call --help",
     });
   }
-  const [{ describe }, { openToolbox }, { askArguments }] = await Promise.all([
+  const [{ describe }, { openToolbox }, { askArguments }, { TerminalAsker }, { terminalHost }] = await Promise.all([
     import("../../flows/call.ts"),
     import("../session.ts"),
     import("../ask-arguments.ts"),
+    import("../consent.ts"),
+    import("../terminal-host.ts"),
   ]);
   await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
+  // Some tools are there only for hosts that can be asked.
+  using asker = TerminalAsker.of(io, new Activity(io.stderr));
+  toolbox.pool.host = terminalHost(asker, io);
   const { tool } = await describe(wanted, toolbox, io.interrupted);
   return [...wanted.given, ...(await askArguments(tool, wanted.given, io))];
 }

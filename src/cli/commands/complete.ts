@@ -10,14 +10,19 @@ import type { Io } from "../io.ts";
 export default command({
   name: "complete",
   description:
-    "Print what can come next, a line each, with a tab before what is said of it. A line that begins with a tab says what to do: files, folders (the shell offers those), open (no space follows).",
+    "Print possible completions, one per line, each followed by a tab and its description. A line that starts with a tab is an instruction to the shell: files or folders (offer paths), or open (add no space).",
   args: {
-    shell: { type: "positional", required: true, description: "bash, zsh or fish", choices: ["bash", "zsh", "fish"] },
+    shell: {
+      type: "positional",
+      required: true,
+      description: "Your shell: bash, zsh or fish",
+      choices: ["bash", "zsh", "fish"],
+    },
     words: {
       type: "positional",
       required: false,
       description:
-        "After --: the words without the program's name, the last one being typed; for bash COMP_WORDBREAKS and the line",
+        "After --: the words without the program's name, ending with the word being typed; for bash, COMP_WORDBREAKS and the line",
       several: true,
     },
   },

@@ -12,9 +12,9 @@ const shells = ["bash", "zsh", "fish"] as const;
 export default command({
   name: "completions",
   description:
-    "Print what makes a shell complete commands, flags, servers and tools with Tab. Each example is for one shell, and is needed once.",
+    "Print a script that lets your shell complete commands, flags, servers and tools with Tab. Run the example for your shell once.",
   args: {
-    shell: { type: "positional", required: true, description: "bash, zsh or fish", choices: shells },
+    shell: { type: "positional", required: true, description: "Your shell: bash, zsh or fish", choices: shells },
   },
   examples: [
     `echo 'eval "$(claudikins completions bash)"' >> ~/.bashrc`,

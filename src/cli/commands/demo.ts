@@ -5,7 +5,7 @@ import { command } from "../command.ts";
 export default command({
   name: "demo",
   description:
-    "Speak MCP on stdin and stdout: a small shop's back office with made-up data. Used when nothing is configured.",
+    "Run the built-in demo MCP server on stdin and stdout: a small shop's back office with made-up data. It is used when nothing is configured.",
   args: {},
   examples: ["claudikins demo"],
   async run() {

@@ -13,13 +13,13 @@ import { trustArgs } from "../trust-prompt.ts";
 export default command({
   name: "doctor",
   description:
-    "Look at everything that claudikins depends on: itself, the config, each server, sign-ins, folders, the registry, your agents, the daemon. Changes nothing. Exit code 0 when there is no problem; else 2 (config), 4 (a server cannot be reached), 3 (a sign-in is needed), or 1.",
+    "Check the whole setup and suggest fixes: the executable, the config, each server, sign-ins, folders, the registry, your agents and the daemon. Nothing is changed. The exit code is 0 if there are no problems, else 2 (config), 4 (a server cannot be reached), 3 (a sign-in is needed) or 1.",
   args: {
     // The parser reads `--no-…` as a flag that is taken back.
-    "no-servers": { type: "boolean", description: "Start no server" },
+    "no-servers": { type: "boolean", description: "Do not start any server" },
     config: commonArgs.config,
     ...trustArgs,
-    json: { type: "boolean", description: "Print one JSON document and nothing else, also when there are problems" },
+    json: { type: "boolean", description: "Print one JSON document and nothing else, even if there are problems" },
   },
   examples: ["claudikins doctor", "claudikins doctor --no-servers", "claudikins doctor --json"],
   json: record({ ok: yesOrNo, findings: findingsShape }),

@@ -12,17 +12,20 @@ import { daemonArgs } from "../daemon-flag.ts";
 import { parseChoice } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
-import { doneShape, failedShape } from "../outcome-shape.ts";
+import { writeOutcome } from "../outcome-report.ts";
+import { doneShape, failedShape, filesShape } from "../outcome-shape.ts";
 import { Activity } from "../progress.ts";
 import { recordArgs, recordedLine, recordTo } from "../record-flag.ts";
-import { displayText, errorJson, errorText, logText, outcomeError, receiptLine, valueText } from "../report.ts";
+import { outcomeError } from "../report.ts";
+import { outputPlace } from "../result-files.ts";
 import { countExecution } from "../shell-count.ts";
+import { terminalHost } from "../terminal-host.ts";
 import { besideTrace, traceArgs, traceOf } from "../trace-flags.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "exec",
-  description: "Run TypeScript that calls tools. The returned value goes to stdout, logs and the receipt to stderr.",
+  description: "Run TypeScript that calls tools. The returned value goes to stdout; logs and the receipt go to stderr.",
   args: {
     file: {
       type: "positional",
@@ -34,8 +37,13 @@ export default command({
     check: {
       type: "string",
       valueHint: "mode",
-      description: "What happens to calls that are certainly wrong: error, warn or off (error)",
+      description: "How to treat calls that are certainly wrong: error, warn or off (default error)",
       choices: ["error", "warn", "off"],
+    },
+    output: {
+      type: "string",
+      valueHint: "file",
+      description: "Write the returned or displayed image, sound or file, or else the value, to this file",
     },
     ...limitArgs,
     ...traceArgs,
@@ -49,10 +57,12 @@ export default command({
     `claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'`,
     `echo 'return 6 * 7' | claudikins exec -`,
     `claudikins exec report.ts --trace`,
+    `claudikins exec screenshot.ts --output page.png`,
   ],
   json: doneShape,
-  jsonFailure: { "outcome?": failedShape },
+  jsonFailure: { "outcome?": failedShape, "files?": filesShape },
   async run(args, io) {
+    if (args.output !== undefined) outputPlace(args.output, io.cwd);
     const limits = limitsOf(args);
     const check = args.check === undefined ? undefined : parseChoice(args.check, "--check", ["error", "warn", "off"]);
     // The worker starts on another core while the rest is loaded.
@@ -71,21 +81,14 @@ export default command({
     const { onProgress } = activity;
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;
+    toolbox.pool.host = terminalHost(asker, io);
     const running = execute({ source, limits, check, signal: io.interrupted, onProgress }, toolbox);
     const outcome = await running.finally(() => activity.end());
-    countExecution(toolbox, source, outcome.receipt);
+    countExecution(toolbox, source);
     const colours = hasColours(io.stderr, io);
-    if (args.json) {
-      if (outcome.ok) await io.stdout.write(`${JSON.stringify(outcome)}\n`);
-      else await io.stderr.write(errorJson(outcomeError(outcome), { outcome }));
-    } else {
-      await io.stderr.write(outcome.logs.map((entry) => logText(entry, colours)).join(""));
-      await io.stderr.write(outcome.display.map(displayText).join(""));
-      if (outcome.ok) await io.stdout.write(valueText(outcome.value));
-      else await io.stderr.write(errorText(outcomeError(outcome), colours));
-      await io.stderr.write(receiptLine(outcome.receipt, colours));
-      if (args.record) await io.stderr.write(recordedLine(toolbox, colours));
-    }
+    const { workspace } = toolbox.config.folders;
+    await writeOutcome(outcome, { json: args.json === true, output: args.output, workspace, colours }, io);
+    if (args.record && !args.json) await io.stderr.write(recordedLine(toolbox, colours));
     return outcome.ok ? 0 : outcomeError(outcome).exitCode;
   },
 });
@@ -97,7 +100,7 @@ async function readSource(file: string | undefined, code: string | undefined, io
   if (code !== undefined) return code;
   if (file === undefined) {
     throw new ClaudikinsError("USAGE", "No code to run", {
-      hint: "Give a file, --eval 'code', or - to read standard input. More: claudikins exec --help",
+      hint: "Give a file, --eval 'code', or - to read standard input. For all options: claudikins exec --help",
     });
   }
   if (file === "-") return io.stdin.text();

@@ -15,30 +15,30 @@ import { trustArgs } from "../trust-prompt.ts";
 export default command({
   name: "gen",
   description:
-    "Ask the configured servers for their tools, and write one TypeScript file a tool plus the search index.",
+    "Fetch the tools of the configured servers, and write one TypeScript file per tool and the search index.",
   args: {
     server: {
       type: "string",
       valueHint: "name",
-      description: "Only this server; the others stay as they are (repeatable)",
+      description: "Update only this server and leave the others unchanged (repeatable)",
       complete: "server",
       ...repeatable,
     },
     category: {
       type: "string",
       valueHint: "name",
-      description: "Only servers of this category (repeatable)",
+      description: "Update only servers of this category (repeatable)",
       complete: "category",
       ...repeatable,
     },
     output: {
       type: "string",
       valueHint: "folder",
-      description: "Write here, not to the registry of the config",
+      description: "Write to this folder instead of the config's registry",
       complete: "folder",
     },
-    clean: { type: "boolean", description: "Remove generated files that belong to no server; never a file of yours" },
-    check: { type: "boolean", description: "Write nothing; exit code 1 when something would be written or removed" },
+    clean: { type: "boolean", description: "Remove generated files that belong to no server; your own files are kept" },
+    check: { type: "boolean", description: "Write nothing; exit with code 1 if anything would be written or removed" },
     ...trustArgs,
     ...commonArgs,
   },

@@ -1,31 +1,32 @@
-/** `claudikins init`: takes over the MCP servers of the hosts on this machine, and puts claudikins in their place. */
-import type { Config } from "../../config/load.ts";
+/** `claudikins init`: takes over the MCP servers of the agents on this machine, and puts claudikins in their place. */
 import { ClaudikinsError } from "../../errors.ts";
-import { openConfigFile, writeConfigFile } from "../../flows/config-file.ts";
-import { type Applied, apply } from "../../flows/hosts/apply.ts";
+import type { Applied } from "../../flows/hosts/apply.ts";
+import { leaveAll, wishesOf } from "../../flows/hosts/choices.ts";
 import { entriesIn } from "../../flows/hosts/find.ts";
 import { type Measured, measure } from "../../flows/hosts/measure.ts";
-import { haveSecrets, maskOf } from "../../flows/hosts/secrets.ts";
+import { maskOf } from "../../flows/hosts/secrets.ts";
 import {
-  checkNotEmpty,
-  type Inventory,
+  isEmpty,
+  nothingFound,
   planSwitch,
-  rewireOptions,
+  type Survey,
   type SwitchPlan,
-  settleBoth,
-  takeInventory,
+  takeSurvey,
 } from "../../flows/hosts/switch-over.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../../flows/trust/keep-trust.ts";
+import { isTrustedFile } from "../../flows/trust/keep-trust.ts";
 import { chosenHosts, hostNames } from "../../hosts/hosts.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
+import { conflictLines, decisionText } from "../conflict-text.ts";
 import { unifiedDiff } from "../diff.ts";
-import { parseDuration, repeatable } from "../flags.ts";
-import { appliedLines, choiceTexts, initShape, inventoryTable, notesText, rowsOf, sumText } from "../init-report.ts";
-import type { Io } from "../io.ts";
+import { parseDuration, parsePairs, repeatable } from "../flags.ts";
+import { conflictsJson, hostsJson, initShape, type Row, rowsOf, seenJson } from "../init-document.ts";
+import { askAboutConflicts, fillIn, refuseConflicts } from "../init-questions.ts";
+import { inventoryTable, notesText, seenText, sumText } from "../init-report.ts";
+import { type Started, write } from "../init-writing.ts";
 import { Progress } from "../progress.ts";
-import { canAsk, choose, confirm } from "../prompt.ts";
+import { canAsk } from "../prompt.ts";
 import { errorJson, errorText } from "../report.ts";
 import { toolboxOf } from "../session.ts";
 
@@ -36,47 +37,62 @@ const maxStartMs = 600_000;
 export default command({
   name: "init",
   description:
-    "Take the MCP servers of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Gemini CLI, opencode and Zed into claudikins.json, and put claudikins in their place.",
+    "Import the MCP servers of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Gemini CLI, opencode and Zed into claudikins.json, and put claudikins in their place.",
   args: {
     apply: {
       type: "boolean",
-      description: "Rewire the hosts without asking; each file is kept for claudikins restore",
+      description: "Change your agents' settings without asking; claudikins restore undoes it",
     },
-    "dry-run": { type: "boolean", description: "Show what would change, line by line, and write nothing" },
+    "dry-run": {
+      type: "boolean",
+      description: "Show what was found and the changes as a diff; write nothing",
+    },
     host: {
       type: "string",
       valueHint: "name",
       description:
-        "Only this host: claude-code, claude-desktop, cursor, vscode, windsurf, codex, gemini, opencode, zed (repeatable)",
+        "Only this agent: claude-code, claude-desktop, cursor, vscode, windsurf, codex, gemini, opencode, zed (repeatable)",
       choices: hostNames,
       ...repeatable,
     },
     project: {
       type: "boolean",
-      description: "Also the files of this project, such as .mcp.json, which others may share",
+      description:
+        "Also import servers that this project shares, such as those in .mcp.json, into the project's claudikins.json",
     },
     prefer: {
       type: "string",
       valueHint: "host",
       description:
-        "Whose server counts where several have one of the same name; claudikins is the config that is there (repeatable)",
+        "Which agent's server keeps a name that agents use for different servers; the others are renamed. name=host imports only that agent's server. claudikins means the existing config (repeatable)",
       choices: ["claudikins", ...hostNames],
       ...repeatable,
     },
-    "keep-both": { type: "boolean", description: "Keep different servers of the same name, under two names" },
-    "no-start": { type: "boolean", description: "Start no server: their tools are not counted" },
+    "keep-both": { type: "boolean", description: "Keep different servers of the same name under two names" },
+    env: {
+      type: "string",
+      valueHint: "NAME=value",
+      description: "Value to write into your config in place of ${NAME} (repeatable)",
+      complete: "variable",
+      ...repeatable,
+    },
+    "no-start": { type: "boolean", description: "Do not start any server; tools are not counted" },
     timeout: {
       type: "string",
       valueHint: "time",
-      description: "How long the servers may take to answer, all together (30s)",
+      description: "Time limit for all servers to answer (default 30s)",
     },
-    config: { ...commonArgs.config, description: "Write this config file (default: the user's)" },
+    config: {
+      ...commonArgs.config,
+      description: "Config file to write (default: your own); with --project, the project's",
+    },
     json: commonArgs.json,
   },
   examples: [
     "claudikins init --dry-run",
     "claudikins init --apply",
-    "claudikins init --apply --host cursor --host codex --prefer cursor",
+    "claudikins init --apply --host cursor --host codex --prefer memory=cursor",
+    "claudikins init --project --config claudikins.json",
     "claudikins restore",
   ],
   json: initShape,
@@ -86,50 +102,72 @@ export default command({
     const named = all("host");
     const hosts = chosenHosts(named);
     const surroundings = { env: io.env, platform: process.platform, cwd: io.cwd };
-    const configFile = openConfigFile({ flag: args.config, user: args.config === undefined, cwd: io.cwd, env: io.env });
-    const order = all("prefer");
-    if (order.some((name) => !isKnownOrigin(name))) chosenHosts(order.filter((name) => !isKnownOrigin(name)));
-    const inventory = await takeInventory(hosts, configFile, {
+    const pairs = parsePairs(all("env"), "--env", { form: /^([A-Za-z_]\w*)=([\s\S]+)$/, shown: "NAME=value" });
+    const given = new Map([...pairs].map(([name, value = ""]) => [name, value]));
+    const isDry = args["dry-run"] === true;
+    const asks = canAsk(io) && !args.json && !isDry;
+    const survey = await takeSurvey(hosts, {
       ...surroundings,
       project: args.project === true,
+      config: args.config,
       named: new Set(named),
-      order,
-      both: args["keep-both"] === true,
+      wishes: wishesOf(all("prefer"), args["keep-both"] === true),
     });
-    await settle(inventory, io, args.json === true);
-    if (named.length === 0) checkNotEmpty(inventory);
+    const { found, inventories } = survey;
+    if (isDry) for (const inventory of inventories) for (const each of inventory.conflicts) leaveAll(inventory, each);
+    else if (asks) await askAboutConflicts(inventories, io);
+    else refuseConflicts(inventories);
+    if (named.length === 0 && !isDry && isEmpty(survey)) throw nothingFound(survey);
+    const ofUser = inventories.flatMap(({ configFile, servers }) => (configFile.kind === "user" ? servers : []));
+    await fillIn(args.project ? ofUser : inventories.flatMap(({ servers }) => servers), given, io, { asks });
+    if (isDry && !args.json) await io.stdout.write(seenText(survey));
     for (const { name, title } of named.length > 0 && !args.json ? hosts : []) {
-      if (inventory.found.files.some(({ host }) => host.name === name)) continue;
-      await io.stderr.write(`note: ${title} is not on this machine: its folder of settings is missing\n`);
+      if (found.files.some(({ host }) => host.name === name)) continue;
+      await io.stderr.write(`note: ${title} is not on this machine: its settings folder does not exist\n`);
     }
-    const plan = await planSwitch(inventory, configFile, { env: io.env, cwd: io.cwd, named: new Set(named) });
-    // Nothing is written then, not even what servers say.
-    const unkept = args["dry-run"] ? { logs: undefined } : {};
-    await using toolbox = await toolboxOf(plan.config, io, { cwd: io.cwd, ...unkept });
-    // The parser reads `--no-…` as a flag that is taken back.
-    const measured = args["start"] === false ? new Map() : await startAll(toolbox, plan.config, inventory);
-    const rows = rowsOf(inventory.servers, plan.config, measured);
-    if (!args.json) {
-      if (rows.length > 0) await io.stdout.write(inventoryTable(rows, io.stdout.columns));
-      await io.stderr.write(sumText(rows, plan.config.surfaceTokens) + notesText(rows, inventory.found));
+    const plans: SwitchPlan[] = [];
+    for (const inventory of inventories)
+      plans.push(await planSwitch(inventory, { env: io.env, named: new Set(named) }));
+    const rows: Row[] = [];
+    await using toolboxes = new AsyncDisposableStack();
+    const started: Started[] = [];
+    for (const plan of plans) {
+      // A dry run writes nothing, not even what servers say.
+      const toolbox = toolboxes.use(
+        await toolboxOf(plan.config, io, { cwd: io.cwd, ...(isDry ? { logs: undefined } : {}) }),
+      );
+      toolbox.ignoreChanges();
+      const measured = (await isStarted(plan)) ? await startAll(toolbox, plan) : new Map<string, Measured>();
+      started.push({ plan, toolbox, measured });
+      const own = rowsOf(plan, measured);
+      rows.push(...own);
+      if (args.json || own.length === 0) continue;
+      if (inventories.length > 1) await io.stdout.write(`\n${plan.inventory.configFile.file}\n`);
+      await io.stdout.write(inventoryTable(own, io.stdout.columns));
     }
+    if (!args.json) await io.stderr.write(sumText(rows, plans[0]!.config.surfaceTokens) + notesText(rows, found));
     if (io.interrupted.aborted) throw new ClaudikinsError("CANCELLED", "Nothing was changed");
 
-    const diffs = args["dry-run"] ? diffsOf(plan) : undefined;
-    if (diffs && !args.json) {
-      const colours = hasColours(io.stdout, io);
-      const texts = diffs.map(({ file, from, to }) => unifiedDiff(file, from, to, colours));
-      await io.stdout.write(texts.length > 0 ? `\n${texts.join("\n")}` : "");
-    }
-    const written = diffs ? [] : await write();
-    const failure = failureOf(inventory, plan, written);
+    const diffs = isDry ? diffsOf() : undefined;
+    if (diffs && !args.json) await showDry(diffs);
+    const written = diffs
+      ? []
+      : await write(started, { asks, apply: args.apply === true, isQuiet: args.json === true }, io);
+    const failure = failureOf(survey, plans, written);
     if (args.json) {
+      const configs = plans.map(({ inventory: { configFile }, isNew }) => ({
+        file: configFile.file,
+        written: !diffs && isNew,
+      }));
       const document = {
-        config: { file: configFile.file, written: !diffs && plan.isNew },
+        config: configs[0],
+        projectConfigs: configs.slice(1),
+        seen: seenJson(found.files),
         servers: rows,
-        skipped: inventory.found.files.flatMap(({ skipped }) => skipped),
-        shared: inventory.found.shared,
-        hosts: hostsJson(plan, written, diffs !== undefined),
+        skipped: found.files.flatMap(({ skipped }) => skipped),
+        conflicts: conflictsJson(inventories),
+        shared: found.shared,
+        hosts: plans.flatMap((plan) => hostsJson(plan, written, isDry)),
         ...(diffs ? { diff: diffs.map(({ file, from, to }) => unifiedDiff(file, from, to)).join("\n") } : {}),
       };
       if (failure) await io.stderr.write(errorJson(failure, { init: document }));
@@ -137,8 +175,18 @@ export default command({
     } else if (failure) await io.stderr.write(`\n${errorText(failure, hasColours(io.stderr, io))}`);
     return failure?.exitCode ?? 0;
 
-    async function startAll(box: Toolbox, config: Config, { servers }: Inventory): Promise<Map<string, Measured>> {
-      const names = servers.flatMap(({ name }) => (config.servers.get(name)?.needs.length === 0 ? [name] : []));
+    /** What a repository brings along is not started by a dry run, nor beside a config that nobody trusts. */
+    async function isStarted({ inventory: { configFile } }: SwitchPlan): Promise<boolean> {
+      // The parser reads `--no-…` as a flag that is taken back.
+      if (args["start"] === false) return false;
+      const isShared = args.project === true && configFile.kind === "project";
+      return !isShared || (!isDry && (await isTrustedFile(configFile, io.env)));
+    }
+
+    async function startAll(box: Toolbox, { config, inventory }: SwitchPlan): Promise<Map<string, Measured>> {
+      const names = inventory.servers.flatMap(({ name }) =>
+        config.servers.get(name)?.needs.length === 0 ? [name] : [],
+      );
       const progress = new Progress(args.json ? undefined : io.stderr, "servers", names.length);
       const onServer = (name: string) => progress.advance(name);
       const answers = await measure(box, names, { withinMs, signal: io.interrupted, onServer });
@@ -147,116 +195,46 @@ export default command({
     }
 
     /** Secrets are shown as ***. */
-    function diffsOf({ plans, configText }: SwitchPlan): { file: string; from: string; to: string }[] {
-      const { files } = inventory.found;
+    function diffsOf(): { file: string; from: string; to: string }[] {
       const mask = maskOf([
-        ...inventory.servers.map(({ entry }) => entry),
-        ...configFile.entries.values(),
-        ...files.flatMap(({ content, host, file }) => entriesIn(content.text, host, file, surroundings)),
+        ...inventories.flatMap(({ servers, configFile }) => [
+          ...servers.map(({ entry }) => entry),
+          ...configFile.entries.values(),
+        ]),
+        ...found.files.flatMap(({ content, host, file }) => entriesIn(content.text, host, file, surroundings)),
       ]);
-      return [
+      return plans.flatMap(({ inventory: { configFile }, configText, plans: files }) => [
         { file: configFile.file, from: mask(configFile.text), to: mask(configText) },
-        ...plans.map(({ before, afterText }) => ({ file: before.path, from: mask(before.text), to: mask(afterText) })),
-      ];
+        ...files.map(({ before, afterText }) => ({ file: before.path, from: mask(before.text), to: mask(afterText) })),
+      ]);
     }
 
-    async function write(): Promise<Applied[]> {
-      const isTrusted = await isTrustedFile(configFile, io.env);
-      if (plan.isNew) writeConfigFile(configFile, plan.configText, { secrets: configFile.kind === "user" });
-      if (plan.isNew && isTrusted) await keepTrust(configFile, plan.configText, io.env);
-      if (!isTrusted && !args.json) await io.stderr.write(`note: ${untrustedText(configFile)}\n`);
-      if (plan.isNew && !args.json) await io.stderr.write(`\nWrote ${configFile.file}\n`);
-      const isShared = configFile.kind === "project" && plan.isNew;
-      if (isShared && !args.json && haveSecrets(inventory.servers.map(({ entry }) => entry))) {
-        await io.stderr.write(
-          `warning: ${configFile.file} has secrets in it: keep it out of git, or write \${VAR} instead\n`,
+    async function showDry(all: { file: string; from: string; to: string }[]): Promise<void> {
+      const colours = hasColours(io.stdout, io);
+      const texts = all.map(({ file, from, to }) => unifiedDiff(file, from, to, colours)).filter(Boolean);
+      await io.stdout.write(texts.map((text) => `\n${text}`).join(""));
+      const conflicts = inventories.flatMap((each) => each.conflicts);
+      if (conflicts.length > 0) {
+        await io.stdout.write(
+          `\nDecide first: these names refer to different servers, which stay where they are:\n${conflictLines(conflicts)}\n`,
         );
+        await io.stderr.write(`\n${decisionText(inventories)}\n`);
       }
-      for (const [name, answer] of measured) {
-        // They are connected: this takes a moment, and the first search finds their tools.
-        if (answer.tools !== undefined && !io.interrupted.aborted)
-          await toolbox.learn(name, io.interrupted).catch(() => {});
-      }
-      if (plan.plans.length === 0) {
-        if (!args.json) await io.stderr.write("No host has to be rewired.\n");
-        return [];
-      }
-      if (!args.apply && !(await consents(plan, io))) return [];
-      const applied = await apply(plan.plans, {
-        ...rewireOptions(configFile, io),
-        surroundings,
-        env: io.env,
-        signal: io.interrupted,
-      });
-      if (!args.json) {
-        await io.stderr.write(appliedLines(applied));
-        await io.stderr.write("Start your agent anew. To have everything as it was: claudikins restore\n");
-      }
-      return applied;
-    }
-
-    async function consents({ plans }: SwitchPlan, { stderr }: Io): Promise<boolean> {
-      const files = plans.map(({ found }) => `  ${found.host.title}: ${found.file.path}\n`).join("");
-      if (canAsk(io) && !args.json) {
-        await stderr.write(`\nTo be rewired to claudikins alone:\n${files}`);
-        if (await confirm(io, "Rewire them? Each file is kept for claudikins restore.")) return true;
-      }
-      if (!args.json) await stderr.write("\nThe hosts are as they were. To rewire them: claudikins init --apply\n");
-      return false;
+      const next =
+        texts.length > 0 ? "Nothing was written. To make these changes: claudikins init" : "Nothing would change.";
+      await io.stderr.write(`\n${next}${isEmpty(survey) ? ` ${nothingFound(survey).hint}` : ""}\n`);
     }
   },
 });
 
-function isKnownOrigin(name: string): boolean {
-  return name === "claudikins" || /[\\/]/.test(name);
-}
-
-/** Asks about each name that stands for several servers. Throws USAGE where nobody can be asked. */
-async function settle(inventory: Inventory, io: Io, json: boolean): Promise<void> {
-  const { conflicts } = inventory;
-  const mask = maskOf(conflicts.flatMap(({ choices }) => choices.map(({ entry }) => entry)));
-  if (conflicts.length > 0 && (json || !canAsk(io))) {
-    const lines = conflicts.flatMap((conflict) => [
-      `  ${conflict.name}`,
-      ...choiceTexts(conflict, mask).map((text) => `    ${text}`),
-    ]);
-    const what = conflicts.length === 1 ? "A name stands" : `${conflicts.length} names stand`;
-    const first = conflicts[0]?.choices.at(-1)?.from[0];
-    throw new ClaudikinsError("USAGE", `${what} for different servers:\n${lines.join("\n")}`, {
-      hint: `Say whose counts, for example --prefer ${first?.folder ?? first?.host}, or keep them all: --keep-both. Nothing was changed.`,
-    });
-  }
-  for (const conflict of conflicts.splice(0)) {
-    const { name, choices } = conflict;
-    const texts = [...choiceTexts(conflict, mask), "all of them, under different names"];
-    const chosen = choices[await choose(io, `${name} stands for different servers:`, texts)];
-    if (chosen) inventory.servers.push({ name, ...chosen });
-    else settleBoth(inventory, conflict);
-  }
-}
-
 /** What was done is done; yet not all of it could be. */
-function failureOf({ found }: Inventory, { refused }: SwitchPlan, written: Applied[]): ClaudikinsError | undefined {
+function failureOf({ found }: Survey, plans: SwitchPlan[], written: Applied[]): ClaudikinsError | undefined {
+  const refused = plans.flatMap((plan) => plan.refused);
   const errors = [...found.problems, ...refused, ...written].flatMap(({ error }) => error ?? []);
   const [first] = errors;
   if (!first) return undefined;
   const rest = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
-  return new ClaudikinsError(first.code, `Not every host was switched over: ${first.message}${rest}`, {
+  return new ClaudikinsError(first.code, `Some agents' settings were not changed: ${first.message}${rest}`, {
     hint: first.hint,
   });
-}
-
-function hostsJson({ plans, refused }: SwitchPlan, written: Applied[], isDry: boolean): object[] {
-  const notPlanned = refused.map(({ error, ...file }) => ({ ...file, result: "failed", error: error.message }));
-  const planned = plans.map(({ found }) => {
-    const done = written.find(({ file }) => file === found.file.path);
-    const result = done ? (done.error ? "failed" : "rewired") : isDry ? "would be rewired" : "not rewired";
-    return {
-      host: found.host.name,
-      file: found.file.path,
-      result,
-      ...(done?.error ? { error: done.error.message } : {}),
-    };
-  });
-  return [...planned, ...notPlanned];
 }

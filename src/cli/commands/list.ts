@@ -29,16 +29,16 @@ const serversShape = named(
         "host?": text,
         "description?": text,
         state: oneOf("idle", "starting", "ready", "needs", "signed out", "broken"),
-        "variables?": about("Those that it needs", texts),
+        "variables?": about("Variables that are not set", texts),
         "since?": time,
         "startMs?": number,
         "pid?": number,
         "code?": text,
         "why?": text,
         "hint?": text,
-        "failures?": about("In a row", number),
+        "failures?": about("Consecutive failures", number),
         "retryAt?": time,
-        "tools?": about("As many as the registry knows and the config allows", number),
+        "tools?": about("Number of known tools that the config allows", number),
         "denied?": number,
         "askedAt?": time,
         "memoryBytes?": number,
@@ -59,12 +59,12 @@ const toolsShape = named(
           server: text,
           name: text,
           description: text,
-          "signature?": about("With --detailed, as the example", text),
+          "signature?": about("With --detailed", text),
           "example?": text,
         }),
       ),
       missing: about(
-        "Why the tools of other servers are not among them",
+        "Servers whose tools could not be listed, and why",
         list(record({ server: text, code: text, message: text, "hint?": text })),
       ),
     }),
@@ -75,23 +75,24 @@ const listShape = either(serversShape, toolsShape);
 
 export default command({
   name: "list",
-  description: "Show the configured servers: state, tools, description. Starts none, unless --check is given.",
+  description:
+    "List the configured servers with their state, tools and description. No server is started unless you add --check.",
   args: {
     what: {
       type: "positional",
       required: false,
-      description: "servers, or tools: a line for each",
+      description: "What to list: servers (default) or tools",
       choices: ["servers", "tools"],
     },
     server: {
       type: "positional",
       required: false,
-      description: "Only the tools of these servers",
+      description: "With tools: list only the tools of these servers",
       complete: "server",
       ...several,
     },
-    detailed: { type: "boolean", description: "Of tools: how to call them, too" },
-    check: { type: "boolean", description: "Start every server, ask it for its tools, and say which ones fail" },
+    detailed: { type: "boolean", description: "With tools: also show how to call each tool" },
+    check: { type: "boolean", description: "Start every server, fetch its tools, and report failures" },
     ...trustArgs,
     ...commonArgs,
   },
@@ -107,20 +108,24 @@ export default command({
     const [named] = all("server");
     const { what = "servers" } = args;
     if (what !== "servers" && what !== "tools") {
-      throw new ClaudikinsError("USAGE", `list shows servers or tools, got "${what}"`, {
-        hint: didYouMean(what, ["servers", "tools"]) ?? `The tools of a server: claudikins list tools ${what}`,
+      throw new ClaudikinsError("USAGE", `list takes servers or tools; got "${what}"`, {
+        hint: didYouMean(what, ["servers", "tools"]) ?? `To list the tools of a server: claudikins list tools ${what}`,
       });
     }
     if (what === "tools") {
-      if (args.check) throw new ClaudikinsError("USAGE", "--check is for servers: claudikins list --check");
+      if (args.check) throw new ClaudikinsError("USAGE", "--check works only with servers: claudikins list --check");
       const { detailed = false, json = false } = args;
       const { writeToolList } = await import("../tool-list.ts");
       return writeToolList({ servers: all("server"), detailed, json, flags: args }, io);
     }
     if (args.detailed || named !== undefined) {
-      throw new ClaudikinsError("USAGE", `${named === undefined ? "--detailed" : `"${named}"`} is for tools`, {
-        hint: `claudikins list tools ${named ?? "--detailed"}`,
-      });
+      throw new ClaudikinsError(
+        "USAGE",
+        `${named === undefined ? "--detailed" : `"${named}"`} works only with list tools`,
+        {
+          hint: `Run claudikins list tools ${named ?? "--detailed"}`,
+        },
+      );
     }
     await using toolbox = await openToolbox(io, args);
     const { origin } = toolbox.config;
@@ -132,7 +137,7 @@ export default command({
       else await io.stdout.write(`${JSON.stringify(list)}\n`);
       return failure?.exitCode ?? 0;
     }
-    if (origin.kind === "demo") await io.stderr.write("No config file: this is the built-in demo.\n\n");
+    if (origin.kind === "demo") await io.stderr.write("No config file: using the built-in demo server.\n\n");
     if (servers.length === 0) await io.stderr.write("The config has no servers.\n");
     else await io.stdout.write(serverTable(servers, args.check === true, io.stdout.columns));
     const colours = hasColours(io.stderr, io);

@@ -1,4 +1,5 @@
 /** `claudikins logs`: what servers wrote on stderr, when they were started and how they ended. */
+
 import { discoverConfig } from "../../config/discover.ts";
 import { type Config, loadConfig } from "../../config/load.ts";
 import { logsFolder } from "../../config/locations.ts";
@@ -13,6 +14,7 @@ import { cyan, dim, hasColours, paint, red } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { parseCount } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { defaultLines, logFlags, maxLines } from "../log-flags.ts";
 import { about, either, list, named, nothing, number, oneOf, record, text, texts, yesOrNo } from "../shapes.ts";
 import { table } from "../table.ts";
 
@@ -29,7 +31,7 @@ const lineShape = named(
 );
 
 const logsShape = either(
-  named("Log", about("Of one server", record({ ...owner, path: text, lines: list(lineShape) }))),
+  named("Log", about("The log of one server", record({ ...owner, path: text, lines: list(lineShape) }))),
   lineShape,
   named(
     "Logs",
@@ -49,26 +51,25 @@ const logsShape = either(
     ),
   ),
   named("Place", about("With --path", record({ path: text }))),
-  named("Cleared", about("With --clear: of which servers", record({ cleared: texts }))),
+  named("Cleared", about("With --clear: servers whose logs were deleted", record({ cleared: texts }))),
 );
-
-const defaultLines = 50;
-const maxLines = 1_000_000;
 
 export default command({
   name: "logs",
   description:
-    "Show what a server wrote on stderr, when it was started and how it ended; without a server, which logs there are.",
+    "Show what a server wrote to stderr, when it was started and how it ended. Without a server, list the logs.",
   args: {
-    server: { type: "positional", required: false, description: "Whose log", complete: "server" },
-    lines: { type: "string", alias: "n", valueHint: "n", description: `The last so many lines (${defaultLines})` },
-    follow: { type: "boolean", alias: "f", description: "Go on with what is added, until Ctrl-C" },
-    since: { type: "string", valueHint: "time", description: "Only what is younger: 30s, 10m, 2h or 3d" },
-    path: { type: "boolean", description: "Print where the log is" },
-    clear: { type: "boolean", description: "Remove the log; without a server, those of all servers of the config" },
-    all: { type: "boolean", description: "Without a server: the logs of all configs" },
+    server: { type: "positional", required: false, description: "Server whose log to show", complete: "server" },
+    ...logFlags,
+    since: { type: "string", valueHint: "time", description: "Show only lines newer than this: 30s, 10m, 2h or 3d" },
+    path: { type: "boolean", description: "Print the path of the log" },
+    clear: { type: "boolean", description: "Delete the log; without a server, the logs of all servers in the config" },
+    all: {
+      type: "boolean",
+      description: "Without a server: list the logs of all configs, and of servers that are in none",
+    },
     ...commonArgs,
-    json: { type: "boolean", description: "Print one JSON document and nothing else; with --follow one a line" },
+    json: { type: "boolean", description: "Print one JSON document and nothing else; with --follow, one per line" },
   },
   examples: ["claudikins logs", "claudikins logs github --follow", "claudikins logs github --since 10m --json"],
   json: logsShape,
@@ -106,12 +107,12 @@ function checkTogether(args: Args): void {
   const alone = given.find((name) => name === "path" || name === "clear");
   const other = given.find((name) => name !== alone);
   if (alone !== undefined && other !== undefined) {
-    throw new ClaudikinsError("USAGE", `--${alone} shows no lines: not with --${other}`);
+    throw new ClaudikinsError("USAGE", `--${alone} cannot be used with --${other}`);
   }
   if (args.server !== undefined && args.all) throw new ClaudikinsError("USAGE", "Give a server or --all, not both");
   const ofOne = given.find((name) => name !== "clear" && name !== "all");
   if (args.server === undefined && ofOne !== undefined) {
-    throw new ClaudikinsError("USAGE", `--${ofOne} needs a server`, { hint: "Which ones have a log: claudikins logs" });
+    throw new ClaudikinsError("USAGE", `--${ofOne} needs a server`, { hint: "To list the logs: claudikins logs" });
   }
 }
 
@@ -160,29 +161,38 @@ class Logs {
     const configured = [...((await this.#config())?.servers.keys() ?? [])];
     if (configured.includes(server)) return { ...chosen, isThere: false };
     const known = [...new Set([...names, ...configured])];
-    throw new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${server}", and there is no log of one`, {
-      hint: didYouMean(server, known) ?? (known.length > 0 ? `There are: ${known.join(", ")}` : undefined),
+    throw new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${server}", and no log has that name`, {
+      hint: didYouMean(server, known) ?? (known.length > 0 ? `Known servers: ${known.join(", ")}` : undefined),
     });
   }
 
   async whyEmpty({ server, isThere }: Chosen, since: string | undefined): Promise<string> {
-    if (isThere) return since === undefined ? `The log of ${server} is empty.` : `Nothing was logged within ${since}.`;
+    if (isThere)
+      return since === undefined ? `The log of ${server} is empty.` : `Nothing was logged in the last ${since}.`;
     return (await this.#config())?.logs === false
-      ? 'Nothing is kept: the config has "logs": false.'
-      : `Nothing was logged of ${server} yet: its log begins when it is started.`;
+      ? 'Logging is off: the config has "logs": false.'
+      : `${server} has no log yet: the log is created when the server starts.`;
   }
 
   async list({ all, json }: Args): Promise<number> {
-    const found = this.#found(all);
     const configured = (await this.#config())?.servers;
+    const every = this.#found(all);
+    // A server that could not be added, or was removed, has left its log behind.
+    const found = every.filter(({ server }) => all || !configured || configured.has(server));
     const logs = found.map(({ lastAt, ...log }) => ({
       ...log,
       lastAt: new Date(lastAt).toISOString(),
       isConfigured: log.config === this.#owner ? configured?.has(log.server) : undefined,
     }));
     if (json) return print(this.#io, `${JSON.stringify({ logs })}\n`);
+    const others = every.length - found.length;
+    if (others > 0 && !json) {
+      const what = others === 1 ? "1 more log" : `${others} more logs`;
+      await this.#io.stderr.write(`note: ${what} of servers that are not in the config: claudikins logs --all\n`);
+    }
     if (found.length === 0) {
-      await this.#io.stderr.write("No server has a log yet: one begins when a server is started.\n");
+      if (others > 0) return 0;
+      await this.#io.stderr.write("There are no logs yet: a log is created when a server starts.\n");
       return 0;
     }
     const head = ["server", "last line", "size", ...(all ? ["config"] : [])];
@@ -204,7 +214,9 @@ class Logs {
     );
     const cleared = found.map(({ server }) => server);
     if (json) return print(this.#io, `${JSON.stringify({ cleared })}\n`);
-    await this.#io.stderr.write(cleared.length > 0 ? `Removed: ${cleared.join(", ")}\n` : "There was no log.\n");
+    await this.#io.stderr.write(
+      cleared.length > 0 ? `Deleted the logs of: ${cleared.join(", ")}\n` : "There were no logs to delete.\n",
+    );
     return 0;
   }
 }

@@ -5,13 +5,13 @@ import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import {
   type ConfigFile,
   configAsText,
+  noSuchServer,
   openConfigFile,
   withoutServer,
   writeConfigFile,
 } from "../../flows/config-file.ts";
 import { logout, standings } from "../../flows/sign-ins.ts";
 import { isTrustedFile, keepTrust } from "../../flows/trust/keep-trust.ts";
-import { didYouMean } from "../../near-names.ts";
 import { command, commonArgs } from "../command.ts";
 import { openCredentials } from "../credentials.ts";
 import { several } from "../flags.ts";
@@ -23,11 +23,12 @@ import { about, list, record, text, yesOrNo } from "../shapes.ts";
 
 export default command({
   name: "remove",
-  description: "Take servers out of claudikins.json, with their generated files. Its comments and its formatting stay.",
+  description:
+    "Remove servers from claudikins.json, and delete their generated files. The file keeps its comments and formatting.",
   args: {
-    names: { type: "positional", description: "Their names in the config", complete: "entry", ...several },
-    logout: { type: "boolean", description: "Give up their sign-ins as well, without asking" },
-    user: { type: "boolean", description: "Of the user's config, whatever this project has" },
+    names: { type: "positional", description: "Names of the servers in the config", complete: "entry", ...several },
+    logout: { type: "boolean", description: "Also sign out of the servers, without asking" },
+    user: { type: "boolean", description: "Remove the servers from your own config, even inside a project" },
     config: commonArgs.config,
     json: commonArgs.json,
   },
@@ -35,14 +36,17 @@ export default command({
   json: record({
     config: text,
     removed: list(
-      record({ server: text, "signedOut?": about("Of those with a sign-in: whether it is given up", yesOrNo) }),
+      record({
+        server: text,
+        "signedOut?": about("For a server you were signed in to: whether you were signed out", yesOrNo),
+      }),
     ),
   }),
   async run(args, io, all) {
-    if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Give --user or --config, not both");
+    if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
     const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
     const names = [...new Set(all("names"))];
-    for (const name of names) if (!configFile.entries.has(name)) throw unknown(name, configFile);
+    for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
     const isTrusted = await isTrustedFile(configFile, io.env);
     const isUsable = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });
     // Before: what has no entry cannot be signed out of. A config that nobody trusts names folders and addresses at will.
@@ -61,25 +65,13 @@ export default command({
       for (const { server } of removed) await io.stdout.write(`Removed ${server} from ${configFile.file}\n`);
       for (const [server, isOut] of signedOut) {
         await io.stderr.write(
-          isOut ? `Signed out of ${server}\n` : `The sign-in to ${server} is kept: --logout gives it up\n`,
+          isOut ? `Signed out of ${server}\n` : `The sign-in to ${server} was kept; --logout removes it\n`,
         );
       }
     }
     return 0;
   },
 });
-
-/** Throws SERVER_NOT_FOUND before anything is removed. */
-function unknown(name: string, { entries, file }: ConfigFile): ClaudikinsError {
-  const names = [...entries.keys()];
-  const there =
-    names.length === 0
-      ? "It has none."
-      : `There are: ${names.slice(0, 20).join(", ")}${names.length > 20 ? " …" : ""}.`;
-  return new ClaudikinsError("SERVER_NOT_FOUND", `${file} has no server called "${name}"`, {
-    hint: [didYouMean(name, names), there].filter(Boolean).join(" "),
-  });
-}
 
 /** By server, whether the sign-in is given up; those that have one. A config that is wrong elsewhere has none that are known. */
 async function signOut(
@@ -98,7 +90,7 @@ async function signOut(
   for (const { server: name, state } of standings(servers, credentials)) {
     if (state !== "signed in" && state !== "expired") continue;
     const server = servers.find((each) => each.name === name)!;
-    const isWanted = wanted || (!json && canAsk(io) && (await confirm(io, `Give up the sign-in to ${name} as well?`)));
+    const isWanted = wanted || (!json && canAsk(io) && (await confirm(io, `Sign out of ${name} as well?`)));
     const signedOut = isWanted ? logout([server], credentials, io.interrupted) : undefined;
     if (signedOut) await saying(io.stderr, `Signing out of ${name}`, signedOut);
     done.set(name, isWanted === true);
@@ -112,6 +104,6 @@ async function removeFiles(configFile: ConfigFile, text: string, io: Io): Promis
     await using toolbox = await toolboxOf(await configAsText(configFile, text, io.env), io, { cwd: io.cwd });
     if (toolbox.index.servers.length > 0) await toolbox.prune();
   } catch (thrown) {
-    await io.stderr.write(`warning: the generated files are still there: ${toClaudikinsError(thrown).message}\n`);
+    await io.stderr.write(`warning: the generated files were not deleted: ${toClaudikinsError(thrown).message}\n`);
   }
 }

@@ -1,4 +1,4 @@
-/** `claudikins restore`: gives the hosts back the files that they had before `init`. */
+/** `claudikins restore`: gives the agents back the files that they had before `init`. */
 import { ClaudikinsError } from "../../errors.ts";
 import { type Restored, restore } from "../../flows/hosts/restore.ts";
 import { maskOf } from "../../flows/hosts/secrets.ts";
@@ -16,31 +16,32 @@ const files = list(
     host: text,
     file: text,
     result: oneOf("restored", "servers restored", "as it was", "changed since", "failed"),
-    "diff?": about("What would be written, with --dry-run or over a file that has changed since", text),
+    "diff?": about("The pending change: with --dry-run, or if the file has changed since", text),
     "error?": text,
   }),
 );
 
 export default command({
   name: "restore",
-  description: "Undo what init did to the files of hosts, to the byte. claudikins.json stays as it is.",
+  description:
+    "Undo what init did to your agents' settings files. A file is restored byte for byte. If the agent has changed other settings in the file since, only the servers are restored. claudikins.json is not changed.",
   args: {
     host: {
       type: "string",
       valueHint: "name",
-      description: "Only this host (repeatable)",
+      description: "Restore only this agent (repeatable)",
       choices: hostNames,
       ...repeatable,
     },
     "servers-only": {
       type: "boolean",
-      description: "Where a file has changed since: put its servers back, and leave all else as it is now",
+      description: "Restore the servers even if a file's servers have changed since; added servers are kept",
     },
     force: {
       type: "boolean",
-      description: "Where a file has changed since: put the old one in its place all the same",
+      description: "Replace files with the originals even if they have changed since",
     },
-    "dry-run": { type: "boolean", description: "Show what would change, line by line, and write nothing" },
+    "dry-run": { type: "boolean", description: "Show the changes as a diff, and write nothing" },
     json: commonArgs.json,
   },
   examples: ["claudikins restore", "claudikins restore --host cursor", "claudikins restore --servers-only"],
@@ -48,7 +49,7 @@ export default command({
   jsonFailure: { "files?": files },
   async run(args, io, all) {
     if (args.force && args["servers-only"]) {
-      throw new ClaudikinsError("USAGE", "Give --force or --servers-only, not both");
+      throw new ClaudikinsError("USAGE", "Use --force or --servers-only, not both");
     }
     const named = all("host");
     const hosts = chosenHosts(named).map(({ name }) => name);
@@ -71,7 +72,7 @@ export default command({
       else await io.stdout.write(`${JSON.stringify({ files })}\n`);
       return failure?.exitCode ?? 0;
     }
-    if (restored.length === 0) await io.stderr.write("Nothing to undo: no host is rewired.\n");
+    if (restored.length === 0) await io.stderr.write("Nothing to undo: init has no changes on record.\n");
     for (const one of restored) await tell(one, args["dry-run"] === true, io);
     if (failure) await io.stderr.write(`\n${errorText(failure, hasColours(io.stderr, io))}`);
     return failure?.exitCode ?? 0;
@@ -84,9 +85,16 @@ async function tell(one: Restored, isDry: boolean, io: Io): Promise<void> {
   const diff = diffOf(one, isDry, hasColours(io.stdout, io));
   if (diff) await io.stdout.write(diff);
   if (isDry && diff) return;
-  const what = { restored: "Restored", "servers restored": "Put the servers back of", "as it was": "Was not changed:" };
-  if (result === "changed since") await io.stderr.write(`${host} has changed since: ${file}\n`);
-  else if (result !== "failed") await io.stdout.write(`${what[result]} ${host}: ${file}\n`);
+  const what = {
+    restored: "Restored",
+    "servers restored": "Restored the servers of",
+    "as it was": "Nothing to restore for",
+  };
+  if (result === "changed since") await io.stderr.write(`${host} has changed since init: ${file}\n`);
+  else if (result !== "failed") {
+    const kept = result === "servers restored" ? " (other changes in the file were kept)" : "";
+    await io.stdout.write(`${what[result]} ${host}: ${file}${kept}\n`);
+  }
 }
 
 /** Of what is not done, without secrets. */
@@ -106,7 +114,11 @@ function failureOf(restored: Restored[]): ClaudikinsError | undefined {
   const changed = restored.filter(({ result }) => result === "changed since");
   if (changed.length === 0) return undefined;
   const files = changed.map(({ file }) => file).join(" and ");
-  return new ClaudikinsError("CONFIG_INVALID", `Changed since claudikins wrote it, and left as it is: ${files}`, {
-    hint: "To put only its servers back: claudikins restore --servers-only. To put the old file in its place: claudikins restore --force",
-  });
+  return new ClaudikinsError(
+    "CONFIG_INVALID",
+    `The servers have changed since init, so nothing was restored in ${files}`,
+    {
+      hint: "To add the original servers to the current ones: claudikins restore --servers-only. To bring back the original file: claudikins restore --force",
+    },
+  );
 }

@@ -28,6 +28,7 @@ import {
 } from "../shapes.ts";
 import { chosenLlm } from "../task-model.ts";
 import { writeTask } from "../task-report.ts";
+import { terminalHost } from "../terminal-host.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
 const step = record({
@@ -66,21 +67,24 @@ const failed = {
 
 export default command({
   name: "run",
-  description: "Do a task that is said in words: a small model picks one tool and its arguments, and it is called.",
+  description: "Run a task given in words: a small model picks one tool and its arguments, and claudikins calls it.",
   args: {
     task: {
       type: "positional",
       required: true,
-      description: "What to do, or - to read it from standard input",
+      description: "The task, or - to read it from standard input",
       ...several,
     },
-    "dry-run": { type: "boolean", description: "Show what would be called, and how it was found; call nothing" },
+    "dry-run": {
+      type: "boolean",
+      description: "Show which call would be made and how it was chosen, without making it",
+    },
     model: {
       type: "string",
       valueHint: "name",
-      description: "Another model of the configured endpoint; or preset/model, where none is configured",
+      description: "Another model of the configured endpoint, or preset/model if none is configured",
     },
-    timeout: { type: "string", valueHint: "time", description: "Give up after this time, for example 5s or 2m" },
+    timeout: { type: "string", valueHint: "time", description: "Give up after this time, such as 5s or 2m" },
     ...daemonArgs,
     ...trustArgs,
     ...commonArgs,
@@ -95,7 +99,7 @@ export default command({
     `claudikins run --dry-run "refund order ord_00042"`,
     `claudikins run "list the three latest paid orders" --json`,
     `echo "how much did we sell in March 2025?" | claudikins run -`,
-    `claudikins run --model cerebras/gpt-oss-120b "which products are low in stock?"`,
+    `claudikins run --model cerebras/gpt-oss-120b "what is low in stock?"`,
   ],
   async run(args, io, all) {
     const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
@@ -111,20 +115,22 @@ export default command({
     const activity = new Activity(io.stderr);
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;
+    toolbox.pool.host = terminalHost(asker, io);
     const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
     const options: TaskOptions = {
       task,
       dryRun: args["dry-run"] === true,
       signal: timeout ? AbortSignal.any([io.interrupted, timeout]) : io.interrupted,
       onProgress: activity.onProgress,
-      askForMissing: asker && ((message, schema) => askAtTerminal(message, schema, activity, withLines(io, asker))),
+      askForMissing: asker && ((message, schema) => askAtTerminal(message, schema, activity, asker.linesFor(io))),
     };
     const outcome = await runTask(options, model, toolbox).finally(() => activity.end());
     if (!outcome.success && timeout?.aborted && !io.interrupted.aborted) {
-      const message = `The task was not done within ${args.timeout}`;
-      outcome.error = { type: "CALL_TIMEOUT", message, suggestion: "Give it longer: --timeout 2m" };
+      const message = `The task did not finish within ${args.timeout}`;
+      outcome.error = { type: "CALL_TIMEOUT", message, suggestion: "Allow more time: --timeout 2m" };
     }
-    return writeTask(outcome, { json: args.json === true, colours: hasColours(io.stderr, io) }, io);
+    const { workspace } = toolbox.config.folders;
+    return writeTask(outcome, { json: args.json === true, colours: hasColours(io.stderr, io), workspace }, io);
   },
 });
 
@@ -132,14 +138,9 @@ async function taskOf(words: string[], io: Io): Promise<string> {
   const text = words.length === 1 && words[0] === "-" ? await io.stdin.text() : words.join(" ");
   if (text.trim() !== "") return text;
   throw new ClaudikinsError("USAGE", "The task is empty", {
-    hint: 'Say in a sentence what is to be done: claudikins run "list the open orders"',
+    hint: 'Describe the task in a sentence: claudikins run "list the open orders"',
   });
 }
-
-const withLines = (io: Io, asker: TerminalAsker): Io => ({
-  ...io,
-  stdin: { ...io.stdin, line: (options) => asker.line(options) },
-});
 
 /** As `call --interactive` does. Who types no answer closes the form. */
 async function askAtTerminal(message: string, schema: object, activity: Activity, io: Io): Promise<FilledForm> {

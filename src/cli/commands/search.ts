@@ -1,4 +1,4 @@
-/** `claudikins search`: finds tools by words, from the registry alone. */
+/** `claudikins search`: finds tools by words in the registry; servers are asked only where it has no tools at all. */
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import { type SearchResult, search } from "../../flows/search.ts";
 import { type Detail, details, fullTool, notCallable, overview } from "../../flows/search-answer.ts";
@@ -7,25 +7,27 @@ import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { parseChoice, parseCount } from "../flags.ts";
 import { foundText, nothingText, searchShape } from "../found-text.ts";
-import type { Output } from "../io.ts";
+import type { Io, Output } from "../io.ts";
+import { Progress } from "../progress.ts";
 import { openToolbox } from "../session.ts";
 import { countMark } from "../shell-count.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "search",
-  description: "Find tools by what they do. Reads the registry that gen wrote; starts no server.",
+  description:
+    "Find tools by what they do. The search reads the registry; if it has no tools yet, they are fetched from the servers first.",
   args: {
     query: {
       type: "positional",
       required: true,
-      description: "What the tool should do, in your own words; - reads a query a line",
+      description: "What the tool should do, in your own words; - reads one query per line",
     },
-    limit: { type: "string", valueHint: "n", description: "At most this many tools (default 5)" },
+    limit: { type: "string", valueHint: "n", description: "Maximum number of tools to show (default 5)" },
     detail: {
       type: "string",
-      valueHint: details.join("|"),
-      description: "How much of each tool (default signatures); full is JSON, with schemas",
+      valueHint: "level",
+      description: "What to show of each tool: names, signatures (default) or full (JSON with schemas)",
       choices: details,
     },
     ...trustArgs,
@@ -43,12 +45,13 @@ export default command({
     const detail = args.detail === undefined ? "signatures" : parseChoice(args.detail, "--detail", details);
     if (args.query.trim() === "") throw new ClaudikinsError("USAGE", "The query is empty");
     if (args.query === "-" && !args.json) {
-      throw new ClaudikinsError("USAGE", "Several queries are answered as JSON, a line each", {
+      throw new ClaudikinsError("USAGE", "Queries from standard input are answered as JSON, so --json is required", {
         hint: "claudikins search --json - < queries.txt",
       });
     }
     await using toolbox = await openToolbox(io, args);
     countMark(toolbox, args.query);
+    await askFirst(toolbox, io, args.json === true);
     if (args.query === "-") {
       for (const line of (await io.stdin.text()).split("\n")) {
         if (line.trim() === "") continue;
@@ -56,7 +59,7 @@ export default command({
       }
       return 0;
     }
-    const result = find(args.query, limit, toolbox);
+    const result = search(args.query, limit, toolbox);
     if (args.json) {
       await io.stdout.write(`${JSON.stringify({ ...result, tools: detailed(result, detail, toolbox) })}\n`);
       return 0;
@@ -84,35 +87,49 @@ function detailed({ tools }: SearchResult, detail: Detail, toolbox: Toolbox): ob
 /** Each with the command that repairs it. */
 async function writeProblems(result: SearchResult, toolbox: Toolbox, stderr: Output): Promise<void> {
   for (const [name, problem] of notCallable(result, toolbox)) {
-    await stderr.write(`Not callable now: ${name} (${problem})\n`);
+    await stderr.write(`Not available now: ${name} (${problem})\n`);
   }
   if (result.outdated.length > 0) {
     await stderr.write(
-      `Perhaps outdated, since their config has changed: ${result.outdated.join(", ")} (run claudikins gen)\n`,
+      `Possibly outdated, because their config has changed: ${result.outdated.join(", ")} (run claudikins gen)\n`,
     );
   }
   if (result.notIndexed.length > 0) {
     await stderr.write(
-      `Not searched, since their tools are not known yet: ${result.notIndexed.join(", ")} (run claudikins gen)\n`,
+      `Not searched, because their tools are not known yet: ${result.notIndexed.join(", ")} (run claudikins gen)\n`,
     );
   }
 }
 
-/** Throws REGISTRY_INVALID where there is nothing to search. */
-function find(query: string, limit: number, toolbox: Toolbox): SearchResult {
-  const result = search(query, limit, toolbox);
-  if (result.searched === 0 && result.notIndexed.length > 0) {
-    throw new ClaudikinsError("REGISTRY_INVALID", "No tools are known yet", {
-      hint: "Ask the servers for them once: claudikins gen",
-    });
-  }
-  return result;
+/** Before the first search of all. Throws the error of a server where none of them has answered, and CANCELLED. */
+async function askFirst(toolbox: Toolbox, { stderr, interrupted }: Io, json: boolean): Promise<void> {
+  const { searched, notIndexed } = search("tools", 1, toolbox);
+  if (searched > 0 || notIndexed.length === 0) return;
+  const { generate } = await import("../../flows/generate.ts");
+  const progress = new Progress(json ? undefined : stderr, "servers", notIndexed.length);
+  const onServer = (server: string) => progress.advance(server);
+  const report = await generate(toolbox, { only: notIndexed, signal: interrupted, onServer }).finally(() =>
+    progress.end(),
+  );
+  if (interrupted.aborted) throw new ClaudikinsError("CANCELLED", "The search was cancelled");
+  const failed = report.servers.flatMap(({ server, problem }) => (problem ? [{ server, problem }] : []));
+  const [first] = failed;
+  if (!first || failed.length < report.servers.length) return;
+  const { code, message, hint } = first.problem;
+  if (failed.length === 1) throw new ClaudikinsError(code, message, { hint });
+  throw new ClaudikinsError(
+    code,
+    `None of the ${failed.length} configured servers answered, so there are no tools to search`,
+    {
+      hint: `To see why each one failed: claudikins gen. The first error: ${message.split("\n")[0]}`,
+    },
+  );
 }
 
 /** One of several: a query that is wrong by itself keeps none of the others from its answer. */
 function answerTo(query: string, { limit, detail }: { limit: number; detail: Detail }, toolbox: Toolbox): object {
   try {
-    return { query, tools: detailed(find(query, limit, toolbox), detail, toolbox) };
+    return { query, tools: detailed(search(query, limit, toolbox), detail, toolbox) };
   } catch (thrown) {
     const error = toClaudikinsError(thrown);
     if (error.code !== "SERVER_NOT_FOUND") throw error;

@@ -2,6 +2,7 @@
 import { modes, prefixes } from "../../config/defaults.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { toClaudikinsError } from "../../errors.ts";
+import { ConfigReload, configMark } from "../../flows/config-reload.ts";
 import type { LockedOptions } from "../../flows/locked-toolbox.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
 import { openLog } from "../../log.ts";
@@ -16,12 +17,12 @@ import { recordArgs, recordTo } from "../record-flag.ts";
 import { openToolbox } from "../session.ts";
 import { record, text } from "../shapes.ts";
 import { guardSignals } from "../signal-guard/guard.ts";
-import { trustArgs } from "../trust-prompt.ts";
+import { openConfig, trustArgs } from "../trust-prompt.ts";
 
 export default command({
   name: "serve",
   description:
-    "Speak MCP on stdin and stdout, or over HTTP. Offers search_tools and execute_code over all configured servers.",
+    "Run the MCP server that agents connect to, on stdin and stdout or over HTTP. It offers search_tools and execute_code over all configured servers.",
   args: {
     ...httpArgs,
     ...recordArgs,
@@ -31,18 +32,19 @@ export default command({
     mode: {
       type: "string",
       valueHint: "mode",
-      description: "What hosts get: code (two tools), direct (the servers' own) or auto (direct while they are few)",
+      description:
+        "What agents see: code (two tools), direct (the servers' own tools) or auto (direct if there are few tools)",
       choices: modes,
     },
     prefix: {
       type: "string",
       valueHint: "when",
-      description: "Names with their server's before them, in direct mode: never, on-collision or always",
+      description: "When tool names start with the server's name in direct mode: never, on-collision or always",
       choices: prefixes,
     },
     json: {
       type: "boolean",
-      description: "With --http: print the address, and where its token is, as one JSON document",
+      description: "With --http: print the address and the token's file as one JSON document",
     },
   },
   examples: [
@@ -59,12 +61,15 @@ export default command({
     const prefix = args.prefix === undefined ? undefined : parseChoice(args.prefix, "--prefix", prefixes);
     if (choice) takeMoreSockets(io);
     // On stdin is the host, also where it is a terminal: nobody can be asked there.
+    const place = { flag: args.config, cwd: io.cwd, env: io.env };
     const openAs = async (asks: boolean) => {
+      const mark = configMark(place);
       const opened = await openToolbox(io, args, { sharing: "host", asks });
       const { config } = opened;
       config.mode = mode ?? config.mode;
       config.prefix = prefix ?? config.prefix;
       await recordTo(opened, "serve", args, io);
+      opened.reload = new ConfigReload(opened, { choice: place, load: () => openConfig(args, io, false) }, mark);
       return opened;
     };
     await using toolbox = await openAs(choice !== undefined).catch((error) =>
@@ -73,12 +78,19 @@ export default command({
     using _guard = guardSignals(toolbox.log);
     if (choice) await serveHttp(toolbox, choice, args.json === true, io);
     else {
+      if (io.stdin.isTerminal) await io.stderr.write(waitingText);
       const { serveStdio } = await import("../../server/stdio.ts");
       await serveStdio(toolbox, io.interrupted);
     }
     return 0;
   },
 });
+
+/** For a person who has started it by hand. */
+const waitingText = `Waiting for an agent that speaks MCP on stdin and stdout.
+Agents start this command themselves. To set up your agents: claudikins init.
+To serve over HTTP: claudikins serve --http 4600. To stop: Ctrl-C.
+`;
 
 /** The host is answered, too, where the config is not trusted yet. Throws every other error. */
 async function lockedToolbox(
@@ -113,19 +125,19 @@ async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io
   await interruption(io);
   const { running } = door;
   if (running > 0 && !json) {
-    const calls = running === 1 ? "1 call runs" : `${running} calls run`;
-    await io.stderr.write(`${calls}: waiting for ${choice.graceMs / 1_000} s at most (a second signal does not)\n`);
+    const calls = running === 1 ? "1 call is running" : `${running} calls are running`;
+    await io.stderr.write(`${calls}: waiting up to ${choice.graceMs / 1_000} s (send a second signal to stop now)\n`);
   }
   await door.close(choice.graceMs);
 }
 
 /** Says who can call and how. A new token is printed once, and only to a terminal: stderr may be a log. */
 function accessText({ isOpen }: HttpChoice, kept: KeptToken | undefined, isTerminal: boolean): string {
-  if (isOpen) return "warning: there is no token: everybody who can reach this address can call all your servers\n";
+  if (isOpen) return "warning: no token is required: anyone who can reach this address can call all your servers\n";
   if (!kept) return "";
   const { token, file, isNew } = kept;
-  const shown = isNew && isTerminal ? `The token, which is shown this once: ${token}\n` : "";
-  return `${shown}Callers must send the header "Authorization: Bearer TOKEN"; the token is in ${file}\n`;
+  const shown = isNew && isTerminal ? `Token, shown only once: ${token}\n` : "";
+  return `${shown}Callers must send the header "Authorization: Bearer TOKEN". The token is in ${file}\n`;
 }
 
 function interruption({ interrupted }: Io): Promise<void> {

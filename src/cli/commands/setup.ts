@@ -24,7 +24,7 @@ const path = { path: text, result, "problem?": problem };
 const stepShape = named(
   "Step",
   about(
-    "What was to do; with --dry-run what is",
+    "A step that was taken; with --dry-run, a step that would be taken",
     either(
       record({ step: oneOf("folder"), name: oneOf("registry", "workspace"), ...path }),
       record({ step: oneOf("tools"), server: text, result, "tools?": number, "problem?": problem }),
@@ -36,15 +36,15 @@ const stepShape = named(
 export default command({
   name: "setup",
   description:
-    "Make the folders, ask servers whose tools are not known, make generated files executable, write the skill when you want it, and say what doctor finds. Does nothing twice, and changes no file of your agents' settings (that is init).",
+    "Prepare claudikins: create its folders, fetch tools that are not known yet, make generated files executable, write the skill if you want it, and report what doctor finds. You can run it again at any time. It does not change your agents' settings; claudikins init does.",
   args: {
-    skill: { type: "boolean", description: "Write the skill for the agents that you use here, without asking" },
-    yes: { type: "boolean", alias: "y", description: "Answer yes to what would be asked" },
-    "no-servers": { type: "boolean", description: "Start no server" },
-    "dry-run": { type: "boolean", description: "Say what would be done, and do nothing" },
+    skill: { type: "boolean", description: "Write the skill for the agents on this machine, without asking" },
+    yes: { type: "boolean", alias: "y", description: "Answer yes to every question" },
+    "no-servers": { type: "boolean", description: "Do not start any server" },
+    "dry-run": { type: "boolean", description: "Show what would be done, and do nothing" },
     config: commonArgs.config,
     ...trustArgs,
-    json: { type: "boolean", description: "Print one JSON document and nothing else, also when there are problems" },
+    json: { type: "boolean", description: "Print one JSON document and nothing else, even if there are problems" },
   },
   examples: ["claudikins setup", "claudikins setup --yes", "claudikins setup --dry-run"],
   json: record({ ok: yesOrNo, steps: list(stepShape), findings: findingsShape }),
@@ -56,7 +56,7 @@ export default command({
     const skillFiles = await chosenSkillFiles(args, io);
     const steps = scene.toolbox ? await work(scene.toolbox) : [];
     if (io.interrupted.aborted)
-      throw new ClaudikinsError("CANCELLED", "The setup was interrupted; what was done stays");
+      throw new ClaudikinsError("CANCELLED", "The setup was interrupted. Completed steps were kept");
     const findings = withFailures(await diagnose(scene, [daemonCheck]), steps, scene.toolbox);
     const exitCode = exitCodeOf(findings) || codeOfSteps(steps);
     if (args.json) {
@@ -67,7 +67,8 @@ export default command({
     const faults = findingsText(findings, hasColours(io.stdout, io), true);
     if (faults !== "") await io.stdout.write(`\n${faults}`);
     await io.stderr.write(`\n${sumText(findings)}\n`);
-    if (skillFiles.length === 0) await io.stderr.write("To tell your agents how to use it: claudikins skill install\n");
+    if (skillFiles.length === 0)
+      await io.stderr.write("To teach your agents to use claudikins: claudikins skill install\n");
     return exitCode;
 
     async function work(toolbox: Toolbox): Promise<Step[]> {
@@ -116,7 +117,7 @@ function codeOfSteps(steps: Step[]): number {
 function stepsText(steps: Step[]): string {
   const isDry = steps.some(({ result }) => result === "to do");
   const changes = steps.filter(({ result }) => result !== "unchanged");
-  if (changes.length === 0) return "Nothing is left to do.\n";
+  if (changes.length === 0) return "Nothing to do.\n";
   const started = changes.filter((step) => step.step === "executable");
   const lines = changes.filter((step) => step.step !== "executable").map(lineOf);
   const programs = `${isDry ? "Would make" : "Made"} ${counted(started.length, "generated file")} executable`;
@@ -128,11 +129,11 @@ function lineOf(step: Step): string {
   switch (step.step) {
     case "folder":
       if (step.problem) return step.problem.message;
-      return `${isDry ? "Would make" : "Made"} the ${step.name} folder: ${step.path}`;
+      return `${isDry ? "Would create" : "Created"} the ${step.name} folder: ${step.path}`;
     case "tools":
-      if (step.problem) return `Could not ask ${step.server} for its tools`;
+      if (step.problem) return `Could not fetch the tools of ${step.server}`;
       return isDry
-        ? `Would ask ${step.server} for its tools`
+        ? `Would fetch the tools of ${step.server}`
         : `Wrote ${counted(step.tools ?? 0, "tool")} of ${step.server}`;
     default:
       if (step.result === "failed") return `Could not write the skill: ${step.problem?.message}`;

@@ -20,13 +20,20 @@ const maxDays = 100;
 export default command({
   name: "stats",
   description:
-    "Show what was called and what it kept out of contexts, of all your projects: sums from the ledger, which has no contents.",
+    "Show what was called in all your projects, and how many tokens stayed out of the context. The figures are sums from the ledger, which stores no contents.",
   args: {
-    days: { type: "string", valueHint: "n", description: `So many days, today included (${defaultDays})` },
-    all: { type: "boolean", description: "All there is; what is long ago by months and years" },
-    server: { type: "string", valueHint: "name", description: "Only the calls of this server", complete: "server" },
-    hooks: { type: "boolean", description: "What led agents to the registry, by the first access of each session" },
-    reset: { type: "boolean", description: "Begin anew: remove the ledger" },
+    days: {
+      type: "string",
+      valueHint: "n",
+      description: `Number of days to show, including today (default ${defaultDays})`,
+    },
+    all: { type: "boolean", description: "Show all figures; older ones are summed by month and year" },
+    server: { type: "string", valueHint: "name", description: "Show only calls to this server", complete: "server" },
+    hooks: {
+      type: "boolean",
+      description: "Show what led agents to the registry, by the first access of each session",
+    },
+    reset: { type: "boolean", description: "Delete the ledger and start over" },
     ...commonArgs,
   },
   examples: ["claudikins stats", "claudikins stats --days 30 --server github", "claudikins stats --hooks --all --json"],
@@ -35,9 +42,12 @@ export default command({
     const folder = ledgerFolder(io.env);
     const { days: daysText, all, server, json } = args;
     if (args.reset) return reset(folder, args, io);
-    if (all && daysText !== undefined) throw new ClaudikinsError("USAGE", "Give --days or --all, not both");
+    if (all && daysText !== undefined) throw new ClaudikinsError("USAGE", "Use --days or --all, not both");
     if (args.hooks && server !== undefined) {
-      throw new ClaudikinsError("USAGE", "--hooks is of sessions, which have no server: not with --server");
+      throw new ClaudikinsError(
+        "USAGE",
+        "--hooks counts sessions, which have no server: it cannot be used with --server",
+      );
     }
     const days = all ? undefined : daysText === undefined ? defaultDays : parseCount(daysText, "--days", maxDays);
     const now = new Date();
@@ -48,7 +58,7 @@ export default command({
     const statistics = statisticsOf(periods, { days, server, tokenizer, now });
     for (const problem of json ? [] : problems) await io.stderr.write(`warning: ${problem}\n`);
     if (json) await io.stdout.write(`${JSON.stringify({ ...statistics, problems })}\n`);
-    else if (periods.size === 0) await io.stderr.write("Nothing was counted yet.\n");
+    else if (periods.size === 0) await io.stderr.write("Nothing has been counted yet.\n");
     else
       await io.stdout.write(
         args.hooks ? hooksText(statistics, canvasOf(io)) : statsText(statistics, server, canvasOf(io)),
@@ -59,16 +69,17 @@ export default command({
 
 async function reset(folder: string, args: Record<string, unknown>, io: Io): Promise<number> {
   const other = ["days", "all", "server", "hooks"].find((name) => args[name] !== undefined);
-  if (other !== undefined) throw new ClaudikinsError("USAGE", `--reset removes the whole ledger: not with --${other}`);
+  if (other !== undefined)
+    throw new ClaudikinsError("USAGE", `--reset deletes the whole ledger: it cannot be used with --${other}`);
   await resetLedger(folder);
   if (args["json"]) await io.stdout.write('{"reset":true}\n');
-  else await io.stderr.write("The ledger is empty now.\n");
+  else await io.stderr.write("The ledger is now empty.\n");
   return 0;
 }
 
 function unknownServer(server: string, servers: string[]): ClaudikinsError {
-  return new ClaudikinsError("SERVER_NOT_FOUND", `Nothing was counted of a server "${server}"`, {
-    hint: didYouMean(server, servers) ?? `There are figures of: ${servers.sort().join(", ") || "none"}`,
+  return new ClaudikinsError("SERVER_NOT_FOUND", `There are no figures for a server called "${server}"`, {
+    hint: didYouMean(server, servers) ?? `Servers with figures: ${servers.sort().join(", ") || "none"}`,
   });
 }
 

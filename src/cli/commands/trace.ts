@@ -18,36 +18,39 @@ import type { Io } from "../io.ts";
 import { table } from "../table.ts";
 import { waterfallText } from "../waterfall-text.ts";
 
+/** Narrower terminals get fewer columns. */
+const wideTable = 72;
+
 const defaultListed = 20;
 const defaultCalls = 40;
 
 export default command({
   name: "trace",
   description:
-    "Show what was executed: the last executions, or the calls of one over its time. They are recorded by themselves, in sizes " +
-    'alone; exec --record and serve --record keep what was said, too ("record" in the config: "sizes", "contents" or false). ' +
-    "What goes to servers and comes from them is another thing: exec --trace shows that, while it runs.",
+    "Show recorded executions, or the timeline of one execution's calls. exec and serve record every execution, with sizes only. " +
+    'To record contents as well, use exec --record, serve --record, or "record" in the config ("sizes", "contents" or false). ' +
+    "To see the messages to and from servers while code runs, use exec --trace.",
   args: {
     execution: {
       type: "positional",
       required: false,
-      description: "Its id, or as much of its end as is needed; or last",
+      description: "Id of an execution, the end of its id, or last",
       complete: "execution",
     },
     limit: {
       type: "string",
       alias: "n",
       valueHint: "n",
-      description: `So many executions (${defaultListed}); of one, so many calls (${defaultCalls}): the longest`,
+      description: `Maximum number of executions to list (default ${defaultListed}), or of calls to show for one execution (default ${defaultCalls}, longest first)`,
     },
     html: {
       type: "string",
       valueHint: "file",
-      description: "Write it as a page by itself, for any browser",
+      description: "Write the execution as a self-contained HTML page",
       complete: "file",
     },
-    all: { type: "boolean", description: "Those of all configs" },
-    clear: { type: "boolean", description: "Forget it; without an id, all of the config" },
+    all: { type: "boolean", description: "Include the executions of all configs" },
+    clear: { type: "boolean", description: "Delete the record; without an id, all records of the config" },
     ...commonArgs,
   },
   examples: [
@@ -80,11 +83,11 @@ function checkTogether({ execution, limit, html, all, clear }: Args): void {
   if (execution !== undefined && execution !== "last" && all)
     throw new ClaudikinsError("USAGE", "Give an execution or --all, not both");
   if (clear && (limit !== undefined || html !== undefined)) {
-    throw new ClaudikinsError("USAGE", `--clear shows nothing: not with --${html === undefined ? "limit" : "html"}`);
+    throw new ClaudikinsError("USAGE", `--clear cannot be used with --${html === undefined ? "limit" : "html"}`);
   }
   if (html === undefined) return;
-  if (html === "") throw new ClaudikinsError("USAGE", "--html needs the name of a file");
-  if (limit !== undefined) throw new ClaudikinsError("USAGE", "--limit is for the terminal: not with --html");
+  if (html === "") throw new ClaudikinsError("USAGE", "--html needs a file name");
+  if (limit !== undefined) throw new ClaudikinsError("USAGE", "--limit cannot be used with --html");
   if (execution !== undefined) return;
   throw new ClaudikinsError("USAGE", "--html needs an execution", { hint: "claudikins trace last --html trace.html" });
 }
@@ -116,7 +119,7 @@ class Executions {
       const [last] = this.#found();
       if (last) return last.id;
       throw new ClaudikinsError("FILE_NOT_FOUND", this.#nothingYet(), {
-        hint: "Those of all configs: claudikins trace --all",
+        hint: "To list the executions of all configs: claudikins trace --all",
       });
     }
     const all = readSummaries(this.#folder);
@@ -130,8 +133,8 @@ class Executions {
         hint: `One of: ${ids.join(", ")}`,
       });
     }
-    throw new ClaudikinsError("FILE_NOT_FOUND", `There is no record of an execution "${wanted}"`, {
-      hint: "Which ones there are: claudikins trace --all",
+    throw new ClaudikinsError("FILE_NOT_FOUND", `No execution "${wanted}" is recorded`, {
+      hint: "To list all executions: claudikins trace --all",
     });
   }
 
@@ -146,21 +149,32 @@ class Executions {
     const { json, all } = this.#args;
     if (json) return print(this.#io, `${JSON.stringify({ executions: found })}\n`);
     if (found.length === 0) {
-      await this.#io.stderr.write(`${this.#nothingYet()}: exec and serve record what they execute.\n`);
+      await this.#io.stderr.write(`${this.#nothingYet()}: exec and serve record every execution.\n`);
       return 0;
     }
-    const head = ["id", "when", "by", "outcome", "calls", "time", "kept out", ...(all ? ["config"] : [])];
+    const { columns } = this.#io.stdout;
+    const isWide = columns === undefined || columns >= wideTable;
+    const head = [
+      "id",
+      "when",
+      ...(isWide ? ["by"] : []),
+      "outcome",
+      "calls",
+      "time",
+      ...(isWide ? ["kept out"] : []),
+      ...(all ? ["config"] : []),
+    ];
     const rows = found.map((each) => [
       each.id,
       ageText(Date.now() - each.at),
-      each.door,
+      ...(isWide ? [each.door] : []),
       outcomeWord(each),
       `${grouped(each.calls)}${each.failures > 0 ? ` (${grouped(each.failures)} failed)` : ""}`,
       durationText(each.durationMs),
-      grouped(keptOut(each)),
+      ...(isWide ? [grouped(keptOut(each))] : []),
       ...(all ? [configText(each.config)] : []),
     ]);
-    return print(this.#io, table(head, rows, this.#io.stdout.columns, [5, 6]));
+    return print(this.#io, table(head, rows, columns, [head.indexOf("time"), head.indexOf("kept out")]));
   }
 
   /** Throws FILE_NOT_WRITABLE. */
@@ -169,12 +183,14 @@ class Executions {
     removeRecords(this.#folder, cleared);
     if (this.#args.json) return print(this.#io, `${JSON.stringify({ cleared })}\n`);
     const count = cleared.length === 1 ? "1 execution" : `${grouped(cleared.length)} executions`;
-    await this.#io.stderr.write(`${cleared.length === 0 ? "There was nothing to forget" : `Forgotten: ${count}`}.\n`);
+    await this.#io.stderr.write(`${cleared.length === 0 ? "There was nothing to delete" : `Deleted: ${count}`}.\n`);
     return 0;
   }
 
   #nothingYet(): string {
-    return this.#owner === undefined ? "Nothing was recorded yet" : "Nothing was recorded yet with this config";
+    return this.#owner === undefined
+      ? "Nothing has been recorded yet"
+      : "Nothing has been recorded yet with this config";
   }
 }
 
@@ -184,7 +200,7 @@ async function writePage(record: ExecutionRecord, file: string, json: boolean, i
   const path = resolve(io.cwd, file);
   writeWhenChanged(path, pageOf(record));
   if (json) return print(io, `${JSON.stringify({ written: path })}\n`);
-  await io.stderr.write(`Written: ${path}\n`);
+  await io.stderr.write(`Wrote ${path}\n`);
   return 0;
 }
 

@@ -22,33 +22,33 @@ import { table } from "../table.ts";
 import { asksForTrust } from "../trust-prompt.ts";
 
 const lineShape = record({
-  part: about("A server's name, or policy, model, folders, executions", text),
+  part: about("A server's name, or policy, model, folders or executions", text),
   does: text,
   what: about("Without secrets", text),
-  change: about("Against what was trusted last; new where nothing was", oneOf("same", "new", "gone")),
+  change: about("Compared with the last trusted version; new if there was none", oneOf("same", "new", "gone")),
 });
 
 const oneShape = record({
   config: text,
   trusted: yesOrNo,
-  state: about("Before the command", oneOf("trusted", "new", "changed", "your own")),
+  state: about("State before the command ran", oneOf("trusted", "new", "changed", "your own")),
   lines: list(lineShape),
 });
 
 export default command({
   name: "trust",
   description:
-    "Show what this project's config would start, connect to, read and allow, and trust it. A project's config is used only when you trust it, and each later change of what it does is shown again. Your own config needs no trust, nor does one that you name with --config.",
+    "Show what this project's config would start, connect to, read and allow, and ask whether you trust it. A project's config is used only once you trust it, and you are asked again when what it does changes. Your own config needs no trust, and neither does a config that you name with --config.",
   args: {
     path: {
       type: "positional",
       required: false,
-      description: "A config, or the folder that it is in (default: the nearest claudikins.json)",
+      description: "Config file, or the folder that contains it (default: the nearest claudikins.json)",
       complete: "file",
     },
-    yes: { type: "boolean", alias: "y", description: "Trust it without asking" },
-    list: { type: "boolean", description: "Show the configs that you trust" },
-    revoke: { type: "boolean", description: "Do not trust it any more, and stop its daemon" },
+    yes: { type: "boolean", alias: "y", description: "Trust the config without asking" },
+    list: { type: "boolean", description: "List the configs that you trust" },
+    revoke: { type: "boolean", description: "Stop trusting the config, and stop its daemon" },
     json: commonArgs.json,
   },
   examples: [
@@ -65,9 +65,9 @@ export default command({
   jsonFailure: { "trust?": oneShape },
   async run(args, io) {
     if (args.list && (args.revoke || args.path !== undefined))
-      throw new ClaudikinsError("USAGE", "--list shows all: give neither a path nor --revoke with it");
+      throw new ClaudikinsError("USAGE", "--list cannot be used with a path or with --revoke");
     if (args.yes && (args.list || args.revoke))
-      throw new ClaudikinsError("USAGE", "--yes is for trusting a config: leave it out");
+      throw new ClaudikinsError("USAGE", "--yes cannot be used with --list or --revoke");
     const json = args.json === true;
     if (args.list) return writeList(json, io);
     const file = chosenFile(args.path, io);
@@ -96,7 +96,7 @@ async function trust(
   if (file === undefined) {
     const own = { config: userConfigFile(io.env), trusted: true, state: "your own", lines: [] };
     if (json) await io.stdout.write(`${JSON.stringify(own)}\n`);
-    else await io.stdout.write("No project config counts here: your own config needs no trust.\n");
+    else await io.stdout.write("No project config is in use here. Your own config needs no trust.\n");
     return 0;
   }
   const request = await requestFor(file, io);
@@ -107,19 +107,19 @@ async function trust(
   const document = { config: file, trusted: true, state, lines: jsonLines(request) };
   if (!isKnown && !(await isAllowed())) {
     const refusal = NotTrusted.of(request);
-    if (!json) throw new NotTrusted(refusal.message, "To trust it without being asked: --yes");
+    if (!json) throw new NotTrusted(refusal.message, "To trust it without a prompt, add --yes");
     await io.stderr.write(errorJson(refusal, { trust: { ...document, trusted: false } }));
     return refusal.exitCode;
   }
   if (!isKnown) await trustConfig({ file, text, config }, io.env);
   if (json) await io.stdout.write(`${JSON.stringify(document)}\n`);
-  else await io.stdout.write(isKnown ? `You trust ${file} already.\n` : `Trusted ${file}\n`);
+  else await io.stdout.write(isKnown ? `${file} is already trusted.\n` : `Trusted ${file}\n`);
   return 0;
 
   async function isAllowed(): Promise<boolean> {
     if (!json && !yes && canAsk(io)) {
       if (await asksForTrust(request, io)) return true;
-      throw new ClaudikinsError("CANCELLED", "It is not trusted: nothing was changed");
+      throw new ClaudikinsError("CANCELLED", "The config was not trusted. Nothing was changed");
     }
     if (!json) await io.stdout.write(questionText(request));
     return yes;
@@ -132,7 +132,7 @@ async function requestFor(file: string, { env }: Io): Promise<TrustRequest> {
   const folder = writtenFolderAround(file, env);
   if (folder !== undefined) {
     throw new NotTrusted(
-      `${file} can not be trusted: claudikins and sandboxed code write in ${folder}`,
+      `${file} cannot be trusted: claudikins and sandboxed code write to ${folder}`,
       "Move it to a folder that only you write to",
     );
   }
@@ -161,7 +161,7 @@ async function writeList(json: boolean, io: Io): Promise<number> {
     last ? [{ config, servers: Object.keys(last.marks.servers), trustedAt: last.at }] : [],
   );
   if (json) await io.stdout.write(`${JSON.stringify({ trusted })}\n`);
-  else if (trusted.length === 0) await io.stderr.write("You trust no project's config.\n");
+  else if (trusted.length === 0) await io.stderr.write("You do not trust any project's config.\n");
   else {
     const rows = trusted.map(({ config, servers, trustedAt }) => [
       config,
@@ -177,8 +177,8 @@ async function revoke(file: string | undefined, json: boolean, io: Io): Promise<
   const revoked = file === undefined ? [] : await revokeTrust([file], io.env);
   if (file !== undefined && revoked.length > 0) await stopDaemons(file, io);
   if (json) await io.stdout.write(`${JSON.stringify({ revoked })}\n`);
-  else if (revoked.length > 0) await io.stdout.write(`${revoked[0]} is not trusted any more.\n`);
-  else await io.stdout.write(`Nothing was trusted${file === undefined ? " here" : `: ${trustKey(file)}`}.\n`);
+  else if (revoked.length > 0) await io.stdout.write(`${revoked[0]} is no longer trusted.\n`);
+  else await io.stdout.write(`${file === undefined ? "No config here" : trustKey(file)} was trusted.\n`);
   return 0;
 }
 

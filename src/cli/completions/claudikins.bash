@@ -1,4 +1,4 @@
-# Completions of claudikins for bash. claudikins itself is asked what can come next; nothing that is typed is run.
+# claudikins completions for bash. The script asks claudikins for candidates and runs nothing that you type.
 _claudikins() {
   COMPREPLY=()
   local line
@@ -12,7 +12,7 @@ _claudikins() {
   done < <(command claudikins complete bash -- "$COMP_WORDBREAKS" "${COMP_LINE:0:COMP_POINT}" 2>/dev/null </dev/null)
 }
 
-# Old ones cannot be told where files are meant: they offer files wherever there is nothing else.
+# Old versions of bash have no compopt: they offer files when there are no other candidates.
 if type compopt >/dev/null 2>&1; then
   complete -F _claudikins claudikins
 else

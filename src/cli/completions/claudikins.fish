@@ -1,4 +1,4 @@
-# Completions of claudikins for fish. claudikins itself is asked what can come next; nothing that is typed is run.
+# claudikins completions for fish. The script asks claudikins for candidates and runs nothing that you type.
 function __claudikins_complete
     set -l words (commandline -opc)
     while string match -q -- '*=*' $words[1]

@@ -1,5 +1,5 @@
 #compdef claudikins
-# Completions of claudikins for zsh. claudikins itself is asked what can come next; nothing that is typed is run.
+# claudikins completions for zsh. The script asks claudikins for candidates and runs nothing that you type.
 _claudikins() {
   local line value paths
   local -a values open

@@ -51,6 +51,13 @@ export async function namesOf(
       const { entries } = openConfigFile({ flag, user: place.flags.has("user"), ...surroundings });
       return [...entries.keys()].map((value) => ({ value }));
     }
+    case "switch": {
+      const servers = await namesOf("entry", place, surroundings);
+      const config = await configOf(place, surroundings);
+      const all = readIndex(config.folders.registry)?.servers ?? [];
+      const ours = all.filter(({ name }) => servers.some(({ value }) => value === name));
+      return [...servers, ...tools(ours, place.current).filter(({ value }) => value.includes("."))];
+    }
     case "tool":
       return tools(await known(place, surroundings), place.current);
     case "parameter":
@@ -65,7 +72,7 @@ export async function namesOf(
     }
     case "execution":
       return [
-        { value: "last", about: "The last one of this config" },
+        { value: "last", about: "The latest execution of this config" },
         ...readSummaries(executionsFolder(surroundings.env)).map((each) => ({
           value: each.id,
           about: `${ageText(Date.now() - each.at)}, ${each.door}, ${outcomeWord(each)}, ${durationText(each.durationMs)}`,

@@ -35,11 +35,13 @@ export async function offer(
   const commands = shown.map(([value, { summary }]) => ({ value, about: summary }));
   if (isHelp) return { candidates: commands };
   if (current.startsWith("-")) return { candidates: among === table ? [help, versionFlag] : [help] };
-  return { candidates: among === table ? [...commands, { value: "help", about: "Help for a command" }] : commands };
+  return {
+    candidates: among === table ? [...commands, { value: "help", about: "Show help for a command" }] : commands,
+  };
 }
 
-const help: Candidate = { value: "--help", about: "How it is used" };
-const versionFlag: Candidate = { value: "--version", about: "Which one this is" };
+const help: Candidate = { value: "--help", about: "Show help" };
+const versionFlag: Candidate = { value: "--version", about: "Print the version" };
 
 async function ofCommand(
   { args }: Command,

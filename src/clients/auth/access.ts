@@ -10,7 +10,7 @@ import { loginCommand, shortLine } from "./words.ts";
 const standsMs = 30_000;
 
 /** Where no person can do anything in a browser. */
-const clientHint = 'See at its authorization server what the client may do that stands in its "oauth" in the config.';
+const clientHint = 'Grant the client in its "oauth" config the rights it needs at the authorization server.';
 
 export class Access {
   readonly #server: NetworkServer;
@@ -52,7 +52,7 @@ export class Access {
     const secondChallenge = challengeOf(again.headers);
     if (again.status !== 401 && !isStepUp(again.status, secondChallenge)) return again;
     await again.body?.cancel();
-    if (again.status === 401) throw this.#signInNeeded("it does not take its fresh token (401)", 401);
+    if (again.status === 401) throw this.#signInNeeded("it rejected a fresh token (401)", 401);
     await this.#remember(secondChallenge?.scopes);
     throw this.#needsScopes(secondChallenge?.scopes);
   };
@@ -63,7 +63,7 @@ export class Access {
     try {
       if (status === 401) return await this.#afterRefusal(challenge, tokens);
       if (isStepUp(status, challenge)) return await this.#stepUp(challenge, tokens);
-      if (status === 403 && tokens) throw this.#needs("it refuses who is signed in (403)", { status });
+      if (status === 403 && tokens) throw this.#needs("it denied this user access (403)", { status });
       return undefined;
     } catch (error) {
       await response.body?.cancel();
@@ -76,7 +76,7 @@ export class Access {
     if (isOthers) return undefined;
     const renewed = await this.#renew(tokens?.access, challenge);
     if (renewed) return renewed;
-    throw this.#signInNeeded(tokens ? "its sign-in has ended" : "it wants a sign-in (401)", 401);
+    throw this.#signInNeeded(tokens ? "its sign-in expired" : "it needs a sign-in (401)", 401);
   }
 
   async #stepUp(challenge: Challenge | undefined, tokens: Tokens | undefined): Promise<Tokens | undefined> {
@@ -102,7 +102,7 @@ export class Access {
 
   #needsScopes(scopes: string[] = []): NetworkFailure {
     const which = scopes.length === 0 ? "more rights" : `more scopes: ${shortLine(scopes.join(" "))}`;
-    return this.#signInNeeded(`it wants a sign-in with ${which} (403)`, 403);
+    return this.#signInNeeded(`its sign-in needs ${which} (403)`, 403);
   }
 
   get #asksNobody(): boolean {
@@ -125,7 +125,7 @@ export class Access {
       if (isAway && Date.now() < (tokens.expiresAt ?? 0)) return tokens;
       throw error;
     }
-    throw this.#signInNeeded("its sign-in has ended", 401);
+    throw this.#signInNeeded("its sign-in expired", 401);
   }
 
   async #renew(refused: string | undefined, challenge: Challenge | undefined): Promise<Tokens | undefined> {

@@ -55,7 +55,7 @@ export async function authorize(asked: Authorization) {
   });
   let isFinished = false;
   const finish = async (redirect: URL) => {
-    if (isFinished) throw failed("this sign-in is over already", server);
+    if (isFinished) throw failed("this sign-in is already done", server);
     const authorizationCode = await codeOf(redirect, { asked, state, found });
     isFinished = true;
     const { issuer, metadata, resource } = found;
@@ -100,9 +100,9 @@ async function probed({ server, endpoint, signal }: Authorization, url: URL) {
 
 function asksForNothing(status: number): NetworkFailure {
   if (status >= 400) return refusal(status, { hasToken: false });
-  return new NetworkFailure("it asks for no sign-in", {
+  return new NetworkFailure("it requires no sign-in", {
     code: "CONFIG_INVALID",
-    hint: "Nothing is to be done: its tools can be called.",
+    hint: "Call its tools directly.",
   });
 }
 
@@ -136,14 +136,14 @@ async function begun(server: URL, { issuer, metadata, resource }: Discovered, op
     ...(metadata ? { metadata } : {}),
     ...(resource === undefined ? {} : { resource: resource as unknown as URL }),
   }).catch(() => {
-    throw notOAuth("its authorization server gives no codes, or not in the way (PKCE with S256) that is safe");
+    throw notOAuth("its authorization server does not support authorization codes with PKCE (S256)");
   });
   const page = started.authorizationUrl;
   if (page.protocol !== "https:" && !(page.protocol === "http:" && isLoopback(page))) {
-    throw notOAuth("its authorization server has a page for the sign-in that is not under https://");
+    throw notOAuth("the sign-in page of its authorization server does not use https://");
   }
   const { problem } = pageAddress(page.href);
-  if (problem !== undefined) throw notOAuth(`the page for its sign-in cannot be opened safely: ${problem}`);
+  if (problem !== undefined) throw notOAuth(`its sign-in page cannot be opened safely: ${problem}`);
   await checkReach(page, server);
   return started;
 }
@@ -155,9 +155,9 @@ async function codeOf(
 ): Promise<string> {
   const { server, store } = asked;
   const get = (name: string) => redirect.searchParams.get(name);
-  if (get("state") !== state) throw failed("what came back belongs to another sign-in", server);
+  if (get("state") !== state) throw failed("the response belongs to another sign-in", server);
   if (!isFromIssuer(get("iss"), found)) {
-    throw failed("what came back is from another authorization server than the one that was asked", server);
+    throw failed("the response came from a different authorization server", server);
   }
   const error = get("error");
   if (error !== null) {
@@ -166,7 +166,7 @@ async function codeOf(
     throw failed(`its authorization server refused: ${shortLine(words)}`, server);
   }
   const code = get("code");
-  if (!code) throw failed("the address that came back has no code in it", server);
+  if (!code) throw failed("the redirect address contains no code", server);
   return code;
 }
 
@@ -203,7 +203,7 @@ async function exchanged(
     if (!(error instanceof Refused)) throw error;
     // The next sign-in registers anew.
     if (isStranger(error)) await store.update(server, (now) => now && without(now, ["client"]));
-    throw failed(`its authorization server gave no token: ${error.message}`, server);
+    throw failed(`its authorization server issued no token: ${error.message}`, server);
   }
 }
 
@@ -220,5 +220,5 @@ export async function takeBack(options: {
 }
 
 function failed(message: string, { name }: NetworkServer): NetworkFailure {
-  return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint: `Begin again: ${loginCommand(name)}` });
+  return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint: `Start again: ${loginCommand(name)}` });
 }

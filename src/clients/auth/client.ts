@@ -45,9 +45,9 @@ export function checkIssuer(server: NetworkServer, record: SignInRecord | undefi
   const before = record?.client?.origin === "config" ? record.issuer : undefined;
   if (before === undefined || isSameIssuer(before, issuer)) return;
   const [was, is] = [before, issuer].map((each) => shortLine(new URL(each).origin));
-  throw new NetworkFailure(`its authorization server was ${was}, and is ${is} now`, {
+  throw new NetworkFailure(`its authorization server changed from ${was} to ${is}`, {
     code: "AUTH_REQUIRED",
-    hint: `If that is right: ${logoutCommand(server.name)}`,
+    hint: `If expected, run: ${logoutCommand(server.name)}`,
     needsSignIn: true,
   });
 }
@@ -86,9 +86,9 @@ function isStillGood(record: SignInRecord | undefined, { issuer }: Discovered, {
 
 async function registered({ issuer, metadata }: Discovered, { redirectUrl, scopes, fetch }: Introduction) {
   if (metadata && metadata.registration_endpoint === undefined) {
-    throw new NetworkFailure("its authorization server knows only clients that were registered by hand", {
+    throw new NetworkFailure("its authorization server does not support automatic client registration", {
       code: "CONFIG_INVALID",
-      hint: `Register one at ${new URL(issuer).origin}, and write its id in the config: "oauth": { "clientId": "…", "callbackPort": … }.`,
+      hint: `Register a client at ${new URL(issuer).origin}, then add its ID to the config: "oauth": { "clientId": "…", "callbackPort": … }.`,
     });
   }
   try {
@@ -110,19 +110,18 @@ async function registered({ issuer, metadata }: Discovered, { redirectUrl, scope
 function registrationFailure(error: unknown, isGuess: boolean): Error {
   if (error instanceof NetworkFailure || error instanceof ClaudikinsError) return error;
   if (error instanceof Refused && error.status >= 500) {
-    return unavailable(`its authorization server is in trouble (${error.status})`);
+    return unavailable(`its authorization server failed (${error.status})`);
   }
   if (isGuess) {
     return new NetworkFailure("it does not say where to sign in", {
       code: "CONFIG_INVALID",
-      hint: 'Give it a token in the config: "headers": { "Authorization": "Bearer ${TOKEN}" }.',
+      hint: 'Add a token to the config: "headers": { "Authorization": "Bearer ${TOKEN}" }.',
     });
   }
-  if (!(error instanceof Refused))
-    return notOAuth("its authorization server registered claudikins in no way that OAuth knows");
-  return new NetworkFailure(`its authorization server does not register claudikins: ${error.message}`, {
+  if (!(error instanceof Refused)) return notOAuth("its authorization server returned an invalid client registration");
+  return new NetworkFailure(`its authorization server rejected registration: ${error.message}`, {
     code: "AUTH_REQUIRED",
-    hint: 'Register a client there by hand, and write its id in the config: "oauth": { "clientId": "…" }.',
+    hint: 'Register a client there by hand, then add its ID to the config: "oauth": { "clientId": "…" }.',
   });
 }
 
@@ -163,7 +162,7 @@ function keyText(file: string | undefined): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw badKey(`the "privateKeyFile" of its "oauth" cannot be read (${systemCodeOf(error) ?? "no reason given"})`);
+    throw badKey(`cannot read the "privateKeyFile" of its "oauth" (${systemCodeOf(error) ?? "unknown error"})`);
   }
 }
 
@@ -174,7 +173,7 @@ function privateKey(text: string): KeyObject {
     if (trimmed.startsWith("{")) return createPrivateKey({ key: JSON.parse(trimmed), format: "jwk" });
     return createPrivateKey(trimmed.replaceAll("\\n", "\n"));
   } catch {
-    throw badKey('the private key of its "oauth" is neither a PEM nor a JWK');
+    throw badKey('the private key in its "oauth" is neither PEM nor JWK');
   }
 }
 
@@ -187,7 +186,7 @@ function algorithmOf(key: KeyObject): string {
   };
   const { namedCurve = "" } = key.asymmetricKeyDetails ?? {};
   const algorithm = key.asymmetricKeyType === "ec" ? curves[namedCurve] : others[key.asymmetricKeyType ?? ""];
-  if (algorithm === undefined) throw badKey('the private key of its "oauth" is of a kind that signs no JWT');
+  if (algorithm === undefined) throw badKey('the private key in its "oauth" has a type that cannot sign JWTs');
   return algorithm;
 }
 
@@ -196,6 +195,6 @@ const others: Record<string, string> = { rsa: "RS256", "rsa-pss": "PS256", ed255
 function badKey(message: string): NetworkFailure {
   return new NetworkFailure(shortLine(message), {
     code: "CONFIG_INVALID",
-    hint: 'Look at "privateKey" or "privateKeyFile" in the config, and at the variables in it.',
+    hint: 'Check "privateKey" or "privateKeyFile" in the config, and the variables in it.',
   });
 }

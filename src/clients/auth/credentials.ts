@@ -18,7 +18,7 @@ import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
 import { withLock } from "../../lock.ts";
 
 /** What a lock that does not become free is said to guard. */
-const guarded = "the sign-ins";
+const guarded = "the credentials";
 
 /** Times are milliseconds since 1970. */
 export interface Tokens {
@@ -123,7 +123,7 @@ export class CredentialStore {
     if (stamp === undefined) return nothing();
     if (this.#read?.stamp !== stamp) {
       const contents = parsed(this.#text());
-      if (!contents) this.#warn(`${this.#file} is damaged: nobody counts as signed in`);
+      if (!contents) this.#warn(`${this.#file} is damaged: all servers count as signed out`);
       this.#read = { stamp, contents };
     }
     return this.#read.contents;
@@ -151,7 +151,7 @@ export class CredentialStore {
   #keptAside(): Contents {
     const aside = `${this.#file}.damaged`;
     this.#tried(() => renameSync(this.#file, aside));
-    this.#warn(`The damaged file is kept as ${aside}`);
+    this.#warn(`Kept the damaged file as ${aside}`);
     return nothing();
   }
 
@@ -180,9 +180,9 @@ export class CredentialStore {
     } catch (error) {
       if (temporary !== undefined) rmSync(temporary, { force: true });
       // Without the path, and without a cause that has it: it may be read by code that runs in the sandbox.
-      const why = systemCodeOf(error) ?? "no reason given";
-      throw new ClaudikinsError("FILE_NOT_WRITABLE", `The file of the sign-ins cannot be written: ${why}`, {
-        hint: "See whether claudikins may write to its data folder, and whether its disk is full.",
+      const why = systemCodeOf(error) ?? "unknown error";
+      throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write the credentials file: ${why}`, {
+        hint: "Check that claudikins can write to its data folder and that the disk is not full.",
       });
     }
   }

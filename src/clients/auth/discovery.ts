@@ -35,7 +35,7 @@ export interface Discovered {
 export async function discover(server: URL, challenge: Challenge | undefined, fetch: FetchLike): Promise<Discovered> {
   const described = await resourceMetadata(server, challenge, fetch);
   if (described && !checkResourceAllowed({ requestedResource: server, configuredResource: described.resource })) {
-    throw notOAuth("what it says of its sign-in is for another server");
+    throw notOAuth("its sign-in metadata is for another server");
   }
   const issuer = described?.authorization_servers?.[0] ?? new URL("/", server).href;
   const metadata = await authorizationServer(issuer, fetch);
@@ -65,7 +65,7 @@ async function oneResourceMetadata(
     );
   } catch (error) {
     if (error instanceof NetworkFailure || error instanceof ClaudikinsError) throw error;
-    if (seen.status >= 500) throw unavailable(`it could not say where to sign in (${seen.status})`);
+    if (seen.status >= 500) throw unavailable(`its sign-in metadata request failed (${seen.status})`);
     // Nothing, or a page for people.
     return undefined;
   }
@@ -80,8 +80,8 @@ async function authorizationServer(issuer: string, fetch: FetchLike): Promise<Me
     return { ...metadata, ...moreOf(seen.text) };
   } catch (error) {
     if (error instanceof NetworkFailure || error instanceof ClaudikinsError) throw error;
-    if (seen.status >= 500) throw unavailable(`its authorization server is in trouble (${seen.status})`);
-    throw notOAuth(`what its authorization server at ${new URL(issuer).origin} says of itself is not what OAuth says`);
+    if (seen.status >= 500) throw unavailable(`its authorization server failed (${seen.status})`);
+    throw notOAuth(`its authorization server at ${new URL(issuer).origin} returned invalid OAuth metadata`);
   }
 }
 
@@ -107,7 +107,7 @@ function watching(fetch: FetchLike) {
 
 /** One that names another as itself could have the person sign in there, and take the code (RFC 8414, section 3.3). */
 function anotherIssuer(issuer: string): NetworkFailure {
-  return notOAuth(`its authorization server at ${new URL(issuer).origin} says that it is another one`);
+  return notOAuth(`its authorization server at ${new URL(issuer).origin} names a different issuer`);
 }
 
 /** Well-known services have a host for themselves and name one above or below it: nobody else can have either. */

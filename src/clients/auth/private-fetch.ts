@@ -29,13 +29,13 @@ export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
 /** No userinfo, which `fetch` would send as a password. Without TLS only this machine, and a look at what the server says of itself. */
 function checkAddress(url: URL, method: string, server: URL): void {
   if (url.username !== "" || url.password !== "") {
-    throw notOAuth(`its authorization server has an address with a name or password in it (${url.origin})`);
+    throw notOAuth(`the address of its authorization server contains credentials (${url.origin})`);
   }
   const isOwn = url.origin === server.origin && method === "GET";
   if (url.protocol === "https:" || isOwn || (url.protocol === "http:" && isLoopback(url) && isLoopback(server))) return;
-  throw new NetworkFailure(`its authorization server has an address without TLS (${url.origin})`, {
+  throw new NetworkFailure(`its authorization server does not use TLS (${url.origin})`, {
     code: "PROTOCOL_ERROR",
-    hint: "Nobody can sign in there safely: it needs an address that starts with https://.",
+    hint: "Ask its operator for an https:// address: signing in without TLS is unsafe.",
   });
 }
 
@@ -74,7 +74,7 @@ function plainHeaders({ headers }: Response): Record<string, string> {
 }
 
 function tooLarge(): NetworkFailure {
-  return notOAuth(`its authorization server answered with more than ${megabytes(maxMetadataBytes)}`);
+  return notOAuth(`its authorization server sent more than ${megabytes(maxMetadataBytes)}`);
 }
 
 function errorOf(text: string): { error?: string | undefined; description?: string | undefined } {
@@ -91,7 +91,7 @@ function errorOf(text: string): { error?: string | undefined; description?: stri
 
 function refusal(status: number, { error, description }: ReturnType<typeof errorOf>, init: RequestInit): Refused {
   const words = [error, description].filter(Boolean).join(": ");
-  return new Refused(status, error, words === "" ? `it answered ${status}` : shortLine(words, secretsOf(init)));
+  return new Refused(status, error, words === "" ? `it returned ${status}` : shortLine(words, secretsOf(init)));
 }
 
 /** What we sent and nobody shall read, should it come back. */

@@ -28,13 +28,10 @@ export async function checkReach(url: URL, server: URL, resolve: Resolve = resol
   // A server that is on the internet as well is one of the internet.
   const from = order.find((kind) => own.includes(kind)) ?? "public";
   if (target.every((kind) => allowed[from].includes(kind))) return;
-  throw new NetworkFailure(
-    `it sends us for the sign-in to ${url.origin}, which only this machine or its network can reach`,
-    {
-      code: "PROTOCOL_ERROR",
-      hint: 'A server elsewhere must not do that. If you trust it, give it a token in the config, in its "headers".',
-    },
-  );
+  throw new NetworkFailure(`its sign-in points to ${url.origin}, which only this machine or its network can reach`, {
+    code: "PROTOCOL_ERROR",
+    hint: 'A remote server must not do this. If you trust it, add a token to its "headers" in the config.',
+  });
 }
 
 const order: readonly Kind[] = ["public", "forbidden", "private", "loopback"];

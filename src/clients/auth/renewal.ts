@@ -93,10 +93,8 @@ function failureOf(error: unknown, server: NetworkServer, { stored }: Client): u
   if (!(error instanceof Refused)) return error;
   const isOfConfig = isStranger(error) || oauthOf(server)?.grant === "client_credentials";
   const hint =
-    isOfConfig && stored.origin === "config"
-      ? 'Correct what stands in its "oauth" in the config.'
-      : loginCommand(server.name);
-  return new NetworkFailure(`its sign-in is refused: ${error.message}`, {
+    isOfConfig && stored.origin === "config" ? 'Correct "oauth" in its config entry.' : loginCommand(server.name);
+  return new NetworkFailure(`its sign-in was rejected: ${error.message}`, {
     code: "AUTH_REQUIRED",
     hint,
     needsSignIn: true,

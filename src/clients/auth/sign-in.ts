@@ -85,25 +85,21 @@ export function lastRedirect(server: NetworkServer, credentials: CredentialStore
 function signInEndpoint(server: NetworkServer) {
   if (server.needs.length > 0) {
     const names = server.needs.join(", ");
-    throw new ClaudikinsError(
-      "NEEDS_VARIABLE",
-      `Server "${server.name}" needs ${names}, which the environment does not have`,
-      {
-        hint: `Set ${names} first.`,
-      },
-    );
+    throw new ClaudikinsError("NEEDS_VARIABLE", `Server "${server.name}" needs ${names} in the environment`, {
+      hint: `Set ${names} and try again.`,
+    });
   }
   if (server.oauth === false) {
-    throw new NetworkFailure('the config says "oauth": false', {
+    throw new NetworkFailure('its config entry has "oauth": false', {
       code: "CONFIG_INVALID",
-      hint: "Take it out of the entry, if claudikins is to sign in.",
+      hint: "Remove it from the entry to let claudikins sign in.",
     });
   }
   const endpoint = endpointOf(server);
   if (new Headers(endpoint.headers).has("authorization")) {
-    throw new NetworkFailure("the config has a token or a password for it, which is sent instead", {
+    throw new NetworkFailure("the config already sends it a token or a password", {
       code: "CONFIG_INVALID",
-      hint: 'Take "Authorization" out of its "headers", or name and password out of its "url", if claudikins is to sign in.',
+      hint: 'To sign in instead, remove "Authorization" from its "headers" or the credentials from its "url".',
     });
   }
   return endpoint;
@@ -117,6 +113,6 @@ async function named<T>(server: NetworkServer, signal: AbortSignal, work: () => 
     if (signal.aborted) throw new ClaudikinsError("CANCELLED", `The sign-in to ${server.name} was cancelled`);
     if (!(error instanceof NetworkFailure)) throw error;
     const { code, message, hint } = error;
-    throw new ClaudikinsError(code, `Server "${server.name}" cannot be signed in to: ${message}`, { hint });
+    throw new ClaudikinsError(code, `Cannot sign in to server "${server.name}": ${message}`, { hint });
   }
 }

@@ -98,13 +98,13 @@ async function asked(scopes: string[], ask: () => Promise<OAuthTokens>): Promise
     tokens = await ask();
   } catch (error) {
     if (error instanceof Refused && (error.status >= 500 || error.status === 429)) {
-      throw unavailable(`its authorization server is in trouble (${error.status})`);
+      throw unavailable(`its authorization server failed (${error.status})`);
     }
     if (error instanceof NetworkFailure || error instanceof Refused || error instanceof ClaudikinsError) throw error;
-    throw notOAuth("its authorization server answered with no token that OAuth knows");
+    throw notOAuth("its authorization server returned no valid token");
   }
   const { access_token: access, refresh_token: refresh, scope, expires_in: seconds = 0 } = tokens;
-  if (!/^[\x21-\x7e]+$/.test(access)) throw notOAuth("its authorization server answered with a token that is none");
+  if (!/^[\x21-\x7e]+$/.test(access)) throw notOAuth("its authorization server returned a malformed token");
   return {
     access,
     ...(refresh ? { refresh } : {}),

@@ -42,14 +42,14 @@ export function shortLine(text: string, secrets: Iterable<string> = []): string 
 
 /** Its authorization server is in trouble, or cannot be reached: nothing is lost. */
 export function unavailable(message: string): NetworkFailure {
-  return new NetworkFailure(message, { hint: "Nothing is lost by it: try again later." });
+  return new NetworkFailure(message, { hint: "Try again later. Nothing was lost." });
 }
 
 /** What it sent is not what OAuth says. */
 export function notOAuth(message: string): NetworkFailure {
   return new NetworkFailure(message, {
     code: "PROTOCOL_ERROR",
-    hint: 'That is its own fault: tell those who run it, or give it a token in the config, in its "headers".',
+    hint: 'Report this to its operator, or add a token to its "headers" in the config.',
   });
 }
 

@@ -15,16 +15,23 @@ const maxValues = 4_000_000;
 /** Values of a message that is no answer: notifications and requests are passed on as objects. */
 const maxValuesOfOthers = 100_000;
 
-/** A part of a result with more values than this stays JSON text. */
+/** A part of a result with more values or more characters than this stays JSON text. */
 const maxValuesOfPart = 2_000;
+const maxCharsOfPart = 131_072;
 
 /** Shorter messages cannot hold enough to matter. */
 const smallBytes = 2_048;
 
-/** A result without its large parts, and those as JSON text by their keys: an object of a class cannot be sent to another thread. */
+/** The JSON text of a part, and its text if the part is text blocks alone. One block of text has no `json`: the text is enough. */
+interface LargePart {
+  json?: string | undefined;
+  text?: string | undefined;
+}
+
+/** A message without the large parts of its result, and those by their keys. */
 export interface Decoded {
   message: JSONRPCMessage;
-  large: Record<string, { json: string; text: string | undefined }>;
+  large: Record<string, LargePart>;
 }
 
 /** Undefined for what is no message. An answer over a limit becomes an error answer with the same id. */
@@ -50,8 +57,7 @@ const maxErrorChars = 65_536;
 
 function shortError(message: Extract<JSONRPCMessage, { error: unknown }>): JSONRPCMessage {
   const { code, message: words, data } = message.error;
-  const isShort =
-    data === undefined || (countValues(data, maxValuesOfPart) < maxValuesOfPart && charsOf(data) <= maxErrorChars);
+  const isShort = data === undefined || (!isLarge(data) && charsOf(data) <= maxErrorChars);
   return {
     ...message,
     error: { code, message: shortened(words, maxErrorChars), ...(isShort && data !== undefined ? { data } : {}) },
@@ -65,8 +71,29 @@ export function assemble({ message, large }: Decoded): JSONRPCMessage {
   const keys = Object.keys(large);
   if (keys.length === 0 || !("result" in message)) return message;
   const result: Record<string, unknown> = { ...message.result };
-  for (const key of keys) result[key] = new LargeJson(large[key]!.json, large[key]!.text);
+  for (const key of keys) result[key] = new LargeJson(large[key]?.json, large[key]?.text);
   return { ...message, result };
+}
+
+/** A decoded message as a flat object of strings, which crosses to another thread without being copied. */
+export type Packed = Record<string, string>;
+
+export function pack({ message, large }: Decoded): Packed {
+  const packed: Packed = { message: JSON.stringify(message) };
+  for (const [key, { json, text }] of Object.entries(large)) {
+    if (json !== undefined) packed[`json ${key}`] = json;
+    if (text !== undefined) packed[`text ${key}`] = text;
+  }
+  return packed;
+}
+
+export function unpack({ message = "", ...parts }: Packed): Decoded {
+  const large: Decoded["large"] = Object.create(null);
+  for (const name of Object.keys(parts)) {
+    const key = name.slice("json ".length);
+    large[key] = { json: parts[`json ${key}`], text: parts[`text ${key}`] };
+  }
+  return { message: JSON.parse(message) as JSONRPCMessage, large };
 }
 
 /** Lists of tools, resources and prompts are bounded here, since whoever reads them needs objects. */
@@ -74,30 +101,41 @@ function split(message: Extract<JSONRPCMessage, { result: unknown }>): Decoded {
   const large: Decoded["large"] = Object.create(null);
   const result: JsonObject = {};
   for (const [key, value] of Object.entries(boundedPage(message.result))) {
-    if (isListKey(key) || countValues(value, maxValuesOfPart) < maxValuesOfPart) result[key] = value;
-    else large[key] = { json: JSON.stringify(value), text: key === "content" ? onlyText(value) : undefined };
+    if (isListKey(key) || !isLarge(value)) result[key] = value;
+    else large[key] = key === "content" ? largeContent(value) : { json: JSON.stringify(value) };
   }
   return { message: { ...message, result }, large };
 }
 
-/** Counts values and stops at the limit. */
-function countValues(value: unknown, limit: number): number {
-  let count = 0;
+function largeContent(content: unknown): LargePart {
+  const text = onlyText(content);
+  const [block] = content as unknown[];
+  const isPlain = text !== undefined && (content as unknown[]).length === 1 && Object.keys(block ?? {}).length === 2;
+  return isPlain ? { text } : { json: JSON.stringify(content), text };
+}
+
+/** Whether a value has too many values or characters to stay an object. Stops counting at either limit. */
+function isLarge(value: unknown): boolean {
+  let values = 0;
+  let chars = 0;
   const waiting: unknown[] = [value];
-  while (waiting.length > 0 && count < limit) {
+  while (waiting.length > 0) {
     const next = waiting.pop();
-    count += 1;
+    values += 1;
+    if (typeof next === "string") chars += next.length;
     if (Array.isArray(next)) {
-      if (next.length >= limit) return limit;
+      if (next.length >= maxValuesOfPart) return true;
       waiting.push(...next);
     } else if (isObject(next)) {
       for (const key in next) {
+        chars += key.length;
         waiting.push(next[key]);
-        if (waiting.length > limit) return limit;
+        if (waiting.length > maxValuesOfPart) return true;
       }
     }
+    if (values >= maxValuesOfPart || chars > maxCharsOfPart) return true;
   }
-  return count;
+  return false;
 }
 
 /** Ids stand at the beginning or at the end of a message. One that is not found is an answer that nobody gets. */

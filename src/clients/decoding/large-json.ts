@@ -3,13 +3,19 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 
 /** `JSON.stringify` writes the value itself, so that a result with such a part is passed on as it came. */
 export class LargeJson {
-  readonly json: string;
+  #json: string | undefined;
   /** The text of content blocks that are nothing but text. */
   readonly text: string | undefined;
 
-  constructor(json: string, text?: string) {
-    this.json = json;
+  /** Without `json`, the part is the content that is one block of this text. */
+  constructor(json: string | undefined, text?: string) {
+    this.#json = json;
     this.text = text;
+  }
+
+  get json(): string {
+    this.#json ??= JSON.stringify([{ type: "text", text: this.text }]);
+    return this.#json;
   }
 
   toJSON(): unknown {

@@ -1,7 +1,8 @@
 /** Messages of servers as they arrive: small ones are parsed at once, large ones in a worker thread. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { OffThread } from "../../off-thread.ts";
-import { assemble, type Decoded, decode } from "./decode.ts";
+import { eventLoopTurn } from "../../turns.ts";
+import { assemble, decode, type Packed, unpack } from "./decode.ts";
 
 /** Larger messages are parsed in a worker. One of this size takes 3 ms at most, which is what a worker costs, too. */
 export const largeBytes = 131_072;
@@ -9,21 +10,23 @@ export const largeBytes = 131_072;
 /** Decoding is linear: 256 MB take some seconds on a busy machine. */
 const limitMs = 30_000;
 
-const workers = new OffThread<Uint8Array, Decoded | undefined>({ start: startWorker });
+const workers = new OffThread<Uint8Array[], Packed | undefined>({ start: startWorker });
 
 /** Undefined for what is no message. A promise only where the message is large. */
 export function receive(bytes: Uint8Array): JSONRPCMessage | undefined | Promise<JSONRPCMessage | undefined> {
-  if (bytes.length > largeBytes) return receiveLarge(bytes);
+  // The worker gets a buffer of its own: these bytes may be part of a larger one.
+  if (bytes.length > largeBytes) return receiveLarge([new Uint8Array(bytes)]);
   const decoded = decode(bytes);
   return decoded && assemble(decoded);
 }
 
-async function receiveLarge(bytes: Uint8Array): Promise<JSONRPCMessage | undefined> {
-  // The worker gets a buffer of its own: these bytes may be part of a larger one.
-  const own = new Uint8Array(bytes);
+/** Decodes a message in a worker. The parts are moved there: each must be the only user of its buffer. */
+export async function receiveLarge(parts: Uint8Array<ArrayBuffer>[]): Promise<JSONRPCMessage | undefined> {
   try {
-    const decoded = await workers.run(own, { limitMs, transfer: [own.buffer] });
-    return decoded && assemble(decoded);
+    const packed = await workers.run(parts, { limitMs, transfer: parts.map(({ buffer }) => buffer) });
+    // Several may be ready at once, and each takes some milliseconds.
+    await eventLoopTurn();
+    return packed && assemble(unpack(packed));
   } catch {
     // A message that cannot be decoded must not end the reading of those after it.
     return undefined;

@@ -28,20 +28,20 @@ export class NotTrusted extends ClaudikinsError {
     const servers = enabledServers(config);
     const programs = servers.filter(([, { url }]) => url === undefined).length;
     const count = (number: number, noun: string) => (number === 0 ? [] : [`${number} ${noun}${number > 1 ? "s" : ""}`]);
-    const what = [...count(programs, "program"), ...count(servers.length - programs, "server on the network")];
+    const what = [...count(programs, "program"), ...count(servers.length - programs, "network server")];
     const has = what.length === 0 ? "" : ` It names ${what.join(" and ")}; nothing was started.`;
     return new NotTrusted(
       `The config ${file} ${why}.${has}`,
-      `See what it would do, and trust it: claudikins trust ${quoted(file)}`,
+      `Review it and trust it: claudikins trust ${quoted(file)}`,
       request,
     );
   }
 
   static foreign(file: string, problem: string, user: string | undefined): NotTrusted {
-    const own = user === undefined ? "" : `, and to use your own one: --config ${quoted(user)}`;
+    const own = user === undefined ? "" : `; to use your own: --config ${quoted(user)}`;
     return new NotTrusted(
       `The config ${file} ${problem}, so it is not used`,
-      `To use it all the same: --config ${quoted(file)}${own}`,
+      `To use it anyway: --config ${quoted(file)}${own}`,
     );
   }
 }

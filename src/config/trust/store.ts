@@ -99,7 +99,7 @@ async function change(env: Environment, edit: (configs: Map<string, Trusted[]>) 
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot make the folder ${dirname(file)}`, { cause });
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot create the folder ${dirname(file)}`, { cause });
   }
   await withLock(`${file}.lock`, "the trusted configs", () => {
     const configs = readTrust(env);

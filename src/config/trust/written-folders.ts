@@ -83,7 +83,7 @@ export function realOf(path: string): string {
 export function keepRulesOut({ workspace, registry }: Folders, file: string, env: Environment): void {
   const rules = {
     "this config": file,
-    "the registry, whose programs you run,": registry,
+    "the registry": registry,
     "your own config": userConfigFile(env),
     "claudikins' own data": userDataFolder(env),
   };
@@ -92,8 +92,8 @@ export function keepRulesOut({ workspace, registry }: Folders, file: string, env
     if (!isWithin(realOf(path), real)) continue;
     throw new ClaudikinsError(
       "CONFIG_INVALID",
-      `The workspace of ${file} is ${workspace}: ${what} is in it, and sandboxed code may write there`,
-      { hint: 'Name a folder of its own, for example "workspace": "./workspace", or leave the key out' },
+      `The workspace of ${file} is ${workspace}: it contains ${what}, and sandboxed code may write there`,
+      { hint: 'Use a separate folder, for example "workspace": "./workspace", or remove the key' },
     );
   }
 }

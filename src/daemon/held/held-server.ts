@@ -112,9 +112,9 @@ export class HeldServer {
     this.#early = this.#early.filter((each) => each.port !== port);
     for (const requestId of user.inFlight.values()) {
       this.#pending.delete(requestId);
-      this.#tell("notifications/cancelled", { requestId, reason: "nobody waits for it" });
+      this.#tell("notifications/cancelled", { requestId, reason: "the caller stopped waiting" });
     }
-    for (const id of user.asked) this.#answerError(id, "nobody is there to answer");
+    for (const id of user.asked) this.#answerError(id, "no client is connected to answer");
     for (const uri of user.uris) {
       if (!this.#isSubscribed(uri)) this.#askForNobody("resources/unsubscribe", { uri });
     }
@@ -160,7 +160,7 @@ export class HeldServer {
     if (method === "resources/subscribe") user.uris.add(uri);
     if (method === "resources/unsubscribe") user.uris.delete(uri);
     if (method === "initialize") this.#greet(port, id);
-    else if (method === "ping" || (method === "resources/unsubscribe" && this.#isSubscribed(uri))) {
+    else if (method === "resources/unsubscribe" && this.#isSubscribed(uri)) {
       port.send({ jsonrpc: "2.0", id, result: {} });
     } else if (method === "logging/setLevel") {
       user.logLevel = String(params["level"]);
@@ -171,7 +171,8 @@ export class HeldServer {
 
   /** Under ids of ours, since those of two users may be the same. */
   #passOn(port: Port, user: User, request: JSONRPCRequest): void {
-    this.#wasUsed = true;
+    // A ping is how it is found out whether it asks something: it has to come to the server itself.
+    if (request.method !== "ping") this.#wasUsed = true;
     this.#lastId += 1;
     const id = this.#lastId;
     const { params } = request;
@@ -209,7 +210,7 @@ export class HeldServer {
     line.transport.onerror = (error) => this.#options.log.debug(`${this.name}: ${error.message}`);
     line.transport.onclose = () => this.#end({ how: line.ended(), lastWords: line.lastWords(), kind: "failed" });
     await line.transport.start();
-    this.#options.log.info(`${this.name} is started${this.pid === undefined ? "" : ` (process ${this.pid})`}`);
+    this.#options.log.info(`${this.name} has started${this.pid === undefined ? "" : ` (process ${this.pid})`}`);
     const { capabilities } = this.#options;
     const clientInfo = { name: "claudikins", version };
     const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities, clientInfo };
@@ -256,7 +257,7 @@ export class HeldServer {
     const [first] = this.#users.keys();
     const port = [...this.#pending.values()].at(-1)?.port ?? first;
     if (!port) {
-      this.#answerError(request.id, "nobody is there to answer");
+      this.#answerError(request.id, "no client is connected to answer");
       return;
     }
     this.#users.get(port)?.asked.add(request.id);
@@ -309,7 +310,7 @@ export class HeldServer {
     if (!isLeaving || inFlight.size > 0 || asked.size > 0) return;
     if (this.#early.some((each) => each.port === port)) return;
     this.detach(port);
-    port.end({ how: "it is reached elsewhere now", lastWords: [], kind: "moved" });
+    port.end({ how: "it is now reached elsewhere", lastWords: [], kind: "moved" });
   }
 
   /** Looks whether anybody needs it, now and when its time is over. */
@@ -325,7 +326,7 @@ export class HeldServer {
     const isWanted = !isOfOne && this.#owner === undefined && this.#wasUsed;
     const restMs = isWanted ? this.#usedAt + idleMs - performance.now() : 0;
     if (restMs <= 0) {
-      this.#end({ how: "nobody uses it", lastWords: [], kind: "moved" });
+      this.#end({ how: "nothing uses it", lastWords: [], kind: "moved" });
       return;
     }
     if (restMs === Number.POSITIVE_INFINITY) return;
@@ -345,7 +346,7 @@ export class HeldServer {
     this.#users.clear();
     this.#pending.clear();
     for (const port of users) port.end(how);
-    this.#options.log.info(`${this.name} is held no more: ${how.how || "it was closed"}`);
+    this.#options.log.info(`${this.name} was released: ${how.how || "it was closed"}`);
     this.#options.onEnd();
   }
 }

@@ -62,7 +62,7 @@ export class Openings {
       if (isOver) return;
       const message = parsed(text);
       if (!user) void this.#open(socket, message);
-      else if (!isMessage(message)) end(socket, "it sent something else than messages");
+      else if (!isMessage(message)) end(socket, "it sent something other than messages");
       else if ("method" in message) {
         // The config may have changed since: then its new daemon is asked, and nothing of this was done.
         if (this.#options.isLeaving(version) && this.#isOver(socket)) return;
@@ -86,20 +86,20 @@ export class Openings {
   async #open(socket: Socket, message: unknown): Promise<void> {
     const { servers, held, isLeaving, onChange } = this.#options;
     const opening = openingOf(message);
-    if (!opening) return refuse(socket, "USAGE", "The first message is to say what is wanted");
+    if (!opening) return refuse(socket, "USAGE", "The first message must state the request");
     if (isLeaving(opening.version)) {
       const code = isOlder(version, opening.version) ? "OUTDATED" : "LEAVING";
-      return refuse(socket, code, "This claudikins is ending: nothing was done");
+      return refuse(socket, code, "This daemon is shutting down: nothing was done");
     }
     const server = servers.get(opening.server);
     if (!server || server.url !== undefined || entryMark(server) !== opening.entry) {
-      return refuse(socket, "UNLIKE", "This claudikins has another config");
+      return refuse(socket, "UNLIKE", "This daemon has a different config");
     }
     // A server that is closed as a whole is not even started.
     const denial = this.#denialOf(opening.server, { jsonrpc: "2.0", id: "", method: "resources/list" });
     if (denial && "error" in denial) return refuse(socket, "POLICY_DENIED", denial.error.message);
     const wish = { ...opening, server: server as StdioServer };
-    if (opening.startsNothing && !held.find(wish)) return refuse(socket, "UNHELD", "It does not run");
+    if (opening.startsNothing && !held.find(wish)) return refuse(socket, "UNHELD", "It is not running");
     const port: Port = {
       session: opening.session,
       send: (each) => this.#send(socket, each),

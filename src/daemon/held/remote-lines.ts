@@ -34,7 +34,7 @@ export function remoteLines(sharing: Sharing): LineMaker {
       );
     } catch (error) {
       wish.signal.throwIfAborted();
-      options.log.warn(`${server.name} is started without the daemon: ${messageOf(error)}`);
+      options.log.warn(`starting ${server.name} without the daemon: ${messageOf(error)}`);
       return lineTo(server, options);
     }
   };
@@ -136,4 +136,4 @@ function fromDaemon(text: string): FromDaemon | undefined | Promise<FromDaemon |
 type FromDaemon = JSONRPCMessage | { end: PortEnd } | { refused: Problem } | { opened: { pid?: number } };
 
 /** What it did meanwhile nobody knows; the next daemon starts it again. */
-const gone: PortEnd = { how: "the claudikins daemon that had it is gone", lastWords: [], kind: "gone" };
+const gone: PortEnd = { how: "the claudikins daemon that held it is gone", lastWords: [], kind: "gone" };

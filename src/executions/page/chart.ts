@@ -18,5 +18,5 @@ export function inFlightChart(calls: readonly RecordedCall[], totalMs: number, m
   const path = columns
     .map((count, column) => (count === columns[column + 1] ? "" : `V${top(count)}H${column + 1}`))
     .join("");
-  return html`<svg class="flight" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="Calls that ran at the same time: up to ${most}"><path d="M0 ${height}${path}V${height}Z"/></svg>`;
+  return html`<svg class="flight" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="Concurrent calls: up to ${most}"><path d="M0 ${height}${path}V${height}Z"/></svg>`;
 }

@@ -35,9 +35,9 @@ function show(row) {
   const texts = call.texts.flatMap(({ title, text, isWhole }) => {
     const shown = element("pre", text);
     shown.tabIndex = 0;
-    return [element("h4", isWhole ? title : `${title}, the beginning`), shown];
+    return [element("h4", isWhole ? title : `${title} (beginning)`), shown];
   });
-  if (texts.length === 0) texts.push(element("p", "What was said was not recorded: see --record.", "note"));
+  if (texts.length === 0) texts.push(element("p", "Contents were not recorded. To record them, use --record.", "note"));
   details.replaceChildren(
     close,
     element("h3", call.name),
@@ -134,7 +134,7 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (document.documentElement.dataset.theme ?? (dark.matches ? "dark" : "light")) === "dark";
 const nameTheme = () => {
   theme.textContent = isDark() ? "Light" : "Dark";
-  theme.setAttribute("aria-label", `Show it in ${isDark() ? "light" : "dark"} colours`);
+  theme.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`);
 };
 theme.hidden = false;
 theme.addEventListener("click", () => {

@@ -33,8 +33,8 @@ export function figuresOf(record: ExecutionRecord): Html {
   ];
   return html`<dl class="figures">
 ${figure("Calls", grouped(calls), callsMore.join(", ") || "none failed")}
-${figure("Time", durationText(durationMs), beforeMs >= 1 ? `${durationText(beforeMs)} before it` : "of the code")}
-${figure("Kept out of the context", grouped(kept), `of ${grouped(charsIn)} characters; ${grouped(charsOut)} came back`)}
+${figure("Time", durationText(durationMs), beforeMs >= 1 ? `after ${durationText(beforeMs)} of asking servers` : "to run the code")}
+${figure("Kept out of the context", grouped(kept), `of ${grouped(charsIn)} characters; ${grouped(charsOut)} were returned`)}
 ${figure("Code", `${grouped(code.lines)} ${code.lines === 1 ? "line" : "lines"}`, `${grouped(code.chars)} characters`)}
 </dl>`;
 }
@@ -47,7 +47,7 @@ export function failureOf({ error }: ExecutionRecord): Html {
   return html`<section class="failure" aria-label="Failure"><p><strong>${what}</strong>${where}</p>${hint === undefined ? undefined : html`<p class="hint">${hint}</p>`}</section>`;
 }
 
-const notRecorded = "Only sizes were recorded. With --record, exec and serve keep what was said, too.";
+const notRecorded = "Only sizes were recorded. With --record, exec and serve also record contents.";
 
 /** `byLine` are the rows of a line's calls. */
 export function codeOf(record: ExecutionRecord, byLine: ReadonlyMap<number, number[]>): Html {
@@ -97,7 +97,7 @@ export function returnedOf({ value }: ExecutionRecord): Html {
   const { text, isWhole } = indented(value);
   return section(
     "Returned",
-    html`<pre tabindex="0">${text}</pre>${isWhole ? undefined : html`<p class="note">The beginning of it.</p>`}`,
+    html`<pre tabindex="0">${text}</pre>${isWhole ? undefined : html`<p class="note">Only the beginning was recorded.</p>`}`,
   );
 }
 
@@ -111,10 +111,13 @@ export function receiptOf({ timeline, receipt, moreCalls }: ExecutionRecord): Ht
     return html`<tr><th scope="row"><bdi>${name}</bdi></th><td>${grouped(calls.length)}</td><td>${failed > 0 ? grouped(failed) : ""}</td><td>${durationText(sum(({ startMs, endMs }) => endMs - startMs))}</td><td>${grouped(sum(({ resultChars }) => resultChars))}</td></tr>
 `;
   });
-  const of = moreCalls > 0 ? html`<p class="note">Of the first ${grouped(timeline.length)} calls.</p>` : undefined;
+  const of =
+    moreCalls > 0
+      ? html`<p class="note">Only the first ${grouped(timeline.length)} calls are included.</p>`
+      : undefined;
   return section(
     "Receipt",
-    html`<div class="scroll" tabindex="0" role="region" aria-label="Receipt"><table><thead><tr><th scope="col">Tool</th><th scope="col">Calls</th><th scope="col">Failed</th><th scope="col">Time, summed</th><th scope="col">Characters of results</th></tr></thead><tbody>${rows}</tbody></table></div>${of}<p class="note">Its id: ${receipt}</p>`,
+    html`<div class="scroll" tabindex="0" role="region" aria-label="Receipt"><table><thead><tr><th scope="col">Tool</th><th scope="col">Calls</th><th scope="col">Failed</th><th scope="col">Total time</th><th scope="col">Result characters</th></tr></thead><tbody>${rows}</tbody></table></div>${of}<p class="note">Receipt id: ${receipt}</p>`,
   );
 }
 

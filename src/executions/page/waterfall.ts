@@ -49,7 +49,7 @@ export function waterfallOf(record: ExecutionRecord): Waterfall {
 ${legend(servers)}
 <div class="head" aria-hidden="true"><p class="most">${most > 1 ? `up to ${grouped(most)} at once` : undefined}</p><div class="ruler">${inFlightChart(timeline, total, Math.max(1, most))}
 ${marks.map((ms, place) => html`<span class="tick" id="t${place}">${durationText(ms)}</span>`)}</div></div>
-<ol class="calls" id="calls" aria-label="Calls, in the order in which they were made">
+<ol class="calls" id="calls" aria-label="Calls, in the order they were made">
 ${shown.map(([, call], row) => rowOf(call, row, shown.length, colourOf(call)))}</ol>
 ${leftText(left, moreCalls).map((text) => html`<p class="left">… ${text}</p>`)}
 </div>`;

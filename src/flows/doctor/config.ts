@@ -17,12 +17,15 @@ export const configCheck: Check = {
     if (!toolbox) return [failure("config.file", configError)];
     const { config } = toolbox;
     if (config.origin.kind === "demo") {
-      const text = "There is no config file: everything works on the built-in demo server";
+      const text = "There is no config file: claudikins uses its built-in demo server";
       return [warning("config.file", text, "claudikins init")];
     }
     const { file, kind } = config.origin;
     return [
-      ok("config.file", `${kind === "user" ? "Yours" : "The project's"}, with ${serversText(config)}: ${file}`),
+      ok(
+        "config.file",
+        `${kind === "user" ? "Your own config" : "The project's config"}, with ${serversText(config)}: ${file}`,
+      ),
       ...missingVariables(config),
       ...missingForModel(config),
       ...exposedSecrets(file, config, scene),
@@ -37,7 +40,7 @@ function serversText({ servers }: Config): string {
 function missingVariables({ servers }: Config): Finding[] {
   return [...servers.values()].flatMap(({ name, needs }) => {
     if (needs.length === 0) return [];
-    const text = `Server "${name}" needs ${needs.join(", ")}, which the environment does not have`;
+    const text = `Server "${name}" needs ${needs.join(", ")} in the environment`;
     const repair = needs.map((variable) => `export ${variable}=…`).join("; ");
     return [problem(`variables.${name}`, text, "NEEDS_VARIABLE", repair)];
   });
@@ -46,7 +49,7 @@ function missingVariables({ servers }: Config): Finding[] {
 /** Everything but tasks works without it. */
 function missingForModel({ llm }: Config): Finding[] {
   if (!llm || llm.needs.length === 0) return [];
-  const text = `The model ${llm.name}/${llm.model} needs ${llm.needs.join(", ")}, which the environment does not have`;
+  const text = `The model ${llm.name}/${llm.model} needs ${llm.needs.join(", ")} in the environment`;
   return [warning("llm.variables", text, llm.needs.map((variable) => `export ${variable}=…`).join("; "))];
 }
 
@@ -56,12 +59,13 @@ function exposedSecrets(file: string, { llm }: Config, { configFlag, cwd, env }:
   if (!isKeyWritten && !haveSecrets([...entries.values()])) return [];
   const found: Finding[] = [];
   if (kind === "project" && isInRepository(dirname(file)) && !isIgnored(file)) {
-    const text = "It has a secret in it, and git does not ignore it: write ${VAR} in its place, or keep it out of git";
+    const text =
+      "The config contains a secret and git does not ignore the file: replace the secret with ${VAR}, or keep the file out of git";
     const ignore = shellWord(join(dirname(file), ".gitignore"));
     found.push(warning("config.secrets", text, `echo ${basename(file)} >> ${ignore}`));
   }
   if (content && process.platform !== "win32" && (statSync(content.path).mode & 0o044) !== 0) {
-    const text = "It has a secret in it, and other users of this machine may read it";
+    const text = "The config contains a secret, and other users of this machine can read the file";
     found.push(warning("config.rights", text, `chmod 600 ${shellWord(content.path)}`));
   }
   return found;

@@ -52,6 +52,6 @@ function notLookedAt({ toolbox }: Scene): Finding[] {
   if (toolbox) return [];
   const left = [...new Set(checks.filter((check) => "runWith" in check).map(({ area }) => area))];
   const names = left.join(", ").replace(/, ([^,]+)$/, " and $1");
-  const text = `Not looked at without a config: ${names}`;
-  return [findingsOf("config").warning("config.rest", text, "Correct the config first, then: claudikins doctor")];
+  const text = `Not checked, because there is no usable config: ${names}`;
+  return [findingsOf("config").warning("config.rest", text, "Fix the config, then run: claudikins doctor")];
 }

@@ -15,7 +15,7 @@ export const ownProgram: string = selfCommand().at(-1) ?? "";
 export const executableCheck: Check = {
   area: "executable",
   async run(scene) {
-    const how = Bun.isStandaloneExecutable ? "" : ", from its source";
+    const how = Bun.isStandaloneExecutable ? "" : ", from source";
     const runtime = `Bun ${Bun.version}, ${process.platform} ${process.arch}`;
     return [
       ok("executable.version", `claudikins ${version}${how} (${runtime}): ${ownProgram}`),
@@ -28,29 +28,29 @@ export const executableCheck: Check = {
 async function onPath({ env, signal }: Scene): Promise<Finding[]> {
   const [first, ...others] = programsOnPath(ownName, env);
   if (first === undefined) {
-    const why = "project files of hosts, skills and shells do not find it";
+    const why = "agents' project files, skills and shells cannot find it";
     return [warning("executable.path", `claudikins is not on the PATH: ${why}`, intoPath())];
   }
   const versions = await Promise.all([first, ...others].map((path) => otherVersion(path, env, signal)));
   const behind = others.flatMap((path, place): Finding[] => {
     const other = versions[place + 1];
     if (other === undefined) return [];
-    const text = `Another claudikins, ${other}, stands behind it on the PATH: ${path}`;
-    return [warning("executable.others", text, `If nobody needs it: rm ${shellWord(path)}`)];
+    const text = `Another claudikins (${other}) comes later on the PATH: ${path}`;
+    return [warning("executable.others", text, `If you do not need it: rm ${shellWord(path)}`)];
   });
   if (versions[0] !== undefined) {
-    const text = `The PATH finds another claudikins, ${versions[0]}: ${first}`;
+    const text = `Another claudikins (${versions[0]}) comes first on the PATH: ${first}`;
     return [warning("executable.path", text, intoPath()), ...behind];
   }
   const isThis = realOf(first) === realOf(ownProgram);
-  return [ok("executable.path", `The PATH finds ${isThis ? "it" : "one of the same version"}: ${first}`), ...behind];
+  return [ok("executable.path", `On the PATH: ${first}${isThis ? "" : " (the same version)"}`), ...behind];
 }
 
 /** What generated files start before all else. */
 function namedByVariable({ env }: Scene): Finding[] {
   const named = env["CLAUDIKINS_EXECUTABLE"];
   if (!named || isProgram(named)) return [];
-  const text = `CLAUDIKINS_EXECUTABLE names what is no program: ${named}`;
+  const text = `CLAUDIKINS_EXECUTABLE does not name a program: ${named}`;
   return [problem("executable.variable", text, "FILE_NOT_FOUND", "unset CLAUDIKINS_EXECUTABLE")];
 }
 
@@ -58,7 +58,7 @@ function namedByVariable({ env }: Scene): Finding[] {
 async function otherVersion(path: string, env: Scene["env"], signal: AbortSignal): Promise<string | undefined> {
   if (realOf(path) === realOf(ownProgram)) return undefined;
   const said = await versionOf(path, env, signal);
-  return said === version ? undefined : (said ?? "which does not say its version");
+  return said === version ? undefined : (said ?? "unknown version");
 }
 
 function intoPath(): string {

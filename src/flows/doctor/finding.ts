@@ -110,12 +110,7 @@ export function exitCodeOf(findings: readonly Finding[]): number {
 /** A check that throws says at least that it did. */
 export function unchecked(area: Area, thrown: unknown): Finding {
   const { code } = toClaudikinsError(thrown);
-  return findingsOf(area).problem(
-    `${area}.check`,
-    `This could not be looked at: ${messageOf(thrown)}`,
-    code,
-    undefined,
-  );
+  return findingsOf(area).problem(`${area}.check`, `This check failed: ${messageOf(thrown)}`, code, undefined);
 }
 
 /** `1 server`, `3 servers`. */

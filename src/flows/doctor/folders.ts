@@ -31,25 +31,25 @@ export const foldersCheck: Check = {
 function folderFinding(id: string, what: string, path: string, base = path): Finding {
   const link = linkOnTheWay(path, base);
   if (link !== undefined) {
-    const text = `${what} is not used: ${link} is a symbolic link, and claudikins follows no link inside a project`;
+    const text = `${what} is not used, because ${link} is a symbolic link: claudikins follows no links inside a project`;
     return problem(id, text, "FILE_NOT_WRITABLE", `rm ${shellWord(link)}`);
   }
   const there = nearest(path);
   if (!statSync(there).isDirectory()) {
-    const text = `${what} cannot be a folder, since there is a file: ${there}`;
+    const text = `${what} cannot be created, because there is a file in its place: ${there}`;
     return problem(id, text, "FILE_NOT_WRITABLE", `mv ${shellWord(there)} ${shellWord(`${there}.old`)}`);
   }
   if (!isWritable(there)) {
-    const text = `${what} cannot be written to: ${there}`;
+    const text = `${what} is not writable: ${there}`;
     return problem(id, text, "FILE_NOT_WRITABLE", `chmod u+rwx ${shellWord(there)}`);
   }
-  return ok(id, there === path ? `${what}: ${path}` : `${what} is made when it is needed: ${path}`);
+  return ok(id, there === path ? `${what}: ${path}` : `${what} is created when it is needed: ${path}`);
 }
 
 /** What code wrote before each project had a workspace of its own. */
 function sharedFindings(shared: string | undefined, workspace: string): Finding[] {
   if (shared === undefined || shared === workspace || namesIn(shared).length === 0) return [];
-  const text = `An earlier version kept one workspace for all projects, which is still there: ${shared}. To use it here, name it as "workspace" in your claudikins.json, or copy what you need`;
+  const text = `An earlier version kept one workspace for all projects, which still exists: ${shared}. To use it here, set it as "workspace" in your claudikins.json, or copy what you need`;
   return [ok("folder.shared-workspace", text)];
 }
 
@@ -79,6 +79,6 @@ function freeBytes(path: string): number | undefined {
 
 export function spaceFindings(free: number | undefined, path: string): Finding[] {
   if (free === undefined || free >= fewBytes) return [];
-  const text = `The disk of the workspace has ${Math.floor(free / 1_048_576)} MB left: ${path}`;
+  const text = `The workspace's disk has only ${Math.floor(free / 1_048_576)} MB left: ${path}`;
   return [warning("folder.space", text, `df -h ${shellWord(nearest(path))}`)];
 }

@@ -25,9 +25,9 @@ export function entryFindings(found: FoundFile, scene: Scene): Promise<Finding>[
 async function findingOf({ host, file }: FoundFile, raw: Raw, scene: Scene): Promise<Finding> {
   const id = `host.${host.name}${file.scope === "project" ? ".project" : ""}`;
   const shown = `${host.title} (${file.path})`;
-  const repair = `Let it start ${selfCommand("serve").join(" ")} in ${file.path}.`;
+  const repair = `In ${file.path}, set the command to: ${selfCommand("serve").join(" ")}`;
   if (raw["disabled"] === true || raw["enabled"] === false) {
-    return warning(id, `${shown} has claudikins, but switched off`, `Switch it on in ${file.path}.`);
+    return warning(id, `${shown} has claudikins, but it is disabled`, `Enable it in ${file.path}.`);
   }
   const words = wordsOf(raw);
   const [program = ""] = words;
@@ -37,10 +37,11 @@ async function findingOf({ host, file }: FoundFile, raw: Raw, scene: Scene): Pro
   }
   const source = sourceIn(words);
   const gone = [path, ...(source === undefined ? [] : [source])].find((each) => !existsSync(each));
-  if (gone !== undefined) return problem(id, `${shown} starts what is not there: ${gone}`, "FILE_NOT_FOUND", repair);
+  if (gone !== undefined)
+    return problem(id, `${shown} starts a file that does not exist: ${gone}`, "FILE_NOT_FOUND", repair);
   const config = words.includes("--config") ? words[words.indexOf("--config") + 1] : undefined;
   if (config !== undefined && isAbsolute(config) && !existsSync(config)) {
-    return problem(id, `${shown} names a config file that is not there: ${config}`, "CONFIG_NOT_FOUND", repair);
+    return problem(id, `${shown} names a config file that does not exist: ${config}`, "CONFIG_NOT_FOUND", repair);
   }
   if (realOf(source ?? path) === realOf(ownProgram)) return ok(id, `${shown} starts this claudikins`);
   if (source !== undefined) return warning(id, `${shown} starts claudikins from another source: ${source}`, repair);
@@ -48,11 +49,11 @@ async function findingOf({ host, file }: FoundFile, raw: Raw, scene: Scene): Pro
   if (!basename(path).startsWith(ownName)) return ok(id, `${shown} starts claudikins through ${program}`);
   // A project's file may be somebody else's: what it names is not started to be asked.
   if (file.scope === "project" && !programsOnPath(basename(path), scene.env).includes(path)) {
-    return warning(id, `${shown} starts a program that is not on the PATH and was not looked at: ${path}`, repair);
+    return warning(id, `${shown} starts a program that is not on the PATH and was not checked: ${path}`, repair);
   }
   const other = await versionOf(path, scene.env, scene.signal);
   if (other === version) return ok(id, `${shown} starts claudikins ${version}: ${path}`);
-  return warning(id, `${shown} starts another claudikins, ${other ?? "of no known version"}: ${path}`, repair);
+  return warning(id, `${shown} starts another claudikins (${other ?? "unknown version"}): ${path}`, repair);
 }
 
 /** `command` is a text, a list with the arguments in it, or an object. */

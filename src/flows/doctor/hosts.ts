@@ -33,7 +33,7 @@ async function look(host: Host, scene: Scene): Promise<Looked> {
   const unreadable = problems.map(({ file, error }) => ({
     ...failure(`host.${host.name}.file`, error),
     message: `${host.title}: ${error.message.split("\n")[0]}`,
-    repair: `Correct ${file} by hand.`,
+    repair: `Fix ${file} by hand.`,
   }));
   const wired = files.filter(({ own }) => own.length > 0);
   const entries = await Promise.all(wired.flatMap((file) => entryFindings(file, scene)));
@@ -51,7 +51,7 @@ function ownServers(host: Host, files: FoundFile[], isWired: boolean): Finding[]
   const names = [...new Set(having.flatMap(serversOf))];
   if (names.length === 0) {
     const isAbsent = files.length > 0 && !isWired;
-    return isAbsent ? [ok(`host.${host.name}`, `${host.title} has no MCP servers, and claudikins is not in it`)] : [];
+    return isAbsent ? [ok(`host.${host.name}`, `${host.title} has neither claudikins nor other MCP servers`)] : [];
   }
   const project = having.some(({ file }) => file.scope === "project") ? " --project" : "";
   const init = `claudikins init --host ${host.name} --apply${project}`;
@@ -60,14 +60,14 @@ function ownServers(host: Host, files: FoundFile[], isWired: boolean): Finding[]
     ? [
         warning(
           `host.${host.name}.servers`,
-          `${host.title} loads ${servers} beside claudikins: ${names.join(", ")}`,
+          `${host.title} loads ${servers} in addition to claudikins: ${names.join(", ")}`,
           init,
         ),
       ]
     : [
         warning(
           `host.${host.name}`,
-          `${host.title} does not have claudikins, but ${servers} of its own: ${names.join(", ")}`,
+          `${host.title} does not use claudikins, but has ${servers} of its own: ${names.join(", ")}`,
           init,
         ),
       ];
@@ -82,8 +82,8 @@ function noneWired(looked: Looked[]): Finding[] {
   if (looked.some(({ isWired, findings }) => isWired || findings.some(({ state }) => state !== "ok"))) return [];
   const first = looked.find(({ isHere }) => isHere);
   const text = first
-    ? "None of the agents on this machine has claudikins"
-    : "No agent with settings for MCP servers was found on this machine";
+    ? "No agent on this machine uses claudikins"
+    : "No agent with MCP settings was found on this machine";
   return [warning("hosts.none", text, `claudikins init --host ${first?.host.name ?? "claude-code"} --apply`)];
 }
 
@@ -98,12 +98,12 @@ function journalFindings({ env }: Scene): Finding[] {
   const left = changes.filter(({ path, before }) => hashAt(path) === before);
   if (left.length > 0) {
     const [{ host = ownName, file = "" } = {}] = left;
-    const text = `claudikins init has noted a change that is not there: it was ended, or somebody undid it by hand: ${file}`;
+    const text = `claudikins init recorded a change that is not in the file, because init was interrupted or the change was undone by hand: ${file}`;
     return [warning("hosts.journal", text, `claudikins restore --host ${host}`)];
   }
   const files = counted(new Set(changes.map(({ path }) => path)).size, "file");
   return [
-    ok("hosts.journal", `${files} of hosts as they were before init are kept: claudikins restore puts them back`),
+    ok("hosts.journal", `The originals of ${files} that init changed are kept: claudikins restore brings them back`),
   ];
 }
 

@@ -27,7 +27,7 @@ export const registryCheck: Check = {
     if (indexProblem) return [failure("registry.index", indexProblem)];
     if (!existsSync(join(folder, indexFileName))) {
       if (config.servers.size === 0) return [];
-      return [warning("registry.index", "No tools are known yet: the first search asks the servers", gen)];
+      return [warning("registry.index", "No tools are known yet: the first search fetches them from the servers", gen)];
     }
     const servers = toolbox.index.servers.filter(({ name }) => config.servers.has(name));
     const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
@@ -51,14 +51,14 @@ function serverFindings(toolbox: Toolbox, servers: RegistryServer[]): Finding[] 
   const outdated = servers.map(({ name }) => name).filter((name) => toolbox.isOutdated(name));
   const gone = index.servers.map(({ name }) => name).filter((name) => !config.servers.has(name));
   return [
-    ...named("registry.missing", missing, "It does not know the tools of", genOf(missing)),
+    ...named("registry.missing", missing, "The registry does not have the tools of", genOf(missing)),
     ...named(
       "registry.outdated",
       outdated,
-      "It is of another entry of the config, or of another version:",
+      "The registry is out of date, because the config entry or the version has changed:",
       genOf(outdated),
     ),
-    ...named("registry.gone", gone, "It has servers that the config has no more:", gen),
+    ...named("registry.gone", gone, "The registry has servers that are no longer in the config:", gen),
   ];
 }
 
@@ -82,7 +82,7 @@ function fileFindings(folder: string, servers: RegistryServer[]): Finding[] {
   const paths = [...differences, ...bridge].map(({ path }) => relative(folder, path));
   if (paths.length === 0) return [];
   const others = paths.length > 1 ? ` and ${paths.length - 1} more` : "";
-  return [warning("registry.files", `Generated files are not what this version writes: ${paths[0]}${others}`, gen)];
+  return [warning("registry.files", `Generated files differ from what this version writes: ${paths[0]}${others}`, gen)];
 }
 
 function rightsFindings(folder: string, servers: RegistryServer[]): Finding[] {
@@ -103,9 +103,9 @@ function commandFindings(folder: string, { env }: Scene): Finding[] {
   const onPath = programsOnPath(ownName, env)[0];
   const text =
     program === undefined
-      ? "Nobody has noted what generated files start"
-      : `Generated files start what is gone: ${program}`;
-  if (onPath !== undefined) return [warning("registry.command", `${text}; they take ${onPath} of the PATH`, gen)];
+      ? "The command that generated files start is not recorded"
+      : `Generated files start a program that no longer exists: ${program}`;
+  if (onPath !== undefined) return [warning("registry.command", `${text}; they use ${onPath} from the PATH`, gen)];
   return [problem("registry.command", text, "REGISTRY_STALE", gen)];
 }
 
@@ -132,12 +132,12 @@ async function runtimeFinding({ env, signal }: Scene): Promise<Finding> {
   );
   const fit = found.filter(({ name, version }) => name === "bun" || stripsTypes(version));
   const text = (each: typeof found) => each.map(({ name, version }) => `${name} ${version}`).join(" and ");
-  if (fit.length > 0) return ok(id, `Generated files are programs for ${text(fit)}`);
+  if (fit.length > 0) return ok(id, `Generated files run with ${text(fit)}`);
   const [own] = programsOnPath(ownName, env);
-  if (found.length === 0 && own !== undefined) return ok(id, `Generated files are run by claudikins itself: ${own}`);
+  if (found.length === 0 && own !== undefined) return ok(id, `Generated files run with claudikins itself: ${own}`);
   const old = found.length > 0 ? `, and ${text(found)} is too old` : "";
   const repair = Bun.isStandaloneExecutable ? `BUN_BE_BUN=1 ${shellWord(ownProgram)} FILE` : "npm install -g bun";
-  return warning(id, `No Bun is on the PATH to run generated files with${old}`, repair);
+  return warning(id, `Bun, which runs generated files, is not on the PATH${old}`, repair);
 }
 
 export function stripsTypes(version: string): boolean {

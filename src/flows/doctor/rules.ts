@@ -29,8 +29,8 @@ function findingFor(
   const reached = [...rules].filter(([path]) => places.some((place) => isWithin(path, place)));
   const [first] = places.filter((place) => reached.some(([path]) => isWithin(path, place)));
   if (first === undefined) return [];
-  const text = `Server "${server.name}" was given ${first}, and may change what you and your agents obey`;
-  const repair = `Give it a folder without these files, or deny the tools that write: "deny" in mcpServers.${server.name}`;
+  const text = `Server "${server.name}" has access to ${first} and could change files that you and your agents rely on`;
+  const repair = `Give it a folder without these files, or deny its tools that write: "deny" in mcpServers.${server.name}`;
   return [
     warning(`rules.${server.name}`, text, repair, { details: reached.map(([path, what]) => `${what}: ${path}`) }),
   ];
@@ -51,8 +51,8 @@ function rulesOf({ config }: Toolbox, { env, cwd, platform }: Scene): Map<string
   };
   if (config.origin.kind !== "demo") add("the config", config.origin.file);
   add("your own config", userConfigFile(env));
-  add("what you trust, and your sign-ins", userDataFolder(env));
-  add("programs of the registry", registry);
+  add("your trusted configs and sign-ins", userDataFolder(env));
+  add("generated programs of the registry", registry);
   add("skills that code can import", join(workspace, "skills"));
   for (const { title, files } of hosts) {
     for (const { path } of files({ env, cwd, platform })) add(`settings of ${title}`, path);

@@ -66,12 +66,17 @@ export function answered(
   const { startMs, listMs, tools } = facts;
   const text = `${name}: ${counted(tools, "tool")}, started in ${startMs} ms, listed in ${listMs} ms`;
   if (tools === 0) {
-    const repair = "See in its manual what it has to be started with.";
-    return warning(idOf(name), `${name} has no tools, and started in ${startMs} ms`, repair, facts);
+    const repair = "Check its documentation for the arguments and variables it needs.";
+    return warning(idOf(name), `${name} started in ${startMs} ms, but has no tools`, repair, facts);
   }
   if (startMs > slowPart * startTimeoutMs) {
     const repair = `Raise "startTimeoutMs" of "${name}" in the config.`;
-    return warning(idOf(name), `${text}: it is given ${durationText(startTimeoutMs)} for the start`, repair, facts);
+    return warning(
+      idOf(name),
+      `${text}: the time limit for the start is ${durationText(startTimeoutMs)}`,
+      repair,
+      facts,
+    );
   }
   return ok(idOf(name), text, facts);
 }
@@ -101,7 +106,7 @@ function closed({ name }: ServerConfig): Finding {
 }
 
 function notAsked({ name }: ServerConfig): Finding {
-  return problem(idOf(name), `${name} was not asked: the command was interrupted`, "CANCELLED", undefined);
+  return problem(idOf(name), `${name} was not checked: the command was interrupted`, "CANCELLED", undefined);
 }
 
 function idOf(name: string): string {

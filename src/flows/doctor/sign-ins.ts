@@ -29,27 +29,27 @@ function findingOf(standing: Standing): Finding[] {
   const { server } = standing;
   const id = `sign-in.${server}`;
   if (standing.state === "expired") {
-    const text = `The sign-in to "${server}" ended ${durationText(Date.now() - standing.expiresAt)} ago`;
+    const text = `The sign-in to "${server}" expired ${durationText(Date.now() - standing.expiresAt)} ago`;
     return [problem(id, text, "AUTH_REQUIRED", loginCommand(server))];
   }
   // Whether a server wants one is said by the server.
   if (standing.state !== "signed in") return [];
   const { expiresAt, renewable } = standing;
-  if (renewable) return [ok(id, `Signed in to "${server}": it is renewed by itself`)];
+  if (renewable) return [ok(id, `Signed in to "${server}", renewed automatically`)];
   if (expiresAt === undefined) return [ok(id, `Signed in to "${server}"`)];
-  const text = `Signed in to "${server}" for ${durationText(expiresAt - Date.now())} more`;
+  const text = `Signed in to "${server}" for another ${durationText(expiresAt - Date.now())}`;
   if (expiresAt - Date.now() > soonMs) return [ok(id, text)];
-  return [warning(id, `${text}: it cannot be renewed`, loginCommand(server))];
+  return [warning(id, `${text}; the sign-in cannot be renewed`, loginCommand(server))];
 }
 
 function damaged(file: string): Finding {
-  const text = `The file of the sign-ins is damaged, and nobody counts as signed in: ${file}`;
+  const text = `The sign-ins file is damaged, so you are signed out of every server: ${file}`;
   return problem("sign-ins.file", text, "AUTH_REQUIRED", "claudikins auth login");
 }
 
 function rightsOf(file: string): Finding[] {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found || process.platform === "win32" || (found.mode & 0o077) === 0) return [];
-  const text = "Other users of this machine may read the sign-ins";
+  const text = "Other users of this machine can read your sign-ins";
   return [warning("sign-ins.file", text, `chmod 600 ${shellWord(file)}`)];
 }

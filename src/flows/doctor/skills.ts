@@ -9,7 +9,7 @@ export const skillsCheck: Check = {
   area: "skills",
   run(scene) {
     const found = allAgentFiles(scene).flatMap(findingOf);
-    return found.length > 0 ? found : [ok("skills.none", "No agent has our skill: claudikins skill install writes it")];
+    return found.length > 0 ? found : [ok("skills.none", "No agent has the skill: claudikins skill install writes it")];
   },
 };
 
@@ -19,19 +19,19 @@ function findingOf(file: AgentFile & { scope: Scope }): Finding[] {
   const what = isSection ? "The section" : "The skill";
   switch (stateOf(file)) {
     case "current":
-      return [ok(id, `${what} is of this version: ${file.path}`)];
+      return [ok(id, `${what} is up to date: ${file.path}`)];
     case "older": {
       const flags = `${file.scope === "project" ? " --project" : ""}${isSection ? " --claude-md" : ""}`;
       const repair = `claudikins skill install --host ${file.hosts[0]}${flags}`;
-      return [warning(id, `${what} is of another version: ${file.path}`, repair)];
+      return [warning(id, `${what} is from another version: ${file.path}`, repair)];
     }
     case "changed":
-      if (!isSection) return [ok(id, `The skill was changed by hand, and stays so: ${file.path}`)];
+      if (!isSection) return [ok(id, `The skill was edited by hand and is left unchanged: ${file.path}`)];
       return [
         warning(
           id,
-          `The section has lost a mark, and is not kept up to date: ${file.path}`,
-          'Take the lines with "claudikins begin" and "claudikins end" out of it, with what is between them.',
+          `The section has lost a marker and is no longer updated: ${file.path}`,
+          'Delete the lines with "claudikins begin" and "claudikins end" and everything between them.',
         ),
       ];
     default:

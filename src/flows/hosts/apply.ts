@@ -63,7 +63,7 @@ async function applyOne(
     writeThrough(path, after, before.mode);
     return;
   }
-  throw new ClaudikinsError("FILE_NOT_WRITABLE", `${file.path} is written to all the time by ${host.title}`, {
-    hint: `End ${host.title}, and run the command again. The file was not touched.`,
+  throw new ClaudikinsError("FILE_NOT_WRITABLE", `${host.title} keeps writing to ${file.path}`, {
+    hint: `Quit ${host.title} and run the command again. The file was not changed.`,
   });
 }

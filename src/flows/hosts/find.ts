@@ -1,4 +1,4 @@
-/** All servers that the hosts of this machine have, as claudikins.json would have them. Reads, and changes nothing. */
+/** Finds the servers that the hosts of this machine have, as claudikins.json would have them. Changes nothing. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { homeOf, projectFolder } from "../../config/locations.ts";
@@ -14,6 +14,7 @@ import {
   type PortableEntry,
   type Raw,
   type Section,
+  type Supplied,
   type Surroundings,
   textsIn,
   valueAt,
@@ -30,6 +31,7 @@ export interface FoundServer {
   entry: PortableEntry;
   /** What is not quite the same in claudikins. */
   notes: string[];
+  supplied: Supplied[];
 }
 
 export interface SkippedServer {
@@ -45,6 +47,8 @@ export interface FoundFile {
   content: FileText;
   servers: FoundServer[];
   skipped: SkippedServer[];
+  /** Servers that stay in the file because the person decided so, or has not decided yet. */
+  left: FoundServer[];
   /** Where our own entry stands already. */
   own: { section: readonly string[]; name: string }[];
 }
@@ -82,8 +86,9 @@ export async function findServers(hosts: readonly Host[], options: FindOptions):
           refuseLinkOut(file.path, projectFolder({ ...options, cwd: file.folder ?? options.cwd }));
         const one = await readHostFile(host, file, textOrNothing(file.path), options);
         if (file.scope === "user" || options.project) found.files.push(one);
-        else if (one.servers.length > 0) {
-          found.shared.push({ host: host.name, file: file.path, servers: one.servers.length });
+        else {
+          const servers = one.servers.length + one.skipped.length;
+          if (one.servers.length > 0) found.shared.push({ host: host.name, file: file.path, servers });
         }
       } catch (thrown) {
         if (file.scope === "project" && !options.project) continue;
@@ -102,7 +107,8 @@ export async function readHostFile(
   surroundings: Surroundings,
 ): Promise<FoundFile> {
   const document = parseFile(content.text, file);
-  const found: FoundFile = { host, file, content, servers: [], skipped: [], own: [] };
+  const found: FoundFile = { host, file, content, servers: [], skipped: [], left: [], own: [] };
+  const isShared = file.scope === "project";
   for (const section of host.sections(document, file, surroundings)) {
     for (const [name, raw] of Object.entries(
       isRaw(valueAt(document, section.path)) ? (valueAt(document, section.path) as Raw) : {},
@@ -115,7 +121,7 @@ export async function readHostFile(
   async function look(name: string, raw: unknown, section: Section): Promise<void> {
     const where = { name, host: host.name, file: file.path };
     if (!isRaw(raw)) {
-      found.skipped.push({ ...where, why: "it is not an entry" });
+      found.skipped.push({ ...where, why: "it is not a server entry" });
       return;
     }
     if (isOwn(raw)) {
@@ -123,20 +129,29 @@ export async function readHostFile(
       return;
     }
     const folder = section.folder ?? file.folder;
-    const scene = { ...surroundings, home: homeOf(surroundings.env), server: name, folder, document };
+    const scene = { ...surroundings, home: homeOf(surroundings.env), server: name, folder, isShared, document };
     const reading = host.read(raw, scene);
-    const why = reading.entry ? await whyWrong(name, reading.entry) : reading.skipped;
+    const isSwitchedOff = section.disabled?.includes(name);
+    const why = reading.entry
+      ? ((await whyWrong(name, reading.entry)) ?? (isShared && isSwitchedOff ? switchedOffText(host) : undefined))
+      : reading.skipped;
     if (!reading.entry || why !== undefined) {
       found.skipped.push({ ...where, why: why ?? "" });
       return;
     }
-    const isOff = reading.entry["disabled"] === true || section.disabled?.includes(name);
+    const isOff = reading.entry["disabled"] === true || isSwitchedOff;
     const entry = isOff ? { ...reading.entry, disabled: true } : reading.entry;
-    found.servers.push({ ...where, section: section.path, folder, entry, notes: reading.notes });
+    const { notes, supplied } = reading;
+    found.servers.push({ ...where, section: section.path, folder, entry, notes, supplied });
   }
 }
 
-/** All entries in a text of the host, also those that cannot be taken over: for their secrets, which nobody shall see. */
+/** What one person has switched off must not be switched off for everyone, nor be started for that person. */
+function switchedOffText({ title }: Host): string {
+  return `you disabled it in ${title}`;
+}
+
+/** All entries in a text of the host, also those that cannot be taken over: their secrets are masked. */
 export function entriesIn(text: string, host: Host, file: HostFile, surroundings: Surroundings): PortableEntry[] {
   const document = parseFile(text, file);
   return host.sections(document, file, surroundings).flatMap(({ path, folder = file.folder }) => {

@@ -52,8 +52,8 @@ export class Journal {
     } catch {
       // The same answer as for another version.
     }
-    throw new ClaudikinsError("CONFIG_INVALID", `${this.#file} is damaged or of another version`, {
-      hint: `The files as they were lie beside it, in ${join(this.#folder, "before")}.`,
+    throw new ClaudikinsError("CONFIG_INVALID", `${this.#file} is damaged or was written by another version`, {
+      hint: `The original files are in ${join(this.#folder, "before")}.`,
     });
   }
 
@@ -76,9 +76,13 @@ export class Journal {
   copyOf({ id, before, file }: Change): Buffer {
     const bytes = readOrNothing(this.#copyOf(id));
     if (bytes && hashOf(bytes) === before) return bytes;
-    throw new ClaudikinsError("FILE_NOT_FOUND", `The copy of ${file} is ${bytes ? "not what was kept" : "gone"}`, {
-      hint: `It should be ${this.#copyOf(id)}.`,
-    });
+    throw new ClaudikinsError(
+      "FILE_NOT_FOUND",
+      `The copy of the original ${file} ${bytes ? "was changed" : "is missing"}`,
+      {
+        hint: `The copy belongs at ${this.#copyOf(id)}.`,
+      },
+    );
   }
 
   /** It is undone, or was never done. */

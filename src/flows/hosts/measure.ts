@@ -52,7 +52,7 @@ async function ask(toolbox: Toolbox, name: string, signal: AbortSignal): Promise
 
 function tooSlow(name: string) {
   const { code, message, hint } = new ClaudikinsError("SERVER_UNAVAILABLE", `${name} did not answer in time`, {
-    hint: "Some take longer when they start for the first time: claudikins list --check",
+    hint: "Some servers take longer on their first start. To try again: claudikins list --check",
   });
   return { code, message, ...(hint === undefined ? {} : { hint }) };
 }

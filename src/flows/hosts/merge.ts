@@ -1,6 +1,6 @@
 /** The servers of many hosts → one list with each of them once, and the decisions that only a person can make. */
 import { networkTypeOf } from "../../config/address.ts";
-import type { PortableEntry } from "../../hosts/model.ts";
+import type { PortableEntry, Supplied } from "../../hosts/model.ts";
 import type { FoundServer } from "./find.ts";
 
 /** Where an entry comes from: a host, or the config that is there already. */
@@ -15,6 +15,7 @@ export interface MergedServer {
   entry: PortableEntry;
   from: Origin[];
   notes: string[];
+  supplied: Supplied[];
   /** Whether the config has it already. */
   isThere: boolean;
 }
@@ -41,16 +42,16 @@ export function merge(
 ): Merged {
   const byName = new Map<string, Conflict["choices"]>();
   for (const [name, entry] of existing) {
-    byName.set(name, [{ entry, from: [{ host: ownOrigin, file }], notes: [], isThere: true }]);
+    byName.set(name, [{ entry, from: [{ host: ownOrigin, file }], notes: [], supplied: [], isThere: true }]);
   }
   const wanted = new Set<string>();
-  for (const { name, entry, host, file, folder, notes } of found) {
+  for (const { name, entry, host, file, folder, notes, supplied } of found) {
     wanted.add(name);
     const choices = byName.get(name) ?? [];
     byName.set(name, choices);
     const origin = { host, file, folder };
-    const same = choices.find((choice) => isSame(choice.entry, entry));
-    if (!same) choices.push({ entry, from: [origin], notes, isThere: false });
+    const same = choices.find((choice) => isSame(choice.entry, entry) || isFilledIn(choice, entry, supplied));
+    if (!same) choices.push({ entry, from: [origin], notes, supplied, isThere: false });
     else {
       same.from.push(origin);
       // Switched off in one place is not switched off.
@@ -72,6 +73,19 @@ export function isSame(one: PortableEntry, other: PortableEntry): boolean {
   return Bun.deepEquals(essence(one), essence(other));
 }
 
+/** Whether the config has the entry from an earlier run, with values that the person has given. */
+function isFilledIn(
+  { entry: own, isThere }: Conflict["choices"][number],
+  entry: PortableEntry,
+  supplied: Supplied[],
+): boolean {
+  if (!isThere || supplied.length === 0) return false;
+  const variables = supplied.map(({ variable }) => `\\$\\{${variable}\\}`).join("|");
+  const pieces = JSON.stringify(essence(entry)).split(new RegExp(variables));
+  const pattern = pieces.map((piece) => RegExp.escape(piece)).join('[^"]*');
+  return new RegExp(`^${pattern}$`).test(JSON.stringify(essence(own)));
+}
+
 const besideThePoint = [
   "disabled",
   "description",
@@ -89,26 +103,4 @@ function essence(entry: PortableEntry): object {
   // Streamable HTTP is what is tried first anyway.
   const transport = networkTypeOf(type) ?? "auto";
   return { ...rest, headers, url: url ?? serverUrl ?? httpUrl, transport: transport === "http" ? "auto" : transport };
-}
-
-/** The conflict as the person decides it by the names of hosts, in their order; undefined where none of them is in it. */
-export function preferred({ name, choices }: Conflict, order: readonly string[]): MergedServer | undefined {
-  for (const wanted of order) {
-    const of = choices.filter(({ from }) => from.some(({ host, folder }) => host === wanted || folder === wanted));
-    if (of.length === 1 && of[0]) return { name, ...of[0] };
-  }
-  return undefined;
-}
-
-/** All of them: the first keeps the name, the others get that of their host or project behind it. */
-export function keptBoth({ name, choices }: Conflict, taken: ReadonlySet<string>): MergedServer[] {
-  const used = new Set(taken);
-  return choices.map((choice, place) => {
-    const origin = choice.from[0];
-    const suffix = origin?.folder?.split(/[\\/]/).findLast(Boolean) ?? origin?.host ?? "other";
-    let unique = place === 0 ? name : `${name}-${suffix}`;
-    for (let count = 2; place > 0 && used.has(unique); count++) unique = `${name}-${suffix}-${count}`;
-    used.add(unique);
-    return { ...choice, name: unique };
-  });
 }

@@ -1,4 +1,5 @@
-/** Undoes what `init` did to the files of hosts: to the byte, or not at all. */
+/** Undoes what `init` did to the files of hosts: to the byte, or, where a host has changed other settings since, for the servers alone. */
+import { dirname } from "node:path";
 import type { Environment } from "../../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import { removeFile } from "../../files.ts";
@@ -7,14 +8,14 @@ import { hosts } from "../../hosts/hosts.ts";
 import type { Host, HostFile, HostName, PortableEntry, Surroundings } from "../../hosts/model.ts";
 import { entriesIn } from "./find.ts";
 import { type Change, Journal, removeLeftOvers } from "./journal.ts";
-import { withServersOf } from "./rewire.ts";
+import { hasOtherServers, withServersOf } from "./rewire.ts";
 import { writeThrough } from "./write-through.ts";
 
 export interface RestoreOptions {
   hosts: readonly HostName[];
   /** The whole file as it was, also where it has changed since. */
   force: boolean;
-  /** Where it has changed since: its servers as they were, and all else as it is. */
+  /** Also where servers have changed since: those of before, beside those that were added. */
   serversOnly: boolean;
   /** Nothing is written. */
   dryRun: boolean;
@@ -41,11 +42,12 @@ export async function restore(env: Environment, options: RestoreOptions): Promis
   return journal.alone(() => {
     const restored: Restored[] = [];
     const stopped = new Set<string>();
+    const earlier = new Map<string, string[]>();
     for (const change of journal.changes.toReversed()) {
       if (options.signal.aborted) break;
       if (options.hosts.length > 0 && !options.hosts.includes(change.host)) continue;
       if (stopped.has(change.path)) continue;
-      const one = restoreOne(change, journal, options);
+      const one = restoreOne(change, journal, options, earlier);
       if (one.result === "changed since" || one.result === "failed" || options.dryRun) stopped.add(change.path);
       restored.push(one);
     }
@@ -53,7 +55,13 @@ export async function restore(env: Environment, options: RestoreOptions): Promis
   });
 }
 
-function restoreOne(change: Change, journal: Journal, options: RestoreOptions): Restored {
+/** `earlier` are the texts that each file had before the changes that were looked at so far. */
+function restoreOne(
+  change: Change,
+  journal: Journal,
+  options: RestoreOptions,
+  earlier: Map<string, string[]>,
+): Restored {
   const about = { host: change.host, file: change.file };
   try {
     const current = currentOf(change);
@@ -64,7 +72,10 @@ function restoreOne(change: Change, journal: Journal, options: RestoreOptions): 
       return { ...about, result: "as it was" };
     }
     const copy = journal.copyOf(change);
-    const onlyServers = !isOurs && !options.force && options.serversOnly;
+    const known = [...(earlier.get(change.path) ?? []), textIn(copy)];
+    earlier.set(change.path, known);
+    const onlyServers =
+      !isOurs && !options.force && current !== undefined && isForServers(change, known, current, options);
     const bytes = onlyServers && current ? serversBack(change, copy, current, options.surroundings) : copy;
     const difference = { from: textIn(current?.bytes), to: textIn(bytes) };
     const entries = entriesOf(change, [difference.from, difference.to], options.surroundings);
@@ -92,19 +103,37 @@ function currentOf({ path }: Change): FileText | undefined {
   }
 }
 
+/** Claude Code, for one, writes to its file in each session. */
+function isForServers(change: Change, known: string[], current: FileText, options: RestoreOptions): boolean {
+  if (options.serversOnly) return true;
+  const place = hostFileOf(change, options.surroundings);
+  try {
+    return place !== undefined && !hasOtherServers(known, current.text, place, options.surroundings);
+  } catch {
+    // What cannot be read is for the person to look at.
+    return false;
+  }
+}
+
 function serversBack(change: Change, copy: Buffer, current: FileText, surroundings: Surroundings): Buffer {
   const known = hostFileOf(change, surroundings);
   if (!known) {
-    throw new ClaudikinsError("FILE_NOT_FOUND", `${change.file} is no file of ${change.host} from here`, {
-      hint: "Run the command in the folder of its project, or use --force.",
-    });
+    throw new ClaudikinsError(
+      "FILE_NOT_FOUND",
+      `${change.file} is not a settings file of ${change.host} in this folder`,
+      {
+        hint: "Run the command in the file's project folder, or add --force.",
+      },
+    );
   }
   return bytesOf(withServersOf(textIn(copy), current.text, known, surroundings), current);
 }
 
 function hostFileOf(change: Change, surroundings: Surroundings): { host: Host; file: HostFile } | undefined {
   const host = hosts.find(({ name }) => name === change.host);
-  const file = host?.files(surroundings).find(({ path }) => path === change.file);
+  // Files of a project are found from within it.
+  const places = [surroundings, { ...surroundings, cwd: dirname(change.file) }];
+  const file = places.flatMap((place) => host?.files(place) ?? []).find(({ path }) => path === change.file);
   return host && file && { host, file };
 }
 

@@ -4,7 +4,7 @@ import { changed, parseFile } from "../../hosts/edit/editor.ts";
 import { bytesOf, type FileText } from "../../hosts/file-text.ts";
 import { isRaw, type Raw, type Surroundings, textsIn, valueAt } from "../../hosts/model.ts";
 import { ownName } from "../../hosts/own.ts";
-import { type FoundFile, isOwn, readHostFile } from "./find.ts";
+import { type FoundFile, type FoundServer, isOwn, readHostFile } from "./find.ts";
 import { isSame } from "./merge.ts";
 
 export interface Plan {
@@ -99,8 +99,12 @@ export async function replan(
   surroundings: Surroundings,
   options: RewireOptions,
 ): Promise<Plan> {
-  const { host, file, servers, own } = plan.found;
+  const { host, file, servers, left, own } = plan.found;
   const found = await readHostFile(host, file, content, surroundings);
+  const isLeft = (each: FoundServer) =>
+    left.some(({ name, section }) => name === each.name && Bun.deepEquals(section, each.section));
+  found.left = found.servers.filter(isLeft);
+  found.servers = found.servers.filter((each) => !isLeft(each));
   const isAsBefore =
     found.servers.length === servers.length &&
     found.own.length === own.length &&
@@ -109,8 +113,8 @@ export async function replan(
       return before?.name === name && Bun.deepEquals(before.section, section) && isSame(before.entry, entry);
     });
   if (!isAsBefore) {
-    throw new ClaudikinsError("CONFIG_INVALID", `The servers in ${file.path} have changed meanwhile`, {
-      hint: "Run the command again: it was not touched.",
+    throw new ClaudikinsError("CONFIG_INVALID", `The servers in ${file.path} changed while the command ran`, {
+      hint: "Run the command again. The file was not changed.",
     });
   }
   const afterText = rewired(found, parseHasNew(plan), options.command(found));
@@ -126,6 +130,24 @@ function ownEntries(document: Raw, { host, file }: Pick<FoundFile, "host" | "fil
   return Object.entries(isRaw(section) ? section : {}).flatMap(([name, raw]) =>
     isRaw(raw) && isOwn(raw) ? [name] : [],
   );
+}
+
+/** Whether there are servers now that are neither claudikins nor as they stood in one of the texts before. Throws CONFIG_INVALID. */
+export function hasOtherServers(
+  before: readonly string[],
+  current: string,
+  { host, file }: Pick<FoundFile, "host" | "file">,
+  surroundings: Surroundings,
+): boolean {
+  const is = parseFile(current, file);
+  const was = before.map((text) => parseFile(text, file));
+  return host.sections(is, file, surroundings).some(({ path, ignored = [] }) => {
+    const now = valueAt(is, path);
+    return Object.entries(isRaw(now) ? now : {}).some(([name, value]) => {
+      if (ignored.includes(name) || (isRaw(value) && isOwn(value))) return false;
+      return !was.some((document) => Bun.deepEquals(valueAt(document, [...path, name]), value));
+    });
+  });
 }
 
 /**
@@ -149,5 +171,9 @@ export function withServersOf(
       return isThere || ignored.includes(name) || !isRaw(value) ? [] : [{ section: path, name, value }];
     });
   });
-  return changed(current, { added, removed: [{ section: ours, names }] }, file);
+  const unlisted = (host.allowLists?.(is) ?? []).flatMap((path) => {
+    const listedBefore = textsIn(valueAt(was, path));
+    return names.filter((name) => !listedBefore.includes(name)).map((item) => ({ path, item }));
+  });
+  return changed(current, { added, removed: [{ section: ours, names }], unlisted }, file);
 }

@@ -31,7 +31,7 @@ export function writeThrough(path: string, bytes: Uint8Array, mode: number): voi
   } catch (cause) {
     rmSync(temporary, { force: true });
     throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write ${path}: ${messageOf(cause)}`, {
-      hint: "See whether you may write to its folder, and whether the disk is full.",
+      hint: "Check that you can write to its folder and that the disk is not full.",
       cause,
     });
   }

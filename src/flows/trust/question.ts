@@ -27,15 +27,15 @@ export function questionText(request: TrustRequest): string {
   const changes = changesOf(request);
   const lines: Change[] = changes ?? linesOf(config).map((line) => ({ sign: "+", line }));
   const head = changes
-    ? `${visible(file)} has changed since you trusted it. What is different (- before, + now):`
+    ? `${visible(file)} has changed since you trusted it. Differences (- before, + now):`
     : `${visible(file)} is not trusted yet. If you trust it, claudikins will:`;
-  if (lines.length === 0) return `${visible(file)} has changed only in what starts and allows nothing.\n`;
+  if (lines.length === 0) return `${visible(file)} has changed only in settings that start and allow nothing.\n`;
   const parts = Map.groupBy(lines, ({ line }) => line.part);
   const text = [...parts].map(([part, group]) => {
     const [others, secrets] = [group.filter((each) => !isHiddenTwin(each, group)), group.filter(isSecretOf(group))];
     const shown = [
       ...others.map(({ sign, line }) => `    ${changes ? `${sign} ` : ""}${line.label}: ${visible(line.text)}`),
-      ...secrets.map(({ line }) => `    ${line.label}: ${visible(line.text)} (a value that is not shown has changed)`),
+      ...secrets.map(({ line }) => `    ${line.label}: ${visible(line.text)} (a hidden value has changed)`),
     ];
     return `  ${visible(part)}\n${shown.join("\n")}`;
   });

@@ -1,7 +1,7 @@
 /** One way to change the servers of a file, whatever it is written in. What comes out is read again and compared. */
 import { ClaudikinsError } from "../../errors.ts";
 import { type HostFile, isRaw, type Raw, valueAt } from "../model.ts";
-import { appendItem, parseJson, removeMembers, setMember } from "./json.ts";
+import { appendItem, parseJson, removeItem, removeMembers, setMember } from "./json.ts";
 import { addToTable, parseToml, removeFromTable } from "./toml.ts";
 
 export interface Changes {
@@ -10,6 +10,8 @@ export interface Changes {
   added: readonly { section: readonly string[]; name: string; value: Raw }[];
   /** Lists that get one more name. */
   listed?: readonly { path: readonly string[]; item: string }[];
+  /** Lists that a name is taken out of. */
+  unlisted?: readonly { path: readonly string[]; item: string }[];
 }
 
 type Source = Pick<HostFile, "path" | "format">;
@@ -36,6 +38,7 @@ export function changed(text: string, changes: Changes, file: Source): string {
         : removeMembers(edited, section, names, file.path);
   }
   for (const { path, item } of changes.listed ?? []) edited = appendItem(edited, path, item, file.path);
+  for (const { path, item } of changes.unlisted ?? []) edited = removeItem(edited, path, item, file.path);
   if (!Bun.deepEquals(withoutEmpty(parseAgain(edited, file)), withoutEmpty(expected(parseFile(text, file), changes)))) {
     throw cannotEdit(file);
   }
@@ -51,12 +54,12 @@ function parseAgain(text: string, file: Source): Raw {
 }
 
 function cannotEdit({ path }: Source): ClaudikinsError {
-  return new ClaudikinsError("CONFIG_INVALID", `${path} is written in a way that claudikins cannot change safely`, {
-    hint: "Change it by hand: its servers go, and claudikins comes. It was not touched.",
+  return new ClaudikinsError("CONFIG_INVALID", `claudikins cannot edit ${path} safely`, {
+    hint: "Edit the file by hand: remove its servers and add claudikins. The file was not changed.",
   });
 }
 
-function expected(document: Raw, { removed, added, listed = [] }: Changes): Raw {
+function expected(document: Raw, { removed, added, listed = [], unlisted = [] }: Changes): Raw {
   const copy = clone(document) as Record<string, unknown>;
   for (const { section, name, value } of added) objectAt(copy, section)[name] = value;
   for (const { section, names } of removed) {
@@ -66,6 +69,10 @@ function expected(document: Raw, { removed, added, listed = [] }: Changes): Raw 
   for (const { path, item } of listed) {
     const list = valueAt(copy, path);
     if (Array.isArray(list)) list.push(item);
+  }
+  for (const { path, item } of unlisted) {
+    const list = valueAt(copy, path);
+    if (Array.isArray(list)) list.splice(0, list.length, ...list.filter((each) => each !== item));
   }
   return copy;
 }

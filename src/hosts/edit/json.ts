@@ -61,6 +61,18 @@ export function appendItem(text: string, path: Path, item: string, file: string)
   return spliced(text, last.offset + last.length, 0, `,${gap}${JSON.stringify(item)}`);
 }
 
+/** The text without that text in a list. */
+export function removeItem(text: string, path: Path, item: string, file: string): string {
+  let edited = text;
+  for (;;) {
+    let node = treeOf(edited, file);
+    for (const key of path) node = node && membersOf(node, key).at(-1)?.children?.[1];
+    const found = node?.type === "array" ? node.children?.find(({ value }) => value === item) : undefined;
+    if (!node || !found) return edited;
+    edited = withoutMember(edited, node, found);
+  }
+}
+
 /** The very characters of a value. */
 export function sourceAt(text: string, path: Path, file: string): string | undefined {
   let node = treeOf(text, file);
@@ -79,7 +91,7 @@ function treeOf(text: string, file: string): Node | undefined {
 
 function notEditable(file: string, line: number, why: string): ClaudikinsError {
   return new ClaudikinsError("CONFIG_INVALID", `${file}:${line}: ${why}`, {
-    hint: "Correct the file and run the command again. It was not touched.",
+    hint: "Fix the file and run the command again. The file was not changed.",
   });
 }
 

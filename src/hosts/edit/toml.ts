@@ -13,7 +13,7 @@ export function parseToml(text: string, file: string): Raw {
     const line = lineOf(text, firstWrong(text));
     const why = messageOf(cause).replace(/^TOML Parse error: /, "");
     throw new ClaudikinsError("CONFIG_INVALID", `${file}:${line}: not valid TOML: ${why}`, {
-      hint: "Correct the file and run the command again. It was not touched.",
+      hint: "Fix the file and run the command again. The file was not changed.",
     });
   }
 }

@@ -2,6 +2,7 @@
 import type { ErrorObject, ValidateFunction } from "ajv";
 import type { JsonObject } from "../../clients/result.ts";
 import { didYouMean } from "../../near-names.ts";
+import { withoutDefaulted } from "./without-defaulted.ts";
 
 const maxProblems = 5;
 const maxProblemChars = 1_000;
@@ -9,14 +10,17 @@ const maxProblemChars = 1_000;
 interface Validators {
   /** By the schema as it is, whether it is one or not: takes a millisecond. */
   quick: ValidateFunction | undefined;
-  /** Only of a schema that is one, which takes far longer to know: made when something is refused. */
+  /**
+   * Of the schema without what has a default, and only where it is a valid schema, which takes far longer to know: made when
+   * something is refused.
+   */
   sure?: ValidateFunction | undefined;
 }
 
 /** By schema; what cannot be used as one is the server's business and refuses nothing. */
 const validators = new WeakMap<JsonObject, Promise<Validators>>();
 
-/** Empty when the arguments fit, or when the schema is invalid. Formats are not checked: servers mean different things by them. */
+/** Empty when the arguments fit but for some that have a default, or when the schema is invalid. Formats are not checked: servers mean different things by them. */
 export async function checkArguments(schema: JsonObject, args: JsonObject): Promise<string[]> {
   let made = validators.get(schema);
   if (!made) {
@@ -25,7 +29,7 @@ export async function checkArguments(schema: JsonObject, args: JsonObject): Prom
   }
   const both = await made;
   if (!both.quick || both.quick(args)) return [];
-  if (!("sure" in both)) both.sure = await compile(schema, true);
+  if (!("sure" in both)) both.sure = await compile(withoutDefaulted(schema), true);
   if (!both.sure || both.sure(args)) return [];
   const problems = (both.sure.errors ?? []).flatMap((error) => problemOf(error) ?? []);
   return [...new Set(problems.map(shortened))].slice(0, maxProblems);
@@ -97,11 +101,9 @@ function problemOf(error: ErrorObject): string | undefined {
     case "oneOf":
     case "allOf":
     case "if":
-      return place
-        ? `"${place}" has none of the forms that it may have`
-        : "the arguments have none of the forms that they may have";
+      return place ? `"${place}" matches none of the allowed forms` : "the arguments match none of the allowed forms";
     default:
-      return `${place ? `"${place}"` : "the arguments"} ${message ?? "do not fit"}`;
+      return `${place ? `"${place}"` : "the arguments"} ${message ?? "do not match"}`;
   }
 }
 

@@ -9,7 +9,7 @@ const maxItems = 60;
 const maxKeys = 200;
 
 /** Longer text is parsed no further than to `maxPart`. */
-const maxText = 4_000_000;
+export const maxText = 4_000_000;
 const maxPart = 200_000;
 
 /** What is known beside the value: whether a key was given to the call as an argument, and is no word of the tool's own. */

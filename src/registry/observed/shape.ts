@@ -189,6 +189,20 @@ export function bounded(shape: Shape): Shape {
   return {};
 }
 
+/** The shape as it is shown. A value that was null each time is unknown: it may be anything another time. */
+export function shownShape(shape: Shape): Shape {
+  const { type, properties, items, additionalProperties } = shape;
+  if (type === "null") return {};
+  return {
+    ...shape,
+    ...(properties
+      ? { properties: byName(Object.entries(properties).map(([key, each]) => [key, shownShape(each)])) }
+      : {}),
+    ...(items ? { items: shownShape(items) } : {}),
+    ...(additionalProperties ? { additionalProperties: shownShape(additionalProperties) } : {}),
+  };
+}
+
 /** Objects and lists within each other only so deep; on request without what fields have beside them. */
 export function shallow(shape: Shape, depth: number, fieldsOnly = false): Shape {
   const { type, properties, required, items, additionalProperties } = shape;

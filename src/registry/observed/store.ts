@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readIfThere, removeFile, writeWhenChanged } from "../../files.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import type { Observed } from "./observe.ts";
-import { bounded, merge, readShape, type Shape } from "./shape.ts";
+import { bounded, merge, readShape, type Shape, shownShape } from "./shape.ts";
 
 export const observedFileName = "observed.json";
 
@@ -81,7 +81,7 @@ export function applyObserved(server: RegistryServer, all: AllObserved): void {
   const tools = known?.fingerprint === server.fingerprint ? known.tools : undefined;
   for (const tool of server.tools) {
     const found = tools?.get(tool.name);
-    if (found && isOf(found, tool)) tool.observed = { ...found.shape };
+    if (found && isOf(found, tool)) tool.observed = { ...shownShape(found.shape) };
     else delete tool.observed;
   }
 }

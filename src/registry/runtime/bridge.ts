@@ -48,7 +48,10 @@ class ToolError extends Error {
 
 /** Calls one tool; its value, as code in the sandbox gets it. Rejects with a ToolError. */
 export async function call<Result>(server: string, tool: string, args: unknown): Promise<Result> {
-  const body = bodyOf(server, tool, args);
+  return resultOf<Result>(bodyOf(server, tool, args));
+}
+
+async function resultOf<Result>(body: string): Promise<Result> {
   const { value, error, code = "UNEXPECTED", suggestion } = await inTurn(() => answerTo(body));
   if (error !== undefined) throw new ToolError(error, code, suggestion);
   return value as Result;
@@ -87,13 +90,13 @@ function textOf(file: string): string | undefined {
   }
 }
 
-function bodyOf(server: string, tool: string, args: unknown): string {
-  const given = args ?? {};
-  if (typeof given !== "object" || Array.isArray(given)) {
+function bodyOf(server: string, tool: string, args: unknown, given?: Given[]): string {
+  const named = args ?? {};
+  if (typeof named !== "object" || Array.isArray(named)) {
     throw new ToolError(`${server}.${tool} takes one object with named arguments`, "INVALID_ARGUMENTS");
   }
   try {
-    return JSON.stringify({ server, tool, args: given, via, session: environment()["CLAUDIKINS_SESSION"] });
+    return JSON.stringify({ server, tool, args: named, given, via, session: environment()["CLAUDIKINS_SESSION"] });
   } catch (cause) {
     throw new ToolError(`${server}.${tool}: the arguments are not JSON: ${messageOf(cause)}`, "INVALID_ARGUMENTS");
   }
@@ -157,9 +160,9 @@ function ask(place: Place, route: string, body: string, version?: string): Promi
   const lost = () =>
     reject(
       new ToolError(
-        "claudikins ended while it was calling the tool: whether the call was done is not known",
+        "claudikins ended during the call: its outcome is unknown",
         "SERVER_UNAVAILABLE",
-        "See whether it was done before you call again.",
+        "Check whether it took effect before retrying.",
       ),
     );
   connection.on("connect", () => connection.write(requestOf(route, body, version)));
@@ -296,7 +299,7 @@ function findConfig(recorded: string | undefined): string {
   throw new ToolError(
     `There is no ${name} for the registry ${registry}`,
     "CONFIG_NOT_FOUND",
-    "Write the registry again where the config is: claudikins gen",
+    "Regenerate the registry where the config is: claudikins gen",
   );
 }
 
@@ -350,7 +353,7 @@ function refuseForeign(socket: string): void {
 
 function foreign(path: string): ToolError {
   return new ToolError(
-    `${path} does not belong to you: what listens there is not asked`,
+    `${path} does not belong to you, so it is not used`,
     "SERVER_UNAVAILABLE",
     "Remove it, or set XDG_RUNTIME_DIR to a folder of your own.",
   );
@@ -454,7 +457,7 @@ function findCommand({ command }: Place): string[] {
     throw new ToolError(
       `CLAUDIKINS_EXECUTABLE is a relative path: ${named}`,
       "FILE_NOT_FOUND",
-      "Set it to the absolute path of claudikins, so that no folder you stand in can put another program there.",
+      "Set it to the absolute path of claudikins: with a relative path, the current folder could supply another program.",
     );
   }
   const name = process.platform === "win32" ? "claudikins.exe" : "claudikins";
@@ -465,9 +468,9 @@ function findCommand({ command }: Place): string[] {
   if (onPath !== undefined) return [onPath];
   if (command) return command;
   throw new ToolError(
-    "claudikins is not on the PATH, nor where it was when it wrote these files",
+    "claudikins is neither on the PATH nor where it was when it wrote these files",
     "FILE_NOT_FOUND",
-    "Install claudikins, or let the variable CLAUDIKINS_EXECUTABLE say where it is.",
+    "Install claudikins, or set CLAUDIKINS_EXECUTABLE to its path.",
   );
 }
 
@@ -481,15 +484,15 @@ function isProgram(path: string): boolean {
 }
 
 function cannotStart(file: string, why: string): ToolError {
-  const hint = "See what it says itself: claudikins daemon run";
+  const hint = "See its output: claudikins daemon run";
   return new ToolError(`${file} did not start: ${why}`, "UNEXPECTED", hint);
 }
 
 function notListening({ log }: Place): ToolError {
   return new ToolError(
-    `claudikins was started and does not answer after ${startMs / 1_000} s`,
+    `claudikins started but did not answer within ${startMs / 1_000} s`,
     "SERVER_UNAVAILABLE",
-    `What it said last: ${log}`,
+    `Read its log: ${log}`,
   );
 }
 
@@ -553,7 +556,10 @@ async function runProgram(meta: ImportMeta, tool: Tool, run: (args: unknown) => 
     print(process.stdout, await helpText(meta, tool));
     return;
   }
-  const value = await run(await argumentsOf(words, meta));
+  const { server, name } = tool;
+  const value = words.some(isNamed)
+    ? await resultOf(bodyOf(server, name, undefined, await givenBy(words, meta)))
+    : await run(await argumentsOf(words, meta));
   print(process.stdout, JSON.stringify(value ?? null, null, process.stdout.isTTY ? 2 : undefined));
 }
 
@@ -571,21 +577,60 @@ function isMark(word: string): boolean {
   return /^via:[a-z-]{1,40}$/.test(word);
 }
 
+/** A word of the command line; claudikins makes of it what the tool's schema says, as `claudikins call` does. */
+type Given = { word: string } & ({ key: string; text: string } | { key: string; json: unknown } | { object: object });
+
+/** `name=text`, `name:=json`, `name=@file`. */
+const namedForm = /^(?![{[@])(.+?)(:?=)(.*)$/s;
+
+function isNamed(word: string): boolean {
+  return namedForm.test(word);
+}
+
+async function givenBy(words: string[], meta: ImportMeta): Promise<Given[]> {
+  const given: Given[] = [];
+  for (const word of words) {
+    const [, key = "", sign, value = ""] = namedForm.exec(word) ?? [];
+    if (sign === undefined) {
+      given.push({ word, object: await argumentsOf([word], meta) });
+      continue;
+    }
+    const text = value.startsWith("@") ? fileText(value.slice(1), word, meta) : value;
+    given.push(sign === "=" ? { word, key, text } : { word, key, json: parsed(text, word, meta) });
+  }
+  return given;
+}
+
+function fileText(file: string, word: string, meta: ImportMeta): string {
+  const text = textOf(file);
+  if (text !== undefined) return text;
+  throw new ToolError(`Cannot read the file named in ${word}`, "FILE_NOT_FOUND", hintOf(meta));
+}
+
+function parsed(text: string, what: string, meta: ImportMeta): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ToolError(`${what} is not JSON: ${messageOf(error)}`, "USAGE", hintOf(meta));
+  }
+}
+
+function hintOf(meta: ImportMeta): string {
+  return `${usageOf(meta)}, or --help`;
+}
+
 async function argumentsOf(words: string[], meta: ImportMeta): Promise<object> {
-  const hint = `${usageOf(meta)}, or --help`;
   const [word, second] = words;
-  if (second !== undefined) throw new ToolError("Give the arguments as one text, which is JSON", "USAGE", hint);
+  if (second !== undefined) {
+    const message = "Give the arguments as one JSON object, or one by one as name=value";
+    throw new ToolError(message, "USAGE", hintOf(meta));
+  }
   if (word === undefined) return {};
   const text = word === "-" ? await standardInput() : word;
   const from = word === "-" ? "Standard input" : "The argument";
-  let args: unknown;
-  try {
-    args = JSON.parse(text);
-  } catch (error) {
-    throw new ToolError(`${from} is not JSON: ${messageOf(error)}`, "USAGE", hint);
-  }
+  const args = parsed(text, from, meta);
   if (args !== null && typeof args === "object" && !Array.isArray(args)) return args;
-  throw new ToolError(`${from} has to be a JSON object, with the tool's arguments by name`, "USAGE", hint);
+  throw new ToolError(`${from} must be a JSON object with the tool's arguments by name`, "USAGE", hintOf(meta));
 }
 
 async function standardInput(): Promise<string> {
@@ -603,9 +648,9 @@ async function helpText(meta: ImportMeta, { server, name, description, inputSche
   const { example } = (await import(meta.url)) as { example?: string };
   const parts = [
     `${server}.${name}${description === "" ? "" : `: ${description}`}`,
-    `Usage: ${usageOf(meta)}\n       - reads the arguments from standard input. The value is JSON on stdout.`,
+    `Usage: ${usageOf(meta)}\n       Give arguments one by one with name=value, name:=json or name=@file; - reads JSON from standard input.\n       The result is printed as JSON on stdout.`,
     ...(example === undefined ? [] : [`Example in code: ${example}`]),
-    `Arguments, as JSON Schema:\n${JSON.stringify(inputSchema, null, 2)}`,
+    `Arguments (JSON Schema):\n${JSON.stringify(inputSchema, null, 2)}`,
   ];
   return parts.join("\n\n");
 }

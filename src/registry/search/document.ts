@@ -58,6 +58,11 @@ export function documentOf(server: RegistryServer, tool: RegistryTool): ToolDocu
   };
 }
 
+/** The stems of the words that say something. */
+export function tellingWords(text: string): string[] {
+  return telling(wordsOf(text));
+}
+
 function telling(words: string[]): string[] {
   return words.filter((word) => !commonWords.has(word)).map(stemOf);
 }

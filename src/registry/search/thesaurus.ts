@@ -21,11 +21,25 @@ export function actOf(stem: string): string | undefined {
   return acts.get(stem);
 }
 
+/** Whether a verb ends or undoes something that was there: `terminate`. Tools that do so may still be harmless. */
+export function endsSomething(stem: string): boolean {
+  endings ??= stemsIn(endTable);
+  return endings.has(stem);
+}
+
+/** Whether any of the words asks for something to be destroyed, ended or undone. */
+export function asksToDestroy(stems: readonly string[]): boolean {
+  asking ??= stemsIn(`${actTable["delete"]} ${endTable} ${askTable}`);
+  return stems.some((stem) => asking!.has(stem));
+}
+
 const none: ReadonlySet<string> = new Set();
 const noTopics: readonly string[] = [];
 let synonyms: Map<string, Set<string>> | undefined;
 let topics: Map<string, string[]> | undefined;
 let acts: Map<string, string> | undefined;
+let endings: Set<string> | undefined;
+let asking: Set<string> | undefined;
 
 function synonymsFrom(table: readonly string[][]): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
@@ -58,6 +72,16 @@ const actTable: Record<string, string> = {
   send: "send post publish submit share reply forward notify",
   run: "run execute start launch invoke kill stop restart deploy",
 };
+
+const endTable = "purge wipe flush prune truncate discard terminate kill revoke cancel reset stop abort close archive";
+
+/** Other words for it, in requests. */
+const askTable =
+  "rid undo forget eliminate cleanup clean deletion removal detach disconnect unlink end quit empty tear nuke obsolete unwanted unused stale";
+
+function stemsIn(words: string): Set<string> {
+  return new Set(words.split(" ").map(stemOf));
+}
 
 function actsFrom(table: Record<string, string>): Map<string, string> {
   return new Map(Object.entries(table).flatMap(([act, verbs]) => verbs.split(" ").map((verb) => [stemOf(verb), act])));

@@ -3,7 +3,7 @@ import { docComment } from "./documentation.ts";
 import { Effort, TooMuch } from "./effort.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
 import { typeText } from "./one-line.ts";
-import { SchemaReader } from "./read-schema.ts";
+import { type Role, SchemaReader } from "./read-schema.ts";
 import { intersectionText, keyText, listText, recordText, tupleText, unionText } from "./text.ts";
 
 /** How many objects and lists are written within each other; fewer where the text would be too long. */
@@ -14,8 +14,8 @@ const maxLength = 20_000;
  * The exported type of values that the schema accepts, and what it needs. Definitions that are referred to are declared once, under
  * names of their own, which are added to `taken`; recursive ones stay recursive.
  */
-export function declareType(schema: unknown, name: string, taken: Set<string>): string {
-  const reader = new SchemaReader(schema);
+export function declareType(schema: unknown, name: string, taken: Set<string>, role: Role = "results"): string {
+  const reader = new SchemaReader(schema, role);
   const effort = new Effort();
   taken.add(name);
   for (const depth of depths) {
@@ -26,7 +26,7 @@ export function declareType(schema: unknown, name: string, taken: Set<string>): 
     for (const each of names) taken.add(each);
     return text;
   }
-  return `export type ${name} = ${typeText(schema)};\n`;
+  return `export type ${name} = ${typeText(schema, role)};\n`;
 }
 
 class Writer {

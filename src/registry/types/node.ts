@@ -34,6 +34,8 @@ export interface Member {
   type: TypeNode;
   /** For its documentation. */
   schema: unknown;
+  /** What the server takes where a required argument is left out. */
+  usual?: unknown;
 }
 
 /** A type that stands elsewhere in the document. */
@@ -73,7 +75,9 @@ function both(a: Member, b: Member): Member {
       : isUnknown(a.type)
         ? b.type
         : { kind: "intersection", of: [a.type, b.type] };
-  return { ...a, type, isOptional: a.isOptional && b.isOptional, schema: isUnknown(a.type) ? b.schema : a.schema };
+  const { usual = b.usual } = a;
+  const isOptional = a.isOptional && b.isOptional;
+  return { ...a, type, isOptional, usual, schema: isUnknown(a.type) ? b.schema : a.schema };
 }
 
 export function isUnknown(node: TypeNode): boolean {

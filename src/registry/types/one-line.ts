@@ -1,8 +1,8 @@
 /** JSON Schema → TypeScript type text on one line, as signatures show it. Pure; an invalid schema is `unknown`. */
 import { Effort, TooMuch } from "./effort.ts";
 import { mergeObjects, type ObjectNode, type TypeNode } from "./node.ts";
-import { SchemaReader } from "./read-schema.ts";
-import { intersectionText, keyText, listText, recordText, tupleText, unionText } from "./text.ts";
+import { type Role, SchemaReader } from "./read-schema.ts";
+import { intersectionText, keyText, listText, recordText, tupleText, unionText, usualText } from "./text.ts";
 
 /** How many objects and lists are written within each other; fewer where the text would be too long. */
 const depths = [6, 4, 3, 2, 1];
@@ -13,10 +13,10 @@ const maxWithin = 64;
 
 /**
  * The type of values that the schema accepts. References within the schema are followed; recursion ends in `unknown`, and so
- * does what lies too deep. That an object may have further keys of any type is not said.
+ * does what lies too deep. A required argument that has a default is optional, and shows it. That an object may have further keys of any type is not said.
  */
-export function typeText(schema: unknown): string {
-  const writer = new OneLine(schema);
+export function typeText(schema: unknown, role: Role = "results"): string {
+  const writer = new OneLine(schema, role);
   for (const depth of depths.slice(0, -1)) {
     const text = writer.write(depth, maxLength);
     if (text !== undefined) return text;
@@ -35,9 +35,9 @@ class OneLine {
   readonly #reader: SchemaReader;
   readonly #effort = new Effort();
 
-  constructor(schema: unknown) {
+  constructor(schema: unknown, role: Role) {
     this.#schema = schema;
-    this.#reader = new SchemaReader(schema);
+    this.#reader = new SchemaReader(schema, role);
   }
 
   /** Undefined when it would be too much. */
@@ -87,9 +87,9 @@ class OneLine {
   }
 
   #objectText({ members, others }: ObjectNode, textOf: (node: TypeNode) => string): string {
-    const named = members.map(({ name, isOptional, type }) => {
+    const named = members.map(({ name, isOptional, type, usual }) => {
       const key = this.#effort.counted(`${keyText(name)}${isOptional ? "?" : ""}: `);
-      return key + textOf(type);
+      return key + textOf(type) + this.#effort.counted(isOptional ? usualText(usual) : "");
     });
     const further = others
       .map(({ key, type }) => ({ key, text: textOf(type) }))

@@ -1,6 +1,14 @@
 /** JSON Schema (draft 7 and 2020-12) → type nodes. What no type can say is left out; what is no schema is `unknown`. */
 import type { JsonObject } from "../../clients/result.ts";
-import { isSchema, requiredNames, resolveReference, schemasOf } from "../json-schema.ts";
+import {
+  defaultOf,
+  isSchema,
+  requiredArguments,
+  requiredNames,
+  resolveReference,
+  sameValue,
+  schemasOf,
+} from "../json-schema.ts";
 import { anyKey, type Member, neverType, type ObjectNode, type TypeNode, unknownType } from "./node.ts";
 
 /** Schemas within schemas; deeper ones are `unknown`. */
@@ -8,23 +16,28 @@ const maxDepth = 64;
 
 const allTypes = ["string", "number", "boolean", "null", "object", "array"];
 
+/** What the values are for: arguments with a default may be left out of a call, values that are results have all that is required. */
+export type Role = "arguments" | "results";
+
 /** The types of one document, each schema read once. */
 export class SchemaReader {
   readonly #root: unknown;
+  readonly #role: Role;
   readonly #read = new Map<object, TypeNode>();
 
-  constructor(root: unknown) {
+  constructor(root: unknown, role: Role) {
     this.#root = root;
+    this.#role = role;
   }
 
   typeOf(schema: unknown): TypeNode {
-    return this.#typeOf(schema, { depth: 0, types: undefined, properties: {} });
+    return this.#typeOf(schema, { depth: 0, types: undefined, properties: {}, around: [] });
   }
 
   #typeOf(schema: unknown, surroundings: Surroundings): TypeNode {
     if (schema === false) return neverType;
     if (!isSchema(schema) || surroundings.depth >= maxDepth) return unknownType;
-    const isAlone = surroundings.types === undefined && Object.keys(surroundings.properties).length === 0;
+    const isAlone = surroundings.types === undefined && surroundings.around.length === 0;
     const known = isAlone ? this.#read.get(schema) : undefined;
     if (known) return known;
     const node = this.#schemaType(schema, surroundings);
@@ -46,6 +59,7 @@ export class SchemaReader {
       depth: surroundings.depth + 1,
       types,
       properties: { ...surroundings.properties, ...propertiesOf(schema) },
+      around: [...sameValue(schema, this.#root), ...surroundings.around].slice(0, maxAround),
     };
     const own = this.#ownType(schema, types, inner);
     const parts = this.#parts(schema, inner);
@@ -114,7 +128,7 @@ export class SchemaReader {
   }
 
   #listType(schema: JsonObject, inner: Surroundings): TypeNode {
-    const alone = { depth: inner.depth, types: undefined, properties: {} };
+    const alone = { depth: inner.depth, types: undefined, properties: {}, around: [] };
     const { prefixItems, items, additionalItems, minItems } = schema;
     const first = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : undefined;
     if (!first) return { kind: "list", of: this.#typeOf(items, alone) };
@@ -129,8 +143,9 @@ export class SchemaReader {
   }
 
   #objectType(schema: JsonObject, inner: Surroundings): ObjectNode {
-    const alone = { depth: inner.depth, types: undefined, properties: {} };
+    const alone = { depth: inner.depth, types: undefined, properties: {}, around: [] };
     const required = requiredNames(schema);
+    const needed = this.#role === "arguments" ? requiredArguments(schema, this.#root, inner.around) : required;
     const described = new Map(Object.entries(propertiesOf(schema)));
     const { propertyNames } = schema;
     const extra = schema["additionalProperties"] ?? schema["unevaluatedProperties"];
@@ -142,9 +157,10 @@ export class SchemaReader {
     const members = [...described].map(
       ([name, property]): Member => ({
         name,
-        isOptional: !required.has(name),
+        isOptional: !needed.has(name),
         type: this.#typeOf(property === false && required.has(name) ? {} : property, alone),
         schema: property,
+        ...(required.has(name) && !needed.has(name) ? { usual: defaultOf(name, inner.around, this.#root) } : {}),
       }),
     );
     for (const name of forbiddenNames(schema)) {
@@ -187,7 +203,11 @@ interface Surroundings {
   depth: number;
   types: string[] | undefined;
   properties: JsonObject;
+  /** All of them, for the defaults of arguments; only the nearest are kept. */
+  around: readonly JsonObject[];
 }
+
+const maxAround = 32;
 
 /** Not a type of JSON: what an index signature must allow beside optional members. */
 const undefinedType: TypeNode = { kind: "plain", text: "undefined" };

@@ -40,6 +40,14 @@ export function recordText({ members, others }: ObjectNode, typeOf: (node: TypeN
   return only ? `Record<${only.key}, ${typeOf(only.type)}>` : "Record<string, never>";
 }
 
+const maxUsualChars = 60;
+
+/** ` /* default "css" *\/`: what is taken where an argument is left out; nothing where it is long or there is none. */
+export function usualText(usual: unknown): string {
+  const text = usual === undefined ? "" : JSON.stringify(usual);
+  return text === "" || text.length > maxUsualChars ? "" : ` /* default ${text.replaceAll("*/", "*\\/")} */`;
+}
+
 /** A property's name as source text. */
 export function keyText(name: string): string {
   return isIdentifier(name) ? name : JSON.stringify(name);

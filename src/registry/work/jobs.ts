@@ -2,6 +2,8 @@
 import type { JsonObject } from "../../clients/result.ts";
 import { checkArguments } from "../arguments/check-arguments.ts";
 import type { RegistryServer } from "../model.ts";
+import { type GivenWords, isGivenBy } from "../observed/given.ts";
+import { type Observed, shapeOfText } from "../observed/observe.ts";
 import { listedTools, preparedIn } from "../search/prepared.ts";
 import { updateIndex, type Written, writeServer } from "../store.ts";
 
@@ -13,6 +15,8 @@ export interface Jobs {
   search: { input: { folder: string; servers: string[] }; output: string };
   /** Writes the generated files of one server. */
   files: { input: { folder: string; server: string; before: string | undefined }; output: Written };
+  /** The shape of a result, which is JSON or text. */
+  shape: { input: { text: string; given: GivenWords }; output: Observed | undefined };
   /** Writes what has changed into the index. */
   index: { input: { folder: string; names: string[]; ours: string[] }; output: undefined };
 }
@@ -28,6 +32,11 @@ export function doJob(job: Job): JobOutput | Promise<JobOutput> {
       return JSON.stringify(preparedIn(job.folder, listedTools(job.servers.map(serverOf))));
     case "files":
       return writeServer(job.folder, serverOf(job.server), job.before === undefined ? undefined : serverOf(job.before));
+    case "shape":
+      return shapeOfText(
+        job.text,
+        isGivenBy(() => job.given),
+      );
     case "index":
       return void updateIndex(job.folder, job.names, job.ours.map(serverOf));
   }

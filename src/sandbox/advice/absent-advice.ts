@@ -32,7 +32,7 @@ export function environment({ name, message, hint }: Failing, around: Surroundin
   if (!names.some((each) => message.includes(each)) && !/env|token|key|secret|undefined|missing/i.test(message))
     return undefined;
   const calledNetwork = tree.nodes.filter(isCall).find(({ callee }) => /^(?:fetch|axios\b.*)$/.test(tree.text(callee)));
-  const why = `There is no environment in here, ${names.slice(0, 3).join(", ")} is always undefined: keys are in the servers' own config.`;
+  const why = `The sandbox has no environment variables, so ${names.slice(0, 3).join(", ")} is always undefined: keys are in the servers' own config.`;
   return {
     hint: lines(
       why,
@@ -50,7 +50,7 @@ export function missingModule({ message, code, hint }: Failing, around: Surround
   const named = imports.find(({ source }) => message.includes(JSON.stringify(source.value)));
   const skill = /no skill "(.+)"/.exec(message)?.[1];
   const here = named ?? imports.find(({ source }) => skill !== undefined && String(source.value).includes(skill));
-  const specifier = here ? String(here.source.value) : (/no module "(.+)" in here/.exec(message)?.[1] ?? "");
+  const specifier = here ? String(here.source.value) : (/no module "(.+)"/.exec(message)?.[1] ?? "");
   const known = code === "MODULE_NOT_FOUND" ? absentModule(specifier) : undefined;
   const words = textsOf(tree);
   const meant =
@@ -88,6 +88,6 @@ function serverPackage(specifier: string, { scope }: Surroundings): string | und
   const found = scope.namespaces.find((each) => parts.includes(each.name) || parts.includes(each.jsName ?? each.name));
   return (
     found &&
-    `${objectName(found)} is a global, no import is needed: await ${objectName(found)}.tool({ … }). Its module is "./servers/${found.name}".`
+    `${objectName(found)} is a global and needs no import: await ${objectName(found)}.tool({ … }). Its module is "./servers/${found.name}".`
   );
 }

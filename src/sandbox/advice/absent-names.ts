@@ -1,11 +1,11 @@
 /** What programs of other places take for granted and is not in here, each with what to use instead. */
 
 export const noNetwork =
-  "There is no network in here, only the tools of the servers: their keys and addresses are in their own config.";
+  "The sandbox has no network, only the servers' tools. Keys and addresses are in the servers' own config.";
 export const keysElsewhere = "Addresses and keys are in the servers' own config.";
-const noProcess = "There are no other processes and no shell in here: call a tool of a server.";
-const noPage = "There is no page and no browser in here.";
-const noPerson = "Nobody can be asked in here: put the answer into the code, or return the question.";
+const noProcess = "The sandbox has no shell and no other processes: call a server's tool.";
+const noPage = "The sandbox has no browser and no page.";
+const noPerson = "The sandbox cannot ask the user: put the answer in the code, or return the question.";
 const useDate = "Use Date and Intl: new Date(text), date.toISOString(), new Intl.DateTimeFormat(…).";
 const useArrays = "Use the methods of arrays and objects: map, filter, reduce, Object.groupBy, toSorted.";
 const python = (instead: string) => `This is Python; TypeScript is expected: write ${instead}.`;
@@ -23,8 +23,8 @@ const names: Record<string, Absent> = {
   ky: { why: noNetwork, tool: true },
   requests: { why: noNetwork, tool: true },
   httpx: { why: noNetwork, tool: true },
-  Deno: { why: 'Neither Deno nor Bun: files are in fs, await fs.readFile("./workspace/name", "utf8").' },
-  Bun: { why: 'Neither Deno nor Bun: files are in fs, await fs.readFile("./workspace/name", "utf8").' },
+  Deno: { why: 'This is neither Deno nor Bun. Read files with fs: await fs.readFile("./workspace/name", "utf8").' },
+  Bun: { why: 'This is neither Deno nor Bun. Read files with fs: await fs.readFile("./workspace/name", "utf8").' },
   window: { why: `${noPage} Globals are in globalThis.` },
   document: { why: noPage },
   localStorage: { why: `${noPage} Keep data in a file: await fs.writeFile("./workspace/name.json", text).` },
@@ -46,15 +46,15 @@ const names: Record<string, Absent> = {
   None: { why: python("null") },
   json: { why: "Write JSON.parse(text) and JSON.stringify(value)." },
   sleep: { why: "Wait with: await new Promise((resolve) => setTimeout(resolve, ms))." },
-  _: { why: `There is no lodash in here. ${useArrays}` },
-  moment: { why: `There is no moment in here. ${useDate}` },
-  dayjs: { why: `There is no dayjs in here. ${useDate}` },
-  exports: { why: "Write export in front of what a skill gives: export function name() { … }" },
+  _: { why: `lodash is not available. ${useArrays}` },
+  moment: { why: `moment is not available. ${useDate}` },
+  dayjs: { why: `dayjs is not available. ${useDate}` },
+  exports: { why: "Write export before what a skill provides: export function name() { … }" },
   $: { why: noPage },
-  search_tools: { why: 'In the code it is: await tools.search("words").' },
-  list_tools: { why: 'In the code it is: await tools.list("server"), or await tools.search("words").' },
-  execute_code: { why: "This is the code already: call the tools in it, await server.tool({ … })." },
-  mcp: { why: "A tool is called as server.tool: await demo.name({ … }), with the server's own name." },
+  search_tools: { why: 'In code, call await tools.search("words").' },
+  list_tools: { why: 'In code, call await tools.list("server") or await tools.search("words").' },
+  execute_code: { why: "This is already the code: call tools directly, await server.tool({ … })." },
+  mcp: { why: "Call a tool as server.tool, with the server's own name: await demo.name({ … })." },
 };
 
 const modules: [RegExp, Absent][] = [
@@ -65,7 +65,7 @@ const modules: [RegExp, Absent][] = [
   [/^(?:child_process|cluster|worker_threads|execa|shelljs|zx)$/, { why: noProcess }],
   [
     /^(?:pg|mysql2?|mongodb|mongoose|redis|ioredis|sqlite3?|better-sqlite3|knex|prisma|@prisma\/.*|sequelize|bun:sqlite)$/,
-    { why: "There is no database and no network in here: call a tool of a server.", tool: true },
+    { why: "The sandbox has no database and no network: call a server's tool.", tool: true },
   ],
   [/^(?:lodash.*|underscore|ramda)$/, { why: useArrays }],
   [/^(?:moment.*|dayjs|date-fns.*|luxon)$/, { why: useDate }],

@@ -44,7 +44,7 @@ function worded({ message }: Failing): Advice | undefined {
   if (message !== "empty array") return undefined;
   return {
     message: "reduce of an empty list",
-    hint: "Give reduce a second argument, its first value, or ask for the length before.",
+    hint: "Pass reduce an initial value as its second argument, or check the length first.",
   };
 }
 
@@ -54,7 +54,7 @@ function constant({ message }: Failing, { values: { tree } }: Surroundings): Adv
   const declared = tree.all<Node & { id: Node }>("VariableDeclarator").find(({ id }) => isNamed(id, name ?? ""));
   if (name === undefined || !declared) return undefined;
   const line = tree.line(declared);
-  return { message: `${name} is a const and cannot be set again`, hint: `Declare it with let in line ${line}.` };
+  return { message: `${name} is a const and cannot be reassigned`, hint: `Declare it with let on line ${line}.` };
 }
 
 function otherTool(error: Failing, around: Surroundings): Advice | undefined {

@@ -18,16 +18,16 @@ export function unbalanced(source: string, error: { line: number; column: number
     const last = open.at(-1);
     if (text in closing) open.push({ bracket: text, line });
     else if (/^[)\]}]$/.test(text)) {
-      if (!last) return `The ${text} in line ${line} closes nothing.`;
+      if (!last) return `The ${text} on line ${line} has no opening bracket.`;
       if (closing[last.bracket] !== text) {
-        return `The ${last.bracket} of line ${last.line} is not closed: line ${line} has ${text} where ${closing[last.bracket]} is missing.`;
+        return `The ${last.bracket} on line ${last.line} is not closed: line ${line} has ${text} where ${closing[last.bracket]} is missing.`;
       }
       open.pop();
     }
   }
   const left = open.at(-1);
   if (!left || error.line < left.line) return undefined;
-  return `The ${left.bracket} of line ${left.line} is never closed: ${closing[left.bracket]} is missing.`;
+  return `The ${left.bracket} on line ${left.line} is never closed: ${closing[left.bracket]} is missing.`;
 }
 
 /** Comments and texts are passed over; of texts in backquotes, what is put in is not looked at. */

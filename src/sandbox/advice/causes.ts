@@ -58,14 +58,14 @@ function asyncMethod({ callee }: CallExpression, { values: { tree } }: Surroundi
 function missingAwait(node: Node, call: string, line: number): string {
   return isCall(node)
     ? `${call} is a promise: write (await ${call}).`
-    : `${node.type === "Identifier" ? (node as Node & { name: string }).name : "It"} is a promise: write await before ${call} in line ${line}.`;
+    : `${node.type === "Identifier" ? (node as Node & { name: string }).name : "It"} is a promise: write await before ${call} on line ${line}.`;
 }
 
 /** `const { items } = await demo.list_orders()`. */
 function takenFrom(name: string, seen: Seen, object: string): string {
   const lists = listKeys(seen);
-  const instead = lists.length === 1 ? ` The list in it is ${lists[0]}.` : "";
-  return `There is no "${name}" in ${seen.whole ? `what ${seen.call} gives` : object}: ${shapeOf(seen.values)}.${instead}`;
+  const instead = lists.length === 1 ? ` Its list is ${lists[0]}.` : "";
+  return `${seen.whole ? `The value of ${seen.call}` : object} has no "${name}": ${shapeOf(seen.values)}.${instead}`;
 }
 
 function causeOfMember(node: MemberExpression, around: Surroundings): string | undefined {
@@ -79,7 +79,7 @@ function causeOfMember(node: MemberExpression, around: Surroundings): string | u
   if (isNegative(node)) {
     const text = tree.text(node);
     const object = tree.text(node.object);
-    return `${text.length > 50 ? text.slice(-12).replace(/^.*\[/, "[") : text} is not the last element but undefined: write ${object.length > 40 ? "" : object}.at(${tree.text(node.property)}).`;
+    return `${text.length > 50 ? text.slice(-12).replace(/^.*\[/, "[") : text} is undefined, not the last element: write ${object.length > 40 ? "" : object}.at(${tree.text(node.property)}).`;
   }
   const missing = missingAt(node, values);
   if (missing) {
@@ -87,7 +87,7 @@ function causeOfMember(node: MemberExpression, around: Surroundings): string | u
     if (seen.whole) return usedWhole(object, seen, property);
     const name = meant ? ` Did you mean ${meant}?` : "";
     if (!seen.values.some(isRecord)) return undefined;
-    return `There is no "${property}" in ${object}: it has ${shapeOf(seen.values)}.${name}`;
+    return `${object} has no "${property}", only ${shapeOf(seen.values)}.${name}`;
   }
   const list = node.computed && propertyName(node) === undefined ? values.of(node.object) : undefined;
   if (list?.values.length && list.values.every((value) => Array.isArray(value) && value.length === 0)) {
@@ -112,12 +112,12 @@ function usedWhole(object: string, seen: Seen, property: string | undefined): st
   const text =
     only && !another && seen.values.every((value) => typeof (value as never)[only] === "string") ? only : undefined;
   const write = list
-    ? ` Write ${holder}.${list}, or take it out: const { ${list} } = await ${seen.call}(…).`
+    ? ` Write ${holder}.${list}, or destructure it: const { ${list} } = await ${seen.call}(…).`
     : text
-      ? ` Write ${holder}.${text}, which is text; its lines: ${holder}.${text}.split("\\n").`
+      ? ` Write ${holder}.${text}, a string; its lines: ${holder}.${text}.split("\\n").`
       : "";
-  const not = raw ? ", no envelope around it" : "";
-  const more = raw ? ` (${seen.call}.raw(…) gives the MCP result.)` : "";
+  const not = raw ? ", without an envelope" : "";
+  const more = raw ? ` (${seen.call}.raw(…) returns the MCP result.)` : "";
   return `${object} is the value of ${seen.call} itself${not}: ${shapeOf(seen.values)}.${write}${more}`;
 }
 
@@ -129,7 +129,7 @@ function causeOfResult(call: CallExpression, around: Surroundings): string | und
   const { callee } = call;
   if (isMember(callee)) {
     const method = propertyName(callee) ?? "";
-    if (method === "forEach") return "forEach gives nothing back: use map, or a for…of loop.";
+    if (method === "forEach") return "forEach returns nothing: use map, or a for…of loop.";
     if (!findsNothing.has(method)) return undefined;
     const list = callee.object.type === "Super" ? undefined : around.values.of(callee.object);
     if (list?.values.length && list.values.every((value) => Array.isArray(value) && value.length === 0)) {
@@ -150,8 +150,7 @@ function comparedWith(call: CallExpression, around: Surroundings): string {
   const within = tree.nodes.filter(isMember).filter((node) => node.start >= callback.start && node.end <= callback.end);
   for (const node of within) {
     const missing = missingAt(node, around.values);
-    if (missing)
-      return ` There is no "${missing.property}" in ${missing.object}: it has ${shapeOf(missing.seen.values)}.`;
+    if (missing) return ` ${missing.object} has no "${missing.property}", only ${shapeOf(missing.seen.values)}.`;
   }
   return "";
 }

@@ -41,7 +41,7 @@ export function callsInForIn(error: Failing, around: Surroundings): Advice | und
     const seen = around.values.of(node.right);
     if (node.start > at || at > node.end || !seen?.values.length || !seen.values.every(Array.isArray)) continue;
     return {
-      hint: lines(`for…in gives the indexes "0", "1", …: write for (… of ${tree.text(node.right)}).`, error.hint),
+      hint: lines(`for…in yields the indexes "0", "1", …: write for (… of ${tree.text(node.right)}).`, error.hint),
     };
   }
   return undefined;

@@ -65,7 +65,7 @@ function iterated(at: number, tree: Tree, nothing: string | undefined): Fault | 
     .flatMap(({ init }) => init ?? []);
   const node = smallest(here) ?? only(patterns);
   if (!node) return undefined;
-  const message = `${shown(node, tree)} is ${nothing ?? "not iterable"}${nothing ? ", so nothing can be iterated" : ""}`;
+  const message = `${shown(node, tree)} is ${nothing ?? "not iterable"}${nothing ? ", so it cannot be iterated" : ""}`;
   return { node, is: nothing ? "undefined" : "other", message, ...(here.length === 0 ? { at: node.start } : {}) };
 }
 
@@ -83,7 +83,7 @@ function converted(at: number, tree: Tree): Fault | undefined {
   const call = smallest(calls.filter(({ callee }) => isOpening(at, callee, tree)));
   const [first] = call?.arguments ?? [];
   if (call && isMember(call.callee) && isNamed(call.callee.object, "Object") && first) {
-    return { node: first, is: "undefined", message: `${shown(first, tree)} is undefined or null, so it is no object` };
+    return { node: first, is: "undefined", message: `${shown(first, tree)} is undefined or null, not an object` };
   }
   const patterns = tree
     .all<Node & { id: Node; init?: Expression }>("VariableDeclarator")
@@ -94,7 +94,7 @@ function converted(at: number, tree: Tree): Fault | undefined {
   return {
     node,
     is: "undefined",
-    message: `${shown(node, tree)} is undefined or null and cannot be taken apart`,
+    message: `${shown(node, tree)} is undefined or null and cannot be destructured`,
     at: node.start,
   };
 }

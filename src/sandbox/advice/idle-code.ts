@@ -33,7 +33,7 @@ export function idleCode(
   if (!first || !isFunction(first.node)) return [];
   const call = `${first.node.async ? "await " : ""}${first.name}(${first.node.params.length > 0 ? "…" : ""})`;
   return [
-    `nothing ran: ${first.name} is declared in line ${tree.line(first.node)} and never called. End with: return ${call};`,
+    `nothing ran: ${first.name} is declared on line ${tree.line(first.node)} but never called. End with: return ${call};`,
   ];
 }
 
@@ -58,5 +58,7 @@ function withoutReturn(last: Node, tree: Tree): string[] {
   const name = own ? "the function at the end" : tree.text(call.callee);
   return returns
     ? []
-    : [`nothing was returned: ${name} (line ${tree.line(called)}) has no return. Return its result in it, or log it.`];
+    : [
+        `nothing was returned: ${name} (line ${tree.line(called)}) has no return statement. Return its result, or log it.`,
+      ];
 }

@@ -19,10 +19,10 @@ export function lostWork({ notes }: Result, { values: { tree } }: Surroundings):
     const [lost] = changedIn(work, tree).filter((change) => isReadAfter(change, call, tree));
     if (!lost) return [];
     const line = tree.line(call.callee);
-    const why = `${lost.binding.name} was read before its calls had been answered.`;
+    const why = `${lost.binding.name} was read before its calls finished.`;
     return each
       ? `line ${line}: forEach does not wait for an async callback: ${why} Write for (const … of …) with await, or await Promise.all(list.map(async …)).`
-      : `line ${line}: ${tree.text(call.callee)}(…) is not awaited: ${why} Write await in front of it.`;
+      : `line ${line}: ${tree.text(call.callee)}(…) is not awaited: ${why} Put await in front of it.`;
   });
 }
 

@@ -80,7 +80,7 @@ const onObjects: Record<string, string> = {
   find: "Object.values(x).find((each) => …)",
   some: "Object.values(x).some((each) => …)",
   slice: "Object.entries(x).slice(0, n)",
-  push: "(x[key] ??= []).push(value), or begin with a list: []",
+  push: "(x[key] ??= []).push(value), or start with a list: []",
   size: "Object.keys(x).length",
   length: "Object.keys(x).length",
   toFixed: "Number(x).toFixed(2)",

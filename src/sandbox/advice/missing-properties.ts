@@ -135,9 +135,11 @@ function isPredicate(node: Node, tree: Tree): boolean {
 /** `order.total: demo.list_orders gave { id, total_cents }. Did you mean total_cents?` */
 export function missingText({ object, property, seen, meant }: Missing): string {
   if (seen.values.every((value) => typeof value === "string")) {
-    return `${object} is ${seen.values.every((value) => String(value).length <= 2) ? 'one character of a text: loop over text.split("\\n")' : "text"}, it has no ${property}.`;
+    return seen.values.every((value) => String(value).length <= 2)
+      ? `${object} is one character of a string and has no ${property}: loop over text.split("\\n").`
+      : `${object} is a string and has no ${property}.`;
   }
-  if (seen.values.every((value) => typeof value === "number")) return `${object} is a number, it has no ${property}.`;
-  const keys = seen.whole ? `${seen.call} gives ${shapeOf(seen.values)}` : `${object} has ${shapeOf(seen.values)}`;
-  return `There is no "${property}" in ${object}: ${keys}.${meant ? ` Did you mean ${meant}?` : ""}`;
+  if (seen.values.every((value) => typeof value === "number")) return `${object} is a number and has no ${property}.`;
+  const keys = seen.whole ? `: ${seen.call} returns` : ", only";
+  return `${object} has no "${property}"${keys} ${shapeOf(seen.values)}.${meant ? ` Did you mean ${meant}?` : ""}`;
 }

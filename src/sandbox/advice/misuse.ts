@@ -46,7 +46,7 @@ function ofGlobal(node: Node, { scope, values: { tree } }: Surroundings): string
   const name = propertyName(member) ?? "";
   if (isNamed(member.object, "tools") && !/^(?:search|describe|list)$/.test(name)) {
     const called = scope.namespaces.some((each) => each.name === name || each.jsName === name) ? name : "server";
-    return `tools has search, describe and list. A tool is called on its server: await ${called}.tool({ … }). Servers: ${names.join(", ")}.`;
+    return `tools has search, describe and list. Call a tool on its server: await ${called}.tool({ … }). Servers: ${names.join(", ")}.`;
   }
   const known = scope.namespaces.some((each) => each.name === name || each.jsName === name);
   return isNamed(member.object, "servers") && !known
@@ -67,7 +67,8 @@ function methodOf(node: Node, { values }: Surroundings, is: "undefined" | "other
   return lines(known && `${object} is ${shapeOf(known)}.`, instead) || undefined;
 }
 
-const settled = 'What failed has no value: each is { status: "fulfilled", value } or { status: "rejected", reason }.';
+const settled =
+  'A rejected result has no value: each is { status: "fulfilled", value } or { status: "rejected", reason }.';
 
 function settledValue(node: Node, { values: { tree } }: Surroundings): string | undefined {
   return isMember(node) && propertyName(node) === "value" && tree.code.includes("allSettled") ? settled : undefined;
@@ -118,19 +119,19 @@ export function parsedAgain({ name, at, message }: Failing, around: Surroundings
     const [list] = shapeOf(seen.values).startsWith("{") ? Object.keys(seen.values[0] ?? {}) : [];
     const write = list && /^\w+$/.test(text) ? ` Write ${text}.${list}.` : "";
     return {
-      message: `JSON.parse got an object and no text: ${text}`,
-      hint: `${text} is the value of ${seen.call} itself, parsed already: no JSON.parse. It is ${shapeOf(seen.values)}.${write}`,
+      message: `JSON.parse got an object, not a string: ${text}`,
+      hint: `${text} is the value of ${seen.call} itself, already parsed: leave out JSON.parse. It is ${shapeOf(seen.values)}.${write}`,
     };
   }
   if (seen?.values.length && seen.values.every((value) => typeof value === "string")) {
     const [sample] = seen.values as string[];
     return {
-      message: `${text} is no JSON (${message})`,
-      hint: `It is plain text and begins: ${JSON.stringify(sample?.slice(0, 80))}`,
+      message: `${text} is not JSON (${message})`,
+      hint: `It is plain text that starts with ${JSON.stringify(sample?.slice(0, 80))}`,
     };
   }
   if (message === "unexpected token: 'object'")
-    return { message: `JSON.parse got an object and no text: ${text}`, hint: cause };
+    return { message: `JSON.parse got an object, not a string: ${text}`, hint: cause };
   return cause === undefined ? undefined : { hint: cause };
 }
 

@@ -20,8 +20,8 @@ export function nanCauses({ values }: Surroundings): string[] {
     const sample = values.of(text)?.values.find((value) => typeof value === "string");
     const isDate = typeof sample === "string" && !Number.isNaN(Date.parse(sample));
     const name = shownExpression(text, tree);
-    const write = isDate ? `Date.parse(${name})` : `a number out of it, Number(${name}.replace(/[^\\d.]/g, ""))`;
-    return `line ${tree.line(text)}: ${name} is text, ${JSON.stringify(sample)}: write ${write}.`;
+    const write = isDate ? `Date.parse(${name})` : `Number(${name}.replace(/[^\\d.]/g, ""))`;
+    return `line ${tree.line(text)}: ${name} is a string, ${JSON.stringify(sample)}: write ${write}.`;
   });
   return [...sums, ...texts];
 }
@@ -51,7 +51,7 @@ export function mapAsObject({ values: { tree } }: Surroundings): string[] {
     if (made?.type !== "NewExpression" || !isNamed(made.callee, "Map") || propertyName(left) === "constructor")
       return [];
     const name = tree.text(left.object);
-    return `line ${tree.line(left)}: ${name} is a Map, whose entries are set with ${name}.set(key, value) and read with ${name}.get(key).`;
+    return `line ${tree.line(left)}: ${name} is a Map: set entries with ${name}.set(key, value) and read them with ${name}.get(key).`;
   });
 }
 

@@ -21,9 +21,7 @@ export function nothingReturned({ values: { tree } }: Surroundings): string[] {
     );
     if (leaves) return [];
     const isObject = callback.body.body.every((node) => node.type === "LabeledStatement");
-    const advice = isObject
-      ? "an object needs parentheses: (o) => ({ … })"
-      : "write return in it, or leave out the braces";
+    const advice = isObject ? "an object needs parentheses: (o) => ({ … })" : "add return, or remove the braces";
     return [`line ${tree.line(callee)}: the callback of ${method} returns nothing: ${advice}.`];
   });
 }

@@ -17,15 +17,18 @@ export interface Notes {
 export function oddValues({ notes, json = "" }: Result, explained: boolean): string[] {
   const found = (notes?.odd ?? []).flatMap(({ kind, path, count }) => {
     const where = path === "" ? "the value" : `${path}${count > 1 ? ` and ${count - 1} more` : ""}`;
+    const is = count > 1 ? "are" : "is";
     switch (kind) {
       case "circular":
-        return `${where} points back to what it is in, shown as "[Circular]": return ids there, not objects.`;
+        return `${where} ${is} circular, shown as "[Circular]": return ids there, not objects.`;
       case "NaN":
-        return explained ? [] : `${where} is NaN: something in its calculation is undefined or no number.`;
+        return explained ? [] : `${where} ${is} NaN: something in the calculation is undefined or not a number.`;
       case "Infinity":
-        return `${where} is infinite: a division by 0, or the least or greatest of an empty list.`;
+        return `${where} ${is} infinite: a division by 0, or the minimum or maximum of an empty list.`;
       case "function":
-        return `${where} is a function that was not called: put () behind its name.`;
+        return count > 1
+          ? `${where} are functions that were not called: add () after their names.`
+          : `${where} is a function that was not called: add () after its name.`;
       default:
         return [];
     }
@@ -34,7 +37,7 @@ export function oddValues({ notes, json = "" }: Result, explained: boolean): str
   const key = /"(undefined|NaN|\[object \w+\])":/.exec(json)?.[1];
   return key === undefined
     ? found
-    : [...found, `the value has the key "${key}": what it is grouped by is no text there.`];
+    : [...found, `the value has the key "${key}": the value it is grouped by is not a string there.`];
 }
 
 /** `Total: undefined`: in texts that the program made, of what no tool said. */
@@ -54,7 +57,7 @@ export function textOddities({ json = "", logs }: Result, around: Surroundings, 
     const place = line ?? textIn(json, pattern);
     if (place === undefined || said(word)) continue;
     const [cause] = word === "[object Object]" ? objectsInTexts(around) : [];
-    if (cause !== undefined) return [`${cause}, which becomes the text "${word}": ${advice}`];
+    if (cause !== undefined) return [`${cause}, which becomes the string "${word}": ${advice}`];
     const start = place.search(pattern);
     return [
       `"${place
@@ -67,9 +70,9 @@ export function textOddities({ json = "", logs }: Result, around: Surroundings, 
 }
 
 const oddTexts: [RegExp, string, string][] = [
-  [/\[object Promise\]/, "[object Promise]", "a promise was made text: await it."],
-  [/\[object Object\]/, "[object Object]", "take one of its properties, or JSON.stringify(value)."],
-  [/(?<![\w"'`])NaN(?![\w"'`])/, "NaN", "something in the calculation is undefined or no number."],
+  [/\[object Promise\]/, "[object Promise]", "a promise became a string: await it."],
+  [/\[object Object\]/, "[object Object]", "use one of its properties, or JSON.stringify(value)."],
+  [/(?<![\w"'`])NaN(?![\w"'`])/, "NaN", "something in the calculation is undefined or not a number."],
 ];
 
 /** Within a longer text of the value; alone it is told of elsewhere. */

@@ -16,10 +16,10 @@ function toolCall(source: string): string | undefined {
   }
   const calls = callsIn(parsed);
   if (calls.length === 0)
-    return "This is JSON and no TypeScript: write code that calls tools, return await server.tool({ … }).";
+    return "This is JSON, not TypeScript: write code that calls tools, return await server.tool({ … }).";
   const texts = calls.map(({ name, args }) => `await ${name}(${literalText(args)})`);
   const write = texts.length === 1 ? `return ${texts[0]}` : `return [${texts.join(", ")}]`;
-  return `This is a tool call as JSON and no TypeScript. Write: ${write}`;
+  return `This is a tool call as JSON, not TypeScript. Write: ${write}`;
 }
 
 interface Call {
@@ -63,14 +63,14 @@ function parsedOr(text: string): unknown {
 
 function markup(source: string): string | undefined {
   if (!/^\s*<(?:tool_call|function_calls?|invoke|function=|use_mcp_tool|\w+:invoke)\b/.test(source)) return undefined;
-  return "This is a tool call as markup and no TypeScript. Write: return await server.tool({ … })";
+  return "This is a tool call as markup, not TypeScript. Write: return await server.tool({ … })";
 }
 
 function fence(source: string): string | undefined {
   const at = source.split("\n").findIndex((text) => /^\s*(?:```|~~~)/.test(text));
   return at === -1
     ? undefined
-    : `Line ${at + 1} is a Markdown fence: send the TypeScript alone, without \`\`\` and without words around it.`;
+    : `Line ${at + 1} is a Markdown fence: send only the TypeScript, without \`\`\` and without text around it.`;
 }
 
 const pythonForms: [RegExp, string][] = [
@@ -80,8 +80,8 @@ const pythonForms: [RegExp, string][] = [
   [/^\s*(?:if|while) [^(].*:\s*(?:#.*)?$/, "if (…) { … }"],
   [/^\s*(?:try|else|finally)\s*:\s*$/, "try { … } catch (error) { … }"],
   [/^\s*except\b.*:\s*$/, "catch (error) { … }"],
-  [/^\s*from [\w.]+ import /, "nothing: every server is a global"],
-  [/^\s*import [\w.]+(?: as \w+)?\s*$/, "nothing: every server is a global"],
+  [/^\s*from [\w.]+ import /, "no import: every server is a global"],
+  [/^\s*import [\w.]+(?: as \w+)?\s*$/, "no import: every server is a global"],
   [/^\s*with .+ as \w+\s*:\s*$/, "const value = await …"],
   [/\[[^\]]*\bfor \w+(?:, *\w+)* in [^\]]*\]/, "list.filter((each) => …).map((each) => …)"],
   [/(?:^|[\s(=,+])f(["'])(?:(?!\1).)*\1/, "`…${value}…`"],
@@ -91,7 +91,7 @@ const pythonForms: [RegExp, string][] = [
   [/\blambda \w*\s*:/, "(each) => …"],
   [/^\s*print [^(=]/, "console.log …"],
   [/^\s*#(?!!)/, "// for a comment"],
-  [/"""/, "/* … */ for a comment, `…` for a text"],
+  [/"""/, "/* … */ for a comment, `…` for a string"],
   [/\bis (?:not )?None\b|\bnot in\b|\)\s+(?:and|or)\s+\w/, "=== null, !list.includes(…), && and ||"],
 ];
 
@@ -106,7 +106,7 @@ function python(source: string): string | undefined {
     .sort((a, b) => a.line - b.line)
     .slice(0, 4)
     .map(({ line, write }) => `line ${line}: ${write}`);
-  return `This is Python; TypeScript is expected. Write in ${shown.join("; ")}.`;
+  return `This is Python; TypeScript is expected. Write on ${shown.join("; ")}.`;
 }
 
 function shell(source: string): string | undefined {
@@ -115,8 +115,7 @@ function shell(source: string): string | undefined {
       source,
     )?.[1];
   return (
-    command &&
-    `This is a shell command (${command}) and no TypeScript: there is no shell in here, call a tool of a server.`
+    command && `This is a shell command (${command}), not TypeScript. The sandbox has no shell: call a server's tool.`
   );
 }
 
@@ -124,5 +123,5 @@ function shell(source: string): string | undefined {
 function prose(source: string, line: number): string | undefined {
   const text = source.split("\n")[line - 1] ?? "";
   const isWords = /^\s*[A-Z][\p{L}']*(?:[ ,]+[\p{L}\d'’-]+){3,}[^=(){}[\];]*[.:!?]?\s*$/u.test(text);
-  return isWords ? `Line ${line} is words and no TypeScript: send the code alone.` : undefined;
+  return isWords ? `Line ${line} is prose, not TypeScript: send only the code.` : undefined;
 }

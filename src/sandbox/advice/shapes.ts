@@ -14,7 +14,7 @@ export function shapeOf(values: readonly unknown[]): string {
     const count = values.length === 1 ? ` of ${items.length}` : "";
     return items.length > 0 && items.every(isRecord) ? `a list${count}, each ${shapeOf(items)}` : `a list${count}`;
   }
-  if (values.every((value) => typeof value === "string")) return "text, no object with keys";
+  if (values.every((value) => typeof value === "string")) return "a string, not an object";
   if (values.every((value) => value === null)) return "null";
   return typeof first === "object" ? "an object or null" : `a ${typeof first}`;
 }

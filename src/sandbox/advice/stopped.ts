@@ -18,7 +18,7 @@ export function stopped(
   // Without a place, a loop that cannot end is the one.
   const stuck = at === undefined ? tree.nodes.filter(isLoop).find((each) => stuckWords(each, around)) : undefined;
   const loop = stuck ?? loopAt(at, most, around);
-  const where = loop && (stuck || at !== undefined) ? `in the loop of line ${tree.line(loop)}` : undefined;
+  const where = loop && (stuck || at !== undefined) ? `in the loop on line ${tree.line(loop)}` : undefined;
   const called = made.slice(0, 3).map((each) => calledText(each, around));
   const hint =
     stuckWords(loop, around) ??
@@ -33,12 +33,12 @@ export function stopped(
   };
 }
 
-/** `demo.list_orders 214 times (line 4), 213 with the same arguments as the call before`. */
+/** `demo.list_orders 214 times (line 4), 213 with the same arguments as the previous call`. */
 function calledText({ tool, calls, repeated, failures }: CallCount, around: Surroundings): string {
   const [first] = callsOf(tool, around.values);
   const line = first ? ` (line ${around.values.tree.line(first)})` : "";
   const times = calls === 1 ? "once" : `${calls} times`;
-  const same = repeated > 0 ? `, ${repeated} with the same arguments as the call before` : "";
+  const same = repeated > 0 ? `, ${repeated} with the same arguments as the previous call` : "";
   return `${tool} ${times}${line}${same}${failures > 1 ? `, ${failures} failed` : ""}`;
 }
 
@@ -85,7 +85,7 @@ function busyWait(loop: Node | undefined, { values: { tree } }: Surroundings): s
   const test = (loop as (Node & { test?: Node | null }) | undefined)?.test;
   if (!loop || !test || !/\b(?:Date|performance)\b/.test(tree.text(test)) || /\bawait\b/.test(tree.text(loop)))
     return undefined;
-  return `The loop of line ${tree.line(loop)} only burns time: wait with await new Promise((resolve) => setTimeout(resolve, 1000)).`;
+  return `The loop on line ${tree.line(loop)} only burns time: wait with await new Promise((resolve) => setTimeout(resolve, 1000)).`;
 }
 
 /** `while (i < list.length) { … }`, where nothing in the loop changes i. */
@@ -101,7 +101,7 @@ function unchanged(loop: Node | undefined, { values: { tree } }: Surroundings): 
   const names = [...new Set(asked.map((node) => tree.text(node)))];
   return touched || names.length === 0
     ? undefined
-    : `Nothing in the loop of line ${tree.line(loop)} changes ${names.join(" or ")}.`;
+    : `Nothing in the loop on line ${tree.line(loop)} changes ${names.join(" or ")}.`;
 }
 
 function isWithin(node: Node, outer: Node): boolean {
@@ -125,7 +125,7 @@ function pages({ tool, calls }: CallCount, around: Surroundings, resultsOf: Resu
   const paging = pagingOf(knownTool(tool, around), resultsOf(tool));
   if (!call || !paging || calls < 3) return undefined;
   const passed = argumentNames(call).includes(paging.argument) || call.arguments[0]?.type !== "ObjectExpression";
-  const why = passed ? "" : `The next page is never asked for: ${paging.argument} is not passed. `;
+  const why = passed ? "" : `The next page is never requested: ${paging.argument} is not passed. `;
   return `${why}${pagesText(paging, around.values.tree.text(call.callee))}`;
 }
 
@@ -145,12 +145,12 @@ function openCalls(calls: readonly CallCount[]): string | undefined {
     .filter((each) => each.open > 0)
     .map(({ tool, open: count }) => (count > 1 ? `${tool} (${count})` : tool));
   return open.length > 0
-    ? `Not answered when it was stopped: ${open.join(", ")}. If it needs longer, ask for more time.`
+    ? `Unanswered when the code was stopped: ${open.join(", ")}. If it needs longer, ask for more time.`
     : undefined;
 }
 
 function endless(loop: Node | undefined, most: CallCount | undefined, around: Surroundings): string | undefined {
   if (!loop || /^For(?:Of|In)/.test(loop.type)) return undefined;
   if (!isWithoutEnd(loop) && !(most && most.repeated > 2)) return undefined;
-  return `The loop of line ${around.values.tree.line(loop)} found no end: limit its rounds, for (let round = 0; round < 20; round++).`;
+  return `The loop on line ${around.values.tree.line(loop)} did not end: limit its iterations, for (let round = 0; round < 20; round++).`;
 }

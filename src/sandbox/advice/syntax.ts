@@ -17,7 +17,7 @@ function wrongLine(
   if (redeclared !== undefined) return declaredTwice(redeclared, line, source);
   if (/[“”‘’]/.test(text)) return `Line ${line} has typographic quotes: write " or '.`;
   if (/^'import' and 'export'/.test(message)) {
-    return "import and export stand at the top of the code. Within it, write await import(…) with the module in quotes.";
+    return "import and export belong at the top level. Elsewhere, write await import(…) with the module in quotes.";
   }
   if (/=>\s*\{\s*[\w$"']+\s*:/.test(text)) return "An object after => needs parentheses: (o) => ({ … }).";
   return (
@@ -31,8 +31,8 @@ function declaredTwice(name: string, line: number, source: string): string {
   );
   const first = source.split("\n").findIndex((text) => declares.test(text)) + 1;
   const where =
-    first > 0 && first < line ? `${name} is declared in line ${first} already` : `${name} is declared twice`;
-  return `${where}: give this one another name, or rename it as it is taken out: { ${name}: other }.`;
+    first > 0 && first < line ? `${name} is already declared on line ${first}` : `${name} is declared twice`;
+  return `${where}: choose another name, or rename it when destructuring: { ${name}: other }.`;
 }
 
 /** `orders.map((o) => await …)`. */
@@ -52,23 +52,22 @@ function awaitInCallback(line: number, source: string): string | undefined {
     if (arrow && method)
       return `await cannot be used in the callback of ${method}: write for (const … of …) { … await … }.`;
     if (arrow) return `await needs an async function (line ${at}): async ${arrow[2]} => …`;
-    if (named) return `await needs an async function: write async in front of function in line ${at}.`;
+    if (named) return `await needs an async function: write async before function on line ${at}.`;
   }
   return undefined;
 }
 
 function quotes(message: string, text: string, line: number): string | undefined {
   if (/'[^'"`]*\w'\w[^'"`]*'/.test(text))
-    return `In line ${line} a ' ends the text that began with ': write it in "…" or \`…\`.`;
-  if (/Unterminated string/.test(message))
-    return "A text over several lines stands in backquotes: `…`, or has \\n in it.";
+    return `On line ${line}, a ' ends the string that started with ': write it in "…" or \`…\`.`;
+  if (/Unterminated string/.test(message)) return "A string over several lines needs backticks, `…`, or \\n in it.";
   return /Unterminated template/.test(message)
-    ? "A text in backquotes is not closed, or a ${ in it has no }."
+    ? "A string in backticks is not closed, or a ${ in it has no }."
     : undefined;
 }
 
 function jsx(text: string): string | undefined {
   return /(?:return|\(|=)\s*<[A-Za-z][\w.]*[\s>/]/.test(text)
-    ? "There is no JSX in here: build texts with `…${value}…`."
+    ? "JSX is not supported: build strings with `…${value}…`."
     : undefined;
 }

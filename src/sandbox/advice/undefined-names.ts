@@ -23,14 +23,14 @@ export function undefinedName(error: Failing, around: Surroundings): Advice | un
   const { namespaces } = around.scope;
   const write = ({ callee, tool }: Meant) => (call ? correctedCall(call, callee, tool, tree.code) : callee);
   const meant = toolInName(name, namespaces) ?? toolInName(member, namespaces);
-  if (meant) return { hint: lines(`Inside, a tool is called as server.tool: ${write(meant)}`, meant.tool.signature) };
+  if (meant) return { hint: lines(`In code, call a tool as server.tool: ${write(meant)}`, meant.tool.signature) };
 
   const enclosing = here && [...tree.ancestors(here)].find(isCall);
   const assigned = enclosing && namedArguments(enclosing, name, tree, around.values.toolOf(enclosing) !== undefined);
   if (assigned)
     return {
       hint: assigned.startsWith("await ")
-        ? `Named arguments stand in an object: ${assigned}`
+        ? `Pass named arguments in an object: ${assigned}`
         : `Write ${assigned}. ${sortWords(enclosing)}`,
     };
   const generic = enclosing ? byName(enclosing, name, around) : undefined;
@@ -39,7 +39,7 @@ export function undefinedName(error: Failing, around: Surroundings): Advice | un
   if (direct.length > 0) {
     return {
       hint: lines(
-        `A tool is called on its server: ${direct.map(write).join(" or ")}`,
+        `Call a tool on its server: ${direct.map(write).join(" or ")}`,
         ...direct.map(({ tool }) => tool.signature),
       ),
     };
@@ -59,7 +59,7 @@ function namedArguments(call: CallExpression, name: string, tree: Tree, isTool: 
   const all = call.arguments.flatMap((each) => (each.type === "AssignmentExpression" ? [each] : []));
   if (all.length === 0 || all.length < call.arguments.length || !all.some(({ left }) => isNamed(left, name)))
     return undefined;
-  if (!isTool) return `${tree.text(call.callee)}(…): names in front of arguments are Python's`;
+  if (!isTool) return `${tree.text(call.callee)}(…): named arguments are Python syntax`;
   return `await ${tree.text(call.callee)}({ ${all.map(({ left, right }) => `${tree.text(left)}: ${tree.text(right)}`).join(", ")} })`;
 }
 
@@ -78,13 +78,13 @@ function byName(call: CallExpression, name: string, { scope, values: { tree } }:
   for (const text of texts) {
     const last = text.split(/[./]|__/).at(-1) ?? text;
     const [found] = [toolInName(text, scope.namespaces) ?? [], toolsNamed(last, scope.namespaces)].flat();
-    if (found) return lines(`A tool is called as server.tool: await ${found.callee}(…)`, found.tool.signature);
+    if (found) return lines(`Call a tool as server.tool: await ${found.callee}(…)`, found.tool.signature);
   }
   return undefined;
 }
 
 function sortWords({ callee }: CallExpression): string {
-  return isMember(callee) && /sort/i.test(propertyName(callee) ?? "") ? "For sort it is (a, b) => a.key - b.key." : "";
+  return isMember(callee) && /sort/i.test(propertyName(callee) ?? "") ? "For sort, write (a, b) => a.key - b.key." : "";
 }
 
 /** `total = 0` and `for (o of orders)` without a declaration. */
@@ -94,7 +94,7 @@ function declaration(name: Node, text: string, tree: Tree): string | undefined {
   if (/^For(?:Of|In)Statement$/.test(parent.type) && parent.right) {
     return `Declare it: for (const ${text} of ${tree.text(parent.right)}).`;
   }
-  return parent.type === "AssignmentExpression" ? `Declare it: const ${text} = …, or let where it changes.` : undefined;
+  return parent.type === "AssignmentExpression" ? `Declare it: const ${text} = …, or let if it changes.` : undefined;
 }
 
 function dashedTool({ line }: Failing, { values: { tree }, scope }: Surroundings): string | undefined {

@@ -74,7 +74,7 @@ function missingWarnings({ notes, json = "", logs }: Result, { values }: Surroun
     if (told.has(`${object}.${property}`) || !(meant !== undefined || shown || empty)) return [];
     told.add(`${object}.${property}`);
     if (property === "length" && seen.whole)
-      return `line ${line}: ${object} is ${shapeOf(seen.values)} and no list: it has no length.${lengthOf(missing)}`;
+      return `line ${line}: ${object} is ${shapeOf(seen.values)}, not a list, and has no length.${lengthOf(missing)}`;
     return `line ${line}: ${missingText(missing)}`;
   });
 }

@@ -40,34 +40,34 @@ function used(node: Node, tree: Tree): Use[] {
     case "VariableDeclarator": {
       const { id, init } = node as VariableDeclarator;
       const isPattern = id.type === "ObjectPattern" ? id.properties.length > 0 : id.type === "ArrayPattern";
-      return isPattern && init ? [{ node: init, as: "it cannot be taken apart" }] : [];
+      return isPattern && init ? [{ node: init, as: "and cannot be destructured" }] : [];
     }
     case "ForOfStatement": {
       const { right } = node as Node & { right: Expression };
-      return [{ node: right, as: "it cannot be looped over" }];
+      return [{ node: right, as: "and cannot be looped over" }];
     }
     case "SpreadElement": {
       if (tree.parent(node)?.type === "ObjectExpression") return [];
-      return [{ node: (node as Node & { argument: Expression }).argument, as: "it cannot be spread" }];
+      return [{ node: (node as Node & { argument: Expression }).argument, as: "and cannot be spread" }];
     }
     case "BinaryExpression": {
       const { left, right, operator } = node as BinaryExpression;
       if (!/^(?:[-+*/%]|\*\*|[<>]=?)$/.test(operator)) return [];
-      return [left as Node, right].map((each) => ({ node: each, as: "no number and no text" }));
+      return [left as Node, right].map((each) => ({ node: each, as: "and not a number or string" }));
     }
     case "TemplateLiteral":
       // A tag gets the promises themselves.
       if (tree.parent(node)?.type === "TaggedTemplateExpression") return [];
       return (node as Node & { expressions: Expression[] }).expressions.map((each) => {
-        return { node: each, as: 'it becomes the text "[object Promise]"', direct: true };
+        return { node: each, as: 'and becomes the string "[object Promise]"', direct: true };
       });
     case "IfStatement":
     case "ConditionalExpression":
     case "WhileStatement":
-      return [{ node: (node as Node & { test: Expression }).test, as: "it is always true", direct: true }];
+      return [{ node: (node as Node & { test: Expression }).test, as: "and is always true", direct: true }];
     case "UnaryExpression": {
       const { operator, argument } = node as Node & { operator: string; argument: Expression };
-      return operator === "!" ? [{ node: argument, as: "it is always true", direct: true }] : [];
+      return operator === "!" ? [{ node: argument, as: "and is always true", direct: true }] : [];
     }
     case "CallExpression": {
       const { callee, arguments: given } = node as CallExpression;
@@ -77,7 +77,7 @@ function used(node: Node, tree: Tree): Use[] {
         isNamed(callee.object, "Promise") &&
         /^(?:all|allSettled|any|race)$/.test(propertyName(callee) ?? "");
       return isAll && first
-        ? [{ node: first, as: "and a list is needed here", write: `await ${tree.text(callee)}([ … ])` }]
+        ? [{ node: first, as: "but a list is needed here", write: `await ${tree.text(callee)}([ … ])` }]
         : [];
     }
     default:
@@ -109,7 +109,7 @@ function ofMember(node: MemberExpression, tree: Tree): Use[] {
   const isSet = parent?.type === "AssignmentExpression" && parent.left === node;
   if (isSet || node.object.type === "Super" || (name !== undefined && ofPromises.has(name))) return [];
   if (name === undefined && node.property.type !== "Literal") return [];
-  return [{ node: node.object, as: `it has no ${name ?? tree.text(node.property)}` }];
+  return [{ node: node.object, as: `and has no ${name ?? tree.text(node.property)}` }];
 }
 
 function finding({ node, as, direct, write: instead }: Use, tree: Tree, scope: Scope): Finding | undefined {
@@ -119,15 +119,15 @@ function finding({ node, as, direct, write: instead }: Use, tree: Tree, scope: S
   if (!promise) return undefined;
   const { text, call } = promise;
   if (promise.list) {
-    const message = `${tree.text(value)} is one of a list of promises, ${as}: write await ${text} in line ${tree.line(call.callee)}`;
+    const message = `${tree.text(value)} is one of a list of promises ${as}: write await ${text} on line ${tree.line(call.callee)}`;
     return { at: value.start, code: "MISSING_AWAIT", message, signatures: [] };
   }
   const awaited = isMember(tree.parent(node)) && value === call ? `(await ${text})` : `await ${text}`;
-  const write = instead ?? (value === call ? awaited : `await before ${text} in line ${tree.line(call)}`);
+  const write = instead ?? (value === call ? awaited : `await before ${text} on line ${tree.line(call)}`);
   return {
     at: value.start,
     code: "MISSING_AWAIT",
-    message: `${shown(value, tree, text)} is a promise, ${as}: write ${write}`,
+    message: `${shown(value, tree, text)} is a promise ${as}: write ${write}`,
     signatures: [],
   };
 }

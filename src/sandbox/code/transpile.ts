@@ -1,13 +1,15 @@
 /** TypeScript as agents write it → the body of an async function, with a way back from its positions to the original's. */
-import { type Program, parse } from "acorn";
+import type { Program } from "acorn";
 import { checkCalls, type Finding, type Known } from "./check.ts";
 import { CheckError } from "./check-error.ts";
 import { Edits, Lines, offsetOf } from "./edits.ts";
 import { onlyFence, withoutFences } from "./fences.ts";
+import { mayHaveTypeArguments, parseProgram } from "./parse-program.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
 import { rewriteNamespaces } from "./rewrite-namespaces.ts";
 import { rewriteProgram } from "./rewrite-program.ts";
 import { rewriteUsing } from "./rewrite-using.ts";
+import { rewriteYield } from "./rewrite-yield.ts";
 
 export interface Transpiled {
   /** Lines are those of the original. */
@@ -37,7 +39,7 @@ const maxExplained = 20_000;
 export async function transpile(written: string, module?: string): Promise<Transpiled> {
   if (written.length > maxCharacters) throw tooLong(written.length, "characters", maxCharacters);
   const tokens = tokensIn(written);
-  if (tokens > maxTokens) throw tooLong(tokens, "words and signs", maxTokens);
+  if (tokens > maxTokens) throw tooLong(tokens, "tokens", maxTokens);
   try {
     return await transpileProgram(written, module);
   } catch (error) {
@@ -90,7 +92,7 @@ async function parseWritten(written: string): Promise<Parsed & { source: string;
     const parsed = only && (await parseSource(inner).catch(() => undefined));
     if (parsed && unfenced === written) {
       const { line } = new Lines(written).at(written.search(/\S/));
-      return { ...parsed, notes: [`line ${line}: only the code between the fences was run, not the words around it.`] };
+      return { ...parsed, notes: [`line ${line}: only the code between the fences was run, not the text around it.`] };
     }
     if (inner.length > maxExplained) throw error;
     const { explainSyntax } = await import("../advice/syntax.ts");
@@ -107,13 +109,13 @@ interface Parsed {
 }
 
 /**
- * What is JavaScript already needs no sucrase, which takes longer to load than most programs to run. Undefined where it
- * is not, or where a `<` may mean something else in TypeScript: `f<T>(x)`.
+ * JavaScript is run as it was written: sucrase takes longer to load than most programs to run, and misreads some of it. Undefined
+ * for other code, and where it may mean something else in TypeScript.
  */
 function parseJavaScript(source: string): Parsed | undefined {
-  if (source.includes("<")) return undefined;
   try {
-    return { code: source, program: parseProgram(source), typed: false };
+    const program = parseProgram(source);
+    return mayHaveTypeArguments(program, source) ? undefined : { code: source, program, typed: false };
   } catch {
     return undefined;
   }
@@ -128,19 +130,10 @@ async function parseTypeScript(source: string): Promise<Parsed> {
   }
 }
 
-function parseProgram(code: string): Program {
-  return parse(code, {
-    ecmaVersion: "latest",
-    sourceType: "module",
-    allowReturnOutsideFunction: true,
-    allowAwaitOutsideFunction: true,
-  });
-}
-
 async function stripTypes(source: string, mapped = false) {
   const { transform } = await import("sucrase");
   try {
-    return transform(await rewriteNamespaces(source), {
+    return transform(rewriteYield(await rewriteNamespaces(source)), {
       transforms: ["typescript"],
       disableESTransforms: true,
       keepUnusedImports: false,
@@ -174,7 +167,7 @@ async function traceOf(source: string): Promise<Trace> {
 function syntaxError(error: unknown, source: string, firstColumn: 0 | 1): unknown {
   const { loc, message } = error as Error & { loc?: { line: number; column: number } };
   // Sucrase has errors of its own where it loses its way.
-  if (!loc) return error instanceof RangeError ? error : unreadable("The code cannot be read as TypeScript");
+  if (!loc) return error instanceof RangeError ? error : unreadable("The code cannot be parsed as TypeScript");
   const line = source.split("\n")[loc.line - 1];
   return new CheckError({
     name: "SyntaxError",
@@ -220,8 +213,8 @@ function tooLong(count: number, what: string, most: number): CheckError {
   return new CheckError({
     name: "SyntaxError",
     code: "CODE_TOO_LONG",
-    message: `The code has ${count} ${what}, the limit is ${most}`,
-    hint: "Data does not belong into the code: let a tool give it, or write it to ./workspace in parts and read it from there.",
+    message: `The code has ${count} ${what}; the limit is ${most}`,
+    hint: "Keep data out of the code: get it from a tool, or write it to ./workspace in parts and read it from there.",
     stack: "",
   });
 }

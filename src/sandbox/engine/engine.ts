@@ -79,6 +79,6 @@ export async function findEndAddress(wasmModule: WebAssembly.Module): Promise<nu
     if (!raisedBy(before, between, word, takes[0]) || !raisedBy(between, after, word, takes[1])) continue;
     if (found === -1 || after[word]! > after[found]!) found = word;
   }
-  if (found === -1) throw new Error("the engine's use of its memory is not found");
+  if (found === -1) throw new Error("the engine does not use its memory as expected");
   return found * 4;
 }

@@ -100,7 +100,7 @@ function emptyFunctionTypes(bytes: Uint8Array): Set<number> {
   const reader = new Reader(bytes);
   const empty = new Set<number>();
   for (let index = 0, count = reader.u32(); index < count; index++) {
-    if (reader.byte() !== 0x60) throw new Error("a type that is no function type");
+    if (reader.byte() !== 0x60) throw new Error("a type that is not a function type");
     const parameters = reader.take(reader.u32()).length;
     const results = reader.take(reader.u32()).length;
     if (parameters + results === 0) empty.add(index);
@@ -231,7 +231,7 @@ function skipInstruction(reader: Reader): number {
   } else if (opcode === 0xfc) {
     skipExtended(reader, reader.u32());
   } else if (!withoutImmediates(opcode)) {
-    throw new Error(`an instruction that is not known: 0x${opcode.toString(16)}`);
+    throw new Error(`an unknown instruction: 0x${opcode.toString(16)}`);
   }
   return opcode;
 }
@@ -241,7 +241,7 @@ function skipExtended(reader: Reader, opcode: number): void {
   if (opcode <= 7) return;
   if (opcode === 10) reader.take(2);
   else if (opcode === 11) reader.take(1);
-  else throw new Error(`an instruction that is not known: 0xfc ${opcode}`);
+  else throw new Error(`an unknown instruction: 0xfc ${opcode}`);
 }
 
 function withoutImmediates(opcode: number): boolean {

@@ -1,5 +1,6 @@
 /** QuickJS as a compiled WebAssembly module: compiled once a process, while the first worker starts, and given to all. */
 import wasmFile from "@jitl/quickjs-wasmfile-release-sync/wasm" with { type: "file" };
+import { madeFile } from "./made-files.ts";
 
 let compiling: Promise<WebAssembly.Module> | undefined;
 
@@ -8,10 +9,12 @@ export function compiledEngine(): Promise<WebAssembly.Module> {
   return compiling;
 }
 
-/** In an executable, the build has put the program here that was made interruptible; from source that is done now. */
+/** In an executable, the build has put the program here that was made interruptible. From source that is done now, unless a build has kept it. */
 export async function programBytes(): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await Bun.file(wasmFile).bytes();
   if (Bun.isStandaloneExecutable) return bytes;
+  const made = Bun.file(madeFile("engine")!);
+  if (await made.exists()) return made.bytes();
   const { makeInterruptible } = await import("./interruptible.ts");
   return makeInterruptible(bytes);
 }

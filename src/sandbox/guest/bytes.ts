@@ -16,7 +16,9 @@ export function partOf(value: unknown, encoding?: string): { text: string } | { 
   if (typeof value === "string" && (encoding === undefined || /^utf-?8$/i.test(encoding))) return { text: value };
   const bytes = typeof value === "string" ? Buffer.from(value, encoding as "hex") : bytesOf(value);
   if (!bytes)
-    throw new TypeError(`Data is a text, a Buffer or a typed array, not ${value === null ? null : typeof value}`);
+    throw new TypeError(
+      `Data must be a string, a Buffer or a typed array, not ${value === null ? null : typeof value}`,
+    );
   return { base64: base64Of(bytes) };
 }
 

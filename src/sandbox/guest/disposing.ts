@@ -55,7 +55,7 @@ class Held {
   }
 
   #push(value: unknown, dispose: ((this: unknown) => unknown) | undefined): void {
-    if (!dispose) throw new TypeError("What using holds has no method Symbol.dispose");
+    if (!dispose) throw new TypeError("The value declared with using has no Symbol.dispose method");
     this.#disposes.push(() => Reflect.apply(dispose, value, []));
   }
 
@@ -63,7 +63,9 @@ class Held {
     if (!this.#failure) this.#failure = { error };
     else {
       const suppressed = this.#failure.error;
-      this.#failure = { error: Object.assign(new Error("An error came after another one"), { error, suppressed }) };
+      this.#failure = {
+        error: Object.assign(new Error("Disposing failed after another error"), { error, suppressed }),
+      };
     }
   }
 

@@ -20,7 +20,12 @@ let lastLoad = 0;
 export async function importModule(specifier: unknown, names: readonly string[] = []): Promise<Module> {
   const path = plainPath(specifier);
   const skill = skillOf(path);
-  const module = skill === undefined ? moduleOf(specifier) : await loadModule(skill, path);
+  const module =
+    skill !== undefined
+      ? await loadModule(skill, path)
+      : isElsewhere(specifier, path)
+        ? await loadFromPath(specifier, path)
+        : moduleOf(specifier);
   for (const name of names) {
     if (name in module) continue;
     const known = Object.keys(module).filter((key) => key !== "default");
@@ -78,6 +83,24 @@ export function hasPendingLoads(): boolean {
 /** A JSON file, and no package of that name. */
 const isData = (specifier: unknown) => /^(?:\.{1,2}\/|\/|@\/|~\/).*\.json$/.test(String(specifier));
 
+/** A path as programs on disk write it: only the host knows whether it leads to the registry. */
+function isElsewhere(specifier: unknown, path: string): boolean {
+  const isPath = /^(?:\.{1,2}\/|\/|@\/|~\/|file:)/.test(String(specifier));
+  return isPath && !isData(specifier) && path !== bridgePath && !/^(?:servers|skills|workspace)(?:\/|$)/.test(path);
+}
+
+async function loadFromPath(specifier: unknown, path: string): Promise<Module> {
+  try {
+    return await loadModule(`path:${specifier}`, path);
+  } catch (error) {
+    throw isNotInRegistry(error) ? notThere(specifier, path) : error;
+  }
+}
+
+function isNotInRegistry(error: unknown): boolean {
+  return error instanceof ToolError && error.code === "NOT_IN_REGISTRY";
+}
+
 /** The name of a skill below `./workspace/skills`, for any module of the workspace and of the registry. */
 function skillOf(path: string): string | undefined {
   if (path.endsWith(".json") || path === bridgePath) return undefined;
@@ -103,8 +126,10 @@ async function loadModule(skill: string, path: string): Promise<Module> {
   try {
     return await (skills.get(skill) ?? loadSkill(skill));
   } catch (error) {
+    if (isNotInRegistry(error)) throw error;
     // A tool that the config denies has no file: its call says why.
-    const [, server = "", tool = ""] = /^registry\/[^/]+\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+    const isGenerated = path.startsWith("registry/") || skill.startsWith("path:");
+    const [, server = "", tool = ""] = (isGenerated && /\/([^/]+)\/([^/]+)$/.exec(path)) || [];
     const found = servers()[server];
     if (!found || !(tool in found)) throw error;
     return Object.assign(Object.create(null), { [tool]: found[tool], default: found[tool] });
@@ -168,7 +193,7 @@ function notThere(specifier: unknown, path: string): Error {
   }
   return new ToolError({
     code: "MODULE_NOT_FOUND",
-    message: `There is no module ${JSON.stringify(specifier)} in here`,
-    hint: `There are ./servers/<server>, ./skills/<name>, ./registry/<category>/<server>/<tool>.ts, and of Node: ${Object.keys(nodeModules).sort().join(", ")}. No other packages, and no network.`,
+    message: `There is no module ${JSON.stringify(specifier)}`,
+    hint: `Available: ./servers/<server>, ./skills/<name>, ./registry/<category>/<server>/<tool>.ts, and the Node modules ${Object.keys(nodeModules).sort().join(", ")}. There are no other packages and no network.`,
   });
 }

@@ -89,7 +89,7 @@ async function finishTimers(): Promise<void> {
   const left = workTimers();
   if (left > 0)
     guestConsole.warn(
-      `warning: ${left} ${left === 1 ? "timer was" : "timers were"} still set when the time was over: clear it with clearInterval or clearTimeout.`,
+      `warning: ${left} ${left === 1 ? "timer was" : "timers were"} still set when the time ran out: use clearInterval or clearTimeout.`,
     );
 }
 
@@ -147,7 +147,7 @@ function fail(thrown: unknown, floating: boolean): void {
       shape["message"] = plain ? String(thrown) : (encode(thrown) ?? "undefined");
     }
   } catch (error) {
-    shape["message"] = `something that cannot be shown was thrown (${error})`;
+    shape["message"] = `the code threw a value that cannot be shown (${error})`;
   }
   host.failed(stringify(shape));
 }

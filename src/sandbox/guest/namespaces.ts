@@ -84,7 +84,7 @@ export function servers(): Record<string, Record<string, Tool>> {
 function foundTools(result: unknown): unknown {
   const { found, notSearched } = result as { found: unknown; notSearched: Record<string, string> };
   for (const [server, why] of Object.entries(notSearched)) {
-    guestConsole.warn(`tools.search: ${server} is not searched: ${why}`);
+    guestConsole.warn(`tools.search: ${server} was not searched: ${why}`);
   }
   return found;
 }

@@ -42,8 +42,12 @@ const isRecord = (value: unknown): value is Record<string, unknown> => {
 
 function cell(value: unknown): string {
   const shown = typeof value === "string" ? value : inspect(value, { depth: 1, breakLength: Infinity, compact: true });
-  return shown.replaceAll("\n", "\\n");
+  const line = shown.replaceAll("\n", "\\n");
+  return line.length <= maxCell ? line : `${line.slice(0, 60)}… (${line.length - 60} more characters)`;
 }
+
+/** Every row is padded to the longest cell of its column. */
+const maxCell = 300;
 
 function aligned(lines: string[][]): string {
   const widths: number[] = [];

@@ -23,7 +23,7 @@ export function compute(name: string, argsJson: string): string {
   if (!body) throw new Error(`there is no function ${name}`);
   if (argsJson.length > maxArgumentChars) {
     throw new RangeError(
-      `The input is too big: ${argsJson.length} characters, at most ${maxArgumentChars}. Work on parts of it.`,
+      `The input is too large: ${argsJson.length} characters; the limit is ${maxArgumentChars}. Process it in parts.`,
     );
   }
   return JSON.stringify(body(JSON.parse(argsJson) as never)) ?? "null";

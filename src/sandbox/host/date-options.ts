@@ -7,8 +7,10 @@ const timeFields = ["dayPeriod", "hour", "minute", "second", "fractionalSecondDi
 
 export function withDateDefaults(options: Record<string, unknown>, defaults: DateDefaults): Record<string, unknown> {
   const given = (name: string) => options[name] !== undefined;
-  if (defaults === "date" && given("timeStyle")) throw new TypeError("timeStyle is no option of toLocaleDateString");
-  if (defaults === "time" && given("dateStyle")) throw new TypeError("dateStyle is no option of toLocaleTimeString");
+  if (defaults === "date" && given("timeStyle"))
+    throw new TypeError("timeStyle is not an option of toLocaleDateString");
+  if (defaults === "time" && given("dateStyle"))
+    throw new TypeError("dateStyle is not an option of toLocaleTimeString");
   const asked = [
     ...(defaults === "time" ? [] : dateFields),
     ...(defaults === "date" ? [] : timeFields),

@@ -16,7 +16,7 @@ export interface DigestRequest {
 
 export function digest({ algorithm, key, parts }: DigestRequest): string {
   if (!algorithms.includes(algorithm)) {
-    throw new Error(`There is no digest "${algorithm}" in here. There are: ${algorithms.join(", ")}`);
+    throw new Error(`There is no digest "${algorithm}". Available: ${algorithms.join(", ")}`);
   }
   const hash = key === undefined ? createHash(algorithm) : createHmac(algorithm, Buffer.from(key, "base64"));
   for (const part of parts) {
@@ -28,7 +28,7 @@ export function digest({ algorithm, key, parts }: DigestRequest): string {
 
 export function randomBase64({ bytes }: { bytes: number }): string {
   if (!Number.isInteger(bytes) || bytes < 0 || bytes > maxRandomBytes) {
-    throw new RangeError(`Random bytes: from 0 to ${maxRandomBytes} at once, not ${bytes}`);
+    throw new RangeError(`Random bytes are limited to ${maxRandomBytes} at once, got ${bytes}`);
   }
   return randomBytes(bytes).toString("base64");
 }

@@ -58,7 +58,7 @@ export function askIntl(request: IntlRequest): unknown {
   const { type, method, args } = request;
   const known = types[type];
   if (!known || !(known.methods.includes(method) || method === "resolvedOptions")) {
-    throw new TypeError(`Intl.${type} has no ${method} in here`);
+    throw new TypeError(`Intl.${type} has no ${method}`);
   }
   const formatter = formatterFor(request);
   const read = args.map((value, index) => known.read[index]?.(value));
@@ -85,7 +85,7 @@ function makeFormatter(type: string, locales: IntlRequest["locales"], options: O
   const given = type === "DateTimeFormat" ? { ...options, timeZone: options["timeZone"] ?? defaultTimeZone } : options;
   const constructors = Intl as unknown as Record<string, new (locales: string[], options: Options) => Formatter>;
   const Constructor = constructors[type];
-  if (!Constructor) throw new TypeError(`There is no Intl.${type} in here`);
+  if (!Constructor) throw new TypeError(`Intl.${type} is not available`);
   return new Constructor(localesOf(locales), defaults ? withDateDefaults(given, defaults) : given);
 }
 
@@ -94,7 +94,9 @@ const localesOf = (locales: IntlRequest["locales"]) => [...Intl.getCanonicalLoca
 
 function segments(segmenter: Intl.Segmenter, input: string): unknown[] {
   if (input.length > maxSegmentedChars) {
-    throw new RangeError(`The text is too long to segment: ${input.length} characters, at most ${maxSegmentedChars}`);
+    throw new RangeError(
+      `The text is too long to segment: ${input.length} characters; the limit is ${maxSegmentedChars}`,
+    );
   }
   return Array.from(segmenter.segment(input), ({ segment, index, isWordLike }) => [segment, index, isWordLike]);
 }
@@ -114,7 +116,7 @@ export function staticIntl({ method, args }: { method: string; args: string[] })
     case "locale":
       return describeLocale(new Intl.Locale(first, JSON.parse(second || "{}")));
     default:
-      throw new TypeError(`Intl has no ${method} in here`);
+      throw new TypeError(`Intl has no ${method}`);
   }
 }
 

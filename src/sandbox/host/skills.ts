@@ -1,5 +1,6 @@
 /** A skill, which is a module of the workspace, or a generated file, as the body of a function that fills its exports. */
 import { posix } from "node:path";
+import { fileURLToPath } from "node:url";
 import { CheckError } from "../code/check-error.ts";
 import { exportsOf } from "../code/skill-exports.ts";
 import type { Files } from "./files.ts";
@@ -11,9 +12,12 @@ const endings = [".ts", "/index.ts", ".js", ".mjs", "/index.js"];
 const transpiled = new Map<string, { source: string; code: string }>();
 const maxTranspiled = 100;
 
-/** By its name below `./workspace/skills`, which may lead out of it. Rejects with what the code is to be told: `{ code, message, hint? }`. */
-export async function loadSkill(name: string, files: Files): Promise<string> {
-  const { path, source } = find(name, files);
+/**
+ * By its name below `./workspace/skills`, which may lead out of it, or by the path that a program on disk has for a generated file:
+ * `path:./.claudikins/registry/…`. Rejects with what the code is to be told: `{ code, message, hint? }`.
+ */
+export async function loadSkill(name: string, files: Files, registry: string): Promise<string> {
+  const { path, source } = find(name.startsWith("path:") ? generatedName(name.slice(5), registry) : name, files);
   const known = transpiled.get(path);
   if (known?.source === source) return known.code;
   // Loaded with the first skill: every worker would wait for it else.
@@ -30,6 +34,25 @@ export async function loadSkill(name: string, files: Files): Promise<string> {
   }
 }
 
+/** The file's name for `find`. The folder itself is not told to the code. */
+function generatedName(specifier: string, registry: string): string {
+  const folder = registry.replaceAll("\\", "/");
+  const path = specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
+  const parts = path
+    .replaceAll("\\", "/")
+    .replace(/^(?:\.{1,2}\/|@\/|~\/)+/, "")
+    .replace(/\.[cm]?[jt]s$/, "")
+    .replace(/\/index$/, "")
+    .split("/");
+  for (let count = parts.length - 1; count > 0; count--) {
+    const head = parts.slice(0, count).join("/");
+    if (head === folder || (head !== "" && !head.startsWith("/") && folder.endsWith(`/${head}`))) {
+      return posix.join("../../registry", ...parts.slice(count));
+    }
+  }
+  throw { code: "NOT_IN_REGISTRY", message: specifier };
+}
+
 function find(name: string, files: Files): { path: string; source: string } {
   const base = posix.join("workspace/skills", name);
   let problem: string | undefined;
@@ -43,7 +66,7 @@ function find(name: string, files: Files): { path: string; source: string } {
     throw {
       code: "MODULE_NOT_FOUND",
       message: `There is no generated file ./${base}.ts: ${problem}`,
-      hint: "They are ./registry/<category>/<server>/<tool>.ts; ./servers/<server> has the same functions.",
+      hint: "Generated files are ./registry/<category>/<server>/<tool>.ts; ./servers/<server> has the same functions.",
     };
   }
   throw {
@@ -66,7 +89,7 @@ function skillsText(files: Files): string {
   if (names.length === 0) return "There are no skills yet.";
   const shown = names.slice(0, maxRead).map((name) => `${name} (${exportsText(name, files)})`);
   const more = names.length > maxRead ? `, ${names.slice(maxRead, 30).join(", ")}` : "";
-  return `Skills there are: ${shown.join("; ")}${more}.`;
+  return `Saved skills: ${shown.join("; ")}${more}.`;
 }
 
 /** How what a skill exports is called. */

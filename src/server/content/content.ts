@@ -4,6 +4,7 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/typ
 import { messageOf } from "../../errors.ts";
 import { writeWhenChanged } from "../../files.ts";
 import { charsOfBlocks } from "../../ledger/characters.ts";
+import { displayedBlocks, shownValue, withoutBase64 } from "../../media.ts";
 import { failureText, receiptText } from "../../outcome-text.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import { withReceipt } from "../figures.ts";
@@ -26,11 +27,12 @@ export interface OutputOptions {
 }
 
 /**
- * Content blocks and never structuredContent, which would hide them from the model. What the receipt says is kept out is
- * what of the tools' results is not in them.
+ * Content blocks and never structuredContent, which would hide them from the model. Pictures, sounds and files of the value are
+ * blocks of their own, as if they had been displayed. What the receipt says is kept out is what of the tools' results is not in them.
  */
-export function outcomeContent(outcome: Outcome, options: OutputOptions): CallToolResult {
-  const result = outcome.ok ? valueText(outcome) : failedText(outcome);
+export function outcomeContent(given: Outcome, options: OutputOptions): CallToolResult {
+  const { outcome, media } = shownOutcome(given);
+  const result = withoutBase64(outcome.ok ? valueText(outcome) : failedText(outcome));
   const logs = outcome.logs.length > 0 ? `Logs:\n${outcome.logs.map(({ text }) => text).join("\n")}` : "";
   const whole = [result, logs].filter(Boolean).join("\n\n");
   const { maxChars } = options;
@@ -38,7 +40,7 @@ export function outcomeContent(outcome: Outcome, options: OutputOptions): CallTo
     whole.length <= maxChars
       ? [whole]
       : [...shortened(outcome, result, logs, maxChars), spill(whole, outcome.receipt.id, options)];
-  const displayed = outcome.display.flatMap(blocksOf);
+  const displayed = [...outcome.display.flatMap((each) => displayedBlocks(each) as ContentBlock[]), ...media];
   const shown = parts.join("\n\n");
   const receipt = { ...outcome.receipt, charsOut: charsOfBlocks([{ type: "text", text: shown }, ...displayed]) };
   const text = `${shown}\n\n${receiptText(receipt)}`;
@@ -46,11 +48,19 @@ export function outcomeContent(outcome: Outcome, options: OutputOptions): CallTo
   return withReceipt({ content, ...(outcome.ok ? {} : { isError: true }) }, receipt);
 }
 
+/** The outcome with a value that can be a text, and what of it cannot. */
+function shownOutcome(outcome: Outcome): { outcome: Outcome; media: ContentBlock[] } {
+  if (!outcome.ok) return { outcome, media: [] };
+  const { logs, display, receipt } = outcome;
+  const { value, media } = shownValue(outcome.value);
+  return { outcome: { ok: true, value, logs, display, receipt }, media: media as ContentBlock[] };
+}
+
 function valueText({ value, receipt }: Extract<Outcome, { ok: true }>): string {
   if (value === undefined) return "(no value: return something, or log it)";
   if (typeof value === "string") return value;
-  // Of something huge nobody reads the lines.
-  return receipt.charsOut > hugeChars ? JSON.stringify(value, null, 1) : jsonText(value);
+  // Nobody reads the lines of something huge, which only goes into a file.
+  return receipt.charsOut > hugeChars ? JSON.stringify(value) : jsonText(value);
 }
 
 function failedText({ error, reason }: Extract<Outcome, { ok: false }>): string {
@@ -97,34 +107,4 @@ function spill(
   } catch (error) {
     return `The whole text could not be kept (${messageOf(error)}): return less.`;
   }
-}
-
-/** What was displayed as blocks: one, several, or a raw result that has some. Anything else is shown as text. */
-function blocksOf(displayed: unknown): ContentBlock[] {
-  if (Array.isArray(displayed)) return displayed.flatMap(blocksOf);
-  if (isObject(displayed) && Array.isArray(displayed["content"])) return displayed["content"].flatMap(blocksOf);
-  if (isBlock(displayed)) return [displayed];
-  return [{ type: "text", text: typeof displayed === "string" ? displayed : JSON.stringify(displayed) }];
-}
-
-function isBlock(value: unknown): value is ContentBlock {
-  if (!isObject(value)) return false;
-  const { type, data, mimeType, text, resource, uri } = value;
-  switch (type) {
-    case "text":
-      return typeof text === "string";
-    case "image":
-    case "audio":
-      return typeof data === "string" && typeof mimeType === "string" && /^[A-Za-z0-9+/]*={0,2}$/.test(data);
-    case "resource":
-      return isObject(resource) && typeof resource["uri"] === "string" && ("text" in resource || "blob" in resource);
-    case "resource_link":
-      return typeof uri === "string" && typeof value["name"] === "string";
-    default:
-      return false;
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object";
 }

@@ -4,7 +4,7 @@ import { OffThread, TookTooLong } from "../../off-thread.ts";
 import { receiptText } from "../../outcome-text.ts";
 import type { Outcome } from "../../sandbox/contract.ts";
 import { type OutputOptions, outcomeContent } from "./content.ts";
-import type { LargeOutcome } from "./large-content.ts";
+import type { LargeOutcome, Rest } from "./large-content.ts";
 
 /** For 32 MB of data on a slow machine. */
 const limitMs = 20_000;
@@ -15,7 +15,8 @@ export async function contentFor(outcome: Outcome, options: OutputOptions): Prom
   if (!outcome.ok || outcome.json === undefined) return outcomeContent(outcome, options);
   const { json, logs, display, receipt } = outcome;
   try {
-    return await workers.run({ json, logs, display, receipt, options }, { limitMs });
+    const rest = JSON.stringify({ logs, display, receipt, options } satisfies Rest);
+    return await workers.run({ json, rest }, { limitMs });
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error;
     const text = `(the value has ${json.length} characters and could not be shown in time: return less)`;

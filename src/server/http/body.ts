@@ -19,19 +19,20 @@ const maxBatch = 100;
 export async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json\s*(?:;|$)/i.test(type.trim())) {
-    throw new Refusal(415, "The body must be application/json: say so in Content-Type");
+    throw new Refusal(415, "The body must be application/json: set Content-Type");
   }
   const value = parsed(await textOf(request, maxBytes));
   const isBatch = Array.isArray(value);
   const items = isBatch ? value : [value];
   if (items.length === 0) throw invalidMessage("The batch is empty");
-  if (items.length > maxBatch) throw invalidMessage(`A batch has at most ${maxBatch} messages`);
+  if (items.length > maxBatch) throw invalidMessage(`A batch may have at most ${maxBatch} messages`);
   const messages = items.map((item) => {
     const { success, data } = JSONRPCMessageSchema.safeParse(item);
-    if (!success) throw invalidMessage("The body is no JSON-RPC message");
+    if (!success) throw invalidMessage("The body is not a JSON-RPC message");
     return data;
   });
-  if (isBatch && messages.some(isInitializeRequest)) throw invalidMessage("initialize stands alone, not in a batch");
+  if (isBatch && messages.some(isInitializeRequest))
+    throw invalidMessage("initialize must be sent alone, not in a batch");
   return { messages, isBatch };
 }
 
@@ -45,7 +46,7 @@ function parsed(text: string): unknown {
 
 /** No more is read than what is taken, whatever the length that was announced. */
 async function textOf(request: Request, maxBytes: number): Promise<string> {
-  const tooLarge = () => new Refusal(413, `A body has at most ${maxBytes} bytes`, { connection: "close" });
+  const tooLarge = () => new Refusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });
   if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge();
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -56,7 +57,7 @@ async function textOf(request: Request, maxBytes: number): Promise<string> {
       chunks.push(chunk);
     }
   } catch (error) {
-    throw error instanceof Refusal ? error : new Refusal(400, "The body broke off");
+    throw error instanceof Refusal ? error : new Refusal(400, "The body ended early");
   }
   return Buffer.concat(chunks).toString("utf8");
 }

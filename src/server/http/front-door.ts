@@ -78,7 +78,9 @@ export class FrontDoor {
     const line = `${request.method}: ${messageOf(error)}`;
     if (error instanceof Refusal) log.debug(line);
     else log.warn(line);
-    return (error instanceof Refusal ? error : new Refusal(500, "claudikins failed: its log says why")).response();
+    return (
+      error instanceof Refusal ? error : new Refusal(500, "claudikins failed: see its log for the cause")
+    ).response();
   }
 
   async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
@@ -88,7 +90,7 @@ export class FrontDoor {
     if (pathname === "/health") return this.#health();
     if (request.method === "OPTIONS") return this.#gate.preflight(request);
     this.#gate.check(request);
-    if (pathname !== path) throw new Refusal(404, `There is nothing at this path: MCP is spoken at ${path}`);
+    if (pathname !== path) throw new Refusal(404, `Nothing is served at this path: the MCP endpoint is ${path}`);
     const address = server.requestIP(request)?.address ?? "";
     return this.#answerMcp(request, address, () => server.timeout(request, idleSeconds));
   }
@@ -108,7 +110,7 @@ export class FrontDoor {
         await this.#session(request).close();
         return new Response(null, { status: 200 });
       default:
-        throw new Refusal(405, "There are POST, GET and DELETE", { allow: "GET, POST, DELETE" });
+        throw new Refusal(405, "Only POST, GET and DELETE are allowed", { allow: "GET, POST, DELETE" });
     }
   }
 
@@ -122,11 +124,11 @@ export class FrontDoor {
     if (this.#isLeaving && messages.some(isJSONRPCRequest)) throw leaving();
     const [first] = messages;
     if (session) {
-      if (isInitializeRequest(first)) throw invalidMessage("This session has begun already");
+      if (isInitializeRequest(first)) throw invalidMessage("This session has already started");
       return session.post(body, stayOpen);
     }
     if (!isInitializeRequest(first) || !isJSONRPCRequest(first)) {
-      throw new Refusal(400, "The header Mcp-Session-Id is missing; a session begins with initialize");
+      throw new Refusal(400, "The header Mcp-Session-Id is missing: send initialize to start a session");
     }
     const initialize = lean(first);
     const begun = await this.#sessions.begin(initialize.params, address);
@@ -139,14 +141,17 @@ export class FrontDoor {
     const version = request.headers.get("mcp-protocol-version");
     if (version !== null && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
       const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
-      throw new Refusal(400, `The version ${JSON.stringify(version.slice(0, 50))} is not known here: ${known} are`);
+      throw new Refusal(
+        400,
+        `The protocol version ${JSON.stringify(version.slice(0, 50))} is not supported. Supported versions: ${known}`,
+      );
     }
     return this.#sessions.find(id);
   }
 }
 
 function leaving(): Refusal {
-  return new Refusal(503, "claudikins is ending and takes no new requests", { "retry-after": "5" });
+  return new Refusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
 }
 
 /** Throws a Refusal where the client would not take what it is given. */
@@ -156,7 +161,7 @@ function accepts(request: Request, ...types: string[]): void {
     const all = `${type.split("/")[0]}/*`;
     return ![type, all, "*/*"].some((each) => accepted.includes(each));
   });
-  if (missing !== undefined) throw new Refusal(406, `The header Accept has to name ${types.join(" and ")}`);
+  if (missing !== undefined) throw new Refusal(406, `The Accept header must include ${types.join(" and ")}`);
 }
 
 type Answer = (request: Request, server: Bun.Server<undefined>) => Promise<Response>;
@@ -177,15 +182,15 @@ function listen({ host, port, maxBodyBytes }: FrontDoorOptions, fetch: Answer): 
     });
   } catch (cause) {
     const why = whyNot[systemCodeOf(cause) ?? ""] ?? messageOf(cause);
-    throw new ClaudikinsError("USAGE", `Cannot listen at ${at}: ${why}`, {
-      hint: "Choose another port, or 0 for any that is free.",
+    throw new ClaudikinsError("USAGE", `Cannot listen on ${at}: ${why}`, {
+      hint: "Choose another port, or 0 for any free port.",
       cause,
     });
   }
 }
 
 const whyNot: Record<string, string> = {
-  EADDRINUSE: "another program does",
+  EADDRINUSE: "the port is in use by another program",
   EADDRNOTAVAIL: "this machine has no such address",
-  EACCES: "that port is not for everybody",
+  EACCES: "the port needs administrator rights",
 };

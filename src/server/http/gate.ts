@@ -69,7 +69,7 @@ export class Gate {
     // Anything but a host and a port would be parsed as another part of the URL.
     const name = /^[^\s@/?#\\]+$/.test(header ?? "") ? hostnameOf(`http://${header}`) : undefined;
     if (name !== undefined && this.#isOurs(name)) return;
-    throw new Refusal(403, `The Host ${shown(header)} is not served here; to allow it: --allow-host ${name ?? "name"}`);
+    throw new Refusal(403, `The Host ${shown(header)} is not allowed. To allow it, use --allow-host ${name ?? "name"}`);
   }
 
   #isOurs(name: string): boolean {
@@ -86,7 +86,7 @@ export class Gate {
     const name = hostnameOf(origin);
     const isOwn = origin === `http://${host}` || origin === `https://${host}`;
     if (isOwn || (name !== undefined && isLoopback(name) && isLoopback(hostnameOf(`http://${host}`) ?? ""))) return;
-    throw new Refusal(403, `Pages of ${shown(origin)} may not call this server; to allow it: --allow-origin`);
+    throw new Refusal(403, `Pages of ${shown(origin)} may not call this server. To allow them, use --allow-origin`);
   }
 
   #checkToken(request: Request): void {
@@ -94,8 +94,8 @@ export class Gate {
     const [, given] = /^Bearer +(\S+) *$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     if (given !== undefined && timingSafeEqual(digest(given), this.#token)) return;
     throw given === undefined
-      ? new Refusal(401, "A token is needed: Authorization: Bearer …", { "www-authenticate": challenge })
-      : new Refusal(401, "The token is not the right one", {
+      ? new Refusal(401, "A token is required: Authorization: Bearer …", { "www-authenticate": challenge })
+      : new Refusal(401, "The token is wrong", {
           "www-authenticate": `${challenge}, error="invalid_token"`,
         });
   }

@@ -29,5 +29,5 @@ export function invalidMessage(message: string): Refusal {
 
 /** Clients begin another one when they read this status. */
 export function noSession(): Refusal {
-  return new Refusal(404, "There is no such session, or it has ended: begin another one", {}, -32_001);
+  return new Refusal(404, "The session does not exist or has ended: start a new one", {}, -32_001);
 }

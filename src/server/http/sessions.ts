@@ -93,7 +93,7 @@ export class Sessions {
         "retry-after": String(roomSeconds),
       });
     }
-    this.#log.info(`session ${shortOf(evicted.transport)} was idle and makes room for another`);
+    this.#log.info(`session ${shortOf(evicted.transport)} was idle and was closed to make room for another`);
     await evicted.transport.close();
   }
 
@@ -115,6 +115,7 @@ export class Sessions {
    * mode, which hears all that they say, and everybody where a server is not shared.
    */
   async #connect(transport: SessionTransport, canBeAsked: boolean): Promise<void> {
+    await this.#toolbox.reload?.refresh();
     const mode = sessionMode(this.#toolbox);
     const arePrivate = [...this.#toolbox.config.servers.values()].some(({ session }) => session === "private");
     // Of a config that is not trusted yet nobody knows whether its servers are shared.
@@ -124,16 +125,16 @@ export class Sessions {
     if (canBeAsked) toolbox.pool.host = hostOf(server);
     server.onclose = () => {
       this.#sessions.delete(transport.sessionId);
-      this.#log.info(`session ${shortOf(transport)} has ended: ${this.#sessions.size} now`);
+      this.#log.info(`session ${shortOf(transport)} ended: ${this.#sessions.size} open`);
       if (hasOwnPool) this.#end(toolbox);
     };
     await server.connect(transport);
-    this.#log.info(`session ${shortOf(transport)} has begun: ${this.#sessions.size} now`);
+    this.#log.info(`session ${shortOf(transport)} started: ${this.#sessions.size} open`);
   }
 
   #end(toolbox: Toolbox): void {
     const ending = toolbox[Symbol.asyncDispose]()
-      .catch((error) => this.#log.warn(`servers of a session did not end well: ${messageOf(error)}`))
+      .catch((error) => this.#log.warn(`the servers of a session did not stop cleanly: ${messageOf(error)}`))
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }

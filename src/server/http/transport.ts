@@ -84,14 +84,14 @@ export class SessionTransport implements Transport {
     // It may have ended while the body came in.
     if (this.#isClosed) throw noSession();
     if (isBatch && this.#options.version !== batchVersion) {
-      throw invalidMessage(`Batches are no part of version ${this.#options.version} of the protocol`);
+      throw invalidMessage(`Version ${this.#options.version} of the protocol does not allow batches`);
     }
     const ids = messages.filter(isJSONRPCRequest).map(({ id }) => id);
     if (new Set(ids).size < ids.length || ids.some((id) => this.#byRequest.has(id))) {
-      throw invalidMessage("A request with this id is running already");
+      throw invalidMessage("A request with this id is already running");
     }
     if (this.running + ids.length > this.#options.maxRequests) {
-      throw new Refusal(429, `${this.running} requests of this session are running already`, { "retry-after": "1" });
+      throw new Refusal(429, `This session already has ${this.running} requests running`, { "retry-after": "1" });
     }
     if (ids.length === 0) {
       for (const message of messages) this.#receive(message);
@@ -114,7 +114,7 @@ export class SessionTransport implements Transport {
     if (lastEventId === null) return this.#streamed(this.#listening.open(stayOpen));
     const [, id, number] = (/^(\d{1,9})-(\d{1,9})$/.exec(lastEventId) ?? []).map(Number);
     if (id === undefined || number === undefined || id > this.#lastStream) {
-      throw new Refusal(400, "Last-Event-ID is none that this session has sent");
+      throw new Refusal(400, "Last-Event-ID is not an event of this session");
     }
     const stream = id === 0 ? this.#listening : this.#open.get(id);
     if (stream) return this.#streamed(stream.open(stayOpen, number));

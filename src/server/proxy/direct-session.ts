@@ -93,10 +93,14 @@ class DirectSession {
       if (what !== "tools") this.#changes.changed(what);
     });
     // The server that says that its tools changed is asked for them first.
+    toolbox.onConfig(() => void this.#configChanged());
+    // A host that has the lists asks for nothing by itself.
+    toolbox.reload?.watch();
     toolbox.onTools(() => this.#changes.changed("tools", () => this.#tools.definitions()));
   }
 
   async answer(asked: Asked): Promise<JsonObject> {
+    await this.#around.toolbox.reload?.refresh();
     const answer = this.#answers.get(asked.method);
     if (!answer) throw new HostError(ErrorCode.MethodNotFound, `Method not found: ${asked.method}`);
     return answer(asked);
@@ -121,6 +125,14 @@ class DirectSession {
     ["completion/complete", (asked) => this.#complete(asked)],
     ["logging/setLevel", (asked) => this.#setLevel(asked)],
   ]);
+
+  /** New servers are asked before the host is told. */
+  async #configChanged(): Promise<void> {
+    await this.#tools.list(this.#around.closing).catch(() => {});
+    this.#changes.changed("tools", () => this.#tools.definitions());
+    this.#changes.changed("prompts");
+    this.#changes.changed("resources");
+  }
 
   async #listTools(asked: Asked): Promise<JsonObject> {
     const answer = await this.#list("tools", "tools", asked, () => this.#tools.list(asked.signal));
@@ -183,7 +195,7 @@ class DirectSession {
   async #complete(asked: Asked): Promise<JsonObject> {
     const { ref, ...rest } = withoutMeta(asked.params);
     const meant = isObject(ref) ? await this.#referenced(ref, asked.signal) : undefined;
-    if (!meant) throw invalidParams("ref must be one of a prompt or of a resource template that there is");
+    if (!meant) throw invalidParams("ref must name an existing prompt or resource template");
     const { server } = meant;
     const nothing = { completion: { values: [] } };
     if (this.#around.toolbox.pool.offers(server, "completions") === false) return nothing;
@@ -244,7 +256,7 @@ class DirectSession {
 function textOf(params: JsonObject, key: string): string {
   const value = params[key];
   if (typeof value === "string" && value !== "") return value;
-  throw invalidParams(`${key} must be a text`);
+  throw invalidParams(`${key} must be a string`);
 }
 
 /** It is between the host and us, but for what `meta` of the options carries. */

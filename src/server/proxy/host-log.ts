@@ -36,7 +36,7 @@ export class HostLog {
       const key = JSON.stringify([what, server]);
       if (this.#named.get(key) === problem) continue;
       this.#named.set(key, problem);
-      const data = `The ${what} of ${server} are not in the list: ${problem}`;
+      const data = `The ${what} of ${server} are missing from the list: ${problem}`;
       this.#send({ level: "warning", logger: "claudikins", data }, server);
     }
   }

@@ -12,7 +12,7 @@ export function directInstructions(toolbox: Toolbox): string {
     const facts = state.state === "needs" ? `not offered: ${stateText(state)}` : tools === undefined ? "" : `${tools}`;
     return [name, facts && ` (${facts})`, description ? `: ${description}` : ""].join("");
   });
-  let text = "Tools, resources and prompts of these MCP servers, each as itself.";
+  let text = "Tools, resources and prompts of these MCP servers, passed through unchanged.";
   for (const [index, entry] of entries.entries()) {
     const next = `${text}\n- ${entry}`;
     if (next.length > budget) return `${text}\n- and ${entries.length - index} more servers`;

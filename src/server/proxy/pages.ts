@@ -28,6 +28,6 @@ export class Pages {
   #from(cursor: unknown): number {
     const from = Number(/^from (\d{1,9})$/.exec(String(cursor))?.[1]);
     if (from > 0 && from < this.#all.length) return from;
-    throw invalidParams("There is no such page: ask for the first one, without a cursor");
+    throw invalidParams("There is no such page: request the first one without a cursor");
   }
 }

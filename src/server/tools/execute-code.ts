@@ -38,7 +38,7 @@ export async function callExecuteCode(
     return refusal(`"timeout_ms" must be a whole number of milliseconds from 1 to ${maxTimeoutMs}`);
   }
   const outcome = await execute(
-    { source: code, limits: { timeoutMs: timeoutMs as number | undefined }, signal, onProgress },
+    { source: code, limits: { timeoutMs: timeoutMs as number | undefined }, signal, onProgress, isForAgent: true },
     toolbox,
   );
   const { folders, limits } = toolbox.config;

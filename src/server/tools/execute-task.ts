@@ -1,9 +1,10 @@
 /** The MCP tool `execute_task`: a task in words in; one tool picked and called by a small model; its result out. */
-import type { CallToolResult, ElicitRequestFormParams, Tool } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, ContentBlock, ElicitRequestFormParams, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { type Host, hasForms } from "../../clients/host.ts";
 import type { Config } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import type { Toolbox } from "../../flows/toolbox.ts";
+import { withoutBase64, withoutMedia } from "../../media.ts";
 import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../navigator/model.ts";
 import { boundedJson } from "../content/content.ts";
 
@@ -32,7 +33,7 @@ export async function callExecuteTask(
 ): Promise<CallToolResult> {
   const { task, dry_run: dryRun = false } = args;
   if (typeof task !== "string" || task.trim() === "")
-    return answer('execute_task needs "task": what is to be done, in a sentence', true);
+    return answer('execute_task needs "task": what to do, in one sentence', true);
   if (typeof dryRun !== "boolean") return answer('"dry_run" must be true or false', true);
   const [model, { runTask }, { taskReceiptText }] = await Promise.all([
     modelFor(toolbox),
@@ -43,8 +44,9 @@ export async function callExecuteTask(
   const outcome = await runTask({ task, dryRun, signal, onProgress, askForMissing }, model, toolbox);
   const { folders, limits } = toolbox.config;
   const options = { maxChars: limits.outputChars, workspace: folders.workspace };
-  const text = boundedJson(shown(outcome), crypto.randomUUID(), options);
-  return answer(`${text}\n\n${taskReceiptText(outcome)}`, !outcome.success);
+  const { value, media } = withoutMedia(shown(outcome));
+  const text = withoutBase64(boundedJson(value, crypto.randomUUID(), options));
+  return answer(`${text}\n\n${taskReceiptText(outcome)}`, !outcome.success, media as ContentBlock[]);
 }
 
 /** Of a call that was made the arguments are what the model has made of the task: the agent need not read them. */
@@ -68,7 +70,7 @@ async function modelFor({ config, pool, log }: Toolbox): Promise<Model> {
     return new OpenAiModel(config.llm, { log });
   }
   const { host } = pool;
-  if (!host?.sample) throw new ClaudikinsError("MODEL_UNAVAILABLE", "There is no model, and the host lends none");
+  if (!host?.sample) throw new ClaudikinsError("MODEL_UNAVAILABLE", "No model is configured, and the host offers none");
   const { SamplingModel } = await import("../../navigator/sampling-model.ts");
   return new SamplingModel(host.sample.bind(host));
 }
@@ -84,6 +86,6 @@ function formsOf(host: Host | undefined): TaskOptions["askForMissing"] {
   };
 }
 
-function answer(text: string, isError: boolean): CallToolResult {
-  return { content: [{ type: "text", text }], ...(isError ? { isError } : {}) };
+function answer(text: string, isError: boolean, media: ContentBlock[] = []): CallToolResult {
+  return { content: [{ type: "text", text }, ...media], ...(isError ? { isError } : {}) };
 }

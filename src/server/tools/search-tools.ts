@@ -1,7 +1,7 @@
 /** The MCP tool `search_tools`: words in, signatures out. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { ClaudikinsError } from "../../errors.ts";
-import { lookAtUnknownServers } from "../../flows/first-look.ts";
+import { lookAtUnknownServers, stateProblem } from "../../flows/first-look.ts";
 import { type FoundTool, prepareSearch, type SearchResult, search } from "../../flows/search.ts";
 import {
   alsoText,
@@ -22,13 +22,13 @@ export const searchTools: Tool = {
   name: "search_tools",
   title: "Search tools",
   description:
-    "Find tools of the user's MCP servers by what they do. Gives each tool's exact signature, to be called in execute_code.",
+    "Find tools of the user's MCP servers by what they do. Returns each tool's exact signature, to call in execute_code.",
   inputSchema: {
     type: "object",
     properties: {
       query: {
         type: "string",
-        description: "What the tool should do, in a few words. With server:name, of that server only",
+        description: "What the tool should do, in a few words. server:name searches only that server",
       },
       limit: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit },
       detail: { type: "string", enum: [...details], default: "signatures", description: "full: JSON, with schemas" },
@@ -38,11 +38,16 @@ export const searchTools: Tool = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
 
-/** Servers that the registry does not know are asked now, all at once; one that is slow or broken is named and not waited for. */
+/**
+ * Servers that the registry does not know are asked now, all at once; one that is slow or broken is not waited for, and is named
+ * once in a session: `told` are the names of those that were.
+ */
 export async function callSearchTools(
   args: Record<string, unknown>,
   toolbox: Toolbox,
   signal: AbortSignal,
+  _onProgress?: (line: string) => void,
+  told = new Set<string>(),
 ): Promise<CallToolResult> {
   const { query, limit = defaultLimit, detail: wanted = "signatures" } = args;
   if (typeof query !== "string" || query.trim() === "")
@@ -55,7 +60,12 @@ export async function callSearchTools(
   await prepareSearch(toolbox);
   try {
     const result = search(query, Math.min(Number(limit), maxLimit), toolbox);
-    const missing = { notCallable: notCallable(result, toolbox, problems), notSearched: problems };
+    const broken = notCallable(result, toolbox, problems);
+    const isWanted = (name: string) => result.tools.length === 0 || isNamedIn(query, name);
+    const missing = { notCallable: untold(broken, told, isWanted), notSearched: untold(problems, told, isWanted) };
+    // A server that has come back may be told of again.
+    for (const name of told) if (!problems.has(name) && isWell(name, toolbox)) told.delete(name);
+    for (const name of [...broken.keys(), ...problems.keys()]) told.add(name);
     const text = detail === "full" ? fullText(result, missing, toolbox) : linesText(result, detail, missing, toolbox);
     return answer(text);
   } catch (error) {
@@ -66,6 +76,19 @@ export async function callSearchTools(
       true,
     );
   }
+}
+
+/** Only those that the model has not read of in this session, and those that this search is about. */
+function untold(problems: ReadonlyMap<string, string>, told: ReadonlySet<string>, isWanted: (name: string) => boolean) {
+  return new Map([...problems].filter(([name]) => !told.has(name) || isWanted(name)));
+}
+
+function isNamedIn(query: string, name: string): boolean {
+  return ` ${query.toLowerCase().replace(/[:.,"'`]/g, " ")} `.includes(` ${name.toLowerCase()} `);
+}
+
+function isWell(name: string, { config, pool }: Toolbox): boolean {
+  return config.servers.has(name) && stateProblem(pool.state(name)) === undefined;
 }
 
 function answer(text: string, isError = false): CallToolResult {
@@ -81,7 +104,7 @@ interface Missing {
 function linesText(result: SearchResult, detail: Detail, missing: Missing, toolbox: Toolbox): string {
   const entry = detail === "names" ? nameLine : signatureLines;
   const { shown, left } = within(toolbox.config.limits.outputChars, result.tools.map(entry), ({ length }) => length);
-  const more = left > 0 ? [`${left} more are too long to be shown: ask for some of them, or for detail "names"`] : [];
+  const more = left > 0 ? [`${left} more are too long to show: ask for fewer, or for detail "names"`] : [];
   const lines = result.tools.length > 0 ? [...shown, ...more] : nothingFound(result, toolbox);
   return [...lines, ...problemLines(missing)].join("\n");
 }
@@ -122,7 +145,7 @@ function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): stri
   });
   const more = servers.length > maxServers ? [`${servers.length - maxServers} more`] : [];
   return [
-    `No tool of ${searched} matches. Try other words for what it should do, or server:name for all of one server.`,
+    `No tool of ${searched} matches. Try other words for what it should do, or server:name for all tools of one server.`,
     ...(near.length > 0 ? [`Near: ${near.join(", ")}`] : []),
     ...(shown.length > 0 ? [`Servers with tools: ${[...shown, ...more].join("; ")}`] : []),
   ];

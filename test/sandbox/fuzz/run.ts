@@ -1,5 +1,5 @@
 /**
- * `bun run fuzz [--seed n] [--executions n] [--first n] [--memory mb] [--timeout ms] [--json]`: runs random programs, and
+ * `bun run fuzz:sandbox [--seed n] [--executions n] [--first n] [--memory mb] [--timeout ms] [--json]`: runs random programs, and
  * ends with exit code 1 when something that the sandbox promises does not hold. `--only n` runs and prints one program.
  */
 import { parseArgs } from "node:util";

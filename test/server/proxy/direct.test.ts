@@ -95,7 +95,7 @@ describe("tools", () => {
     });
     const died = await call("end-process", {});
     expect(died["isError"]).toBe(true);
-    expect(text(died)).toStartWith('odd.end-process: server "odd" is gone, its process was ended by SIGKILL');
+    expect(text(died)).toStartWith('odd.end-process: server "odd" is gone: its process was ended by SIGKILL');
     // The next call starts it again.
     expect(await call("get-thing")).toEqual({ content: [{ type: "text", text: "dash" }] });
   });
@@ -183,7 +183,7 @@ describe("servers", () => {
       lacking,
     });
     expect(client.getInstructions()).toMatchInlineSnapshot(`
-      "Tools, resources and prompts of these MCP servers, each as itself.
+      "Tools, resources and prompts of these MCP servers, passed through unchanged.
       - works
       - broken
       - lacking (not offered: needs NO_SUCH_VARIABLE)"
@@ -192,14 +192,14 @@ describe("servers", () => {
     const broken = await hears("notifications/message", ({ data }) => String(data).includes("broken"));
     expect(broken).toMatchInlineSnapshot(`
       {
-        "data": "The tools of broken are not in the list: did not start: its process exited with code 3; tried again with the next call. To see more, run its command from the config by hand.",
+        "data": "The tools of broken are missing from the list: did not start: its process exited with code 3; retried on the next call. Run its command from the config by hand to see more.",
         "level": "warning",
         "logger": "claudikins",
       }
     `);
     const needs = await hears("notifications/message", ({ data }) => String(data).includes("lacking"));
     expect(needs["data"]).toMatchInlineSnapshot(
-      `"The tools of lacking are not in the list: needs NO_SUCH_VARIABLE: to be set before claudikins is started"`,
+      `"The tools of lacking are missing from the list: needs NO_SUCH_VARIABLE: set this before starting claudikins"`,
     );
     // Its list is empty, and the others' are not.
     expect(await request("prompts/list")).toEqual({ prompts: [] });
@@ -228,7 +228,7 @@ describe("servers", () => {
     expect(await lists()).toEqual([["find"], []]);
     const { data } = await hears("notifications/message");
     expect(data).toBe(
-      "The tools of slow are not in the list: no answer for 10 s. It may come later; to see why not: claudikins list --check",
+      "The tools of slow are missing from the list: no answer for 10 s. It may still answer; to check: claudikins list --check",
     );
     folder.write("gate", "open");
     await Promise.all(["tools", "prompts"].map((what) => hears(`notifications/${what}/list_changed`)));

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { definitionTokens } from "../../../src/server/proxy/mode.ts";
-import { fromSource } from "../../support/claudikins.ts";
+import { claudikinsCommand } from "../../support/command.ts";
 import { openHost } from "../../support/host.ts";
 import { httpServe } from "../../support/http-serve.ts";
 import { openPool, surroundings } from "../../support/pool.ts";
@@ -29,7 +29,7 @@ async function names(flags: string[] = [], url?: string): Promise<string[]> {
 
 const two = ["search_tools", "execute_code"];
 const learn = () =>
-  runProgram([...fromSource, "gen"], { cwd: folder.path, env: { XDG_DATA_HOME: `${folder.path}/data` } });
+  runProgram([...claudikinsCommand, "gen"], { cwd: folder.path, env: { XDG_DATA_HOME: `${folder.path}/data` } });
 
 describe("the mode", () => {
   test.each([
@@ -73,7 +73,7 @@ describe("the mode", () => {
   test("that there is not, is refused", async () => {
     folder.write("claudikins.json", { mode: "fast", prefix: true, directTokens: -1, mcpServers: {} });
     const run = (...flags: string[]) =>
-      runProgram([...fromSource, "serve", ...flags], { cwd: folder.path, env: testEnvironment() });
+      runProgram([...claudikinsCommand, "serve", ...flags], { cwd: folder.path, env: testEnvironment() });
     expect((await run("--mode", "drect")).stderr).toMatchInlineSnapshot(`
       "error: --mode takes code, direct, auto; got "drect"
 

@@ -149,7 +149,7 @@ describe("resources", () => {
     const script = { capabilities: { resources: {} }, answers: { "resources/list": { resources: [resource("x:y")] } } };
     const { request } = await direct({ one: scripted(folder, "one", script) });
     expect((await failedRequest(request("resources/subscribe", { uri: "x:y" }))).message).toBe(
-      'Server "one" does not tell when its resources change\nHint: Read the resource again from time to time.',
+      'Server "one" does not support resource subscriptions\nHint: Poll the resource instead.',
     );
   });
 

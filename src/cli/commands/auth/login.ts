@@ -18,20 +18,24 @@ const maxTimeoutMs = 3_600_000;
 export default command({
   name: "login",
   description:
-    "Sign in to a server: your browser opens, or you open the address that is shown and paste the one it ends at.",
+    "Sign in to a server. Your browser opens; without a browser, open the address that is shown and paste the address you are redirected to.",
   args: {
     server: {
       type: "positional",
       required: false,
-      description: "Its name in the config; without one, the server that waits for a sign-in",
+      description: "Name of the server in the config (default: the server that needs a sign-in)",
       complete: "server",
     },
     "no-browser": {
       type: "boolean",
-      description: "Open no browser: show the address, and wait for the one that is pasted",
+      description: "Do not open a browser: show the address and wait for you to paste the redirect",
     },
-    timeout: { type: "string", valueHint: "time", description: "How long you may take, for example 90s or 15m (5m)" },
-    force: { type: "boolean", description: "Sign in again, also where that is done or not needed" },
+    timeout: {
+      type: "string",
+      valueHint: "time",
+      description: "Time limit for the sign-in, such as 90s or 15m (default 5m)",
+    },
+    force: { type: "boolean", description: "Sign in again, even if you are signed in or no sign-in is needed" },
     config: commonArgs.config,
     ...trustArgs,
     json: commonArgs.json,
@@ -42,7 +46,7 @@ export default command({
     "claudikins auth login github --force --timeout 15m",
   ],
   json: about(
-    "null where no server waits",
+    "null if no server needs a sign-in",
     either(
       record({
         server: text,
@@ -65,7 +69,7 @@ export default command({
     }
     // The parser reads `--no-…` as a flag that is taken back.
     const browser = args["browser"] !== false;
-    const activity = new Activity(io.stderr, `Asking ${server.name}`);
+    const activity = new Activity(io.stderr, `Contacting ${server.name}`);
     const onSay = () => activity.end();
     const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
     const report = await login(server, toolbox, openCredentials(io, args), {
@@ -77,26 +81,26 @@ export default command({
     if (args.json) await io.stdout.write(`${JSON.stringify(report)}\n`);
     else {
       await io.stdout.write(`${reportText(report)}\n`);
-      if (report.result !== "signed in") await io.stderr.write("To sign in all the same, add --force.\n");
+      if (report.result !== "signed in") await io.stderr.write("To sign in anyway, add --force.\n");
     }
     return 0;
 
     async function theOneThatWaits(): Promise<NetworkServer | undefined> {
       const { waiting, broken } = await saying(
         io.stderr,
-        "Asking which servers wait for a sign-in",
+        "Checking which servers need a sign-in",
         serversThatWait(toolbox, io.interrupted),
       );
       const names = waiting.map(({ name }) => name);
       if (names.length > 1) {
-        throw new ClaudikinsError("USAGE", `${names.length} servers wait for a sign-in: ${names.join(", ")}`, {
-          hint: `Say which: ${loginCommand(names[0] ?? "")}`,
+        throw new ClaudikinsError("USAGE", `${names.length} servers need a sign-in: ${names.join(", ")}`, {
+          hint: `Choose one: ${loginCommand(names[0] ?? "")}`,
         });
       }
       if (names.length === 0 && !args.json) {
-        await io.stderr.write("No server of the config waits for a sign-in.\n");
+        await io.stderr.write("No server in the config needs a sign-in.\n");
         const others = broken.map(({ name }) => name).join(", ");
-        if (others !== "") await io.stderr.write(`Not known of: ${others} (claudikins list --check says why)\n`);
+        if (others !== "") await io.stderr.write(`Could not check: ${others} (claudikins list --check shows why)\n`);
       }
       return waiting[0];
     }
@@ -105,6 +109,6 @@ export default command({
 
 function reportText({ server, result, tools }: LoginReport): string {
   const count = `${tools} ${tools === 1 ? "tool" : "tools"}`;
-  if (result === "no sign-in needed") return `${server} wants no sign-in: ${count}`;
+  if (result === "no sign-in needed") return `${server} needs no sign-in: ${count}`;
   return `${result === "signed in" ? "Signed in" : "Already signed in"} to ${server}: ${count}`;
 }

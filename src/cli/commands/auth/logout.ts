@@ -10,10 +10,15 @@ import { trustArgs } from "../../trust-prompt.ts";
 
 export default command({
   name: "logout",
-  description: "Sign out of a server: its tokens are revoked where it takes that, and forgotten.",
+  description: "Sign out of a server: revoke its tokens, if the server supports that, and delete them.",
   args: {
-    server: { type: "positional", required: false, description: "Its name in the config", complete: "server" },
-    all: { type: "boolean", description: "Of all servers of the config" },
+    server: {
+      type: "positional",
+      required: false,
+      description: "Name of the server in the config",
+      complete: "server",
+    },
+    all: { type: "boolean", description: "Sign out of every server in the config" },
     config: commonArgs.config,
     ...trustArgs,
     json: commonArgs.json,
@@ -30,16 +35,18 @@ export default command({
     else {
       const lines = done
         .filter(({ signedOut }) => signedOut || args.server !== undefined)
-        .map(({ server, signedOut }) => (signedOut ? `Signed out of ${server}` : `${server} was not signed in`));
-      await io.stdout.write(lines.length > 0 ? `${lines.join("\n")}\n` : "No server was signed in\n");
+        .map(({ server, signedOut }) =>
+          signedOut ? `Signed out of ${server}` : `You were not signed in to ${server}`,
+        );
+      await io.stdout.write(lines.length > 0 ? `${lines.join("\n")}\n` : "You were not signed in to any server\n");
     }
     return 0;
 
     function whichOne(): ClaudikinsError {
       const signedIn = standings(networkServers(toolbox), credentials).filter(({ state }) => state === "signed in");
-      const names = signedIn.map(({ server }) => server).join(", ") || "no server";
-      return new ClaudikinsError("USAGE", args.all ? "Give a server or --all, not both" : "Sign out of which server?", {
-        hint: `Signed in: ${names}. All at once: claudikins auth logout --all`,
+      const names = signedIn.map(({ server }) => server).join(", ") || "none";
+      return new ClaudikinsError("USAGE", args.all ? "Give a server or --all, not both" : "No server given", {
+        hint: `Signed in: ${names}. To sign out of all: claudikins auth logout --all`,
       });
     }
   },

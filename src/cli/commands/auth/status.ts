@@ -16,7 +16,7 @@ const servers = list(
     state: oneOf("signed in", "expired", "signed out", "token in the config", "off"),
     "since?": time,
     "expiresAt?": time,
-    "renewable?": about("It goes on after expiresAt by itself", yesOrNo),
+    "renewable?": about("Whether the sign-in is renewed automatically after expiresAt", yesOrNo),
     "scopes?": texts,
     "issuer?": text,
   }),
@@ -24,12 +24,12 @@ const servers = list(
 
 export default command({
   name: "status",
-  description: "Show the servers on the network and whether you are signed in to them. Asks none of them.",
+  description: "Show the remote servers and whether you are signed in to them. No server is contacted.",
   args: {
     server: {
       type: "positional",
       required: false,
-      description: "Only this one: exit code 3 when nobody is signed in to it",
+      description: "Show only this server; exit with code 3 if you are not signed in to it",
       complete: "server",
     },
     config: commonArgs.config,
@@ -54,7 +54,7 @@ export default command({
       return failure.exitCode;
     }
     if (args.json) await io.stdout.write(`${JSON.stringify({ servers: found })}\n`);
-    else if (found.length === 0) await io.stderr.write("The config has no servers on the network.\n");
+    else if (found.length === 0) await io.stderr.write("The config has no remote servers.\n");
     else await io.stdout.write(table(["server", "state", "expires", "scopes"], found.map(row), io.stdout.columns));
     return 0;
   },
@@ -62,7 +62,8 @@ export default command({
 
 function failureOf({ server, state }: Standing): ClaudikinsError | undefined {
   if (state === "signed in") return undefined;
-  const message = state === "expired" ? `The sign-in to "${server}" has expired` : `Nobody is signed in to "${server}"`;
+  const message =
+    state === "expired" ? `Your sign-in to "${server}" has expired` : `You are not signed in to "${server}"`;
   return new ClaudikinsError("AUTH_REQUIRED", message, { hint: `Sign in: ${loginCommand(server)}` });
 }
 
@@ -77,7 +78,7 @@ function row(standing: Standing): string[] {
 }
 
 function expiryText(expiresAt: number | undefined, renewable: boolean): string {
-  if (renewable) return "renewed by itself";
+  if (renewable) return "renewed automatically";
   return expiresAt === undefined ? "-" : `in ${durationText(expiresAt - Date.now())}`;
 }
 

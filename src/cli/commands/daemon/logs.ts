@@ -1,4 +1,5 @@
 /** `claudikins daemon logs`: what the daemon of a config has said since it was first started. */
+
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { discoverConfig } from "../../../config/discover.ts";
 import { placeOf } from "../../../daemon/place.ts";
@@ -7,26 +8,23 @@ import { pause } from "../../../logs/follow.ts";
 import { command, commonArgs } from "../../command.ts";
 import { parseCount } from "../../flags.ts";
 import type { Io } from "../../io.ts";
+import { defaultLines, logFlags, maxLines } from "../../log-flags.ts";
 import { about, either, record, text, texts } from "../../shapes.ts";
-
-const defaultLines = 50;
-const maxLines = 1_000_000;
 
 export default command({
   name: "logs",
-  description: "Show what the daemon of this config did: when it came and went, and which servers it started.",
+  description: "Show the log of this config's daemon: when it started and stopped, and which servers it started.",
   args: {
-    lines: { type: "string", alias: "n", valueHint: "n", description: `The last so many lines (${defaultLines})` },
-    follow: { type: "boolean", alias: "f", description: "Go on with what is added, until Ctrl-C" },
-    path: { type: "boolean", description: "Print where the log is" },
+    ...logFlags,
+    path: { type: "boolean", description: "Print the path of the log" },
     config: commonArgs.config,
-    json: { type: "boolean", description: "Print one JSON document and nothing else; with --follow one a line" },
+    json: { type: "boolean", description: "Print one JSON document and nothing else; with --follow, one per line" },
   },
   examples: ["claudikins daemon logs", "claudikins daemon logs --follow"],
   json: either(
     record({ path: text, lines: texts }),
     about("With --path", record({ path: text })),
-    about("With --follow: a line", text),
+    about("With --follow: one line of the log", text),
   ),
   async run(args, io) {
     const most = args.lines === undefined ? defaultLines : parseCount(args.lines, "--lines", maxLines);
@@ -40,8 +38,7 @@ export default command({
     const lines = text.split("\n").filter(Boolean).slice(-most);
     if (args.follow) return followLog(path, lines, Buffer.byteLength(text), args.json === true, io);
     if (args.json) await io.stdout.write(`${JSON.stringify({ path, lines })}\n`);
-    else if (lines.length === 0)
-      await io.stderr.write("It has said nothing yet: it is started when a tool is called.\n");
+    else if (lines.length === 0) await io.stderr.write("The log is empty: the daemon starts when a tool is called.\n");
     else await io.stdout.write(lines.map((line) => `${line}\n`).join(""));
     return 0;
   },

@@ -19,19 +19,20 @@ const maxIdleMs = 86_400_000;
 
 export default command({
   name: "run",
-  description: "Hold the servers of a config for all who call their tools. It is started when it is needed.",
+  description:
+    "Run the daemon, which keeps the servers of a config running for all callers of their tools. It is started automatically when needed.",
   args: {
     config: commonArgs.config,
     ...trustArgs,
-    demo: { type: "boolean", description: "The demo's config, whatever files there are" },
+    demo: { type: "boolean", description: "Use the demo's config, even if there are config files" },
     socket: {
       type: "string",
       valueHint: "path",
-      description: "Where to listen (default: where callers look)",
+      description: "Socket to listen on (default: where callers look)",
       complete: "file",
     },
-    idle: { type: "string", valueHint: "time", description: "Time without calls after which it ends (5m)" },
-    json: { type: "boolean", description: "Say what goes wrong as one JSON document" },
+    idle: { type: "string", valueHint: "time", description: "Stop after this time without calls (default 5m)" },
+    json: { type: "boolean", description: "Print errors as one JSON document" },
   },
   examples: ["claudikins daemon run", "CLAUDIKINS_LOG=debug claudikins daemon run --idle 1h"],
   async run(args, io) {
@@ -71,7 +72,7 @@ export default command({
       log,
       onListening: () => void (args.json || io.stderr.write(`Listening at ${place.socket}\n`)),
     });
-    if (result === "another" && !args.json) await io.stderr.write("Another one is running for this config.\n");
+    if (result === "another" && !args.json) await io.stderr.write("A daemon is already running for this config.\n");
     return 0;
   },
 });

@@ -10,9 +10,9 @@ import { ofConfig } from "./of-config.ts";
 export default command({
   name: "status",
   description:
-    "Show the daemons that run: one for each config whose tools were called lately, with the servers that it holds.",
+    "List the running daemons and the servers they hold. Each config whose tools were called recently has one.",
   args: {
-    config: { ...commonArgs.config, description: "Only the one of this config file" },
+    config: { ...commonArgs.config, description: "Show only the daemon of this config file" },
     json: commonArgs.json,
   },
   examples: ["claudikins daemon status", "claudikins daemon status --json"],
@@ -24,23 +24,23 @@ export default command({
         config: about("Its config file; null for the demo", either(text, nothing)),
         startedAt: time,
         calls: record({ running: number, done: number }),
-        servers: about("By name, how each of them is", byName(text)),
+        servers: about("State of each server, by name", byName(text)),
         held: about(
-          "Programs that it has started",
+          "Server processes that it started",
           list(record({ server: text, pid: either(number, nothing), since: time, users: number, private: yesOrNo })),
         ),
       }),
     ),
   }),
   async run(args, io) {
-    const peers = await saying(io.stderr, "Asking the daemons", findPeers(io.env));
+    const peers = await saying(io.stderr, "Contacting the daemons", findPeers(io.env));
     const daemons = (args.config === undefined ? peers : ofConfig(peers, args.config, io)).map(({ status }) => status);
     if (args.json) {
       await io.stdout.write(`${JSON.stringify({ daemons })}\n`);
       return 0;
     }
     if (daemons.length === 0) {
-      await io.stderr.write("No daemon runs. One is started when a tool is called.\n");
+      await io.stderr.write("No daemon is running. A daemon starts when a tool is called.\n");
       return 0;
     }
     const rows = daemons.map(({ pid, version, config, calls, ...servers }) => [

@@ -9,25 +9,27 @@ import { ofConfig } from "./of-config.ts";
 
 export default command({
   name: "stop",
-  description: "End the daemon of this config, and its servers. Calls that are running are done first.",
+  description: "Stop the daemon of this config and its servers, once running calls have finished.",
   args: {
-    all: { type: "boolean", description: "Those of all configs" },
-    now: { type: "boolean", description: "Break off the calls that are running" },
+    all: { type: "boolean", description: "Stop the daemons of all configs" },
+    now: { type: "boolean", description: "Cancel running calls instead of waiting for them" },
     config: commonArgs.config,
     json: commonArgs.json,
   },
   examples: ["claudikins daemon stop", "claudikins daemon stop --all --now"],
   json: record({ stopped: list(record({ pid: number, config: either(text, nothing) })) }),
   async run(args, io) {
-    if (args.all && args.config !== undefined) throw new ClaudikinsError("USAGE", "Give --config or --all, not both");
-    const peers = await saying(io.stderr, "Asking the daemons", findPeers(io.env));
+    if (args.all && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --config or --all, not both");
+    const peers = await saying(io.stderr, "Contacting the daemons", findPeers(io.env));
     const chosen = args.all ? peers : ofConfig(peers, args.config, io);
     const notice = args.json ? undefined : io.stderr;
     const stopped = await Promise.all(chosen.map((peer) => stop(peer, args.now === true, io, notice)));
     if (args.json) await io.stdout.write(`${JSON.stringify({ stopped })}\n`);
     else if (stopped.length === 0) await io.stdout.write("No daemon was running\n");
     else
-      await io.stdout.write(stopped.map(({ pid, config }) => `Stopped ${pid} of ${config ?? "the demo"}\n`).join(""));
+      await io.stdout.write(
+        stopped.map(({ pid, config }) => `Stopped daemon ${pid} of ${config ?? "the demo"}\n`).join(""),
+      );
     return 0;
   },
 });
@@ -36,7 +38,8 @@ export default command({
 async function stop({ place, status }: Peer, now: boolean, io: Io, notice: Io["stderr"] | undefined) {
   const { pid, config } = status;
   const calls = await askToStop(place.socket, now);
-  if (calls && !now) await notice?.write(`Waiting for ${calls} ${calls === 1 ? "call" : "calls"} (--now does not)\n`);
+  if (calls && !now)
+    await notice?.write(`Waiting for ${calls} ${calls === 1 ? "call" : "calls"} to finish (--now cancels them)\n`);
   await hasEnded(pid, io.interrupted);
   return { pid, config };
 }

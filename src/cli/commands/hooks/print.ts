@@ -7,9 +7,14 @@ import { parseChoice } from "../../flags.ts";
 export default command({
   name: "print",
   description:
-    "Print a text that tells agents how to find and call tools: a section for CLAUDE.md, a skill file, or the README that gen writes into the registry. Which of them works is in claudikins stats --hooks.",
+    "Print a text that tells agents how to find and call tools: a section for CLAUDE.md, a skill file, or the README that gen writes into the registry. claudikins stats --hooks shows which of them works.",
   args: {
-    text: { type: "positional", required: true, description: "claude-md, skill or readme", choices: markedHooks },
+    text: {
+      type: "positional",
+      required: true,
+      description: "Text to print: claude-md, skill or readme",
+      choices: markedHooks,
+    },
   },
   examples: [
     "claudikins hooks print claude-md >> CLAUDE.md",

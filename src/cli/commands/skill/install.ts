@@ -17,12 +17,13 @@ import {
 export default command({
   name: "install",
   description:
-    "Write a skill that tells agents how to search, execute, keep outputs small and save what works: into .claude/skills for Claude Code, into .agents/skills for all others. By default for those that you use here.",
+    "Write a skill that tells agents how to search, run code, keep outputs small and save what works. Claude Code reads it from .claude/skills, all other agents from .agents/skills. By default it is written for the agents on this machine.",
   args: {
     ...whereArgs,
     "claude-md": {
       type: "boolean",
-      description: "Also a section in CLAUDE.md, AGENTS.md or GEMINI.md, between marks; all else in it stays as it is",
+      description:
+        "Also write a section between markers in CLAUDE.md, AGENTS.md or GEMINI.md; the rest of the file is kept",
     },
     ...changeArgs,
     json: commonArgs.json,

@@ -16,7 +16,7 @@ import {
 
 export default command({
   name: "remove",
-  description: "Take out the skill and the sections that skill install wrote, and nothing else.",
+  description: "Remove the skill and the sections that skill install wrote, and nothing else.",
   args: {
     ...whereArgs,
     ...changeArgs,
@@ -31,7 +31,7 @@ export default command({
     const files = filesFor(chosen, ["skill", "section"], scopeOf(args), { surroundings, named: false });
     const options = { force: args.force === true, dryRun: args["dry-run"] === true };
     const changes = remove(files, options).filter(({ result }) => result !== "unchanged");
-    if (changes.length === 0 && !args.json) await io.stderr.write("Nothing of ours is there.\n");
+    if (changes.length === 0 && !args.json) await io.stderr.write("The skill is not installed.\n");
     return tellOfChanges(changes, args, io);
   },
 });

@@ -7,7 +7,7 @@ import { table } from "../../table.ts";
 
 export default command({
   name: "status",
-  description: "Show the files that have, or could have, our skill or our section.",
+  description: "Show where the skill and the section are installed.",
   args: {
     json: commonArgs.json,
   },
@@ -32,7 +32,7 @@ export default command({
     }
     const there = files.filter(({ state }) => state !== "absent");
     if (there.length === 0) {
-      await io.stderr.write("No agent has our skill. To write it: claudikins skill install\n");
+      await io.stderr.write("No agent has the skill. To install it: claudikins skill install\n");
       return 0;
     }
     const rows = there.map(({ kind, scope, state, hosts: names, path }) => [
@@ -42,7 +42,7 @@ export default command({
       names.join(", "),
       path,
     ]);
-    await io.stdout.write(table(["what", "for", "state", "hosts", "file"], rows, io.stdout.columns));
+    await io.stdout.write(table(["what", "for", "state", "agents", "file"], rows, io.stdout.columns));
     return 0;
   },
 });

@@ -10,7 +10,7 @@ const algorithms = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
 function algorithmOf(name: unknown): string {
   const plain = String(name).toLowerCase().replace(/^rsa-/, "").replace(/^sha-/, "sha");
   if (algorithms.includes(plain)) return plain;
-  throw new Error(`There is no digest "${name}" in here. There are: ${algorithms.join(", ")}`);
+  throw new Error(`There is no digest "${name}". Available: ${algorithms.join(", ")}`);
 }
 
 type Part = ReturnType<typeof partOf>;

@@ -66,7 +66,7 @@ export const process: Record<string, unknown> = {
   exitCode: undefined,
   cwd: () => "/",
   chdir: () => {
-    throw new Error("process.chdir: there is one folder in here. Give whole paths: ./workspace/…");
+    throw new Error("process.chdir: the working directory is fixed. Use full paths: ./workspace/…");
   },
   nextTick: (callback: (...args: unknown[]) => void, ...args: unknown[]) => queueMicrotask(() => callback(...args)),
   hrtime,
@@ -85,7 +85,7 @@ export const process: Record<string, unknown> = {
     for (const stream of [stdout, stderr]) stream.end();
     if (Number(code) === 0) host.done(undefined);
     throw new Error(
-      `process.exit with ${String(code)}: there is no process to end in here. Use return to end the program.`,
+      `process.exit with ${String(code)}: there is no process to exit here. Use return to end the program.`,
     );
   },
 };

@@ -15,7 +15,7 @@ export class AbortSignal extends EventTarget {
   onabort: ((event: Event) => void) | null = null;
 
   constructor(key?: symbol) {
-    if (key !== own) throw new TypeError("Illegal constructor: a signal is made by an AbortController");
+    if (key !== own) throw new TypeError("Illegal constructor: create a signal with AbortController");
     super();
   }
   get aborted(): boolean {

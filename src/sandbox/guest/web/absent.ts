@@ -1,7 +1,7 @@
 /** What is not there on purpose: using it says what to use instead. */
 
-const network = "There is no network in here: call a tool of a server, or tools.search for one.";
-const threads = "There are no threads in here: everything runs in this program.";
+const network = "The sandbox has no network: call a server's tool, or find one with tools.search.";
+const threads = "The sandbox has no threads: everything runs in this program.";
 
 /** May be called and constructed, and always throws. A server of that name takes its place. */
 function refusing(name: string, why: string): unknown {

@@ -35,7 +35,7 @@ function getRandomValues<T>(array: T): T {
 }
 
 const refuse = (name: string) => async () => {
-  throw new DOMException(`crypto.subtle.${name} is not there: only digest is`, "NotSupportedError");
+  throw new DOMException(`crypto.subtle.${name} is not available, only digest`, "NotSupportedError");
 };
 
 const subtle: Record<string, unknown> = {
@@ -44,7 +44,7 @@ const subtle: Record<string, unknown> = {
     const known = digests[name];
     if (!known) {
       const names = Object.keys(digests).join(", ");
-      throw new DOMException(`There is no digest "${name}": there are ${names}`, "NotSupportedError");
+      throw new DOMException(`There is no digest "${name}". Available: ${names}`, "NotSupportedError");
     }
     if (!bytesOf(data)) throw new TypeError("crypto.subtle.digest takes an ArrayBuffer or a typed array");
     return digestOf(known, [partOf(data)]).buffer;

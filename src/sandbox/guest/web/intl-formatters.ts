@@ -104,7 +104,7 @@ export class ListFormat extends Formatter {
 
 function textsOf(list: Iterable<unknown>): string[] {
   return [...list].map((text) => {
-    if (typeof text !== "string") throw new TypeError("Intl.ListFormat takes texts only");
+    if (typeof text !== "string") throw new TypeError("Intl.ListFormat takes only strings");
     return text;
   });
 }

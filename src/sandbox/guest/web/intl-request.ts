@@ -28,20 +28,20 @@ export function askStatic<T>(method: string, ...args: string[]): T {
 
 export function localeNames(locales: unknown): string[] {
   if (locales === undefined) return [];
-  if (locales === null) throw new TypeError("null is no locale");
+  if (locales === null) throw new TypeError("null is not a locale");
   if (typeof locales === "string") return [locales];
   if (typeof locales !== "object") return [];
   const given = Symbol.iterator in locales ? [...(locales as Iterable<unknown>)] : [locales];
   return given.map((locale) => {
     if (typeof locale === "string" || (typeof locale === "object" && locale !== null)) return String(locale);
-    throw new TypeError(`A locale is a text, not ${String(locale)}`);
+    throw new TypeError(`A locale must be a string, not ${String(locale)}`);
   });
 }
 
 /** What `Intl` would read of them: also what is inherited, and everything but undefined as a simple value. */
 function plainOptions(options: unknown): Record<string, unknown> | undefined {
   if (options === undefined) return undefined;
-  if (options === null) throw new TypeError("null is no options object");
+  if (options === null) throw new TypeError("null is not an options object");
   const plain: Record<string, unknown> = {};
   for (const name in options as object) {
     const value = (options as Record<string, unknown>)[name];

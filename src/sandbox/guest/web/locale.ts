@@ -13,7 +13,7 @@ export class Locale {
 
   constructor(tag: unknown, options: object = {}) {
     if (typeof tag !== "string" && !(typeof tag === "object" && tag !== null)) {
-      throw new TypeError("A locale is made from a text or a locale");
+      throw new TypeError("A locale must be a string or a locale");
     }
     this.#described = askStatic("locale", String(tag), JSON.stringify(options));
   }

@@ -86,11 +86,11 @@ export function checkFile(stats: Stats, otherNames = false): void {
   if (kind === "link") throw linkFault();
   if (kind === "other") throw new Fault("EACCES", "a pipe, socket or device, not a file");
   if (stats.nlink > 1 && !otherNames)
-    throw new Fault("EACCES", "the file has hard links, which may lead elsewhere", "Use a file of its own.");
+    throw new Fault("EACCES", "the file has hard links, which may lead elsewhere", "Use a file without hard links.");
 }
 
 export function tooBig(bytes: number, maxBytes: number): Fault {
-  return new Fault("EFBIG", `${megabytes(bytes)}, and a file may have ${megabytes(maxBytes)}`);
+  return new Fault("EFBIG", `${megabytes(bytes)}; the limit is ${megabytes(maxBytes)}`);
 }
 
 export function megabytes(bytes: number): string {

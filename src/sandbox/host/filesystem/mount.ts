@@ -60,8 +60,8 @@ export class Mount {
     const { name } = this.#options;
     return new Fault(
       "EACCES",
-      `./${name} is a symbolic link or is reached through one, and inside a project links are not followed`,
-      `Ask the user: claudikins doctor names the link. It has to become a folder, or "${name}" in claudikins.json has to name the folder that is meant.`,
+      `./${name} is a symbolic link or is reached through one, and links inside a project are not followed`,
+      `Ask the user to run claudikins doctor, which names the link. Replace the link with a folder, or set "${name}" in claudikins.json to the folder you mean.`,
     );
   }
 }

@@ -51,12 +51,12 @@ export class Mounted {
 /** Throws EROFS for the registry, and EBUSY for the mounts themselves. */
 export function namesToChange({ mount, names }: GuestPath): Names {
   if (mount === "registry") throw readOnly();
-  if (!isNames(names)) throw new Fault("EBUSY", "this folder is always there", "Change what is in ./workspace.");
+  if (!isNames(names)) throw new Fault("EBUSY", "this folder cannot be changed itself", "Change files in ./workspace.");
   return names;
 }
 
 export function readOnly(): Fault {
-  return new Fault("EROFS", undefined, "./registry can only be read: write to ./workspace.");
+  return new Fault("EROFS", undefined, "./registry is read-only: write to ./workspace.");
 }
 
 function isNames(names: string[]): names is Names {

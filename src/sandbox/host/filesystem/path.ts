@@ -46,7 +46,7 @@ function checkName(name: string): string {
     throw new Fault("EINVAL", "a name has a character that looks like a separator");
   // Some systems drop them, and find another file than the one that was asked for.
   if (/[. ]$/.test(name)) throw new Fault("EINVAL", "a name ends in a dot or a space");
-  if (isTemporaryName(name)) throw new Fault("EINVAL", "names of this form are for unfinished files");
+  if (isTemporaryName(name)) throw new Fault("EINVAL", "names of this form are reserved for temporary files");
   if (Buffer.byteLength(name) > longestNameBytes)
     throw new Fault("ENAMETOOLONG", `names have at most ${longestNameBytes} bytes`);
   return name;

@@ -1,19 +1,29 @@
-/** The README's figures: a block of tables between two marks, and numbers in prose, each followed by the name of its figure. */
+/**
+ * The pages that show figures: the README has numbers in prose, each followed by the name of its figure, and
+ * docs/benchmarks.md also has all tables, between two marks.
+ */
 import type { Figure, Results } from "./figures.ts";
 import { figure as figureText, otherText, percent, ratioText } from "./report.ts";
 
 const begin = "<!-- bench:begin -->";
 const end = "<!-- bench:end -->";
 
-/** `26 ms<!-- figure: call.again -->`; what stands before the mark is what this writes. */
+/** The page with all tables. */
+export const benchmarks = "docs/benchmarks.md";
+
+/** The pages that a run is published to, from the root of the repository. */
+export const pages = ["README.md", benchmarks] as const;
+
+/** `26 ms<!-- figure: call.next -->`: the number before the comment is written here. */
 const inProse = /(\S+(?: (?:ms|MB|tokens|%|round trips|tasks))?)<!-- figure: ([^ ]+) -->/g;
 
-/** The README with the figures of these results. Throws where it has no place for them, or names one that there is not. */
-export function withFigures(readme: string, results: Results): string {
-  const [start, stop] = [readme.indexOf(begin), readme.indexOf(end)];
-  if (start === -1 || stop < start) throw new Error(`README.md has no ${begin} with ${end} after it`);
+/** The page with the figures of these results. Throws when it names an unknown figure, or has a begin mark without an end mark. */
+export function withFigures(page: string, results: Results): string {
   const prose = (text: string) => text.replace(inProse, (_, __, id) => `${textOf(results, id)}<!-- figure: ${id} -->`);
-  const [before, after] = [readme.slice(0, start), readme.slice(stop + end.length)];
+  const [start, stop] = [page.indexOf(begin), page.indexOf(end)];
+  if (start === -1 && stop === -1) return prose(page);
+  if (start === -1 || stop < start) throw new Error(`the page needs ${begin} with ${end} after it`);
+  const [before, after] = [page.slice(0, start), page.slice(stop + end.length)];
   return `${prose(before)}${begin}\n${block(results)}\n${end}${prose(after)}`;
 }
 
@@ -35,23 +45,23 @@ export function textOf(results: Results, name: string): string {
   return asked === "ratio" ? ratioText(other.ratio) : percent(1 - other.ratio);
 }
 
-/** What a README says that its results do not: numbers of prose that have no figure, or another one now. */
-export function problemsOf(readme: string, results: Results | undefined, fixed: readonly string[] = []): string[] {
+/** Problems of a page: figures that differ from the results, and numbers in prose that name no figure. */
+export function problemsOf(page: string, results: Results | undefined, fixed: readonly string[] = []): string[] {
   const problems: string[] = [];
   if (results) {
-    const should = withFigures(readme, results);
-    if (should !== readme) problems.push("the figures are not those of the results: bun run bench --write");
-  } else if (readme.includes(begin) || readme.includes("<!-- figure:")) {
-    problems.push("there are figures, and no results that they could be from");
+    if (withFigures(page, results) !== page)
+      problems.push("the figures differ from the results; to write them: bun run bench --write");
+  } else if (page.includes(begin) || page.includes("<!-- figure:")) {
+    problems.push("there are figures but no results");
   }
-  for (const text of bareMeasurements(readme))
-    if (!fixed.includes(text)) problems.push(`"${text}" is a number of nothing that the bench has printed`);
+  for (const text of bareMeasurements(page))
+    if (!fixed.includes(text)) problems.push(`"${text}" is a measurement that names no figure`);
   return problems;
 }
 
-/** Numbers with a unit of measurement outside of code and the block, that name no figure. */
-function bareMeasurements(readme: string): string[] {
-  const prose = readme
+/** Numbers with a unit, outside code and the block of tables, that name no figure. */
+function bareMeasurements(page: string): string[] {
+  const prose = page
     .replace(/<!-- bench:begin -->[\s\S]*?<!-- bench:end -->/, "")
     .replace(/^```[\s\S]*?^```$/gm, "")
     .replace(inProse, "")
@@ -61,30 +71,53 @@ function bareMeasurements(readme: string): string[] {
   return [...prose.matchAll(measured)].map(([text]) => text);
 }
 
+/** What each section measures, in one sentence. */
+const subjects: Record<string, string> = {
+  startup: "Time from the start of a process to its first answers.",
+  surface: "Tokens that an agent loads before any work.",
+  tasks: "Tokens, round trips and time for whole tasks with four servers: demo, filesystem, memory and everything.",
+  warm: "Time for `return 1` in a `serve` that is running, as the host sees it.",
+  call: "Time for one tool call from a shell. The tool is `everything.echo`.",
+  calls: "Time for many tool calls made by one program.",
+  pool: "Time for concurrent calls over eight servers.",
+  "large-result": "Time and memory for one large result.",
+  compute: "Time for plain computation. The sandbox interprets code; node:vm, deno and @utcp/code-mode compile it.",
+  memory: "Memory for each execution that is running.",
+  growth: "Growth of the resident size over many executions.",
+  cancel: "Time until a busy loop ends after it is cancelled.",
+  files: "Time for one call of a generated tool file. The tool is `everything.echo`.",
+  search: "Time and memory of the search index.",
+  quality: "How often a search finds a correct tool, on recorded queries.",
+  gen: "Time and memory of `claudikins gen` with many servers.",
+};
+
 function block({ run, date, command, machine, peers, sections }: Results): string {
   const missing = Object.entries(peers).flatMap(([name, peer]) =>
-    "missing" in peer ? [`${name} is not measurable here: ${peer.missing}.`] : [],
+    "missing" in peer ? [`${name} was not measured: ${peer.missing}.`] : [],
   );
   const versions = Object.entries(peers).flatMap(([name, peer]) =>
     "version" in peer ? [`${name} ${peer.version}`] : [],
   );
   return [
-    `Run ${run}, ${date}: \`${command}\` on ${machine.platform}, ${machine.cpus} CPUs, Bun ${machine.bun}. Beside us: ${versions.join(", ")}.`,
+    `Run ${run} of ${date}: \`${command}\` on ${machine.platform}, ${machine.cpus} CPUs, Bun ${machine.bun}. Measured beside claudikins: ${versions.join(", ")}.`,
     ...missing,
-    "Medians; in brackets ours divided by theirs, and how near that is known to be (95 % probability, less of fewer than five rounds); scattered: no ratio is printed that is not known within 12 %.",
-    ...sections.flatMap((section) => [
-      "",
-      "<details>",
-      `<summary>${section.name}</summary>`,
-      "",
-      ...tableOf(section),
-      "",
-      "</details>",
-    ]),
+    ...sections.flatMap((section) => ["", ...sectionOf(section)]),
   ].join("\n");
 }
 
-/** From so many on, rows that are called "this: tokens" and "that: tokens" are one column. */
+function sectionOf(section: Results["sections"][number]): string[] {
+  const { name } = section;
+  const subject = subjects[name];
+  return [
+    `### ${name}`,
+    "",
+    `${subject === undefined ? "" : `${subject} `}To measure it: \`bun run bench --only ${name}\`.`,
+    "",
+    ...tableOf(section),
+  ];
+}
+
+/** Minimum number of rows called "<task>: tokens" that become one column. */
 const fewestOfColumn = 3;
 
 function tableOf({ figures, notes }: Results["sections"][number]): string[] {
@@ -94,9 +127,9 @@ function tableOf({ figures, notes }: Results["sections"][number]): string[] {
   const inMatrix = new Set(columns.flatMap(([, each]) => each));
   const rows = figures.filter((each) => !inMatrix.has(each));
   return [
-    ...(rows.length > 0 ? ["| | claudikins | beside it | origin |", "| --- | --- | --- | --- |"] : []),
+    ...(rows.length > 0 ? ["| | claudikins | others | how |", "| --- | --- | --- | --- |"] : []),
     ...rows.map((each) => `| ${each.what} | ${oursText(each)} | ${besideText(each)} | ${each.how}, ${each.runs} |`),
-    ...(columns.length > 0 ? ["", ...matrixOf(columns.map(([, each]) => each))] : []),
+    ...(columns.length > 0 ? [...(rows.length > 0 ? [""] : []), ...matrixOf(columns.map(([, each]) => each))] : []),
     ...(notes.length > 0 ? ["", ...notes.map((note) => `- ${note}`)] : []),
   ];
 }
@@ -104,7 +137,7 @@ function tableOf({ figures, notes }: Results["sections"][number]): string[] {
 const columnOf = ({ what }: Figure): string | undefined => /^.+: (.+)$/.exec(what)?.[1];
 const rowOf = ({ what }: Figure): string => what.slice(0, what.lastIndexOf(": "));
 
-/** A line for each thing that was done, and a column for each that was counted of it. */
+/** A line for each task, a column for each quantity. */
 function matrixOf(columns: Figure[][]): string[] {
   const rows = new Set(columns.flatMap((each) => each.map(rowOf)));
   const head = columns.map(([first]) => `${columnOf(first!)} (${first!.how}, ${first!.runs})`);

@@ -1,7 +1,7 @@
-/** The README's figures: written from one run, and known again when they are not those of it. */
+/** Figures on pages are written from one run, and a page that differs from that run is reported. */
 import { expect, test } from "bun:test";
 import { figuresOf, type Results } from "./figures.ts";
-import { problemsOf, textOf, withFigures } from "./readme.ts";
+import { problemsOf, textOf, withFigures } from "./pages.ts";
 import { type Row, rowOf, rowOfAll } from "./report.ts";
 
 const versions = {
@@ -49,7 +49,7 @@ const resultsOf = (ms: number): Results => ({
   ),
 });
 
-const readme = [
+const page = [
   "A call takes 0 ms<!-- figure: call.again -->, which is 1.00x<!-- figure: call.again/mcporter/ratio -->.",
   "",
   "<!-- bench:begin -->",
@@ -59,41 +59,38 @@ const readme = [
   "",
 ].join("\n");
 
-test("a run is written between the marks, and to the figures in prose; each has its origin", () => {
-  expect(withFigures(readme, resultsOf(26))).toMatchInlineSnapshot(`
+test("a run is written between the marks and into the figures in prose, and each row says how it was obtained", () => {
+  expect(withFigures(page, resultsOf(26))).toMatchInlineSnapshot(`
     "A call takes 26.0 ms<!-- figure: call.again -->, which is 0.10x<!-- figure: call.again/mcporter/ratio -->.
 
     <!-- bench:begin -->
-    Run 0a1b2c3d, 2026-01-02: \`bun run bench --quick\` on linux x64, 2 CPUs, Bun 1.4.5. Beside us: mcporter 0.9.0, SDK, node 1.32.2.
-    deno is not measurable here: no network.
-    Medians; in brackets ours divided by theirs, and how near that is known to be (95 % probability, less of fewer than five rounds); scattered: no ratio is printed that is not known within 12 %.
+    Run 0a1b2c3d of 2026-01-02: \`bun run bench --quick\` on linux x64, 2 CPUs, Bun 1.4.5. Measured beside claudikins: mcporter 0.9.0, SDK, node 1.32.2.
+    deno was not measured: no network.
 
-    <details>
-    <summary>call</summary>
+    ### call
 
-    | | claudikins | beside it | origin |
+    Time for one tool call from a shell. The tool is \`everything.echo\`. To measure it: \`bun run bench --only call\`.
+
+    | | claudikins | others | how |
     | --- | --- | --- | --- |
     | again | 26.0 ms | mcporter 260 ms (0.10x) · SDK, node 26.0 ms (1.00x) · deno (not here) | measured, 1 rounds |
     | p99 | 52.0 ms |  | measured, 1 times |
 
     - A note.
 
-    </details>
+    ### tasks
 
-    <details>
-    <summary>tasks</summary>
+    Tokens, round trips and time for whole tasks with four servers: demo, filesystem, memory and everything. To measure it: \`bun run bench --only tasks\`.
 
-    | | claudikins | beside it | origin |
+    | | claudikins | others | how |
     | --- | --- | --- | --- |
     | all tasks: tokens | 1,200 tokens | direct 24,000 tokens (0.05x) | computed, once |
-
-    </details>
     <!-- bench:end -->
 
     And 95 %<!-- figure: tasks.all/direct/saved --> fewer tokens than 24,000 tokens<!-- figure: tasks.all/direct -->.
     "
   `);
-  const lines = withFigures(readme, resultsOf(26))
+  const lines = withFigures(page, resultsOf(26))
     .split("\n")
     .filter((line) => line.startsWith("| "));
   const rows = lines.filter((line) => !/^\| (?:\||---)/.test(line));
@@ -102,7 +99,7 @@ test("a run is written between the marks, and to the figures in prose; each has 
     expect(row).toMatch(/ (?:measured|computed|estimated), (?:once|\d+ (?:rounds|times)(?: in \d+ rounds)?) \|$/);
 });
 
-test("what was counted of several things is a column", () => {
+test("a quantity that several tasks share becomes a column", () => {
   const counted = (what: string, ours: number, others: Row["others"] = {}): Row => ({
     ...{ what, unit: "tokens", ours, others, counted: "once" },
   });
@@ -112,10 +109,8 @@ test("what was counted of several things is a column", () => {
   ]);
   const results = { ...resultsOf(26), sections: figuresOf([{ name: "tasks", rows, notes: [] }], versions) };
   const written = withFigures("<!-- bench:begin -->\n<!-- bench:end -->", results);
-  expect(written.slice(written.indexOf("</summary>"))).toMatchInlineSnapshot(`
-    "</summary>
-
-    | | claudikins | beside it | origin |
+  expect(written.slice(written.indexOf("| |"))).toMatchInlineSnapshot(`
+    "| | claudikins | others | how |
     | --- | --- | --- | --- |
     | one: trips | 7 tokens |  | measured, once |
     | two: a: trips | 7 tokens |  | measured, once |
@@ -125,39 +120,38 @@ test("what was counted of several things is a column", () => {
     | one | **1 tokens** · direct 10 tokens (0.10x) |
     | two: a | **2 tokens** · direct 10 tokens (0.20x) |
     | three | **3 tokens** · direct 10 tokens (0.30x) |
-
-    </details>
     <!-- bench:end -->"
   `);
 });
 
-test("what is written is written again in the same way, and replaced by the next run", () => {
-  const first = withFigures(readme, resultsOf(26));
+test("writing the same run twice changes nothing, and the next run replaces it", () => {
+  const first = withFigures(page, resultsOf(26));
   expect(withFigures(first, resultsOf(26))).toBe(first);
-  expect(withFigures(first, resultsOf(31))).toBe(withFigures(readme, resultsOf(31)));
+  expect(withFigures(first, resultsOf(31))).toBe(withFigures(page, resultsOf(31)));
 });
 
-test("a figure that is not of the results is a problem", () => {
-  const right = withFigures(readme, resultsOf(26));
+test("a figure that differs from the results is a problem", () => {
+  const right = withFigures(page, resultsOf(26));
   expect(problemsOf(right, resultsOf(26))).toEqual([]);
-  const stale = ["the figures are not those of the results: bun run bench --write"];
+  const stale = ["the figures differ from the results; to write them: bun run bench --write"];
   expect(problemsOf(right, { ...resultsOf(26), run: "ffffffff" })).toEqual(stale);
   expect(problemsOf(right.replace("26.0 ms<!--", "16.0 ms<!--"), resultsOf(26))).toEqual(stale);
-  expect(problemsOf(right, undefined)).toEqual(["there are figures, and no results that they could be from"]);
+  expect(problemsOf(right, undefined)).toEqual(["there are figures but no results"]);
 });
 
-test("a number in prose that no figure has is a problem, unless it is known to be a limit", () => {
+test("a measurement in prose that names no figure is a problem, unless it is a known limit", () => {
   const text = "It starts in 12 ms and takes 5.5 MB, 3x less; see `40 ms` and at most 30 seconds, in 2025.\n| 7 ms |\n";
-  const problem = (number: string) => `"${number}" is a number of nothing that the bench has printed`;
+  const problem = (number: string) => `"${number}" is a measurement that names no figure`;
   expect(problemsOf(text, undefined, ["30 seconds"])).toEqual(["12 ms", "5.5 MB", "3x", "7 ms"].map(problem));
 });
 
-test("names that there are not, and figures that are none, are refused", () => {
+test("unknown figures, values that are not numbers, and duplicate names are refused", () => {
   const results = resultsOf(26);
   expect(textOf(results, "call.again/SDK,_node")).toBe("26.0 ms");
   expect(() => textOf(results, "call.first")).toThrow("the bench has printed no figure call.first");
   expect(() => textOf(results, "call.again/deno")).toThrow("call.again has no deno beside it");
-  expect(() => withFigures("# No marks", results)).toThrow("README.md has no <!-- bench:begin -->");
+  expect(withFigures("# No marks", results)).toBe("# No marks");
+  expect(() => withFigures("<!-- bench:begin -->", results)).toThrow("the page needs <!-- bench:begin -->");
   const row = rowOf("again", { ours: [Number.NaN] });
   expect(() => figuresOf([{ name: "call", rows: [row], notes: [] }], {})).toThrow(
     "call.again was not measured: the value is NaN",

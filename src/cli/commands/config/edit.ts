@@ -1,0 +1,66 @@
+/** `claudikins config edit`: the config file in the person's editor, checked when they are done. */
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Environment } from "../../../config/environment.ts";
+import { isAnsweredFor } from "../../../config/trust/require.ts";
+import { ClaudikinsError, toClaudikinsError } from "../../../errors.ts";
+import { readIfThere, removeFile } from "../../../files.ts";
+import { type ConfigText, configAsText, findConfigFile, writeConfigFile } from "../../../flows/config-file.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../../../flows/trust/keep-trust.ts";
+import { hasColours } from "../../colours.ts";
+import { command, commonArgs } from "../../command.ts";
+import { editorOf, openEditor } from "../../editor.ts";
+import { canAsk, confirm } from "../../prompt.ts";
+import { errorText } from "../../report.ts";
+
+const empty = '{\n  "mcpServers": {}\n}\n';
+
+export default command({
+  name: "edit",
+  description:
+    "Open the config file in use in your editor (VISUAL or EDITOR), and check it when the editor closes. A missing file is created.",
+  args: {
+    user: { type: "boolean", description: "Edit your own config, even inside a project" },
+    config: commonArgs.config,
+  },
+  examples: ["claudikins config edit", "EDITOR='code --wait' claudikins config edit --user"],
+  async run(args, io) {
+    if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
+    const editor = editorOf(io.env, canAsk(io));
+    const before = findConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
+    const isTrusted = await isTrustedFile(before, io.env);
+    const isNew = !existsSync(before.file);
+    if (isNew) {
+      mkdirSync(dirname(before.file), { recursive: true, mode: 0o700 });
+      writeConfigFile(before, empty);
+    }
+    for (;;) {
+      await openEditor(editor, before.file, io);
+      const text = readIfThere(before.file);
+      if (text === undefined || text === (isNew ? empty : before.text)) {
+        if (isNew) removeFile(before.file);
+        await io.stderr.write("Nothing was changed\n");
+        return 0;
+      }
+      const problem = await problemOf(before, text, io.env);
+      if (!problem) {
+        if (isTrusted) await keepTrust(before, text, io.env);
+        else if (!isAnsweredFor({ flag: args.config, env: io.env }))
+          await io.stderr.write(`note: ${untrustedText(before)}\n`);
+        await io.stdout.write(`Saved ${before.file}\n`);
+        return 0;
+      }
+      await io.stderr.write(errorText(problem, hasColours(io.stderr, io)));
+      if (!canAsk(io) || !(await confirm(io, "Edit the file again?"))) return problem.exitCode;
+    }
+  },
+});
+
+async function problemOf(configFile: ConfigText, text: string, env: Environment): Promise<ClaudikinsError | undefined> {
+  try {
+    await configAsText(configFile, text, env);
+    return undefined;
+  } catch (thrown) {
+    return toClaudikinsError(thrown);
+  }
+}

@@ -1,0 +1,150 @@
+/** What init prints with `--json`, and its shape. */
+import type { ServerConfig } from "../config/load.ts";
+import type { ConfigFile } from "../flows/config-file.ts";
+import type { Applied } from "../flows/hosts/apply.ts";
+import type { FoundFile } from "../flows/hosts/find.ts";
+import type { Measured } from "../flows/hosts/measure.ts";
+import type { Origin } from "../flows/hosts/merge.ts";
+import { maskOf } from "../flows/hosts/secrets.ts";
+import type { Inventory, SwitchPlan } from "../flows/hosts/switch-over.ts";
+import { type PortableEntry, type Supplied, suppliedText } from "../hosts/model.ts";
+import { choiceTexts } from "./conflict-text.ts";
+import { about, list, number, oneOf, problem, record, text, texts, yesOrNo } from "./shapes.ts";
+
+const file = { host: text, file: text };
+
+const from = list(record({ ...file, "project?": text }));
+const config = { file: text, written: yesOrNo };
+
+export const initShape = record({
+  config: record(config),
+  projectConfigs: about("With --project", list(record(config))),
+  seen: about("Settings files of agents", list(record({ ...file, servers: number, claudikins: yesOrNo }))),
+  servers: list(
+    record({
+      server: text,
+      config: text,
+      from,
+      transport: text,
+      needs: about("Variables that are not set, or sign-in", texts),
+      "disabled?": { const: true },
+      new: about("Whether the server was not in the config before", yesOrNo),
+      "notes?": texts,
+      "tools?": number,
+      "tokens?": about("Estimated tokens of the tools' definitions", number),
+      "problem?": problem,
+    }),
+  ),
+  skipped: about("Servers that stay where they are", list(record({ name: text, ...file, why: text }))),
+  conflicts: about(
+    "With --dry-run: names that refer to different servers, which stay where they are",
+    list(record({ name: text, config: text, choices: list(record({ from, about: text })) })),
+  ),
+  shared: about("Files of this project, which --project imports as well", list(record({ ...file, servers: number }))),
+  hosts: list(
+    record({ ...file, result: oneOf("rewired", "not rewired", "would be rewired", "failed"), "error?": text }),
+  ),
+  "diff?": about("With --dry-run", text),
+});
+
+export interface Row {
+  server: string;
+  /** The config that it goes into. */
+  config: string;
+  from: { host: string; file: string; project?: string }[];
+  transport: string;
+  /** Variables that are not set, or a sign-in. */
+  needs: string[];
+  disabled?: true;
+  /** Not in the config yet. */
+  new: boolean;
+  notes?: string[];
+  tools?: number;
+  /** An estimate. */
+  tokens?: number;
+  problem?: { code: string; message: string; hint?: string };
+}
+
+export function rowsOf({ inventory, config }: SwitchPlan, measured: ReadonlyMap<string, Measured>): Row[] {
+  const { configFile, servers } = inventory;
+  return servers.map(({ name, entry, from, notes, supplied, isThere }) => {
+    const configured = config.servers.get(name);
+    const answer = measured.get(name);
+    const isSignedOut = answer?.tools === undefined && answer?.problem.code === "AUTH_REQUIRED";
+    const problem = answer?.tools === undefined && !isSignedOut ? answer?.problem : undefined;
+    const wider = configFile.kind === "user" && !isThere ? widerScope(from) : [];
+    const all = [...wider, ...notes, ...supplied.map((one) => suppliedText(one, wayOf(one, configFile)))];
+    return {
+      server: name,
+      config: configFile.file,
+      from: from.map(originJson),
+      transport: transportText(configured, entry),
+      needs: [...(configured?.needs ?? []), ...(isSignedOut ? ["sign-in"] : [])],
+      ...(configured ? {} : { disabled: true as const }),
+      new: !isThere,
+      ...(all.length > 0 ? { notes: all } : {}),
+      ...(answer?.tools === undefined ? {} : { tools: answer.tools, tokens: answer.tokens }),
+      ...(problem ? { problem } : {}),
+    };
+  });
+}
+
+function wayOf({ variable }: Supplied, { kind }: ConfigFile): string {
+  if (kind === "project") return "set the variable for all programs, because others share the config";
+  return `write the value into the config, now with --env ${variable}=value or later with claudikins config edit`;
+}
+
+/** A server that only some projects had is available in all of them once it is in the user's config. */
+function widerScope(from: Origin[]): string[] {
+  const folders = from.flatMap(({ folder }) => folder ?? []);
+  if (folders.length < from.length) return [];
+  return [`it was available only in ${folders.join(" and ")} and is now available in every folder`];
+}
+
+function originJson({ host, file, folder }: Origin): Row["from"][number] {
+  return { host, file, ...(folder === undefined ? {} : { project: folder }) };
+}
+
+function transportText(server: ServerConfig | undefined, entry: PortableEntry): string {
+  if (server?.url !== undefined) return server.transport === "auto" ? "http" : server.transport;
+  return server || entry["command"] !== undefined ? "stdio" : "http";
+}
+
+/** The files that were looked at, and what they have. */
+export function seenJson(files: readonly FoundFile[]) {
+  return files.map(({ host, file, servers, skipped, left, own }) => ({
+    host: host.name,
+    file: file.path,
+    // What was chosen not to be taken over is in both lists.
+    servers: servers.length + left.length + skipped.filter((one) => !left.some(({ name }) => name === one.name)).length,
+    claudikins: own.length > 0,
+  }));
+}
+
+export function conflictsJson(inventories: readonly Inventory[]) {
+  return inventories.flatMap(({ configFile, conflicts }) =>
+    conflicts.map((conflict) => {
+      const texts = choiceTexts(conflict, maskOf(conflict.choices.map(({ entry }) => entry)));
+      const choices = conflict.choices.map(({ from }, place) => ({
+        from: from.map(originJson),
+        about: texts[place] ?? "",
+      }));
+      return { name: conflict.name, config: configFile.file, choices };
+    }),
+  );
+}
+
+export function hostsJson({ plans, refused }: SwitchPlan, written: Applied[], isDry: boolean): object[] {
+  const notPlanned = refused.map(({ error, ...file }) => ({ ...file, result: "failed", error: error.message }));
+  const planned = plans.map(({ found }) => {
+    const done = written.find(({ file }) => file === found.file.path);
+    const result = done ? (done.error ? "failed" : "rewired") : isDry ? "would be rewired" : "not rewired";
+    return {
+      host: found.host.name,
+      file: found.file.path,
+      result,
+      ...(done?.error ? { error: done.error.message } : {}),
+    };
+  });
+  return [...planned, ...notPlanned];
+}

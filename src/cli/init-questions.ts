@@ -1,0 +1,79 @@
+/** What init asks the person: whose server gets a name, values that a host supplied by itself, and whether to rewire. */
+import { ClaudikinsError } from "../errors.ts";
+import { filled, variablesIn } from "../flows/add-server.ts";
+import { chooseOne, keepAll } from "../flows/hosts/choices.ts";
+import type { MergedServer } from "../flows/hosts/merge.ts";
+import { maskOf } from "../flows/hosts/secrets.ts";
+import type { Inventory } from "../flows/hosts/switch-over.ts";
+import type { PortableEntry, Supplied } from "../hosts/model.ts";
+import { didYouMean } from "../near-names.ts";
+
+import { choiceTexts, conflictLines, decisionText } from "./conflict-text.ts";
+import type { Io } from "./io.ts";
+import { ask, choose } from "./prompt.ts";
+
+/** Asks about each name that stands for several servers. */
+export async function askAboutConflicts(inventories: readonly Inventory[], io: Io): Promise<void> {
+  for (const inventory of inventories) {
+    for (const conflict of inventory.conflicts.splice(0)) {
+      const { name, choices } = conflict;
+      const mask = maskOf(choices.map(({ entry }) => entry));
+      const texts = [...choiceTexts(conflict, mask), "all of them, under different names"];
+      const chosen = choices[await choose(io, `${name} refers to different servers:`, texts)];
+      if (chosen) chooseOne(inventory, conflict, chosen, "another server of this name was chosen");
+      else keepAll(inventory, conflict);
+    }
+  }
+}
+
+/** For callers whom nobody can ask. Throws USAGE. */
+export function refuseConflicts(inventories: readonly Inventory[]): void {
+  const conflicts = inventories.flatMap((each) => each.conflicts);
+  const [first] = conflicts;
+  if (!first) return;
+  const what = conflicts.length === 1 ? "One name refers" : `${conflicts.length} names refer`;
+  throw new ClaudikinsError("USAGE", `${what} to different servers:\n${conflictLines(conflicts)}`, {
+    hint: `${decisionText(inventories)} Nothing was changed.`,
+  });
+}
+
+/**
+ * Writes values into new entries in place of variables: those that are given, and those that a host supplied and the person
+ * types. What stays unknown stays a variable. Throws USAGE for a given one that no entry has.
+ */
+export async function fillIn(
+  servers: readonly MergedServer[],
+  given: ReadonlyMap<string, string>,
+  io: Io,
+  { asks }: { asks: boolean },
+): Promise<void> {
+  const fresh = servers.filter(({ isThere }) => !isThere);
+  const variables = new Set(fresh.flatMap(({ entry }) => [...variablesIn(entry)]));
+  for (const name of given.keys()) {
+    if (variables.has(name)) continue;
+    throw new ClaudikinsError("USAGE", `--env ${name}: no imported server refers to \${${name}}`, {
+      hint: [didYouMean(name, [...variables]), "Values are written only to your own config. Nothing was changed."]
+        .filter(Boolean)
+        .join(" "),
+    });
+  }
+  const typed = new Map<string, string>();
+  for (const server of fresh) {
+    for (const one of server.supplied) {
+      const isKnown = given.has(one.variable) || typed.has(one.source) || io.env[one.variable];
+      if (asks && !isKnown) typed.set(one.source, await askFor(server.name, one, io));
+      const value = given.get(one.variable) ?? typed.get(one.source);
+      if (value) server.entry = filled(server.entry, one.variable, value) as PortableEntry;
+    }
+    for (const [name, value] of given) server.entry = filled(server.entry, name, value) as PortableEntry;
+    const left = variablesIn(server.entry);
+    server.supplied = server.supplied.filter(({ variable }) => left.has(variable));
+  }
+}
+
+/** Hidden, since nobody knows which of them are secrets. */
+async function askFor(server: string, { variable, question, default: usual }: Supplied, io: Io): Promise<string> {
+  const nothing = usual === undefined ? "press Enter to keep the variable" : `press Enter for ${usual}`;
+  const text = `${server} needs ${variable}: ${question}\n${variable} (${nothing}): `;
+  return (await ask(io, text, { hidden: true })).trim() || (usual ?? "");
+}

@@ -1,0 +1,95 @@
+/** What init writes: the configs, and then, where the person agrees, the files of hosts. */
+import { writeConfigFile } from "../flows/config-file.ts";
+import { type Applied, apply } from "../flows/hosts/apply.ts";
+import type { Measured } from "../flows/hosts/measure.ts";
+import { haveSecrets } from "../flows/hosts/secrets.ts";
+import { rewireOptions, type SwitchPlan } from "../flows/hosts/switch-over.ts";
+import type { Toolbox } from "../flows/toolbox.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../flows/trust/keep-trust.ts";
+import { appliedLines } from "./init-report.ts";
+import type { Io } from "./io.ts";
+import { confirm } from "./prompt.ts";
+
+/** A plan, with its servers as far as they were started. */
+export interface Started {
+  plan: SwitchPlan;
+  toolbox: Toolbox;
+  measured: ReadonlyMap<string, Measured>;
+}
+
+export interface WriteOptions {
+  /** Whether the person can be asked. */
+  asks: boolean;
+  /** Whether they have agreed already. */
+  apply: boolean;
+  isQuiet: boolean;
+}
+
+/** What came of each file of a host; empty where nobody agreed. Throws FILE_NOT_WRITABLE for a config. */
+export async function write(started: readonly Started[], options: WriteOptions, io: Io): Promise<Applied[]> {
+  const say = async (text: string) => {
+    if (!options.isQuiet) await io.stderr.write(text);
+  };
+  for (const one of started) await writeConfig(one, say, io);
+  const changed = started.map(({ plan }) => plan).filter(({ plans }) => plans.length > 0);
+  if (changed.length === 0) {
+    await say("No agent's settings need to change.\n");
+    return [];
+  }
+  if (!options.apply && !(options.asks && (await agrees(changed, io)))) {
+    await say("\nYour agents' settings were not changed. To change them: claudikins init --apply\n");
+    return [];
+  }
+  const applied: Applied[] = [];
+  for (const { plans, inventory } of changed) {
+    applied.push(
+      ...(await apply(plans, {
+        ...rewireOptions(inventory.configFile, io),
+        surroundings: { env: io.env, platform: process.platform, cwd: io.cwd },
+        env: io.env,
+        signal: io.interrupted,
+      })),
+    );
+  }
+  await say(appliedLines(applied));
+  const isShared = changed.some(({ plans }) => plans.some(({ found }) => found.file.scope === "project"));
+  if (isShared) {
+    await say(
+      "Commit the project's claudikins.json together with the changed files. Everyone who works on the project needs claudikins and is asked once to trust this config. In this project, agents get the servers of this config instead of those in your own.\n",
+    );
+  }
+  await say("Restart your agents to use claudikins. To undo this: claudikins restore\n");
+  return applied;
+}
+
+async function agrees(plans: readonly SwitchPlan[], io: Io): Promise<boolean> {
+  const files = plans.flatMap((plan) =>
+    plan.plans.map(({ found: { host, file } }) => `  ${host.title}: ${file.path}\n`),
+  );
+  await io.stderr.write(`\nThese files will have claudikins in place of their servers:\n${files.join("")}`);
+  return confirm(io, "Change them? claudikins restore brings the originals back.");
+}
+
+async function writeConfig(
+  { plan, toolbox, measured }: Started,
+  say: (text: string) => Promise<void>,
+  io: Io,
+): Promise<void> {
+  const { inventory, isNew, configText } = plan;
+  const { configFile, servers } = inventory;
+  const isTrusted = await isTrustedFile(configFile, io.env);
+  if (isNew) writeConfigFile(configFile, configText, { secrets: configFile.kind === "user" });
+  if (isNew && isTrusted) await keepTrust(configFile, configText, io.env);
+  if (!isTrusted) await say(`note: ${untrustedText(configFile)}\n`);
+  if (isNew) await say(`\nWrote ${configFile.file}\n`);
+  if (isNew && configFile.kind === "project" && haveSecrets(servers.map(({ entry }) => entry))) {
+    await say(
+      `warning: ${configFile.file} contains secrets: keep it out of git, or replace the secrets with \${VAR}\n`,
+    );
+  }
+  for (const [name, answer] of measured) {
+    // They are connected: this takes a moment, and the first search finds their tools.
+    if (answer.tools !== undefined && !io.interrupted.aborted)
+      await toolbox.learn(name, io.interrupted).catch(() => {});
+  }
+}

@@ -1,0 +1,81 @@
+/** `claudikins enable` and `disable`, which differ in one word. */
+import { isAnsweredFor } from "../config/trust/require.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { configAsText, openConfigFile, writeConfigFile } from "../flows/config-file.ts";
+import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../flows/switches.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../flows/trust/keep-trust.ts";
+import { parseJson } from "../hosts/edit/json.ts";
+import { toolId } from "../registry/model.ts";
+import { type Command, command, commonArgs } from "./command.ts";
+import { several } from "./flags.ts";
+import { about, list, record, text, yesOrNo } from "./shapes.ts";
+
+export function switchCommand(isOn: boolean, description: string, examples: string[]): Command {
+  const name = isOn ? "enable" : "disable";
+  return command({
+    name,
+    description,
+    args: {
+      names: {
+        type: "positional",
+        description: "Servers in the config, or tools as server.tool; * in a tool's name matches any text",
+        complete: "switch",
+        ...several,
+      },
+      user: { type: "boolean", description: "Change your own config, even inside a project" },
+      config: commonArgs.config,
+      json: commonArgs.json,
+    },
+    examples,
+    json: record({
+      config: text,
+      switched: list(
+        record({
+          server: text,
+          "tool?": text,
+          enabled: yesOrNo,
+          changed: about("Whether this command changed it", yesOrNo),
+        }),
+      ),
+    }),
+    async run(args, io, all) {
+      if (args.user && args.config !== undefined)
+        throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
+      const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
+      const { file } = configFile;
+      const wanted = [...new Set(all("names"))].map((word) => switchOf(word, configFile));
+      const isTrusted = await isTrustedFile(configFile, io.env);
+      const isUsable = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });
+      let edited = configFile.text;
+      const switched = wanted.map((one) => {
+        const before = edited;
+        const entry = entryIn(parseJson(edited, file), one.server);
+        edited = isOn ? switchedOn(one, configFile, edited, entry) : switchedOff(one, configFile, edited, entry);
+        return { ...one, enabled: isOn, changed: edited !== before };
+      });
+      const config = await configAsText(configFile, edited, io.env);
+      if (isOn) for (const one of wanted) checkOn(one, config);
+      // A registry that an untrusted file names is not read.
+      else if (isUsable) {
+        const before = await configAsText(configFile, configFile.text, io.env);
+        for (const one of wanted) checkKnown(one, before);
+      }
+      writeConfigFile(configFile, edited);
+      if (isTrusted) await keepTrust(configFile, edited, io.env);
+      if (args.json) {
+        await io.stdout.write(`${JSON.stringify({ config: file, switched })}\n`);
+        return 0;
+      }
+      if (!isUsable) await io.stderr.write(`note: ${untrustedText(configFile)}\n`);
+      for (const { server, tool, changed } of switched) {
+        const what = tool === undefined ? server : toolId(server, tool);
+        const text = isOn ? "Enabled" : "Disabled";
+        await io.stdout.write(changed ? `${text} ${what} in ${file}\n` : `${what} is already ${name}d in ${file}\n`);
+        const isOff = isOn && tool !== undefined && !config.servers.has(server);
+        if (isOff)
+          await io.stderr.write(`note: the server ${server} is disabled. To enable it: claudikins enable ${server}\n`);
+      }
+      return 0;
+    },
+  });
+}

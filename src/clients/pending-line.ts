@@ -1,0 +1,75 @@
+/** One line of a stream while it arrives in chunks. A long line is joined block by block, so that no step takes long. */
+
+const blockBytes = 1_048_576;
+const space = 32;
+
+export class PendingLine {
+  /** Each has a buffer of its own. */
+  #blocks: Uint8Array<ArrayBuffer>[] = [];
+  /** Chunks after the last block, as they arrived. */
+  #chunks: Uint8Array[] = [];
+  #chunkBytes = 0;
+  #blocksBytes = 0;
+
+  /** In bytes. */
+  get size(): number {
+    return this.#blocksBytes + this.#chunkBytes;
+  }
+
+  /** The chunk is not copied at once, so it must stay as it is. */
+  add(chunk: Uint8Array): void {
+    this.#chunks.push(chunk);
+    this.#chunkBytes += chunk.length;
+    if (this.#chunkBytes >= blockBytes) this.#join();
+  }
+
+  /** The first byte that is no white space. */
+  first(): number | undefined {
+    for (const part of [...this.#blocks, ...this.#chunks]) {
+      const byte = part.find((each) => each > space);
+      if (byte !== undefined) return byte;
+    }
+    return undefined;
+  }
+
+  /** A copy of the first bytes, as far as they arrived together. */
+  beginning(maxBytes: number): Uint8Array {
+    const [first] = [...this.#blocks, ...this.#chunks];
+    return first?.slice(0, maxBytes) ?? new Uint8Array();
+  }
+
+  /** The whole line. */
+  bytes(): Uint8Array {
+    const parts = [...this.#blocks, ...this.#chunks];
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  }
+
+  /** The line in parts that nobody else uses. They may be moved to another thread. */
+  take(): Uint8Array<ArrayBuffer>[] {
+    this.#join();
+    const blocks = this.#blocks;
+    this.clear();
+    return blocks;
+  }
+
+  clear(): void {
+    this.#blocks = [];
+    this.#chunks = [];
+    this.#chunkBytes = 0;
+    this.#blocksBytes = 0;
+  }
+
+  #join(): void {
+    if (this.#chunkBytes === 0) return;
+    const block = new Uint8Array(this.#chunkBytes);
+    let at = 0;
+    for (const chunk of this.#chunks) {
+      block.set(chunk, at);
+      at += chunk.length;
+    }
+    this.#blocks.push(block);
+    this.#blocksBytes += block.length;
+    this.#chunks = [];
+    this.#chunkBytes = 0;
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Holds calls back until the server was answered what it asks right after its start, or after the host's roots have changed.
+ * A call that left earlier would be done with other roots than the host's: in folders that the user did not open to it.
+ */
+import {
+  type JSONRPCMessage,
+  ErrorCode as McpCode,
+  McpError,
+  type RequestId,
+} from "@modelcontextprotocol/sdk/types.js";
+import type { Watcher } from "./watched-transport.ts";
+
+export interface SettlingOptions {
+  /** Rejects with McpError, after `timeoutMs` at the latest. */
+  ping: (timeoutMs: number) => Promise<unknown>;
+  /** Whether a call is under way: what the server asks then is for that call. */
+  isCalled: () => boolean;
+  warn: (message: string) => void;
+}
+
+/** Calls wait no longer than this, whatever the server asks and whoever does not answer. */
+const longestMs = 10_000;
+
+/** A server that answers no pings breaks the protocol. */
+const pingMs = 3_000;
+
+/**
+ * No message says that a server has taken in an answer: server-filesystem first looks at each root on the disk. It gets this
+ * long, and at least this many answered pings, which take longer on a busy machine.
+ */
+const digestMs = 200;
+const digestPings = 5;
+const pauseMs = 20;
+
+export class Settling implements Watcher {
+  readonly #options: SettlingOptions;
+  /** Requests of the server that are not answered. */
+  readonly #open = new Set<RequestId>();
+  #hasAsked = false;
+  #isStarting = true;
+  #isClosed = false;
+  #current: Promise<void> | undefined;
+  /** Told when there may be nothing to wait for any more. */
+  #wake = () => {};
+
+  constructor(options: SettlingOptions) {
+    this.#options = options;
+  }
+
+  /** What calls have to wait for; undefined when there is nothing. Never rejects. */
+  get current(): Promise<void> | undefined {
+    return this.#current;
+  }
+
+  /**
+   * Call this after the server got `initialized` or `roots/list_changed`. A server answers a ping after it has sent its own
+   * requests. When it has answered `pings` of them and asked for nothing, calls go ahead. Never rejects.
+   */
+  begin(pings: number): Promise<void> {
+    const current = Promise.resolve(this.#current)
+      .then(() => this.#settle(pings))
+      .finally(() => {
+        this.#isStarting = false;
+        if (this.#current === current) this.#current = undefined;
+      });
+    this.#current = current;
+    return current;
+  }
+
+  received(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    const { method, params } = message;
+    if (method === "notifications/cancelled") this.#end(params?.["requestId"] as RequestId);
+    if (!("id" in message) || method === "ping") return;
+    const isOfStart = this.#isStarting || (method === "roots/list" && (this.#current || !this.#options.isCalled()));
+    if (!isOfStart) return;
+    this.#open.add(message.id);
+    this.#hasAsked = true;
+    // Some servers ask a little later: server-everything after 350 ms.
+    if (!this.#isStarting && !this.#current) void this.begin(0);
+  }
+
+  sent(): void {}
+
+  /** An answer counts when it is on its way: what we send next comes after it. */
+  written(message: JSONRPCMessage): void {
+    if (!("method" in message) && message.id !== undefined) this.#end(message.id);
+  }
+
+  closed(): void {
+    this.#isClosed = true;
+    this.#wake();
+  }
+
+  #end(id: RequestId): void {
+    if (this.#open.delete(id) && this.#open.size === 0) this.#wake();
+  }
+
+  async #settle(pings: number): Promise<void> {
+    const deadline = performance.now() + longestMs;
+    for (let left = pings; left > 0 && !this.#hasAsked; left--) if (!(await this.#ping(deadline))) return;
+    while (this.#hasAsked && !this.#isClosed) {
+      this.#hasAsked = false;
+      await this.#allAnswered(deadline);
+      if (this.#open.size > 0 && !this.#isClosed) {
+        this.#open.clear();
+        this.#options.warn(
+          `its request was not answered within ${longestMs / 1_000} s; calls continue without an answer`,
+        );
+        return;
+      }
+      await this.#digest(deadline);
+      if (performance.now() >= deadline) return;
+    }
+  }
+
+  async #allAnswered(deadline: number): Promise<void> {
+    if (this.#open.size === 0 || this.#isClosed) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    const timer = setTimeout(resolve, deadline - performance.now());
+    await promise;
+    clearTimeout(timer);
+  }
+
+  /** Ends early where the server asks something else. */
+  async #digest(deadline: number): Promise<void> {
+    const until = performance.now() + digestMs;
+    for (let pings = 0; pings < digestPings || performance.now() < until; pings++) {
+      await Bun.sleep(pauseMs);
+      if (this.#hasAsked || !(await this.#ping(deadline))) return;
+    }
+  }
+
+  /** False where there is no answer: an error is one. */
+  async #ping(deadline: number): Promise<boolean> {
+    const restMs = Math.min(deadline - performance.now(), pingMs);
+    if (this.#isClosed || restMs <= 0) return false;
+    try {
+      await this.#options.ping(restMs);
+      return true;
+    } catch (error) {
+      return error instanceof McpError && error.code !== McpCode.RequestTimeout && !this.#isClosed;
+    }
+  }
+}

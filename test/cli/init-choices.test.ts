@@ -1,0 +1,195 @@
+/** Different servers of one name: none of them is lost, whatever is decided. What a dry run says, and values that a host supplied. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliOptions, cli } from "./in-memory.ts";
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: folder.path, ...options });
+const init = async (...argv: string[]) => {
+  const { exitCode, stdout, stderr } = await run(["init", "--no-start", "--apply", "--json", ...argv]);
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  return JSON.parse(stdout);
+};
+const json = (name: string) => JSON.parse(readFileSync(join(folder.path, name), "utf8"));
+const config = () => json(".config/claudikins/claudikins.json").mcpServers;
+
+const memories = { claude: { command: "memory", args: ["claude"] }, cursor: { command: "memory", args: ["cursor"] } };
+function twoMemories(): void {
+  folder.write(".claude.json", { mcpServers: { memory: memories.claude } });
+  folder.write(".cursor/mcp.json", { mcpServers: { memory: memories.cursor, other: { command: "other" } } });
+}
+
+describe("of two hosts that define a server differently", () => {
+  beforeEach(twoMemories);
+
+  test("the preferred one keeps the name, and the other is kept under a name of its own", async () => {
+    const { servers, skipped } = await init("--prefer", "cursor");
+    expect(config()).toEqual({
+      other: { command: "other" },
+      memory: memories.cursor,
+      "memory-claude-code": memories.claude,
+    });
+    expect(servers.map(({ server }: { server: string }) => server)).toEqual(["other", "memory", "memory-claude-code"]);
+    expect(skipped).toEqual([]);
+  });
+
+  test("one is chosen by name, and the other stays where it is and is listed", async () => {
+    const { skipped } = await init("--prefer", "memory=claude-code");
+    expect(config()).toEqual({ memory: memories.claude, other: { command: "other" } });
+    expect(skipped).toEqual([
+      {
+        name: "memory",
+        host: "cursor",
+        file: join(folder.path, ".cursor/mcp.json"),
+        why: "the server of this name from claude-code was chosen",
+      },
+    ]);
+    expect(json(".cursor/mcp.json").mcpServers.memory).toEqual(memories.cursor);
+    expect(Object.keys(json(".cursor/mcp.json").mcpServers)).toEqual(["memory", "claudikins"]);
+    expect(Object.keys(json(".claude.json").mcpServers)).toEqual(["claudikins"]);
+  });
+
+  test("the config that is there loses nothing either, and a second run finds all of it", async () => {
+    const mine = { command: "memory", args: ["mine"] };
+    folder.write(".config/claudikins/claudikins.json", {
+      mcpServers: { memory: mine, "memory-cursor": { command: "x" } },
+    });
+    await init("--prefer", "cursor");
+    const all = {
+      memory: memories.cursor,
+      "memory-cursor": { command: "x" },
+      other: { command: "other" },
+      "memory-claudikins": mine,
+      "memory-claude-code": memories.claude,
+    };
+    expect(config()).toEqual(all);
+    await run(["restore"]);
+    const { config: written } = await init("--keep-both");
+    expect([config(), written.written]).toEqual([all, false]);
+  });
+
+  test.each([
+    ["memory=codex", 'codex has no server called "memory"', "Choose one of: claude-code, cursor."],
+    ["memroy=cursor", 'No agent has a server called "memroy"', "Did you mean memory?"],
+    ["memory=curser", 'Unknown agent "curser"', "Did you mean cursor?"],
+  ])("--prefer %s is refused, and nothing is changed", async (wish, message, hint) => {
+    const { exitCode, stderr } = await run(["init", "--no-start", "--apply", "--prefer", wish]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(hint);
+    expect(existsSync(join(folder.path, ".config"))).toBe(false);
+  });
+});
+
+test("the server of one project does not become everybody's without a word", async () => {
+  folder.write(".claude.json", {
+    projects: { "/code/shop": { mcpServers: { db: { command: "db" } } } },
+    mcpServers: { all: { command: "all" } },
+  });
+  const { stderr } = await run(["init", "--no-start", "--apply"]);
+  expect(stderr).toContain("note: db: it was available only in /code/shop and is now available in every folder\n");
+  expect(stderr).not.toContain("note: all:");
+  expect(config().db).toEqual({ command: "db", cwd: "/code/shop" });
+});
+
+describe("a dry run", () => {
+  test("says what is there, also where nothing is to be done", async () => {
+    twoMemories();
+    await init("--keep-both");
+    const { exitCode, stdout, stderr } = await run(["init", "--no-start", "--dry-run"]);
+    expect([exitCode, stdout, stderr]).toEqual([
+      0,
+      `Claude Code (${join(folder.path, ".claude.json")}): claudikins, and no other servers\nCursor (${join(folder.path, ".cursor/mcp.json")}): claudikins, and no other servers\n`,
+      "\nNothing would change.\n",
+    ]);
+    const seen = JSON.parse((await run(["init", "--no-start", "--dry-run", "--json"])).stdout).seen;
+    expect(seen[0]).toEqual({
+      host: "claude-code",
+      file: join(folder.path, ".claude.json"),
+      servers: 0,
+      claudikins: true,
+    });
+  });
+
+  test("says so where there is no agent at all", async () => {
+    const { exitCode, stdout, stderr } = await run(["init", "--dry-run"]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining("No agent with MCP settings was found.")]);
+    expect(stderr).toContain("Nothing would change. Add a server by its name");
+  });
+
+  test("shows the plan, and then what has to be decided, and asks nothing", async () => {
+    twoMemories();
+    const { exitCode, stdout, stderr } = await run(["init", "--no-start", "--dry-run"], {
+      terminal: true,
+      answers: [],
+      env: { NO_COLOR: "1" },
+    });
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('+    "other": {');
+    expect(stdout.indexOf("  memory\n    claude-code: memory claude\n    cursor: memory cursor\n")).toBeGreaterThan(
+      stdout.indexOf("+++ "),
+    );
+    // Servers without a decision stay in their file.
+    expect(stdout).not.toMatch(/^-.*"memory"/m);
+    expect(stderr).toContain("--prefer memory=cursor");
+    const document = JSON.parse((await run(["init", "--no-start", "--dry-run", "--json"])).stdout);
+    expect(document.conflicts).toMatchObject([
+      { name: "memory", choices: [{ about: "claude-code: memory claude" }, {}] },
+    ]);
+    expect(document.servers.map(({ server }: { server: string }) => server)).toEqual(["other"]);
+  });
+});
+
+describe("a value that VS Code asked for", () => {
+  beforeEach(() => {
+    folder.write(".config/Code/User/mcp.json", {
+      inputs: [{ id: "maps-key", type: "promptString", description: "Key of the maps", password: true }],
+      servers: {
+        maps: { command: "maps", args: ["--key=${input:maps-key}"], env: { MAPS_API_KEY: "${input:maps-key}" } },
+      },
+    });
+  });
+
+  test("is asked for at a terminal, once, and written into the user's config", async () => {
+    const { stderr, exitCode } = await run(["init", "--no-start", "--apply"], {
+      terminal: true,
+      answers: ["s3cr3t-0815"],
+    });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('maps needs MAPS_KEY: the agent asked you for "Key of the maps"\n');
+    expect(config().maps).toEqual({
+      command: "maps",
+      args: ["--key=s3cr3t-0815"],
+      env: { MAPS_API_KEY: "s3cr3t-0815" },
+    });
+    expect(stderr).not.toContain("s3cr3t-0815");
+  });
+
+  test("is a variable elsewhere, with the reason why an agent does not see it and with what helps", async () => {
+    const { stderr } = await run(["init", "--no-start", "--apply"]);
+    expect(stderr).toContain("note: maps: MAPS_KEY is not set: the agent asked you for");
+    expect(stderr).toContain("does not see your shell's variables");
+    expect(stderr).toContain("now with --env MAPS_KEY=value or later with claudikins config edit");
+    expect(config().maps.args).toEqual(["--key=${MAPS_KEY}"]);
+  });
+
+  test("can be given on the command line", async () => {
+    const { exitCode, stderr } = await run(["init", "--no-start", "--apply", "--env", "MAP_KEY=s3cr3t"]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("no imported server refers to ${MAP_KEY}")]);
+    expect(stderr).not.toContain("s3cr3t");
+    const { servers } = await init("--env", "MAPS_KEY=abc", "--env", "MAPS_API_KEY=abc");
+    expect(servers).toMatchObject([{ server: "maps", needs: [] }]);
+    expect(servers[0].notes).toBeUndefined();
+    expect(config().maps).toEqual({ command: "maps", args: ["--key=abc"], env: { MAPS_API_KEY: "abc" } });
+    // A second run knows it again.
+    await run(["restore"]);
+    expect((await init()).config.written).toBe(false);
+  });
+});

@@ -1,0 +1,24 @@
+/** `claudikins serve` as a person starts it who wants to see what it does. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { claudikinsCommand } from "../support/command.ts";
+import { runProgram, testEnvironment } from "../support/process.ts";
+import { temporaryFolder } from "../support/temporary.ts";
+import { atTerminal } from "../support/terminal.ts";
+
+setDefaultTimeout(30_000);
+
+test.skipIf(process.platform === "win32")("at a terminal it says what it waits for, and Ctrl-C ends it", async () => {
+  using folder = temporaryFolder();
+  await using person = atTerminal([...claudikinsCommand, "serve"], { cwd: folder.path, env: { HOME: folder.path } });
+  await person.see("Waiting for an agent that speaks MCP");
+  await person.see("claudikins init");
+  person.type("\u0003");
+  expect(await person.exited).toBe(0);
+});
+
+test("an agent is told nothing of that", async () => {
+  using folder = temporaryFolder();
+  const env = testEnvironment({ HOME: folder.path });
+  const ended = await runProgram([...claudikinsCommand, "serve"], { cwd: folder.path, env, stdin: "" });
+  expect(ended).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+});

@@ -1,0 +1,153 @@
+/** `enable`, `disable` and `config`: the config file, changed and found by commands. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type CliOptions, cli } from "./in-memory.ts";
+
+let folder: TemporaryFolder;
+let file: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  file = join(folder.path, "claudikins.json");
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const run = (argv: string[], options: CliOptions = {}) => cli(argv, { cwd: folder.path, ...options });
+const ok = async (...argv: string[]) => {
+  const result = await run(argv);
+  expect([result.exitCode, result.stderr]).toEqual([0, ""]);
+  return result.stdout;
+};
+const text = () => readFileSync(file, "utf8");
+const entry = () => (Bun.JSONC.parse(text()) as { mcpServers: Record<string, object> }).mcpServers["odd.one"];
+
+describe("enable and disable", () => {
+  const { command, args } = fixture("odd");
+  const before = `{
+  "mcpServers": {
+    // mine
+    "odd.one": { "command": ${JSON.stringify(command)}, "args": ${JSON.stringify(args)} },
+  },
+}
+`;
+  beforeEach(() => folder.write("claudikins.json", before));
+
+  test("a server that is disabled is not there, and is there again afterwards, with the file as it was", async () => {
+    expect(await ok("disable", "odd.one")).toBe(`Disabled odd.one in ${file}\n`);
+    expect(entry()).toMatchObject({ disabled: true });
+    expect(JSON.parse(await ok("list", "--json")).servers).toEqual([]);
+    expect(await ok("disable", "odd.one")).toBe(`odd.one is already disabled in ${file}\n`);
+    await ok("enable", "odd.one");
+    expect(text()).toBe(before);
+  });
+
+  test("a tool that is disabled cannot be called, and its server's other tools can", async () => {
+    await ok("disable", "odd.one.structured");
+    expect(entry()).toMatchObject({ deny: ["structured"] });
+    expect(await run(["call", "odd.one.structured"])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('is denied in the config by mcpServers["odd.one"].deny[0]'),
+    });
+    // Now its tools are known.
+    await run(["gen"]);
+    await ok("disable", "odd.one.structured");
+    expect(await run(["disable", "odd.one.get-thng"])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("Did you mean odd.one.get-thing or "),
+    });
+    await ok("disable", "odd.one.get*");
+    expect(entry()).toMatchObject({ deny: ["structured", "get*"] });
+    expect(JSON.parse(await ok("enable", "odd.one.structured", "odd.one.get*", "--json"))).toEqual({
+      config: file,
+      switched: [
+        { server: "odd.one", tool: "structured", enabled: true, changed: true },
+        { server: "odd.one", tool: "get*", enabled: true, changed: true },
+      ],
+    });
+    expect(text()).toBe(before);
+    await ok("call", "odd.one.structured");
+  });
+
+  test("a tool is enabled in a list of those that are allowed; what another line denies is said, and nothing is changed", async () => {
+    const allowing = before.replace(" },\n", ', "allow": ["echo"] },\n  },\n  "policy": { "deny": ["*.get-*"]');
+    folder.write("claudikins.json", allowing);
+    await ok("enable", "odd.one.structured");
+    expect(entry()).toMatchObject({ allow: ["echo", "structured"] });
+    const now = text();
+    const refused = await run(["enable", "odd.one.get-thing"]);
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(
+        'odd.one.get-thing stays switched off: it is denied in the config by policy.deny[0], "*.get-*"',
+      ),
+    ]);
+    expect(text()).toBe(now);
+  });
+
+  test("a config that was trusted stays trusted", async () => {
+    const env = { CI: "", HOME: folder.path };
+    await run(["trust", "--yes"], { env });
+    await run(["disable", "odd.one.structured"], { env });
+    const { exitCode, stdout } = await run(["list", "--json"], { env });
+    expect([exitCode, JSON.parse(stdout).servers.length]).toEqual([0, 1]);
+  });
+});
+
+describe("config path", () => {
+  test("is what counts here: the flag, CLAUDIKINS_CONFIG, the project's, the user's", async () => {
+    const user = join(folder.path, ".config", "claudikins", "claudikins.json");
+    const path = async (argv: string[] = [], env = {}) =>
+      JSON.parse((await run(["config", "path", "--json", ...argv], { env })).stdout);
+    expect(await path()).toEqual({ path: user, kind: "user", exists: false });
+    // Also one that is broken.
+    folder.write("claudikins.json", "{");
+    expect(await path()).toEqual({ path: file, kind: "project", exists: true });
+    expect(await path(["--user"])).toMatchObject({ path: user });
+    const other = folder.write("other.json", "{}");
+    expect(await path([], { CLAUDIKINS_CONFIG: other })).toMatchObject({ path: other });
+    expect(await path(["--config", file], { CLAUDIKINS_CONFIG: other })).toMatchObject({ path: file });
+    expect((await run(["config", "path"])).stdout).toBe(`${file}\n`);
+  });
+});
+
+describe("config edit", () => {
+  /** An editor that puts a text into the file. */
+  const editor = (name: string, content: string) => {
+    const path = folder.write(name, `#!/bin/sh\n[ "$1" = --wait ] || exit 9\ncat > "$2" <<'END'\n${content}\nEND\n`);
+    chmodSync(path, 0o755);
+    return `${path} --wait`;
+  };
+
+  test("makes the user's config where there is none, and takes it away where nothing was written", async () => {
+    const user = join(folder.path, ".config", "claudikins", "claudikins.json");
+    expect(await run(["config", "edit"], { env: { EDITOR: "true" } })).toMatchObject({
+      exitCode: 0,
+      stderr: "Nothing was changed\n",
+    });
+    expect(existsSync(user)).toBe(false);
+    const EDITOR = editor("edit.sh", '{ "mcpServers": { "a": { "command": "a" } } }');
+    expect(await run(["config", "edit"], { env: { EDITOR } })).toEqual({
+      exitCode: 0,
+      stdout: `Saved ${user}\n`,
+      stderr: "",
+    });
+    expect(statSync(user).mode & 0o777).toBe(0o600);
+  });
+
+  test("says what is wrong with what was written, and opens it again", async () => {
+    folder.write("claudikins.json", "{}");
+    const EDITOR = editor("edit.sh", '{ "mcpServers": { "a": { "comand": "a" } } }');
+    const once = await run(["config", "edit"], { env: { EDITOR } });
+    expect([once.exitCode, once.stderr]).toEqual([2, expect.stringContaining('did you mean "command"?')]);
+    const twice = await run(["config", "edit"], { env: { EDITOR }, terminal: true, answers: ["y", "n"] });
+    // The same text again is no change any more, and is still wrong.
+    expect(twice.stderr).toContain("Nothing was changed");
+    const refused = await run(["config", "edit"], { env: { EDITOR: "/no/such/editor" } });
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("The editor /no/such/editor cannot be started"),
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+/** Links of the documentation lead somewhere, and each page begins with what its reader will be able to do. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { root } from "../support/claudikins.ts";
+import { allPages, anchorsOf, docsPages, linksOf, type Page, pageAt } from "./pages.ts";
+
+/** Describes a broken link. Returns undefined for a link that resolves or leaves the repository. */
+function problemOf(page: Page, target: string): string | undefined {
+  if (/^[a-z]+:/.test(target)) return undefined;
+  const [file = "", anchor] = target.split("#");
+  const path = file === "" ? page.path : normalize(join(dirname(page.path), file));
+  if (path.startsWith("..")) return "leads out of the repository";
+  const inRoot = join(root, path);
+  if (!existsSync(inRoot)) return `${path} does not exist`;
+  if (anchor === undefined) return undefined;
+  if (!statSync(inRoot).isFile()) return `${path} is a folder`;
+  return anchorsOf(pageAt(path)).has(anchor) ? undefined : `${path} has no heading #${anchor}`;
+}
+
+describe.each(allPages)("$path", (page) => {
+  test("its links resolve, with their anchors", () => {
+    const problems = linksOf(page).flatMap((target) => {
+      const problem = problemOf(page, target);
+      return problem === undefined ? [] : [`${target}: ${problem}`];
+    });
+    expect(problems).toEqual([]);
+  });
+});
+
+describe.each(docsPages)("$path", ({ text }) => {
+  test("it opens with a title and a sentence", () => {
+    const [title, blank, first = ""] = text.split("\n");
+    expect(title).toMatch(/^# \S/);
+    expect(blank).toBe("");
+    expect(first).toMatch(/^\p{Lu}\p{L}*,? \p{L}/u);
+    const paragraph = text.split("\n\n")[1]?.replaceAll("\n", " ");
+    expect(paragraph).toMatch(/^[^.]+(?:\.[^ .]+[^.]*)*\.(?: |$)/);
+  });
+});
+
+test("a link to nowhere is found", () => {
+  const page = { path: "docs/some.md", text: "# Some\n\n[a](nowhere.md) [b](policy.md#nothing) [c](#some)\n" };
+  expect(linksOf(page).map((target) => problemOf(page, target))).toEqual([
+    "docs/nowhere.md does not exist",
+    "docs/policy.md has no heading #nothing",
+    "docs/some.md does not exist",
+  ]);
+});

@@ -1,0 +1,94 @@
+/** Texts that people and models read are plain English: none has a turn of phrase from the list in patterns.ts. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Literal, Node, TemplateLiteral } from "acorn";
+import { full } from "acorn-walk";
+import { transform } from "sucrase";
+import { parseProgram } from "../../src/sandbox/code/parse-program.ts";
+import { cli } from "../cli/in-memory.ts";
+import { root } from "../support/claudikins.ts";
+import { entries } from "../support/command-json.ts";
+import { patterns } from "./patterns.ts";
+
+// Every file of the source is parsed.
+setDefaultTimeout(60_000);
+
+/** `where: pattern: text` for each text that has one of the patterns. */
+function found(where: string, texts: readonly string[]): string[] {
+  const plain = texts.map((text) => text.replace(/\s+/g, " ").trim());
+  return plain.flatMap((text) =>
+    patterns.filter(({ pattern }) => pattern.test(text)).map(({ pattern }) => `${where}: ${pattern}: ${text}`),
+  );
+}
+
+describe("each pattern", () => {
+  test.each(patterns)("$pattern matches its example, and not what to write instead", ({ pattern, bad, write }) => {
+    expect(bad).toMatch(pattern);
+    expect(found("", [write])).toEqual([]);
+  });
+});
+
+/** Paragraphs, list items and table cells, without code blocks, comments and addresses. */
+function paragraphs(markdown: string): string[] {
+  const prose = markdown
+    .replace(/^( *)```[\s\S]*?^\1```$/gm, "")
+    .replace(/<!--[\s\S]*?-->/g, "")
+    .replace(/\]\([^)]*\)/g, "]")
+    .replace(/^\[[^\]]+\]: .*$/gm, "");
+  return prose.split(/\n\s*\n|\n(?= *(?:[-*|#]|\d+\.) ?)|\|/);
+}
+
+const pages = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "src/README.md"]
+  .concat(readdirSync(join(root, "docs")).map((name) => `docs/${name}`))
+  .filter((path) => path.endsWith(".md") && existsSync(join(root, path)));
+
+describe("Markdown", () => {
+  test.each(pages)("%s", (path) => {
+    expect(found(path, paragraphs(readFileSync(join(root, path), "utf8")))).toEqual([]);
+  });
+});
+
+describe("help", () => {
+  const calls = [["--help"], ...entries.map(({ path }) => [...path.split(" "), "--help"])];
+
+  test.each(calls.map((argv) => [argv.join(" "), argv] as const))("claudikins %s", async (line, argv) => {
+    const { stdout } = await cli(argv);
+    // A description in a table goes on in lines that are indented further.
+    expect(found(line, stdout.split(/\n(?! {8})/))).toEqual([]);
+  });
+});
+
+/** Words for search, data of the demo shop, and recipes of servers: these are not sentences of ours. */
+const others = /^(?:demo|registry\/search)\//;
+
+/** Everything in quotes and backticks, with `…` for what is filled in. */
+function texts(source: string): string[] {
+  const { code } = transform(source, { transforms: ["typescript"], disableESTransforms: true });
+  const all: string[] = [];
+  full(parseProgram(code), (node: Node) => {
+    if (node.type === "Literal") all.push(String((node as Literal).value));
+    if (node.type === "TemplateLiteral")
+      all.push((node as TemplateLiteral).quasis.map(({ value }) => value.cooked ?? value.raw).join("…"));
+  });
+  return all.filter((text) => /[a-z]+ [a-z]+/i.test(text));
+}
+
+describe("texts in the source", () => {
+  const folder = join(root, "src");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".d.ts") && !others.test(path));
+
+  test("the errors, hints, descriptions and prompts of every file", () => {
+    const all = files.flatMap((path) =>
+      found(path, texts(readFileSync(join(folder, path), "utf8")).flatMap(paragraphs)),
+    );
+    expect(all).toEqual([]);
+  });
+
+  test("are found where they stand", () => {
+    const source = "const a: string = 'one text'; throw new Error(`two ${a} more texts`, { hint: \"three of them\" });";
+    expect(texts(source).sort()).toEqual(["one text", "three of them", "two … more texts"]);
+  });
+});

@@ -1,0 +1,106 @@
+/** Changes of the config reach a `serve` that runs: over stdio and HTTP, in code mode and in direct mode. */
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { claudikinsCommand } from "../support/command.ts";
+import { openHost, type TestHost } from "../support/host.ts";
+import { httpServe } from "../support/http-serve.ts";
+import { processesLeft, runProgram, testEnvironment } from "../support/process.ts";
+import { fixture } from "../support/servers.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+
+setDefaultTimeout(60_000);
+
+let folder: TemporaryFolder;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(async () => {
+  expect(await processesLeft(folder.path)).toEqual([]);
+  folder[Symbol.dispose]();
+});
+
+const kept = () => fixture("seen", folder.path);
+const added = () => fixture("by-hand", "fine", folder.path);
+const write = (mcpServers: object, more: object = {}) => folder.write("claudikins.json", { mcpServers, ...more });
+const claudikins = (...args: string[]) =>
+  runProgram([...claudikinsCommand, ...args], {
+    cwd: folder.path,
+    env: testEnvironment({ XDG_DATA_HOME: join(folder.path, "data") }),
+  });
+
+async function execute(host: TestHost, code: string): Promise<string> {
+  const { content } = await host.call("execute_code", { code });
+  return (content as { text: string }[]).map(({ text }) => text).join("\n");
+}
+
+const pidOf = async (host: TestHost) =>
+  /"pid":(\d+)/.exec(await execute(host, "return JSON.stringify(await kept.seen())"))?.[1];
+
+describe.each(["stdio", "HTTP"])("over %s, without a restart", (way) => {
+  test("a server that is added, changed or removed is so with the next call, and the others go on as they are", async () => {
+    write({ kept: kept() });
+    await using serve = way === "HTTP" ? await httpServe(folder) : undefined;
+    await using host = await openHost(folder, serve ? { url: serve.url } : {});
+    const pid = await pidOf(host);
+    expect(pid).toBeDefined();
+    expect(await execute(host, "return await more.hello({})")).toContain("more");
+
+    expect(await claudikins("add", "more", "--no-check", "--", added().command, ...added().args)).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await execute(host, "return await more.hello({})")).toStartWith("hello");
+    expect(JSON.stringify(await host.call("search_tools", { query: "hello", server: "more" }))).toContain("more.hello");
+
+    write({ kept: kept(), more: { ...added(), deny: ["hello"] } });
+    expect(await execute(host, "return await more.hello({})")).toContain("denied");
+
+    expect(await claudikins("remove", "more")).toMatchObject({ exitCode: 0 });
+    expect(await execute(host, "return await callTool('more', 'hello', {})")).toContain('No server is called "more"');
+    expect(await pidOf(host)).toBe(pid!);
+  });
+});
+
+test("a config that is broken meanwhile changes nothing, is told of once, and counts when it is whole again", async () => {
+  write({ kept: kept() });
+  await using host = await openHost(folder);
+  expect(await pidOf(host)).toBeDefined();
+  folder.write("claudikins.json", "{ not json");
+  const first = await execute(host, "return 1");
+  expect(first).toContain("Note: The changed config is not used");
+  expect(await execute(host, "return 1")).not.toContain("Note:");
+  expect(await pidOf(host)).toBeDefined();
+  write({ more: added() });
+  expect(await execute(host, "return await more.hello({})")).toStartWith("hello");
+});
+
+test("what runs when its server is removed is done as it began", async () => {
+  write({ slow: fixture("protocol", "stdio", folder.path) });
+  await using host = await openHost(folder);
+  expect(await execute(host, "return await slow.wait({ ms: 1 })")).toStartWith("waited");
+  const running = execute(host, "return await slow.wait({ ms: 1500 })");
+  await Bun.sleep(300);
+  write({ more: added() });
+  expect(await execute(host, "return await more.hello({})")).toStartWith("hello");
+  expect(await running).toStartWith("waited");
+});
+
+test("a host in direct mode is told that the lists have changed, and has the new ones", async () => {
+  write({ kept: kept() }, { mode: "direct" });
+  await using host = await openHost(folder);
+  const names = async () => ((await host.request("tools/list"))["tools"] as { name: string }[]).map(({ name }) => name);
+  expect(await names()).not.toContain("hello");
+  write({ kept: kept(), more: added() }, { mode: "direct" });
+  await host.hears("notifications/tools/list_changed");
+  expect(await names()).toContain("hello");
+  expect(await host.call("hello")).toMatchObject({ content: [{ text: "hello" }] });
+});
+
+test("a new session over HTTP has instructions that name the new server", async () => {
+  write({ kept: kept() });
+  await using serve = await httpServe(folder);
+  await using before = await openHost(folder, { url: serve.url });
+  expect(before.client.getInstructions()).not.toContain("more");
+  write({ kept: kept(), more: added() });
+  await using after = await openHost(folder, { url: serve.url });
+  expect(after.client.getInstructions()).toContain("- more");
+});
