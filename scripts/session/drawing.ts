@@ -41,7 +41,9 @@ function draw(run: Run, line: number): string {
 
 function drawText({ text, column, width, colour, isBold, isDim }: Run, line: number): string {
   const names = classes(colour, isBold && "b", isDim && "d");
-  return `<text${names} x="${x(column)}" y="${rounded(line * letter.height + letter.baseline)}" textLength="${x(width)}">${escaped(text)}</text>`;
+  // A single letter has no spacing to adjust, so in a font with wider letters the letter itself is made narrower.
+  const adjust = [...text].length === 1 ? ' lengthAdjust="spacingAndGlyphs"' : "";
+  return `<text${names} x="${x(column)}" y="${rounded(line * letter.height + letter.baseline)}" textLength="${x(width)}"${adjust}>${escaped(text)}</text>`;
 }
 
 /** Those that touch are one bar: between two there would be a seam. */

@@ -56,10 +56,13 @@ describe.skipIf(chromiumPath === undefined)(`in Chromium${browserNote}`, () => {
     expect(await opened.page.evaluate(lines)).toEqual(await moving.page.evaluate(lines));
   });
 
-  test.each([undefined, "serif", "monospace"])("every text is where its column is, in the font %p", async (font) => {
-    await using opened = await open(still);
-    expect(await opened.page.evaluate(misplaced, font)).toEqual([]);
-  });
+  test.each([undefined, "serif", "DejaVu Serif", "monospace"])(
+    "every text is where its column is, in the font %p",
+    async (font) => {
+      await using opened = await open(still);
+      expect(await opened.page.evaluate(misplaced, font)).toEqual([]);
+    },
+  );
 
   test("light and dark are as the system says, and all texts can be read", async () => {
     const pictures: Buffer[] = [];

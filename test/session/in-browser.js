@@ -30,7 +30,7 @@ export function lines() {
   return [...seen].sort(([a], [b]) => a - b).map(([, line]) => line);
 }
 
-/** Texts that do not begin or end where they should, that overlap the next one, or that stand out of the screen; in whatever font. */
+/** Texts that begin or end more than a quarter of a column away from their place, overlap the next text, or leave the screen. */
 export function misplaced(font) {
   if (font !== undefined) {
     for (const text of document.querySelectorAll("text")) text.style.fontFamily = font;
@@ -43,8 +43,7 @@ export function misplaced(font) {
   return texts
     .filter(({ text, left, right, x, width }) => {
       const [from, to] = [left - start, right - start];
-      // One letter cannot be stretched: it may be narrower than its column.
-      const isWrong = text.textContent.length === 1 ? to - x - width > 1 : Math.abs(to - x - width) > 1;
+      const isWrong = Math.abs(to - x - width) > 2;
       const next = text.nextElementSibling;
       const isBeside = next?.tagName === "text" && next.getAttribute("y") === text.getAttribute("y");
       const isOverlapping = isBeside && next.getBoundingClientRect().left < right - 0.5;

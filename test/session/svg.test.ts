@@ -30,6 +30,7 @@ interface Drawn {
   y?: string;
   width?: string;
   textLength?: string;
+  lengthAdjust?: string;
 }
 
 /** Without what is of the window. */
@@ -44,10 +45,11 @@ describe("a row", () => {
   test("has a text for each run of letters that look alike, at its column and as wide as its columns", async () => {
     const svg = await svgOfTexts([`a b   ${red}c${bold}d${plain} ${dim}e f${plain}`]);
     const y = String(letter.baseline);
+    const lengthAdjust = "spacingAndGlyphs";
     expect(drawn(svg)).toEqual([
       { name: "text", x: at(0), y, textLength: at(3), text: "a b" },
-      { name: "text", class: "c1", x: at(6), y, textLength: at(1), text: "c" },
-      { name: "text", class: "c1 b", x: at(7), y, textLength: at(1), text: "d" },
+      { name: "text", class: "c1", x: at(6), y, textLength: at(1), lengthAdjust, text: "c" },
+      { name: "text", class: "c1 b", x: at(7), y, textLength: at(1), lengthAdjust, text: "d" },
       { name: "text", class: "d", x: at(9), y, textLength: at(3), text: "e f" },
     ]);
   });
