@@ -87,6 +87,8 @@ export class OffThread<Input, Output> {
     worker.postMessage(job.input, job.transfer ?? []);
     void promise.then((answer) => {
       clearTimeout(timer);
+      // The listener holds the answer, and the worker holds the listener.
+      worker.onmessage = null;
       this.#busy -= 1;
       if (answer instanceof TookTooLong) worker.terminate();
       else this.#rest(worker);

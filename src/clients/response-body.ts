@@ -1,5 +1,5 @@
 /** Response bodies as they are read: limits on their decoded size, and a notice of their end. */
-import { collectSoon } from "./collect-soon.ts";
+import { collectSoon } from "../collect-soon.ts";
 import { megabytes } from "./size-limits.ts";
 
 /** Bytes of a body that leaves much garbage behind: a server could send one after the other. */

@@ -1,8 +1,8 @@
 /** MCP over a child's stdin and stdout: newline-delimited JSON of nearly any length, harmed by nothing that is not JSON. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { collectSoon } from "../collect-soon.ts";
 import { messageOf } from "../errors.ts";
-import { collectSoon } from "./collect-soon.ts";
 import { largeBytes, receive, receiveLarge } from "./decoding/receive.ts";
 import { PendingLine } from "./pending-line.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";

@@ -1,5 +1,7 @@
 /** What one execution did, written down while it runs: logs, display blocks, calls; in the end the outcome. */
+
 import { randomBytes } from "node:crypto";
+import { collectSoon } from "../collect-soon.ts";
 import type { Clock } from "../time-limit.ts";
 import { eventLoopTurn } from "../turns.ts";
 import { textOf } from "./binding-value.ts";
@@ -90,7 +92,10 @@ export class Recorder {
       const args = JSON.parse(message.args) as Record<string, unknown>;
       const value = await bindings.call({ namespace, group, name, args, raw }, signal, clock);
       const text = textOf(value);
-      if (text.length > largeChars) await eventLoopTurn();
+      if (text.length > largeChars) {
+        collectSoon();
+        await eventLoopTurn();
+      }
       use.resultChars += text.length;
       const { resultBytes } = this.#limits;
       // A character of a string has three bytes at most.

@@ -1,11 +1,13 @@
 /** The thread that code runs in: one execution at a time, each in a cell that is as new. */
+import { collectSoon } from "../collect-soon.ts";
+import { textOf } from "./binding-value.ts";
 import { Cell } from "./cell.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
 import { madeFile } from "./engine/made-files.ts";
 import { endAddressOf, restoreSnapshot, runGuest } from "./engine/snapshot.ts";
 import snapshotFile from "./guest-snapshot.bin" with { type: "file" };
 import { Job } from "./job.ts";
-import type { FromWorker, PrepareMessage, ToWorker } from "./messages.ts";
+import { type FromWorker, largeChars, type PrepareMessage, type SettleMessage, type ToWorker } from "./messages.ts";
 import { useUniversalTime } from "./universal-time.ts";
 
 declare const self: Worker;
@@ -56,6 +58,7 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       break;
     case "settle":
       current?.settle(data);
+      if (isLarge(data)) collectSoon();
       break;
     case "deadline":
       current?.moveDeadline(data.deadline);
@@ -65,6 +68,11 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
       break;
   }
 };
+
+/** Whether the answer leaves much garbage behind once it is in the engine's memory. */
+function isLarge(message: SettleMessage): boolean {
+  return !("error" in message) && textOf(message).length > largeChars;
+}
 
 function send(message: FromWorker): void {
   self.postMessage(message);

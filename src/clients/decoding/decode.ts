@@ -34,12 +34,17 @@ export interface Decoded {
   large: Record<string, LargePart>;
 }
 
-/** Undefined for what is no message. An answer over a limit becomes an error answer with the same id. */
-export function decode(bytes: Uint8Array): Decoded | undefined {
+/**
+ * Undefined for what is no message. An answer over a limit becomes an error answer with the same id.
+ * `release` is called as soon as the bytes are not needed any more.
+ */
+export function decode(bytes: Uint8Array, release?: (bytes: Uint8Array) => void): Decoded | undefined {
   if (bytes.length > smallBytes) {
     const { depth, values } = weigh(bytes);
     if (values > maxValues) return refused(bytes, `its answer has more than ${maxValues / 1_000_000} million values`);
-    const message = readMessage(textOf(bytes));
+    const text = textOf(bytes);
+    release?.(bytes);
+    const message = readMessage(text);
     if (!message) return undefined;
     if ("method" in message && (values > maxValuesOfOthers || depth > maxDepth)) return undefined;
     // One tool with a schema that is too deep loses the schema, and not the whole list.

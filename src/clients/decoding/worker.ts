@@ -4,7 +4,20 @@ import { decode, type Packed, pack } from "./decode.ts";
 
 declare const self: Worker;
 
-answerJobs<Uint8Array[], Packed | undefined>(self, (parts) => {
-  const decoded = decode(parts.length === 1 ? parts[0]! : Buffer.concat(parts));
+answerJobs<Uint8Array<ArrayBuffer>[], Packed | undefined>(self, (parts) => {
+  const decoded = decode(joined(parts), release);
   return decoded && pack(decoded);
 });
+
+function joined(parts: Uint8Array<ArrayBuffer>[]): Uint8Array {
+  const [first] = parts;
+  if (first && parts.length === 1) return first;
+  const bytes = Buffer.concat(parts);
+  for (const part of parts) release(part);
+  return bytes;
+}
+
+/** Frees the memory at once. The collector would leave it for a while: it only sees the small object in front of it. */
+function release({ buffer }: Uint8Array): void {
+  (buffer as ArrayBuffer).transfer(0);
+}
