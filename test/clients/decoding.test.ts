@@ -112,12 +112,37 @@ test("a long error keeps its beginning", () => {
 });
 
 test.each([
-  ["{}", { depth: 1, values: 2 }],
-  ['{"a":[1,{"b":"],[{"}]}', { depth: 3, values: 5 }],
-  ['["\\"]","\\\\",[[]]]', { depth: 3, values: 6 }],
-  ['["not closed', { depth: 1, values: 2 }],
+  ["{}", { depth: 1, values: 2, large: [] }],
+  ['{"a":[1,{"b":"],[{"}]}', { depth: 3, values: 5, large: [{ start: 8, end: 20 }] }],
+  ['["\\"]","\\\\",[[]]]', { depth: 3, values: 6, large: [] }],
+  ['["not closed', { depth: 1, values: 2, large: [] }],
 ])("%s weighs what it takes to parse", (json, weight) => {
-  expect(weigh(bytes(json))).toEqual(weight);
+  expect(weigh(bytes(json), 10)).toEqual(weight);
+});
+
+describe("an answer that is cut into parts is read as a whole one would be", () => {
+  const large = `[${'"x",'.repeat(40_000)}"x"]`;
+  test.each([
+    [
+      "a list",
+      `{"tools":[${'{"name":"a","description":"d","inputSchema":{"type":"object"}},'.repeat(3_000)}{"name":"b"}]}`,
+    ],
+    ["the same key twice", `{"structuredContent":${large},"structuredContent":{"a":${large}}}`],
+    ["white space and escapes", `{ "structuredContent" : { "a" : ${large} , "b": "\\u0041\\"" } , "content" : [ ] }`],
+    ["content that is no list of blocks", `{"content":{"a":${large}}}`],
+    ["metadata", `{"content":[],"_meta":{"a":${large}}}`],
+  ])("%s", async (_, result) => {
+    const whole = boundedPage(JSON.parse(result));
+    expect(JSON.parse(objectJson(await resultOf(result)))).toEqual(JSON.parse(JSON.stringify(whole)));
+  });
+
+  test.each([
+    ["a part that is no JSON", answer(`{"structuredContent":{"a":nope,"b":${large}}}`)],
+    ["a text that ends in a part", answer(`{"structuredContent":{"b":${large}}`)],
+    ["a list of messages", `[${answer(`{"structuredContent":{"b":${large}}}`)}]`],
+  ])("%s is no message", async (_, text) => {
+    expect(await receive(bytes(text))).toBeUndefined();
+  });
 });
 
 describe("lists", () => {
