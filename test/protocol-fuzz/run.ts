@@ -1,7 +1,9 @@
 /**
  * `bun run fuzz:protocol [--seed n] [--runs n] [--first n] [--ping ms] [--term ms] [--memory mb] [--binary path]`: gives `serve`
  * random and adversarial programs, lists, schemas and results, and asks it all the while whether it is there. It tests the
- * executable, which it builds unless there is a `--binary`. Ends with exit code 1 when a ping took too long, SIGTERM was not obeyed in time, or the process had too much memory.
+ * executable, which it builds unless there is a `--binary`. Ends with exit code 1 when a ping took too long, SIGTERM was not obeyed
+ * in time, or the process had too much memory. A run with a slow ping is repeated three times, and counts if one of them is slow as
+ * well: what the program causes comes back, and what another process on the machine causes does not.
  */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -29,6 +31,9 @@ const limits = { pingMs: Number(values.ping), termMs: Number(values.term), memor
 
 /** Runs of one process; then it is ended by SIGTERM in the middle of the last one. */
 const runsOfProcess = 200;
+
+/** Times that a run with a slow ping is repeated. */
+const repetitions = 3;
 
 using folder = temporaryFolder();
 const config = folder.write("config.json", {
@@ -71,7 +76,9 @@ function requestOf(index: number): object {
 }
 
 const problems: string[] = [];
+/** Of a run that was repeated, only the repetitions count. */
 let longestPingMs = 0;
+let slowOnceMs = 0;
 let mostMemoryMb = 0;
 let longestTermMs = 0;
 
@@ -98,10 +105,23 @@ for (let first = Number(values.first); first < end; first += runsOfProcess) {
     }
 
     const look = await serve.watching(work);
-    longestPingMs = Math.max(longestPingMs, look.longestPingMs);
     mostMemoryMb = Math.max(mostMemoryMb, look.mostMemoryMb);
-    check(index, "milliseconds to answer a ping", look.longestPingMs, limits.pingMs);
     check(index, "MB of memory", look.mostMemoryMb, limits.memoryMb);
+    let pingMs = look.longestPingMs;
+    if (pingMs > limits.pingMs) {
+      const repeatedMs = [];
+      while (repeatedMs.length < repetitions) {
+        const again = await serve.watching(serve.request("tools/call", requestOf(index)));
+        repeatedMs.push(Math.round(again.longestPingMs));
+      }
+      console.error(
+        `seed ${seed}, run ${index}: a ping took ${Math.round(pingMs)} ms, then ${repeatedMs.join(", ")} ms`,
+      );
+      slowOnceMs = Math.max(slowOnceMs, pingMs);
+      pingMs = Math.max(...repeatedMs);
+    }
+    longestPingMs = Math.max(longestPingMs, pingMs);
+    check(index, "milliseconds to answer a ping", pingMs, limits.pingMs);
   }
   console.error(
     `${last + 1 - Number(values.first)} runs: longest ping ${Math.round(longestPingMs)} ms, SIGTERM ${Math.round(longestTermMs)} ms, ${Math.round(mostMemoryMb)} MB`,
@@ -113,6 +133,7 @@ console.log(
     runs: Number(values.runs),
     problems: problems.length,
     longestPingMs: Math.round(longestPingMs),
+    slowOnceMs: Math.round(slowOnceMs),
     longestTermMs: Math.round(longestTermMs),
     mostMemoryMb: Math.round(mostMemoryMb),
   }),
