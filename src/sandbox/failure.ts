@@ -57,14 +57,13 @@ async function adviceFor(
   const line = at === undefined ? undefined : (await about.transpiled.originalPosition(at)).line;
   const [{ advise }, { surroundingsOf }, { orNothing }] = await Promise.all([
     import("./advice/advise.ts"),
-    import("./advice/surroundings-of.ts"),
+    import("./advice/surroundings.ts"),
     import("./advice/or-nothing.ts"),
   ]);
   const failing = { reason, name, message, code, hint, at, line, missed, unawaited };
   return about.known.resolved(() =>
     orNothing(() => {
-      const { surroundings, resultsOf } = surroundingsOf(about.transpiled.plain, about.known, about.calls);
-      return advise(failing, surroundings, resultsOf);
+      return advise(failing, surroundingsOf(about.transpiled.plain, about.known, about.calls));
     }, {}),
   );
 }

@@ -192,6 +192,16 @@ describe("imports", () => {
     expect(own.map(shown)).toEqual([]);
   });
 
+  test("code and advice share the syntax tree in ast, and neither imports the other", () => {
+    const between = imports.filter(
+      ({ from, to }) =>
+        (from.startsWith("sandbox/ast/") && /^sandbox\/(?:advice|code)\//.test(to)) ||
+        (from.startsWith("sandbox/code/") && to.startsWith("sandbox/advice/")) ||
+        (from.startsWith("sandbox/advice/") && to.startsWith("sandbox/code/")),
+    );
+    expect(between.map(shown)).toEqual([]);
+  });
+
   test("signing in is loaded with the first server on the network, not with the pool", () => {
     const statically = /^import (?!type\b)[^;]*from "\.\/auth\//m;
     const clients = files.filter((file) => /^clients\/[^/]+$/.test(file));

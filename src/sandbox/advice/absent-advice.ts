@@ -1,11 +1,10 @@
 /** Programs that reach for the network, the environment, or a package: what does the job in here. */
 import type { ImportDeclaration, Literal, Node } from "acorn";
+import { isCall, isMember, propertyName } from "../ast/nodes.ts";
+import { candidates, objectName, wordsOf } from "../ast/tool-names.ts";
+import type { Tree } from "../ast/tree.ts";
 import { absentModule, keysElsewhere, noNetwork } from "./absent-names.ts";
-import { objectName } from "./corrected-call.ts";
-import { isCall, isMember, propertyName } from "./nodes.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
-import { candidates, wordsOf } from "./tool-names.ts";
-import type { Tree } from "./tree.ts";
 import { lines, toolsFor } from "./undefined-names.ts";
 
 /** `fetch(…)` and the like, which say themselves that they are not there. */

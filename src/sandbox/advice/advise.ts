@@ -1,26 +1,25 @@
 /** What is said about a failure beyond the engine's words. Loaded when there is one. */
 import type { Node } from "acorn";
+import { isNamed } from "../ast/nodes.ts";
 import { environment, missingModule, network } from "./absent-advice.ts";
 import { callsInForIn, wrongArgument } from "./failed-calls.ts";
 import { missingProperties, missingText } from "./missing-properties.ts";
 import { missedTool, misuse, parsedAgain } from "./misuse.ts";
-import { isNamed } from "./nodes.ts";
-import type { ResultsOf } from "./seen-values.ts";
 import { stopped } from "./stopped.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
 import { undefinedName } from "./undefined-names.ts";
 
 /** The first that has something to say is the one. */
-export function advise(error: Failing, around: Surroundings, resultsOf: ResultsOf): Advice {
+export function advise(error: Failing, around: Surroundings): Advice {
   const words = misuse(error, around);
   return (
-    stopped(error, around, resultsOf) ??
+    stopped(error, around) ??
     missingModule(error, around) ??
     undefinedName(error, around) ??
     network(error, around) ??
     (words?.hint === undefined ? undefined : words) ??
     parsedAgain(error, around) ??
-    wrongArgument(error, around, resultsOf) ??
+    wrongArgument(error, around) ??
     callsInForIn(error, around) ??
     constant(error, around) ??
     worded(error) ??

@@ -1,11 +1,12 @@
 /** Why an expression is undefined, no function or no list, where the program itself shows it. */
 import type { CallExpression, Expression, Function as FunctionNode, MemberExpression, Node } from "acorn";
+import { isRecord } from "../ast/literals.ts";
+import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import { promiseOf } from "../ast/promises.ts";
 import { shownExpression } from "./fault.ts";
 import { missingAt } from "./missing-properties.ts";
-import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
-import { promiseOf } from "./promises.ts";
 import type { Seen } from "./seen.ts";
-import { isRecord, keysOf, listKeys, shapeOf } from "./shapes.ts";
+import { keysOf, listKeys, shapeOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 const envelope = new Set(["content", "structuredContent", "isError", "text", "data", "result", "body", "json"]);

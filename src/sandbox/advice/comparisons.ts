@@ -1,10 +1,10 @@
 /** `order.status === "completed"`: a comparison with a text that the property never is. */
 import type { BinaryExpression, Literal, Node, SwitchStatement } from "acorn";
 import { misspelling } from "../../near-names.ts";
-import { isCall, isMember, propertyName } from "./nodes.ts";
-import { isRecord } from "./shapes.ts";
+import { isRecord } from "../ast/literals.ts";
+import { isCall, isMember, propertyName } from "../ast/nodes.ts";
+import type { Tree } from "../ast/tree.ts";
 import type { Surroundings } from "./surroundings.ts";
-import type { Tree } from "./tree.ts";
 import type { Result } from "./warnings.ts";
 
 const maxChoices = 12;

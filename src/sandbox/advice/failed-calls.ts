@@ -1,14 +1,13 @@
 /** Calls that a tool refused: arguments that were computed, and turned out wrong. */
 import type { ForInStatement, Node } from "acorn";
+import { isCall, keyName } from "../ast/nodes.ts";
 import { causeOf } from "./causes.ts";
-import { isCall, keyName } from "./nodes.ts";
 import { knownTool, pagingOf } from "./pages.ts";
-import type { ResultsOf } from "./seen-values.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
 import { lines } from "./undefined-names.ts";
 
 /** `"cursor" must be string, got null`, `the argument "order_id" is missing`: why its expression has that value. */
-export function wrongArgument(error: Failing, around: Surroundings, resultsOf: ResultsOf): Advice | undefined {
+export function wrongArgument(error: Failing, around: Surroundings): Advice | undefined {
   const { message, code, hint, at } = error;
   if (code !== "INVALID_ARGUMENTS" || at === undefined) return undefined;
   const { values } = around;
@@ -23,7 +22,7 @@ export function wrongArgument(error: Failing, around: Surroundings, resultsOf: R
   const given = first?.type === "ObjectExpression" ? first.properties : [];
   const property = given.find((each) => each.type === "Property" && keyName(each) === name);
   const value = property?.type === "Property" ? property.value : undefined;
-  const paging = pagingOf(knownTool(tool.tool, around), resultsOf(tool.tool));
+  const paging = pagingOf(knownTool(tool.tool, around), around.resultsOf(tool.tool));
   if (name !== undefined && paging?.argument === name && /got null$/.test(message)) {
     const loop = `${paging.key} is null on the last page, never undefined: loop while (${name}), and pass ${name} ?? undefined.`;
     return { hint: lines(loop, hint) };

@@ -1,8 +1,8 @@
 /** The expression that an error of the engine is about: its message leaves it out, and only its position is known. */
 import type { CallExpression, Expression, Node } from "acorn";
-import { isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
+import { isCall, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import type { Tree } from "../ast/tree.ts";
 import type { Failing } from "./surroundings.ts";
-import type { Tree } from "./tree.ts";
 
 export interface Fault {
   node: Node;

@@ -1,8 +1,8 @@
 /** Programs that end well and give nothing: functions that nobody calls, a value that is not returned. */
 import type { Function as FunctionNode, Node, VariableDeclaration } from "acorn";
-import { isCall, isFunction } from "./nodes.ts";
+import { isCall, isFunction } from "../ast/nodes.ts";
+import type { Tree } from "../ast/tree.ts";
 import type { Surroundings } from "./surroundings.ts";
-import type { Tree } from "./tree.ts";
 import type { Result } from "./warnings.ts";
 
 export function idleCode(

@@ -1,9 +1,9 @@
 /** Work that nobody awaited changed a variable after the program had looked at it. */
 import type { CallExpression, ExpressionStatement, Function as FunctionNode, Identifier, Node } from "acorn";
-import type { Binding } from "./bindings.ts";
-import { bare, isCall, isFunction, isMember, propertyName } from "./nodes.ts";
+import type { Binding } from "../ast/bindings.ts";
+import { bare, isCall, isFunction, isMember, propertyName } from "../ast/nodes.ts";
+import type { Tree } from "../ast/tree.ts";
 import type { Surroundings } from "./surroundings.ts";
-import type { Tree } from "./tree.ts";
 import type { Result } from "./warnings.ts";
 
 interface Floating {

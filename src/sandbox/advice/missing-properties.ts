@@ -1,10 +1,12 @@
 /** Properties that a program reads and that nothing of what the tools gave has. */
 import type { MemberExpression, Node } from "acorn";
-import { isCall, isMember, propertyName } from "./nodes.ts";
+import { isRecord } from "../ast/literals.ts";
+import { isCall, isMember, propertyName } from "../ast/nodes.ts";
+import { meantKey } from "../ast/tool-names.ts";
+import type { Tree } from "../ast/tree.ts";
 import type { Seen } from "./seen.ts";
 import type { SeenValues } from "./seen-values.ts";
-import { isRecord, keysOf, meantKey, shapeOf } from "./shapes.ts";
-import type { Tree } from "./tree.ts";
+import { keysOf, shapeOf } from "./shapes.ts";
 
 export interface Missing {
   node: Node;

@@ -1,14 +1,13 @@
 /** A value used as what it is not: the message names the expression, the hint says what it really is. */
 import type { CallExpression, Node } from "acorn";
+import { isCall, isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import { candidates, objectName, wordsOf } from "../ast/tool-names.ts";
+import type { Tree } from "../ast/tree.ts";
 import { causeOf } from "./causes.ts";
-import { objectName } from "./corrected-call.ts";
 import { faultOf, shownExpression } from "./fault.ts";
 import { type Kind, methodInstead } from "./methods.ts";
-import { isCall, isMember, isNamed, propertyName } from "./nodes.ts";
 import { shapeOf } from "./shapes.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
-import { candidates, wordsOf } from "./tool-names.ts";
-import type { Tree } from "./tree.ts";
 import { lines } from "./undefined-names.ts";
 
 export function misuse(error: Failing, around: Surroundings): Advice | undefined {

@@ -1,9 +1,9 @@
 /** Where NaN comes from, as far as the program and what the tools gave show it. */
 import type { AssignmentExpression, BinaryExpression, MemberExpression, Node } from "acorn";
+import { isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import type { Tree } from "../ast/tree.ts";
 import { shownExpression } from "./fault.ts";
-import { isMember, isNamed, propertyName } from "./nodes.ts";
 import type { Surroundings } from "./surroundings.ts";
-import type { Tree } from "./tree.ts";
 
 export function nanCauses({ values }: Surroundings): string[] {
   const { tree } = values;

@@ -1,6 +1,6 @@
 /** `map` with a callback in braces that returns nothing. */
 import type { CallExpression, Node } from "acorn";
-import { isCall, isFunction, isMember, propertyName } from "./nodes.ts";
+import { isCall, isFunction, isMember, propertyName } from "../ast/nodes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export function nothingReturned({ values: { tree } }: Surroundings): string[] {

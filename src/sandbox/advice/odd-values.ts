@@ -1,7 +1,6 @@
 /** NaN, circles and the texts of what is no text, in what a program returned or logged. */
 import type { Literal, Node } from "acorn";
 import { objectsInTexts } from "./nan-causes.ts";
-import type { ResultsOf } from "./seen-values.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Result } from "./warnings.ts";
 
@@ -41,7 +40,7 @@ export function oddValues({ notes, json = "" }: Result, explained: boolean): str
 }
 
 /** `Total: undefined`: in texts that the program made, of what no tool said. */
-export function textOddities({ json = "", logs }: Result, around: Surroundings, resultsOf: ResultsOf): string[] {
+export function textOddities({ json = "", logs }: Result, around: Surroundings): string[] {
   const { calls } = around;
   const { tree } = around.values;
   const own = [
@@ -51,7 +50,7 @@ export function textOddities({ json = "", logs }: Result, around: Surroundings, 
   const said = (word: string) =>
     own.includes(word) ||
     tree.nodes.some((node) => node.type === "Identifier" && tree.text(node) === word) ||
-    calls.some(({ tool }) => resultsOf(tool).some((result) => JSON.stringify(result).includes(word)));
+    calls.some(({ tool }) => around.resultsOf(tool).some((result) => JSON.stringify(result).includes(word)));
   for (const [pattern, word, advice] of oddTexts) {
     const line = logs.find(({ text, level }) => level !== "warn" && pattern.test(text))?.text;
     const place = line ?? textIn(json, pattern);

@@ -1,9 +1,10 @@
 /** Loops over pages: what the next page is asked for with, and when there is none. */
 import type { CallExpression, Node, ObjectExpression, Property } from "acorn";
+import { isRecord } from "../ast/literals.ts";
+import { keyName } from "../ast/nodes.ts";
 import type { KnownFunction } from "../contract.ts";
-import { keyName } from "./nodes.ts";
 import type { SeenValues } from "./seen-values.ts";
-import { isRecord, keysOf } from "./shapes.ts";
+import { keysOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 const nextKeys = /^(?:next_?(?:page_?)?(?:cursor|token|page)|cursor|(?:page_?)?token)$/i;

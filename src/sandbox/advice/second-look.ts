@@ -1,11 +1,11 @@
 /** A look at an outcome that is ok and seems wrong: what to say about it, as lines of its logs. */
-import type { Transpiled } from "../code/transpile.ts";
+import type { ParsedCode } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
 import type { RecordedCalls } from "../seen-calls.ts";
 import type { Notes } from "./odd-values.ts";
 import { orNothing } from "./or-nothing.ts";
-import { surroundingsOf } from "./surroundings-of.ts";
+import { surroundingsOf } from "./surroundings.ts";
 import { warningsFor } from "./warnings.ts";
 
 interface Ended {
@@ -19,7 +19,7 @@ interface Ended {
 
 export async function warn(
   { json, notes, logs, displayed, calls }: Ended,
-  plain: Transpiled["plain"],
+  plain: ParsedCode,
   known: KnownTools,
 ): Promise<LogEntry[]> {
   const failures = calls.flatMap(({ tool, calls: made, failures: failed, failure }) =>
@@ -35,8 +35,7 @@ export async function warn(
   };
   const warnings = await known.resolved(() =>
     orNothing(() => {
-      const { surroundings, resultsOf } = surroundingsOf(plain, known, calls);
-      return warningsFor(result, surroundings, resultsOf);
+      return warningsFor(result, surroundingsOf(plain, known, calls));
     }, []),
   );
   return warnings.map((text) => ({ level: "warn", text }));

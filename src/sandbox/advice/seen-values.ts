@@ -10,11 +10,11 @@ import type {
   Node,
   ReturnStatement,
 } from "acorn";
-import { calledFunction, type Scope } from "../code/check.ts";
-import type { Binding, Source, Step } from "./bindings.ts";
-import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
+import type { Binding, Source, Step } from "../ast/bindings.ts";
+import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import { calledTool, type Scope } from "../ast/tool-calls.ts";
+import type { Tree } from "../ast/tree.ts";
 import { at, characters, elements, follow, joined, part, property, type Seen } from "./seen.ts";
-import type { Tree } from "./tree.ts";
 
 /** The results of a tool in this execution, some of the first and of the last. */
 export type ResultsOf = (tool: string) => unknown[];
@@ -37,11 +37,10 @@ export class SeenValues {
 
   /** The tool that a call calls. */
   toolOf(call: CallExpression): { call: string; tool: string } | undefined {
-    const called = calledFunction(call, this.#scope);
-    const known = called?.functions.find((each) => each.name === called.name || each.jsName === called.name);
+    const found = calledTool(call, this.#scope);
     const { callee } = call;
-    if (!called || !known || (isMember(callee) && propertyName(callee) === "raw")) return undefined;
-    return { call: this.tree.text(call.callee), tool: `${called.namespace}.${known.name}` };
+    if (!found || (isMember(callee) && propertyName(callee) === "raw")) return undefined;
+    return { call: this.tree.text(callee), tool: `${found.called.namespace}.${found.tool.name}` };
   }
 
   of(node: Node): Seen | undefined {

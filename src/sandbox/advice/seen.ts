@@ -1,5 +1,5 @@
 /** Values that were seen, and the ways into them. */
-import type { Step } from "./bindings.ts";
+import type { Step } from "../ast/bindings.ts";
 
 /** Values that an expression had. `promised` where it is the promise of them. */
 export interface Seen {

@@ -1,16 +1,11 @@
 /** Code that was stopped at its time limit: where it was, what it had called, and why it may never end. */
 import type { Node } from "acorn";
-import { isCall, isFunction, isMember } from "./nodes.ts";
+import { isCall, isFunction, isMember } from "../ast/nodes.ts";
+import type { Tree } from "../ast/tree.ts";
 import { argumentNames, callsOf, isLoop, knownTool, pagesText, pagingOf } from "./pages.ts";
-import type { ResultsOf } from "./seen-values.ts";
 import type { Advice, CallCount, Failing, Surroundings } from "./surroundings.ts";
-import type { Tree } from "./tree.ts";
 
-export function stopped(
-  { reason, message, at }: Failing,
-  around: Surroundings,
-  resultsOf: ResultsOf,
-): Advice | undefined {
+export function stopped({ reason, message, at }: Failing, around: Surroundings): Advice | undefined {
   if (reason !== "timeout") return undefined;
   const { tree } = around.values;
   const made = around.calls.toSorted((a, b) => b.calls - a.calls);
@@ -22,7 +17,7 @@ export function stopped(
   const called = made.slice(0, 3).map((each) => calledText(each, around));
   const hint =
     stuckWords(loop, around) ??
-    (most && pages(most, around, resultsOf)) ??
+    (most && pages(most, around)) ??
     oneByOne(most, around) ??
     endless(at === undefined ? loop : undefined, most, around) ??
     openCalls(around.calls);
@@ -120,9 +115,9 @@ function isChanged(name: Node, tree: Tree): boolean {
   return false;
 }
 
-function pages({ tool, calls }: CallCount, around: Surroundings, resultsOf: ResultsOf): string | undefined {
+function pages({ tool, calls }: CallCount, around: Surroundings): string | undefined {
   const [call] = callsOf(tool, around.values);
-  const paging = pagingOf(knownTool(tool, around), resultsOf(tool));
+  const paging = pagingOf(knownTool(tool, around), around.resultsOf(tool));
   if (!call || !paging || calls < 3) return undefined;
   const passed = argumentNames(call).includes(paging.argument) || call.arguments[0]?.type !== "ObjectExpression";
   const why = passed ? "" : `The next page is never requested: ${paging.argument} is not passed. `;

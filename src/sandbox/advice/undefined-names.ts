@@ -1,12 +1,12 @@
 /** `'orders' is not defined`: a tool in another host's way of naming, a server that there is not, another place's global. */
 import type { CallExpression, Literal, Node } from "acorn";
 import { didYouMean, misspelling } from "../../near-names.ts";
+import { callOf, correctedCall } from "../ast/arguments.ts";
+import { isCall, isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import { isVerb, type Meant, objectName, toolInName, toolsNamed, wordsOf } from "../ast/tool-names.ts";
+import type { Tree } from "../ast/tree.ts";
 import { absentName } from "./absent-names.ts";
-import { callOf, correctedCall, objectName } from "./corrected-call.ts";
-import { isCall, isMember, isNamed, propertyName } from "./nodes.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
-import { isVerb, type Meant, toolInName, toolsNamed, wordsOf } from "./tool-names.ts";
-import type { Tree } from "./tree.ts";
 
 export function undefinedName(error: Failing, around: Surroundings): Advice | undefined {
   const name = /^'([^']+)' is not defined$/.exec(error.message)?.[1];

@@ -1,19 +1,18 @@
 /** What is said about an outcome that is ok and looks wrong. Loaded when it does; says only what is certain. */
 import type { Program } from "acorn";
+import { isMember, propertyName } from "../ast/nodes.ts";
+import type { Tree } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
 import { neverTrue } from "./comparisons.ts";
 import { idleCode } from "./idle-code.ts";
 import { lostWork } from "./lost-work.ts";
 import { type Missing, missingProperties, missingText } from "./missing-properties.ts";
 import { mapAsObject, nanCauses } from "./nan-causes.ts";
-import { isMember, propertyName } from "./nodes.ts";
 import { nothingReturned } from "./nothing-returned.ts";
 import { type Notes, oddValues, textOddities } from "./odd-values.ts";
-import type { ResultsOf } from "./seen-values.ts";
 import { listKeys, shapeOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { swallowed } from "./swallowed.ts";
-import type { Tree } from "./tree.ts";
 
 export interface Result {
   program: Program;
@@ -37,7 +36,7 @@ export interface FirstFailure {
 
 const maxWarnings = 5;
 
-export function warningsFor(result: Result, around: Surroundings, resultsOf: ResultsOf): string[] {
+export function warningsFor(result: Result, around: Surroundings): string[] {
   const missing = missingWarnings(result, around);
   const nan =
     /"(?:NaN|-?Infinity)"|NaN/.test(result.json ?? "") || result.logs.some(({ text }) => text.includes("NaN"));
@@ -53,7 +52,7 @@ export function warningsFor(result: Result, around: Surroundings, resultsOf: Res
     ...nothingReturned(around),
     ...lostWork(result, around),
     ...oddValues(result, isExplained),
-    ...(isExplained ? [] : textOddities(result, around, resultsOf)),
+    ...(isExplained ? [] : textOddities(result, around)),
     ...idleCode(result, around),
   ];
   return [...new Set(all)]

@@ -1,4 +1,4 @@
-/** The code was refused before anything ran. */
+/** Errors of code that is refused before anything runs. */
 import type { OutcomeError } from "../contract.ts";
 
 export class CheckError extends Error {
@@ -9,19 +9,27 @@ export class CheckError extends Error {
   }
 }
 
-/** Findings that an error lists. */
+/** Maximum number of findings that an error lists. */
 export const maxListed = 20;
 
-export interface PlacedFinding {
-  line: number;
-  column: number;
-  code: string;
+/** A certain mistake in the code. */
+export interface Finding {
+  /** Offset in the checked code. */
+  at: number;
+  code: "TOOL_NOT_FOUND" | "INVALID_ARGUMENTS" | "MISSING_AWAIT";
   message: string;
+  /** The corrected call, if it is certain. */
   write?: string;
+  /** The signature of the tool, or of the tools that may have been meant. */
   signatures: string[];
 }
 
-/** The first findings of a check as one error, whose place is that of the first; `count` is the number of all. */
+export interface PlacedFinding extends Finding {
+  line: number;
+  column: number;
+}
+
+/** One error with the first findings, at the place of the first one. `count` is the number of all findings. */
 export function wrongCalls(findings: readonly PlacedFinding[], count: number, source: string): CheckError {
   const [first] = findings;
   const line = first?.line ?? 1;

@@ -1,4 +1,4 @@
-/** Promises used as the values that they are promises of: certain, whatever happens at run time. */
+/** Finds promises that are used as if they were their values. Each finding is certain, whatever happens at run time. */
 import type {
   BinaryExpression,
   CallExpression,
@@ -8,12 +8,13 @@ import type {
   Program,
   VariableDeclarator,
 } from "acorn";
-import { bare, isFunction, isMember, isNamed, propertyName } from "../advice/nodes.ts";
-import { isList, promiseOf } from "../advice/promises.ts";
-import { Tree } from "../advice/tree.ts";
-import type { Finding, Scope } from "./check.ts";
+import { bare, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import { isList, promiseOf, setsMembers } from "../ast/promises.ts";
+import type { Scope } from "../ast/tool-calls.ts";
+import { Tree } from "../ast/tree.ts";
+import type { Finding } from "./check-error.ts";
 
-/** What a promise has itself; `constructor` and the like are left alone. */
+/** The properties that every promise has. */
 const ofPromises = new Set(["then", "catch", "finally", ...Object.getOwnPropertyNames(Object.prototype)]);
 
 export function checkPromises(program: Program, scope: Scope): Finding[] {
@@ -24,15 +25,15 @@ export function checkPromises(program: Program, scope: Scope): Finding[] {
 
 interface Use {
   node: Node;
-  /** What is done with it, for the message. */
+  /** How the promise is used, as the end of the message: `and has no orders`. */
   as: string;
-  /** Only of a call that stands there itself; a variable may be meant. */
+  /** Report calls only: a variable that holds a promise may be intended here. */
   direct?: boolean;
-  /** What to write, where it is not an await. */
+  /** What to write instead of an await. */
   write?: string;
 }
 
-/** Where a node needs a value and no promise. */
+/** The parts of a node that must be values and not promises. */
 function used(node: Node, tree: Tree): Use[] {
   switch (node.type) {
     case "MemberExpression":
@@ -56,7 +57,7 @@ function used(node: Node, tree: Tree): Use[] {
       return [left as Node, right].map((each) => ({ node: each, as: "and not a number or string" }));
     }
     case "TemplateLiteral":
-      // A tag gets the promises themselves.
+      // A tag function receives the promises themselves.
       if (tree.parent(node)?.type === "TaggedTemplateExpression") return [];
       return (node as Node & { expressions: Expression[] }).expressions.map((each) => {
         return { node: each, as: 'and becomes the string "[object Promise]"', direct: true };
@@ -85,11 +86,11 @@ function used(node: Node, tree: Tree): Use[] {
   }
 }
 
-/** `orders.filter(async (o) => …)`: a promise is always true. */
+/** `orders.filter(async (o) => …)` keeps everything, because a promise is always true. */
 function asyncTests(tree: Tree, scope: Scope): Finding[] {
   return tree.all<CallExpression>("CallExpression").flatMap(({ callee, arguments: [callback] }): Finding[] => {
     const method = isMember(callee) ? (propertyName(callee) ?? "") : "";
-    // An object of the program may have a method of that name that waits.
+    // An object of the program may have a method of that name that awaits its callback.
     if (!isMember(callee) || !isList(callee.object, tree, scope)) return [];
     if (
       !/^(?:filter|find|findLast|findIndex|some|every|sort|toSorted)$/.test(method) ||
@@ -114,7 +115,8 @@ function ofMember(node: MemberExpression, tree: Tree): Use[] {
 
 function finding({ node, as, direct, write: instead }: Use, tree: Tree, scope: Scope): Finding | undefined {
   const value = bare(node);
-  if (value.type === "Identifier" && (direct || setsProperties(value, tree))) return undefined;
+  // A program that sets properties of a promise knows that it is a promise.
+  if (value.type === "Identifier" && (direct || setsMembers(value, tree))) return undefined;
   const promise = promiseOf(value, tree, scope);
   if (!promise) return undefined;
   const { text, call } = promise;
@@ -134,14 +136,4 @@ function finding({ node, as, direct, write: instead }: Use, tree: Tree, scope: S
 
 function shown(node: Node, tree: Tree, call: string): string {
   return node.type === "Identifier" ? tree.text(node) : call;
-}
-
-/** A program that puts something of its own on a promise knows that it is one. */
-function setsProperties(name: Node, tree: Tree): boolean {
-  const references: Node[] = tree.binding(name)?.references ?? [];
-  return references.some((each) => {
-    const member = tree.parent(each);
-    const outer = member && (tree.parent(member) as (Node & { left?: Node }) | undefined);
-    return isMember(member) && outer?.type === "AssignmentExpression" && outer.left === member;
-  });
 }

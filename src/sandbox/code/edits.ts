@@ -69,33 +69,3 @@ export class Edits {
 function compare(a: number, b: number): number {
   return a < b ? -1 : Number(a > b);
 }
-
-/** Lines and columns count from 1. */
-export function offsetOf(text: string, line: number, column: number): number {
-  let start = 0;
-  for (let current = 1; current < line; current++) {
-    const next = text.indexOf("\n", start);
-    if (next === -1) break;
-    start = next + 1;
-  }
-  return start + column - 1;
-}
-
-/** Finds the line and the column of an offset, both counted from 1. */
-export class Lines {
-  readonly #starts = [0];
-
-  constructor(text: string) {
-    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) this.#starts.push(at + 1);
-  }
-
-  at(offset: number): { line: number; column: number } {
-    let [low, high] = [0, this.#starts.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#starts[middle] ?? 0) <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return { line: low, column: offset - (this.#starts[low - 1] ?? 0) + 1 };
-  }
-}

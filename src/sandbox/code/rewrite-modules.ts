@@ -13,7 +13,7 @@ import type {
   Program,
 } from "acorn";
 import { full } from "acorn-walk";
-import { boundNames } from "./declared-names.ts";
+import { boundPaths } from "../ast/bindings.ts";
 import type { Edits } from "./edits.ts";
 
 export interface ModuleForm {
@@ -87,7 +87,7 @@ function rewriteNamed(node: ExportNamedDeclaration, edits: Edits, place: From): 
   if (declaration) {
     const names =
       declaration.type === "VariableDeclaration"
-        ? declaration.declarations.flatMap(({ id }) => boundNames(id))
+        ? declaration.declarations.flatMap(({ id }) => boundPaths(id).map(({ name }) => name))
         : [declaration.id.name];
     edits.replace({ start: node.start, end: declaration.start }, "");
     edits.insert(node.end, names.map((name) => exportText(name, name)).join(""));

@@ -1,7 +1,8 @@
 /** Places that go wrong without an error are marked, so that the guest can tell when one really did. */
 import type { CallExpression, Expression, ForInStatement, Node, Program, ThrowStatement } from "acorn";
 import { ancestor, full } from "acorn-walk";
-import { type Edits, Lines } from "./edits.ts";
+import { Lines } from "../ast/lines.ts";
+import type { Edits } from "./edits.ts";
 
 /** Nothing is looked for where the code has no such word. */
 export function rewriteNoticed(program: Program, code: string, edits: Edits): void {

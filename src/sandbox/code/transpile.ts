@@ -1,8 +1,10 @@
 /** TypeScript as agents write it → the body of an async function, with a way back from its positions to the original's. */
 import type { Program } from "acorn";
-import { checkCalls, type Finding, type Known } from "./check.ts";
-import { CheckError } from "./check-error.ts";
-import { Edits, Lines, offsetOf } from "./edits.ts";
+import { Lines, offsetOf } from "../ast/lines.ts";
+import type { ParsedCode } from "../ast/tree.ts";
+import { checkCalls, type Known } from "./check.ts";
+import { CheckError, type Finding } from "./check-error.ts";
+import { Edits } from "./edits.ts";
 import { onlyFence, withoutFences } from "./fences.ts";
 import { mayHaveTypeArguments, parseProgram } from "./parse-program.ts";
 import { rewriteModules } from "./rewrite-modules.ts";
@@ -16,8 +18,8 @@ export interface Transpiled {
   code: string;
   /** What was done about the form it was sent in. */
   notes: readonly string[];
-  /** What it was made of: the program without its types, for explaining what happened to it. */
-  plain: { program: Program; code: string };
+  /** The program without its types and otherwise as it was written, for explanations. */
+  plain: ParsedCode;
   /** Calls in it that are certainly wrong. */
   check(known: Known): Finding[];
   /** Where a place of the transpiled code is in `plain`. Lines and columns count from 1. */
@@ -95,7 +97,7 @@ async function parseWritten(written: string): Promise<Parsed & { source: string;
       return { ...parsed, notes: [`line ${line}: only the code between the fences was run, not the text around it.`] };
     }
     if (inner.length > maxExplained) throw error;
-    const { explainSyntax } = await import("../advice/syntax.ts");
+    const { explainSyntax } = await import("./unreadable.ts");
     throw new CheckError(explainSyntax(error.error, inner));
   }
 }

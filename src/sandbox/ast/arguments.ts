@@ -1,24 +1,34 @@
-/** The arguments that stand in a call, against the schema of the function: names, presence, and literals. */
-import type { CallExpression, Expression, ObjectExpression } from "acorn";
+/** Compares the arguments that are written in a call with the schema of its tool. */
+import type { CallExpression, Expression, Node, ObjectExpression } from "acorn";
 import { didYouMean, misspelling } from "../../near-names.ts";
-import { meantKey } from "../advice/shapes.ts";
 import type { KnownFunction } from "../contract.ts";
-import type { Finding } from "./check.ts";
-import { fittingText, likelyName, literalKind, literalText, wrongLiteral } from "./literals.ts";
+import { fittingText, isRecord, likelyName, literalKind, literalText, wrongLiteral } from "./literals.ts";
+import { keyName } from "./nodes.ts";
+import { meantKey } from "./tool-names.ts";
 
-type Schema = Record<string, unknown>;
+export interface ArgumentProblem {
+  /** Offset in the code. */
+  at: number;
+  message: string;
+  /** The corrected call, if it is certain. */
+  write?: string;
+}
 
-export function checkArguments(call: CallExpression, known: KnownFunction, shown: string, code: string): Finding[] {
+/** Certain mistakes in the arguments of a call: wrong and missing names, literals of the wrong type. */
+export function checkArguments(
+  call: CallExpression,
+  known: KnownFunction,
+  shown: string,
+  code: string,
+): ArgumentProblem[] {
   const schema = plainObjectSchema(known.inputSchema);
   const [first] = call.arguments;
   if (!schema || first?.type === "SpreadElement") return [];
-  const problem = (at: number, message: string, write?: string): Finding => {
+  const problem = (at: number, message: string, write?: string): ArgumentProblem => {
     return {
       at,
-      code: "INVALID_ARGUMENTS",
       message: `${shown}: ${message}`,
       ...(write === undefined ? {} : { write: `await ${shown}(${write})` }),
-      signatures: known.signature ? [known.signature] : [],
     };
   };
   if (!first) return missing([], schema).map((name) => problem(call.end - 1, `the argument "${name}" is missing`));
@@ -54,12 +64,12 @@ export function checkArguments(call: CallExpression, known: KnownFunction, shown
   return findings;
 }
 
-/** Names that are required and not described are meant as well. */
+/** A name that is required but not described is known, too. */
 function isUnknown(name: string, { closed, properties, required }: ObjectSchema): boolean {
   return closed && properties[name] === undefined && !required.includes(name);
 }
 
-/** Of the arguments that are not known, the ones that were meant: the same in other words, else the only one missing. */
+/** The argument that each unknown name probably means: a similar name or a synonym, else the only missing argument. */
 function meantNames(
   unknown: string[],
   absent: string[],
@@ -79,7 +89,7 @@ function meantNames(
   return meant;
 }
 
-/** A page's number is no cursor, whatever it is called. */
+/** Whether the value fits under the other name as well. A page number never fits a cursor. */
 function isRename(value: Expression | undefined, name: string | undefined, schema: ObjectSchema): boolean {
   return name !== undefined && !/cursor|token/i.test(name) && fits(value, name, schema);
 }
@@ -99,7 +109,7 @@ function insteadOf(name: string, meant: string | undefined, absent: string[], { 
   return `Perhaps ${meant}${said}. ${takes}`;
 }
 
-/** `"ord_00042"` → `{ order_id: "ord_00042" }`, where there is only one argument that it can be. */
+/** Positional arguments as an object: `"ord_00042"` → `{ order_id: "ord_00042" }`, if only one reading fits. */
 function asNamed(call: CallExpression, schema: ObjectSchema, code: string): string | undefined {
   const names = schema.required.length > 0 ? schema.required : Object.keys(schema.properties);
   const given = call.arguments;
@@ -115,12 +125,12 @@ function asNamed(call: CallExpression, schema: ObjectSchema, code: string): stri
   return `{ ${given.map((each, at) => `${names[at]}: ${code.slice(each.start, each.end)}`).join(", ")} }`;
 }
 
-/** `'{"status": "paid"}'` as an object. */
+/** Arguments as JSON text, `'{"status": "paid"}'`, as an object. */
 function jsonText([first, second]: CallExpression["arguments"]): string | undefined {
   if (second || first?.type !== "Literal" || typeof first.value !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(first.value);
-    return isSchema(value) ? literalText(value) : undefined;
+    return isRecord(value) ? literalText(value) : undefined;
   } catch {
     return undefined;
   }
@@ -144,13 +154,13 @@ function renamed(object: ObjectExpression, meant: ReadonlyMap<string, string>, c
 interface ObjectSchema {
   properties: Record<string, unknown>;
   required: string[];
-  /** No other names than these are meant. */
+  /** The schema accepts no other names. */
   closed: boolean;
 }
 
-/** Undefined where the schema is more than a list of properties: then nothing is certain. */
+/** Undefined if the schema is more than a list of properties, so that nothing is certain. */
 function plainObjectSchema(schema: unknown): ObjectSchema | undefined {
-  if (!isSchema(schema) || !isSchema(schema["properties"])) return undefined;
+  if (!isRecord(schema) || !isRecord(schema["properties"])) return undefined;
   if (["anyOf", "oneOf", "allOf", "not", "if", "$ref", "patternProperties"].some((key) => key in schema))
     return undefined;
   const { properties, required, additionalProperties } = schema;
@@ -165,19 +175,14 @@ function missing(given: string[], schema: ObjectSchema): string[] {
   return schema.required.filter((name) => name in schema.properties && !given.includes(name));
 }
 
-/** The arguments by name; `open` when there may be more. `undefined` counts as absent. */
+/** The arguments by name. `open` if there may be more. An argument that is `undefined` counts as absent. */
 function givenArguments(object: ObjectExpression): { given: Map<string, Expression>; open: boolean } {
   const given = new Map<string, Expression>();
   let open = false;
   for (const property of object.properties) {
     if (property.type === "SpreadElement" || property.computed) open = true;
     else {
-      const name =
-        property.key.type === "Identifier"
-          ? property.key.name
-          : property.key.type === "Literal"
-            ? String(property.key.value)
-            : undefined;
+      const name = keyName(property);
       const absent = property.value.type === "Identifier" && property.value.name === "undefined";
       if (name !== undefined && !absent) given.set(name, property.value);
     }
@@ -185,6 +190,20 @@ function givenArguments(object: ObjectExpression): { given: Map<string, Expressi
   return { given, open };
 }
 
-function isSchema(value: unknown): value is Schema {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
+const maxArguments = 160;
+
+/** `await demo.list_orders({ status: "paid" })`: a call of the tool with the arguments of `call`, or with `…` if they are long or do not fit. */
+export function correctedCall(call: CallExpression, callee: string, tool: KnownFunction, code: string): string {
+  const [first] = call.arguments;
+  const last = call.arguments.at(-1);
+  const text = first && last ? code.slice(first.start, last.end) : "";
+  const fits = text.length <= maxArguments && checkArguments(call, tool, callee, code).length === 0;
+  return `await ${callee}(${fits ? text.replace(/\s+/g, " ") : "…"})`;
+}
+
+/** The innermost call whose callee contains the name: `name(…)` or `name.member(…)`. */
+export function callOf(name: Node, calls: readonly CallExpression[]): CallExpression | undefined {
+  return calls
+    .filter(({ callee }) => callee.start <= name.start && name.end <= callee.end)
+    .sort((a, b) => a.end - a.start - (b.end - b.start))[0];
 }

@@ -1,11 +1,18 @@
-/** A program as a tree with parents, and what each name in it is bound to. Made when there is something to explain. */
+/** A program as a tree with parents, scopes, and the values that each name is bound to. */
 import type { Expression, Identifier, Node, Pattern, Program } from "acorn";
 import { type Binding, boundPaths, initSource, loopSource, type Source, type Step } from "./bindings.ts";
+import { Lines } from "./lines.ts";
 import { childrenOf, isFunction, isMember } from "./nodes.ts";
 
 const scopeTypes = new Set(
   "Program BlockStatement ForStatement ForInStatement ForOfStatement CatchClause SwitchStatement".split(" "),
 );
+
+/** JavaScript, and its syntax tree. */
+export interface ParsedCode {
+  program: Program;
+  code: string;
+}
 
 export class Tree {
   readonly program: Program;
@@ -14,8 +21,7 @@ export class Tree {
   readonly #scopes = new Map<Node, Map<string, Binding>>();
   readonly #bound = new Map<Node, Binding>();
   readonly #nodes: Node[] = [];
-  /** Where lines begin; made when first asked for. */
-  #lineStarts: number[] | undefined;
+  #lines: Lines | undefined;
 
   constructor(program: Program, code: string) {
     this.program = program;
@@ -25,7 +31,7 @@ export class Tree {
     for (const node of this.#nodes) this.#resolve(node);
   }
 
-  /** Every node, outer ones before those within them. */
+  /** Every node; a node comes before the nodes within it. */
   get nodes(): readonly Node[] {
     return this.#nodes;
   }
@@ -38,12 +44,12 @@ export class Tree {
     return this.#parents.get(node);
   }
 
-  /** From the parent outwards. */
+  /** The parent first, the program last. */
   *ancestors(node: Node): Generator<Node> {
     for (let at = this.parent(node); at; at = this.parent(at)) yield at;
   }
 
-  /** Undefined for names that the program does not declare. */
+  /** What a name means; undefined if the program does not declare it. */
   binding(node: Node): Binding | undefined {
     return this.#bound.get(node);
   }
@@ -54,14 +60,8 @@ export class Tree {
 
   line(node: Node): number {
     const at = isMember(node) ? node.property.start : node.start;
-    this.#lineStarts ??= [0, ...[...this.code.matchAll(/\n/g)].map(({ index }) => index + 1)];
-    let [low, high] = [0, this.#lineStarts.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#lineStarts[middle]! <= at) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    this.#lines ??= new Lines(this.code);
+    return this.#lines.at(at).line;
   }
 
   #visit(node: Node): void {
@@ -125,12 +125,10 @@ export class Tree {
   #resolve(node: Node): void {
     if (node.type === "Identifier" && this.#isReference(node as Identifier)) {
       const { name } = node as Identifier;
-      for (const at of this.ancestors(node)) {
-        const binding = this.#scopes.get(at)?.get(name);
-        if (!binding) continue;
+      const binding = this.#lookUp(node, name);
+      if (binding) {
         this.#bound.set(node, binding);
         binding.references.push(node as Identifier);
-        break;
       }
     }
     if (node.type !== "AssignmentExpression" && node.type !== "UpdateExpression") return;
@@ -151,7 +149,7 @@ export class Tree {
     return undefined;
   }
 
-  /** Not the name of a property, a key or a label. */
+  /** Whether an identifier names a variable, and not a property, a key or a label. */
   #isReference(node: Identifier): boolean {
     const parent = this.parent(node) as (Node & { computed?: boolean; shorthand?: boolean; key?: Node }) | undefined;
     if (!parent) return false;

@@ -3,13 +3,13 @@ import type { CallExpression, Function as FunctionNode, Identifier, MemberExpres
 
 const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
-/** The name of a property in an object or a pattern, where it stands in the code. */
+/** The name of a property in an object or a pattern; undefined if it is computed. */
 export function keyName({ key, computed }: { key: Node; computed: boolean }): string | undefined {
   if (key.type === "Identifier") return computed ? undefined : (key as Identifier).name;
   return key.type === "Literal" ? String((key as Node & { value: unknown }).value) : undefined;
 }
 
-/** `b` of `a.b` and `a["b"]`. */
+/** `b` of `a.b` and `a["b"]`; undefined if it is computed. */
 export function propertyName({ property, computed }: MemberExpression): string | undefined {
   if (property.type === "Identifier" && !computed) return property.name;
   return property.type === "Literal" && typeof property.value === "string" ? property.value : undefined;
@@ -31,7 +31,7 @@ export function isNamed(node: Node | null | undefined, name: string): boolean {
   return node?.type === "Identifier" && (node as Identifier).name === name;
 }
 
-/** `a.b` and `(a?.b)` → `a.b`; parentheses are no nodes. */
+/** The expression within an optional chain: `a?.b` is a ChainExpression around a MemberExpression. */
 export function bare(node: Node): Node {
   return node.type === "ChainExpression" ? (node as Node & { expression: Node }).expression : node;
 }

@@ -1,5 +1,5 @@
 /** Code that is no TypeScript at all: a tool call, Python, a shell command, words. */
-import { literalText } from "../code/literals.ts";
+import { literalText } from "../ast/literals.ts";
 
 /** Undefined where it may be TypeScript with a slip in it. */
 export function otherLanguage(source: string, line: number): string | undefined {

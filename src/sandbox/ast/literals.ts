@@ -1,13 +1,13 @@
-/** Values that stand in the code, against the JSON Schema of what is wanted there. */
+/** Literals in the code, compared with the JSON Schema of the argument that they are given for. */
 import type { Expression } from "acorn";
 import { didYouMean } from "../../near-names.ts";
 
 type Schema = Record<string, unknown>;
 
-/** What is wrong with a value that stands in the code, undefined when nothing is, or nothing certain. */
+/** What is wrong with a literal, or undefined if it fits or nothing is certain. */
 export function wrongLiteral(value: Expression, schema: unknown): string | undefined {
   const kind = literalKind(value);
-  if (kind === undefined || !isSchema(schema)) return undefined;
+  if (kind === undefined || !isRecord(schema)) return undefined;
   const constant = value.type === "Literal" ? value.value : undefined;
   const choices = schema["enum"];
   if (Array.isArray(choices) && value.type === "Literal" && kind !== "null" && !choices.includes(constant)) {
@@ -20,17 +20,17 @@ export function wrongLiteral(value: Expression, schema: unknown): string | undef
   }
   const types = typesOf(schema);
   if (types.length === 0) return undefined;
-  const fits = types.some((one) => one === kind || (one === "integer" && kind === "number"));
+  const fits = types.some((type) => type === kind || (type === "integer" && kind === "number"));
   return fits ? undefined : `must be ${types.join(" or ")}, got ${kind}`;
 }
 
-/** The same value as it should stand there: `5` for `"5"`, `["a", "b"]` for `"a, b"`. */
+/** The literal as it should be written: `5` for `"5"`, `["a", "b"]` for `"a, b"`. */
 export function fittingText(value: Expression, schema: unknown): string | undefined {
-  if (!isSchema(schema) || value.type !== "Literal") return undefined;
+  if (!isRecord(schema) || value.type !== "Literal") return undefined;
   const types = typesOf(schema);
   const given = value.value;
   if (types.includes("array") && typeof given === "string") {
-    const items = isSchema(schema["items"]) ? typesOf(schema["items"]) : [];
+    const items = isRecord(schema["items"]) ? typesOf(schema["items"]) : [];
     if (items.length > 0 && !items.includes("string")) return undefined;
     return `[${given
       .split(/\s*,\s*/)
@@ -44,6 +44,7 @@ export function fittingText(value: Expression, schema: unknown): string | undefi
   return types.includes("boolean") && /^(?:true|false)$/.test(given) ? given : undefined;
 }
 
+/** Names of arguments in other interfaces, each with the names that the same argument may have here. */
 const synonyms: [RegExp, RegExp][] = [
   [
     /^(?:page_?size|per_?page|max(?:_?(?:results?|items))?|count|size|first|top|take|n)$/i,
@@ -65,7 +66,7 @@ const synonyms: [RegExp, RegExp][] = [
   [/^(?:file(?:_?(?:name|path))?|dir(?:ectory)?|folder)$/i, /^(?:path|file(?:_?(?:name|path))?)$/i],
 ];
 
-/** The argument that a name of another interface stands for. */
+/** The argument among `names` that another interface calls `name`. */
 export function likelyName(name: string, names: readonly string[]): string | undefined {
   for (const [given, meant] of synonyms) {
     const found = given.test(name) ? names.find((each) => meant.test(each)) : undefined;
@@ -80,7 +81,7 @@ function typesOf(schema: Schema): string[] {
   return Array.isArray(type) ? type : typeof type === "string" ? [type] : [];
 }
 
-/** The JSON type of an expression that is a literal of some sort. */
+/** The JSON type of a literal, a template, an array or an object; undefined for other expressions. */
 export function literalKind(value: Expression): string | undefined {
   switch (value.type) {
     case "Literal":
@@ -97,11 +98,11 @@ export function literalKind(value: Expression): string | undefined {
   }
 }
 
-function isSchema(value: unknown): value is Schema {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-/** A value as it stands in code: `{ status: "open" }`, with names without quotes. */
+/** A value as code: `{ status: "open" }`, without quotes around keys that need none. */
 export function literalText(value: unknown): string {
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "";
   if (Array.isArray(value)) return `[${value.map(literalText).join(", ")}]`;

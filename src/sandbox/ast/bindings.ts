@@ -1,8 +1,8 @@
-/** How variables get their values: from expressions, loops and parameters, through patterns. */
+/** Where variables get their values: expressions, loops and parameters, through patterns. */
 import type { Expression, Function as FunctionNode, Identifier, Node, Pattern } from "acorn";
 import { isFunction, keyName } from "./nodes.ts";
 
-/** One of the ways in which a variable gets its value: an expression, then a way into it. */
+/** One place where a variable gets a value: an expression, and the path into its value. */
 export type Source =
   | { kind: "value"; node: Expression; path: Step[] }
   | { kind: "element"; node: Expression; path: Step[] }
@@ -11,7 +11,7 @@ export type Source =
   | { kind: "function"; node: FunctionNode }
   | { kind: "unknown" };
 
-/** A property by name, an element by its index, or the rest. */
+/** A property by name, an element by index, or the rest of a list. */
 export type Step = { property: string } | { index: number } | "rest";
 
 export interface Binding {
@@ -36,7 +36,7 @@ export function loopSource(declaration: Node, loop: Node | undefined): ((path: S
   return undefined;
 }
 
-/** The names of a pattern, each with its way into the value; without a way where there is a default. */
+/** The names of a pattern, each with its path into the value. A name with a default has no path. */
 export function boundPaths(
   pattern: Pattern,
   path: Step[] | undefined = [],

@@ -1,12 +1,22 @@
-/** Tools that a name may have meant: by their own names, by other hosts' ways of naming them, by what the words say. */
-import { nearNames } from "../../near-names.ts";
+/** Finds the tools and keys that a wrong name may have meant. */
+import { misspelling, nearNames } from "../../near-names.ts";
 import type { KnownFunction, Namespace, Suggestion } from "../contract.ts";
-import { calleeName } from "./corrected-call.ts";
 
 export interface Meant {
   namespace: Namespace;
   tool: KnownFunction;
   callee: string;
+}
+
+/** A server as it is written in code: `demo`, `servers["my-server"]`. */
+export function objectName({ name, jsName }: Pick<Namespace, "name" | "jsName">): string {
+  return jsName ?? `servers[${JSON.stringify(name)}]`;
+}
+
+/** A tool as it is written in code: `demo.list_orders`, `demo["odd name"]`. */
+export function calleeName(namespace: Pick<Namespace, "name" | "jsName">, tool: KnownFunction): string {
+  const object = objectName(namespace);
+  return tool.jsName === undefined ? `${object}[${JSON.stringify(tool.name)}]` : `${object}.${tool.jsName}`;
 }
 
 function* allTools(namespaces: readonly Namespace[]): Generator<Meant> {
@@ -17,7 +27,7 @@ function* allTools(namespaces: readonly Namespace[]): Generator<Meant> {
   }
 }
 
-/** `mcp__demo__get_stock` and `demo_get_stock` name a tool in the way of other hosts. */
+/** The tool that other agents call `mcp__demo__get_stock` or `demo_get_stock`. */
 export function toolInName(name: string | undefined, namespaces: readonly Namespace[]): Meant | undefined {
   if (!name) return undefined;
   for (const meant of allTools(namespaces)) {
@@ -31,13 +41,13 @@ export function toolInName(name: string | undefined, namespaces: readonly Namesp
   return undefined;
 }
 
-/** The tools of that name, in any writing, of whatever server. */
+/** The tools with that name on any server. Case, dashes and underscores do not count. */
 export function toolsNamed(name: string, namespaces: readonly Namespace[]): Meant[] {
   const wanted = plain(name);
   return [...allTools(namespaces)].filter(({ tool }) => plain(tool.name) === wanted);
 }
 
-/** The one tool of a server that a name is another writing of: `listOrders`. */
+/** The only tool with that name if case, dashes and underscores do not count: `listOrders` finds `list_orders`. */
 export function renamed(name: string, functions: readonly KnownFunction[]): KnownFunction | undefined {
   const same = functions.filter((each) => plain(each.name) === plain(name));
   return same.length === 1 ? same[0] : undefined;
@@ -47,7 +57,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-/** Signatures of those that may have been meant, by name first, then by what the words say. */
+/** Names and signatures of the tools that may have been meant: similar names first, then search results. */
 export function candidates(
   name: string,
   functions: readonly KnownFunction[],
@@ -70,7 +80,7 @@ export function candidates(
   };
 }
 
-/** The words of a name or an address, for a search. */
+/** The words of a name, an address or a piece of code, as a query for a search. */
 export function wordsOf(text: string): string {
   const words = text
     .replace(/\$\{[^}]*\}|process\.env\.\w+/g, " ")
@@ -87,7 +97,7 @@ export function wordsOf(text: string): string {
   return [...new Set([...words, ...words.flatMap((word) => synonyms[word.toLowerCase()] ?? [])])].join(" ");
 }
 
-/** Verbs that other interfaces use for the same. */
+/** Verbs of other interfaces, with the verbs that tools here use for the same. */
 const synonyms: Record<string, string[]> = {
   __proto__: null as never,
   ...sameAs("create add write", "store save remember put set insert new make append upsert"),
@@ -103,11 +113,32 @@ const synonyms: Record<string, string[]> = {
 const verbs = new Set([...Object.entries(synonyms).flat(2), "list", "get", "count", "fetch", "id"]);
 const things = new Set(["mail", "message", "reply"]);
 
-/** A word that says what is done and not with what. */
+/** Whether a word names an action and not a thing. */
 export function isVerb(word: string): boolean {
   return verbs.has(word.toLowerCase()) && !things.has(word.toLowerCase());
 }
 
 function sameAs(meant: string, words: string): Record<string, string[]> {
   return Object.fromEntries(words.split(" ").map((word) => [word, meant.split(" ")]));
+}
+
+/** The key that was meant: another spelling of the wanted one, or one that shares its words (`total_cents` for `total`). */
+export function meantKey(wanted: string, keys: readonly string[]): string | undefined {
+  const words = partsOf(wanted);
+  const close = misspelling(wanted, keys);
+  if (close !== undefined) return close;
+  const within = keys.filter((key) => {
+    const others = partsOf(key);
+    const [few, many] = words.length < others.length ? [words, others] : [others, words];
+    return few.join("").length >= 3 && few.every((word) => many.includes(word));
+  });
+  return within.sort((a, b) => a.length - b.length)[0] ?? nearNames(wanted, keys, 1)[0];
+}
+
+function partsOf(name: string): string[] {
+  return name
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
 }

@@ -1,8 +1,8 @@
-/** Which expressions are promises, whatever happens at run time. */
+/** Finds the expressions that are promises, whatever happens at run time. */
 import type { CallExpression, Node } from "acorn";
-import { calledFunction, type Scope } from "../code/check.ts";
 import type { Source } from "./bindings.ts";
 import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "./nodes.ts";
+import { calledTool, type Scope } from "./tool-calls.ts";
 import type { Tree } from "./tree.ts";
 
 const combinators = new Set(["all", "allSettled", "race", "any", "resolve"]);
@@ -10,13 +10,13 @@ const combinators = new Set(["all", "allSettled", "race", "any", "resolve"]);
 export interface PromiseOf {
   /** The call that made it. */
   call: CallExpression;
-  /** As it is written, shortened: `demo.list_orders(…)`. */
+  /** The call as it is written, without its arguments: `demo.list_orders(…)`. */
   text: string;
-  /** One of a list of promises: then the whole list is to be awaited. */
+  /** The promise is an element of a list, so the whole list must be awaited. */
   list?: boolean;
 }
 
-/** The call whose promise this is, without an await. */
+/** The call whose promise an expression is, if it is not awaited. */
 export function promiseOf(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
   const value = bare(node);
   if (isCall(value))
@@ -31,7 +31,7 @@ export function promiseOf(node: Node, tree: Tree, scope: Scope): PromiseOf | und
   return isCall(made) && isPromiseCall(made, tree, scope) ? { call: made, text: callText(made, tree) } : undefined;
 }
 
-/** `details[0]` of a list of promises. */
+/** `details[0]`, where details is a list of promises. */
 function elementOf(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
   if (!isMember(node) || !node.computed || node.object.type === "Super" || propertyName(node) !== undefined)
     return undefined;
@@ -40,7 +40,7 @@ function elementOf(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined 
 
 const listMethods = /^(?:map|filter|forEach|find|findLast|some|every|flatMap|sort|toSorted)$/;
 
-/** The list whose elements a callback gets. */
+/** The list whose elements a callback receives. */
 function listOf({ of, index }: Source & { kind: "parameter" }, tree: Tree): Node | undefined {
   const call = tree.parent(of);
   if (!isCall(call) || call.arguments[0] !== of || !isMember(call.callee) || call.callee.object.type === "Super")
@@ -49,14 +49,14 @@ function listOf({ of, index }: Source & { kind: "parameter" }, tree: Tree): Node
   return listMethods.test(method) && (index === 0 || /ort/.test(method)) ? call.callee.object : undefined;
 }
 
-/** `orders.map(async (o) => …)`: a list of promises, also with an await before it, which waits for nothing. */
+/** `orders.map(async (o) => …)` is a list of promises. An await before it changes nothing: a list is no promise. */
 function promiseList(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
   const value = bare(node);
   if (value.type === "AwaitExpression") return promiseList((value as Node & { argument: Node }).argument, tree, scope);
   if (value.type === "Identifier") {
     const [only, another] = tree.binding(value)?.sources ?? [];
     const isPlain = only?.kind === "value" && only.path.length === 0 && !another;
-    return isPlain && !setsElements(value, tree) ? promiseList(only.node, tree, scope) : undefined;
+    return isPlain && !setsMembers(value, tree) ? promiseList(only.node, tree, scope) : undefined;
   }
   if (!isCall(value) || !isMember(value.callee) || propertyName(value.callee) !== "map") return undefined;
   const [callback] = value.arguments;
@@ -68,14 +68,14 @@ function promiseList(node: Node, tree: Tree, scope: Scope): PromiseOf | undefine
 
 const givingLists = /^(?:map|filter|slice|flat|flatMap|concat|sort|toSorted|reverse|toReversed)$/;
 
-/** What certainly is a list, or a part of what a tool gave: an object of the program may have a `map` that waits. */
+/** Whether an expression is certainly a list or a part of a tool's value, and not an object of the program with its own `map`. */
 export function isList(given: Node, tree: Tree, scope: Scope): boolean {
   const node = bare(given);
   if (node.type === "ArrayExpression") return true;
   if (node.type === "AwaitExpression") return isList((node as Node & { argument: Node }).argument, tree, scope);
   if (isMember(node)) return isList(node.object, tree, scope);
   if (isCall(node)) {
-    if (isToolCall(node, scope)) return true;
+    if (calledTool(node, scope)) return true;
     const { callee } = node;
     return isMember(callee) && givingLists.test(propertyName(callee) ?? "") && isList(callee.object, tree, scope);
   }
@@ -83,8 +83,8 @@ export function isList(given: Node, tree: Tree, scope: Scope): boolean {
   return !another && (only?.kind === "value" || only?.kind === "element") && isList(only.node, tree, scope);
 }
 
-/** `all[i] = await all[i]`. */
-function setsElements(name: Node, tree: Tree): boolean {
+/** Whether the program assigns to properties or elements of a variable: `all[i] = await all[i]`. */
+export function setsMembers(name: Node, tree: Tree): boolean {
   const references: Node[] = tree.binding(name)?.references ?? [];
   return references.some((each) => {
     const member = tree.parent(each);
@@ -98,18 +98,13 @@ function callText(call: CallExpression, tree: Tree): string {
 }
 
 function isPromiseCall(call: CallExpression, tree: Tree, scope: Scope): boolean {
-  if (isToolCall(call, scope)) return true;
+  if (calledTool(call, scope)) return true;
   const { callee } = call;
   if (isMember(callee) && isNamed(callee.object, "Promise") && !tree.binding(callee.object)) {
     return combinators.has(propertyName(callee) ?? "");
   }
   const [only, another] = callee.type === "Identifier" ? (tree.binding(callee)?.sources ?? []) : [];
   return !another && isAsync(only);
-}
-
-function isToolCall(call: CallExpression, scope: Scope): boolean {
-  const called = calledFunction(call, scope);
-  return called?.functions.some((each) => each.name === called.name || each.jsName === called.name) ?? false;
 }
 
 function isAsync(source: Source | undefined): boolean {
