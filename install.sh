@@ -19,7 +19,7 @@ installation is replaced only if the new program runs.
 Environment:
   CLAUDIKINS_INSTALL   folder to install to (default: ~/.local/bin)
   CLAUDIKINS_VERSION   release to download, such as 0.1.0 (default: the latest)
-  CLAUDIKINS_BASE_URL  address to download from instead; it has SHA256SUMS and
+  CLAUDIKINS_BASE_URL  URL to download from instead; it must have SHA256SUMS and
                        claudikins-<os>-<arch>[-musl].gz
   CLAUDIKINS_NO_DEMO   1 skips the demo at the end
 END
@@ -168,12 +168,12 @@ name_artefact() {
   case $system in
     Linux) os=linux ;;
     Darwin) os=darwin ;;
-    *) fail "there is no claudikins for $system" "claudikins runs on Linux and macOS, and on Windows in WSL." ;;
+    *) fail "claudikins is not available for $system" "claudikins runs on Linux and macOS, and on Windows in WSL." ;;
   esac
   case $machine in
     x86_64 | amd64) arch=x64 ;;
     aarch64 | arm64) arch=arm64 ;;
-    *) fail "there is no claudikins for $system on $machine" "claudikins runs on x64 and arm64 processors." ;;
+    *) fail "claudikins is not available for $system on $machine" "claudikins runs on x64 and arm64 processors." ;;
   esac
   # A shell that is itself translated by Rosetta sees an Intel processor.
   if [ "$os-$arch" = darwin-x64 ] && [ "$(sysctl -n sysctl.proc_translated 2>/dev/null)" = 1 ]; then arch=arm64; fi

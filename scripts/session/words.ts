@@ -1,4 +1,4 @@
-/** What is said of a recording beside what is seen in it. */
+/** The title, description and caption of a recording. */
 import { transcriptOf } from "./layers.ts";
 import { longestWaitMs, type Recording } from "./recording.ts";
 import type { Words } from "./svg.ts";
@@ -7,11 +7,11 @@ export function wordsFor(recording: Recording): Words {
   const { shortened } = recording;
   const waits =
     shortened === 0
-      ? "waits are as they were"
-      : `${shortened === 1 ? "a wait is" : `${shortened} waits are`} cut to ${longestWaitMs / 1_000} s`;
+      ? "waits are real"
+      : `${shortened === 1 ? "one wait is" : `${shortened} waits are`} shortened to ${longestWaitMs / 1_000} s`;
   return {
-    title: "claudikins at a terminal",
-    description: `A terminal in which four commands are typed and answer, one after the other. This is its text:\n${transcriptOf(recording)}`,
-    caption: `Recorded by “bun run session”. Typing and pauses are played, ${waits}; ~ is the home folder, “shop” the built-in demo.`,
+    title: "claudikins in a terminal",
+    description: `A terminal session: four commands are typed, and each prints its output. Transcript:\n${transcriptOf(recording)}`,
+    caption: `Recorded with “bun run session”. Typing and pauses are simulated; ${waits}. ~ is the home folder; “shop” is the built-in demo.`,
   };
 }

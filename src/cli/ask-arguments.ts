@@ -28,7 +28,7 @@ export async function askArguments(
     const value = await askOne(parameter, io);
     if (value !== undefined) answers.push({ word: name, key: name, json: value });
   }
-  if (inOrder.length === 0) await io.stderr.write("There are no more arguments to give.\n");
+  if (inOrder.length === 0) await io.stderr.write("The tool takes no other arguments.\n");
   return answers;
 }
 

@@ -15,7 +15,7 @@ export const findingShape = named(
     message: text,
     "details?": texts,
     "repair?": about("A command if there is one, else a sentence", text),
-    "code?": about("For a problem: the error code of a command that runs into it", text),
+    "code?": about("For a problem: the code of the error that a command would report", text),
     "startMs?": number,
     "listMs?": number,
     "tools?": number,

@@ -13,7 +13,7 @@ const summary = {
     oneOf("threw", "check", "timeout", "cpu", "memory", "stack", "cancelled", "crashed"),
   ),
   durationMs: number,
-  beforeMs: about("Time spent asking servers before the code ran", number),
+  beforeMs: about("Time spent fetching tools from servers before the code ran", number),
   calls: number,
   failures: number,
   charsIn: about("Characters of the tools' results", number),

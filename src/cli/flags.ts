@@ -18,7 +18,7 @@ type Options = NonNullable<ParseArgsConfig["options"]>;
 /** Throws USAGE naming the first thing that is wrong. `-` alone is a positional: standard input. */
 export function checkFlags(rawArgs: string[], args: Args, commandName: string): void {
   const options = optionsOf(args);
-  const hint = `For its flags and arguments: claudikins ${commandName} --help`;
+  const hint = `For all flags and arguments: claudikins ${commandName} --help`;
   const tokens = tokensOf(rawArgs, options);
   const seen = new Set<string>();
   for (const token of tokens) {
@@ -136,11 +136,16 @@ export function parseCount(text: string, flag: string, max: number): number {
 export function parseChoice<const T extends string>(text: string, flag: string, choices: readonly T[]): T {
   const chosen = choices.find((choice) => choice === text);
   if (chosen === undefined) {
-    throw new ClaudikinsError("USAGE", `${flag} takes ${choices.join(", ")}; got "${text}"`, {
+    throw new ClaudikinsError("USAGE", `${flag} takes ${alternatives(choices)}; got "${text}"`, {
       hint: didYouMean(text, [...choices]),
     });
   }
   return chosen;
+}
+
+/** `names, signatures or full`. */
+function alternatives(choices: readonly string[]): string {
+  return choices.join(", ").replace(/, ([^,]+)$/, " or $1");
 }
 
 /** `4600`, `127.0.0.1:4600`, `[::1]:4600`, `host:4600`; without a host it is this machine's own. Throws USAGE. */

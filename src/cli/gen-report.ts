@@ -24,7 +24,7 @@ export const genShape = either(
           ...asked,
           written: number,
           removed: number,
-          collisions: about("Tools that share an identifier, which only one of them can have", list(texts)),
+          collisions: about("Tools that would have the same identifier in code", list(texts)),
           kept: about("Paths where your own file is in the place of a generated file", texts),
         }),
       ),

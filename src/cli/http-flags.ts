@@ -1,7 +1,7 @@
 /** `serve --http` and the flags that belong to it: where it listens, who may come in, how many. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { ClaudikinsError, messageOf } from "../errors.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import type { FrontDoorOptions } from "../server/http/front-door.ts";
 import { isLoopback } from "../server/http/loopback.ts";
 import type { Args } from "./command.ts";
@@ -12,7 +12,7 @@ export const httpArgs = {
   http: {
     type: "string",
     valueHint: "[host:]port",
-    description: "Serve over HTTP at /mcp of this address (default host 127.0.0.1); port 0 picks a free port",
+    description: "Serve over HTTP on this address, at the path /mcp (default host 127.0.0.1); port 0 picks a free port",
   },
   "token-env": {
     type: "string",
@@ -33,19 +33,19 @@ export const httpArgs = {
   "allow-host": {
     type: "string",
     valueHint: "name",
-    description: "Name of this machine that callers may use (repeatable)",
+    description: "Host name that callers may use for this machine (repeatable)",
     ...repeatable,
   },
   "allow-origin": {
     type: "string",
     valueHint: "url",
-    description: "Origin of web pages that may call, such as https://app.example.com (repeatable)",
+    description: "Origin of web pages that may send requests, such as https://app.example.com (repeatable)",
     ...repeatable,
   },
   "max-sessions": {
     type: "string",
     valueHint: "n",
-    description: "Maximum number of sessions; new sessions end idle ones (default 100)",
+    description: "Maximum number of sessions; beyond it, a new session ends an idle one (default 100)",
   },
   "reconnect-after": {
     type: "string",
@@ -55,7 +55,7 @@ export const httpArgs = {
   "session-idle": {
     type: "string",
     valueHint: "time",
-    description: "End a session after this time without use (default 30m)",
+    description: "End a session that has been idle for this time (default 30m)",
   },
   grace: {
     type: "string",
@@ -145,7 +145,8 @@ function readToken(file: string): string {
   try {
     return readFileSync(file, "utf8").trim();
   } catch (cause) {
-    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read the token from ${file}: ${messageOf(cause)}`, { cause });
+    const why = systemCodeOf(cause) === "ENOENT" ? "the file does not exist" : messageOf(cause);
+    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read the token from ${file}: ${why}`, { cause });
   }
 }
 
@@ -161,7 +162,10 @@ function usable(token: string | undefined, where: string, code: "NEEDS_VARIABLE"
 
 function hostName(text: string): string {
   if (/^[a-z0-9._-]+$/i.test(text)) return text;
-  throw new ClaudikinsError("USAGE", `--allow-host takes a name like mcp.example.com, without port; got "${text}"`);
+  throw new ClaudikinsError(
+    "USAGE",
+    `--allow-host takes a host name like mcp.example.com, without a port; got "${text}"`,
+  );
 }
 
 function originOf(text: string): string {

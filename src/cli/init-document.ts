@@ -40,7 +40,7 @@ export const initShape = record({
     "With --dry-run: names that refer to different servers, which stay where they are",
     list(record({ name: text, config: text, choices: list(record({ from, about: text })) })),
   ),
-  shared: about("Files of this project, which --project imports as well", list(record({ ...file, servers: number }))),
+  shared: about("Files of this project; --project imports them as well", list(record({ ...file, servers: number }))),
   hosts: list(
     record({ ...file, result: oneOf("rewired", "not rewired", "would be rewired", "failed"), "error?": text }),
   ),
@@ -90,7 +90,8 @@ export function rowsOf({ inventory, config }: SwitchPlan, measured: ReadonlyMap<
 }
 
 function wayOf({ variable }: Supplied, { kind }: ConfigFile): string {
-  if (kind === "project") return "set the variable for all programs, because others share the config";
+  if (kind === "project")
+    return "set the variable system-wide; do not write its value into the config, which you share";
   return `write the value into the config, now with --env ${variable}=value or later with claudikins config edit`;
 }
 

@@ -66,7 +66,7 @@ async function agrees(plans: readonly SwitchPlan[], io: Io): Promise<boolean> {
   const files = plans.flatMap((plan) =>
     plan.plans.map(({ found: { host, file } }) => `  ${host.title}: ${file.path}\n`),
   );
-  await io.stderr.write(`\nThese files will have claudikins in place of their servers:\n${files.join("")}`);
+  await io.stderr.write(`\nclaudikins will take the place of the servers in these files:\n${files.join("")}`);
   return confirm(io, "Change them? claudikins restore brings the originals back.");
 }
 

@@ -10,7 +10,7 @@ const count = { type: "string", valueHint: "n" } as const;
 
 export const limitArgs = {
   timeout: { ...time, description: "Stop the code after this time, such as 5000, 5s or 2m (default 30s)" },
-  cpu: { ...time, description: "Stop the code after this much computing time; waiting does not count (default 20s)" },
+  cpu: { ...time, description: "Stop the code after this much CPU time; waiting does not count (default 20s)" },
   memory: { ...size, description: "Memory limit of the code, such as 64mb (default 256mb)" },
   stack: { ...size, description: "Stack size for nested calls, 32kb to 256kb (default 256kb)" },
   calls: { ...count, description: "Maximum number of tool calls (default 10000)" },
@@ -19,11 +19,11 @@ export const limitArgs = {
   "result-size": { ...size, description: "Maximum size of one call's result (default 64mb)" },
   "value-size": {
     ...size,
-    description: "Maximum size of the returned value and of all that is displayed (default 32mb)",
+    description: "Maximum size of the returned value, and of all displayed values together (default 32mb)",
   },
   "log-size": {
     ...size,
-    description: "Maximum size of the logs; of longer logs, the beginning and the end are kept (default 8mb)",
+    description: "Maximum size of the logs; longer logs keep only their beginning and end (default 8mb)",
   },
 } as const satisfies ArgsDef;
 

@@ -42,7 +42,7 @@ export const changeArgs = {
   force: {
     type: "boolean",
     description:
-      "Also overwrite or remove a file that claudikins did not write or that has changed since; no copy is kept",
+      "Also overwrite or remove a file that claudikins did not write, or that was edited since; no backup is kept",
   },
   "dry-run": { type: "boolean", description: "Show the changes as a diff, and write nothing" },
 } as const;

@@ -17,7 +17,7 @@ const compared = named(
 const figures = {
   sessions: number,
   executions: number,
-  shellExecutions: about("Runs of `claudikins exec`, which are in no comparison of tokens", number),
+  shellExecutions: about("Runs of `claudikins exec`; the comparison of tokens leaves them out", number),
   searches: number,
   calls: number,
   failures: number,
@@ -148,14 +148,14 @@ function notesText({ tokenizer }: Statistics, server: string | undefined, canvas
   const { definitions, definitionCharsPerToken } = tokenizer;
   const measured =
     definitions === "o200k"
-      ? `Tokens of definitions are measured with o200k on the tools known now: ${definitionCharsPerToken.toFixed(2)} characters per token. All other tokens are estimated at 4 characters per token.`
+      ? `Tokens of definitions are measured with the o200k tokenizer on the currently known tools: ${definitionCharsPerToken.toFixed(2)} characters per token. All other tokens are estimated at 4 characters per token.`
       : "Tokens are estimated at 4 characters per token.";
   const notes = [
     measured,
-    "A result counts as at most 100,000 characters, because agents show no more. An image counts as 6,000.",
+    "At most 100,000 characters of a result are counted, because agents show no more. An image counts as 6,000 characters.",
     ...(server === undefined
       ? [
-          "Without: the agent makes the same calls itself and loads all definitions once per session.",
+          'The column "without" assumes that the agent makes the same calls itself and loads all definitions once per session.',
           "Only tokens of agents connected to claudikins serve are counted, not output printed in a shell.",
         ]
       : []),
@@ -187,12 +187,12 @@ export function hooksText({ hooks, total }: Statistics, canvas: Canvas): string 
     grouped(shell),
   ]);
   const notes = [
-    "sessions: counted by the mark in an agent's first access to the registry.",
-    "description: no mark. Every caller of search_tools has read its description; if another text led there too, its mark was lost.",
-    "files: first calls of generated files after a pause. shell: commands with a mark.",
+    "sessions: each session counts for the text whose mark, such as via:skill, is in its first access to the registry.",
+    "description: the first access was search_tools without a mark. The agent has read the tool's description; it may also have read a text and left out its mark.",
+    "files: runs of generated files, counted again only after a pause. shell: commands with a mark.",
   ];
   return [
-    table(["led there by", "sessions", "share", "files", "shell"], rows, canvas.width, [1, 2, 3, 4]),
+    table(["text", "sessions", "share", "files", "shell"], rows, canvas.width, [1, 2, 3, 4]),
     `${grouped(sum)} of ${grouped(total.sessions)} sessions used the registry.\n`,
     fineText(notes, canvas),
   ].join("\n");

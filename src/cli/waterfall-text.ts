@@ -37,7 +37,7 @@ function head(record: ExecutionRecord, { colours }: Canvas): string[] {
   const { id, door, ok, durationMs, beforeMs, config, at, code, logs } = record;
   const outcome = paint(outcomeWord(record), ok ? bold : red, colours);
   const kept = keptOut(record);
-  const before = beforeMs >= 100 ? ` (after ${durationText(beforeMs)} of asking servers)` : "";
+  const before = beforeMs >= 100 ? ` (after ${durationText(beforeMs)} of fetching tools)` : "";
   return [
     `${paint(id, bold, colours)}  ${door} · ${outcome} · ${durationText(durationMs)}${before} · ${callsText(record)}`,
     paint(

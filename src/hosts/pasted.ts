@@ -1,6 +1,6 @@
 /** Entries that somebody pastes in: of any host, whole files of it or a piece, as claudikins.json has them. */
 import { homeOf } from "../config/locations.ts";
-import { ClaudikinsError } from "../errors.ts";
+import { ClaudikinsError, messageOf } from "../errors.ts";
 import { codex } from "./codex.ts";
 import { cursor } from "./cursor.ts";
 import { parseJson } from "./edit/json.ts";
@@ -50,9 +50,14 @@ function oursIn(raw: Raw): Raw {
 const source = "the entry";
 
 function parsed(text: string): Raw {
-  if (text.startsWith("[")) return parseToml(text, source);
-  // `"name": { … }` is how one copies it out of a file.
-  return parseJson(text.startsWith('"') ? `{${text.replace(/,$/, "")}}` : text, source);
+  try {
+    if (text.startsWith("[")) return parseToml(text, source);
+    // `"name": { … }` is how one copies it out of a file.
+    return parseJson(text.startsWith('"') ? `{${text.replace(/,$/, "")}}` : text, source);
+  } catch (error) {
+    // The parsers' own hint is about a file.
+    throw new ClaudikinsError("CONFIG_INVALID", messageOf(error), { hint: example, cause: error });
+  }
 }
 
 type Named = [name: string | undefined, raw: Raw, host: Host];
@@ -78,7 +83,7 @@ function serversIn(document: Raw): Named[] {
 
 function namedIn(section: Raw, host: Host | undefined): Named[] {
   return Object.entries(section).map(([name, raw]) => {
-    if (!isRaw(raw)) throw notAnEntry(`"${name}" is not an entry`);
+    if (!isRaw(raw)) throw notAnEntry(`"${name}" is not an object`);
     return [name, raw, host ?? hostOf(raw)];
   });
 }
@@ -100,8 +105,8 @@ function hostOf(raw: Raw): Host {
   return "httpUrl" in raw || "trust" in raw ? gemini : cursor;
 }
 
+const example = 'Example: claudikins add --json \'{ "docs": { "url": "https://mcp.example.com/mcp" } }\'';
+
 function notAnEntry(why: string): ClaudikinsError {
-  return new ClaudikinsError("CONFIG_INVALID", `This is not a server entry: ${why}`, {
-    hint: 'Example: claudikins add --json \'{ "docs": { "url": "https://mcp.example.com/mcp" } }\'',
-  });
+  return new ClaudikinsError("CONFIG_INVALID", `This is not a server entry: ${why}`, { hint: example });
 }

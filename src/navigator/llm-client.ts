@@ -11,7 +11,7 @@ import { place, unavailable } from "./endpoint-failure.ts";
 export function checkLlm(llm: Llm): void {
   if (llm.needs.length > 0) {
     const names = llm.needs.join(", ");
-    throw new ClaudikinsError("NEEDS_VARIABLE", `${place(llm)} needs ${names}, which the environment does not have`, {
+    throw new ClaudikinsError("NEEDS_VARIABLE", `${place(llm)} needs ${names} in the environment`, {
       hint: `Set ${names} before starting claudikins.`,
     });
   }

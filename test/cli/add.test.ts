@@ -117,8 +117,8 @@ describe("an address", () => {
   });
 
   test.each([
-    [["add", "x", "https://x", "extra"], 'Unexpected argument "extra" after an address'],
-    [["add", "x", "https://x", "--env", "A=b"], "--env does not apply to an address"],
+    [["add", "x", "https://x", "extra"], 'Unexpected argument "extra" after a URL'],
+    [["add", "x", "https://x", "--env", "A=b"], "--env does not apply to a URL"],
     [["add", "x", "https://x", "--header", "no colon"], "--header takes 'Name: value'"],
     [["add", "x", "https://x", "--type", "carrier"], '--type takes http, sse or ws; got "carrier"'],
     [["add", "x", "--header", "A: b", "--", "prog"], "--header does not apply to a command"],
@@ -126,7 +126,7 @@ describe("an address", () => {
     [["add"], "No server given"],
     [["add", "github", "--user", "--config", "x.json"], "Use --user or --config, not both"],
     [["add", "{ nonsense"], "the entry:1: not valid JSON"],
-    [["add", '{ "a": 1 }'], '"a" is not an entry'],
+    [["add", '{ "a": 1 }'], '"a" is not an object'],
     [["add", '{ "mcpServers": {} }'], "it has no servers"],
     [["add", '{ "command": "x" }'], "The entry has no name"],
     [

@@ -239,7 +239,7 @@ describe("arguments", () => {
 
   test("with dashes are no arguments", async () => {
     expect(await gotBy(["--query", "x"])).toBe(
-      "error: Unknown flag --query\n\nhint: To pass it as an argument, leave out the dashes: query=value. For its flags and arguments: claudikins call --help\n",
+      "error: Unknown flag --query\n\nhint: To pass it as an argument, leave out the dashes: query=value. For all flags and arguments: claudikins call --help\n",
     );
     expect(await gotBy(["query=x", "--limit=5"])).toContain("limit=value");
   });
@@ -656,7 +656,7 @@ describe("--interactive", () => {
     await run(["rec.find-it", "-i", "where.name=x", '{"query":"a","limit":1}'], { answers, terminal: true });
     expect(got()).toEqual([{ query: "a", limit: 1, where: { name: "x" }, deep: true }]);
     const { stderr } = await run(["rec.plain", "-i"], { answers: [], terminal: true });
-    expect(stderr).toContain("There are no more arguments to give.");
+    expect(stderr).toContain("The tool takes no other arguments.");
     expect(got()).toEqual([{}]);
   });
 

@@ -226,7 +226,7 @@ test("status", async () => {
     ["section", "project", "/project/GEMINI.md", "changed"],
   ]);
   expect((await run(["skill", "status"])).stdout).toMatch(
-    /^what +for +state +agents +file\nskill +user +current +claude-code /,
+    /^what +scope +state +agents +file\nskill +user +current +claude-code /,
   );
 });
 

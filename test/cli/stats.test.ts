@@ -86,8 +86,8 @@ describe("the page", () => {
       github.get-issue      1       0    1.0 h     1,234,567             100
 
       Tokens are estimated at 4 characters per token.
-      A result counts as at most 100,000 characters, because agents show no more. An image counts as 6,000.
-      Without: the agent makes the same calls itself and loads all definitions once per session.
+      At most 100,000 characters of a result are counted, because agents show no more. An image counts as 6,000 characters.
+      The column "without" assumes that the agent makes the same calls itself and loads all definitions once per session.
       Only tokens of agents connected to claudikins serve are counted, not output printed in a shell.
       --- exit code 0
       "
@@ -121,7 +121,7 @@ describe("the page", () => {
       github.get-issue      1       0  1.0 h     1,234,567             100
 
       Tokens are estimated at 4 characters per token.
-      A result counts as at most 100,000 characters, because agents show no more. An image counts as 6,000.
+      At most 100,000 characters of a result are counted, because agents show no more. An image counts as 6,000 characters.
       --- exit code 0
       "
     `);
@@ -132,18 +132,18 @@ describe("the page", () => {
     expect(await shown(["--hooks"])).toMatchInlineSnapshot(`
       "$ claudikins stats --hooks
       --- stdout
-      led there by  sessions  share  files  shell
-      description          0    0 %      0      0
-      claude-md            0    0 %      0      0
-      skill                1  100 %      0      0
-      readme               0    0 %      0      0
-      none                 0    0 %      3      0
+      text         sessions  share  files  shell
+      description         0    0 %      0      0
+      claude-md           0    0 %      0      0
+      skill               1  100 %      0      0
+      readme              0    0 %      0      0
+      none                0    0 %      3      0
 
       1 of 2 sessions used the registry.
 
-      sessions: counted by the mark in an agent's first access to the registry.
-      description: no mark. Every caller of search_tools has read its description; if another text led there too, its mark was lost.
-      files: first calls of generated files after a pause. shell: commands with a mark.
+      sessions: each session counts for the text whose mark, such as via:skill, is in its first access to the registry.
+      description: the first access was search_tools without a mark. The agent has read the tool's description; it may also have read a text and left out its mark.
+      files: runs of generated files, counted again only after a pause. shell: commands with a mark.
       --- exit code 0
       "
     `);
@@ -243,7 +243,7 @@ describe("as JSON", () => {
     expect(tokenizer.definitionCharsPerToken).toBeLessThan(6);
     expect(total.tokens.definitions.without).toBe(Math.round(40_000 / tokenizer.definitionCharsPerToken));
     expect(total.tokens.results.without).toBe(25_100);
-    expect((await run([])).stdout).toContain("Tokens of definitions are measured with o200k");
+    expect((await run([])).stdout).toContain("Tokens of definitions are measured with the o200k tokenizer");
   });
 });
 

@@ -172,7 +172,7 @@ describe("with no model configured", () => {
     const { exitCode, stderr } = await run(["--model", "cerebras/other", "order"]);
     expect([exitCode, stderr.split("\n")[0]]).toEqual([
       2,
-      "error: The model cerebras/other needs CEREBRAS_API_KEY, which the environment does not have",
+      "error: The model cerebras/other needs CEREBRAS_API_KEY in the environment",
     ]);
     expect(await run(["--model", "acme", "order"])).toMatchObject({
       exitCode: 2,

@@ -148,7 +148,7 @@ describe("refused", () => {
       advice: "Quote arguments that contain spaces.",
     },
   ])("$argv", async ({ argv, message, advice }) => {
-    const hint = [advice, `For its flags and arguments: claudikins ${argv[0]} --help`].filter(Boolean).join(" ");
+    const hint = [advice, `For all flags and arguments: claudikins ${argv[0]} --help`].filter(Boolean).join(" ");
     expect(await refusal(...argv)).toBe(`error: ${message}\n\nhint: ${hint}\n`);
   });
 
@@ -187,7 +187,8 @@ describe("refused", () => {
       error: Give a file or --eval, not both
 
       $ claudikins exec nope.ts
-      error: Cannot read nope.ts: ENOENT: no such file or directory, open 'FOLDER/nope.ts'
+      error: Cannot read nope.ts: the file does not exist
+        caused by: ENOENT: no such file or directory, open 'FOLDER/nope.ts'
 
       $ claudikins exec .
       error: Cannot read .: EISDIR: illegal operation on a directory, read

@@ -64,7 +64,7 @@ test("as people see it", async () => {
                fix: claudikins init --host claude-code --apply
 
     skills
-      ok       No agent has the skill: claudikins skill install writes it
+      ok       No agent has the skill. To install it: claudikins skill install
 
     daemon
       ok       No daemon has run yet; generated files start one on demand

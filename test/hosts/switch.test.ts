@@ -298,7 +298,7 @@ describe("a file whose servers have changed since", () => {
     const { exitCode, stdout, stderr } = await run("restore");
     expect(exitCode).toBe(2);
     expect(read(".claude.json")).toBe(changed);
-    expect(stderr).toContain(`claude-code has changed since init: ${at(".claude.json")}\n`);
+    expect(stderr).toContain(`The servers of claude-code have changed since init: ${at(".claude.json")}\n`);
     expect(stderr).toContain(
       "hint: To add the original servers to the current ones: claudikins restore --servers-only.",
     );

@@ -36,17 +36,17 @@ test.each([
   [
     "FreeBSD",
     "amd64",
-    "there is no claudikins for FreeBSD\n\nhint: claudikins runs on Linux and macOS, and on Windows in WSL.",
+    "claudikins is not available for FreeBSD\n\nhint: claudikins runs on Linux and macOS, and on Windows in WSL.",
   ],
   [
     "MINGW64_NT-10.0",
     "x86_64",
-    "there is no claudikins for MINGW64_NT-10.0\n\nhint: claudikins runs on Linux and macOS, and on Windows in WSL.",
+    "claudikins is not available for MINGW64_NT-10.0\n\nhint: claudikins runs on Linux and macOS, and on Windows in WSL.",
   ],
   [
     "Linux",
     "armv7l",
-    "there is no claudikins for Linux on armv7l\n\nhint: claudikins runs on x64 and arm64 processors.",
+    "claudikins is not available for Linux on armv7l\n\nhint: claudikins runs on x64 and arm64 processors.",
   ],
 ])("%s on %s is refused", async (system, machineName, message) => {
   await using release = new Release(fakeProgram("1.2.3"));

@@ -232,7 +232,7 @@ describe("fails", () => {
     const of = llmOf({ preset: "cerebras" }, {});
     expect(failure(catching(() => modelOf(of)))).toEqual({
       code: "NEEDS_VARIABLE",
-      message: "The model cerebras/gpt-oss-120b needs CEREBRAS_API_KEY, which the environment does not have",
+      message: "The model cerebras/gpt-oss-120b needs CEREBRAS_API_KEY in the environment",
       hint: "Set CEREBRAS_API_KEY before starting claudikins.",
     });
   });

@@ -47,7 +47,7 @@ export default command({
     env: {
       type: "string",
       valueHint: "NAME=value",
-      description: "Environment variable for the server; NAME alone passes yours on (repeatable)",
+      description: "Environment variable for the server; NAME alone refers to the one in your environment (repeatable)",
       complete: "variable",
       ...repeatable,
     },
@@ -175,7 +175,7 @@ async function newServers(
     return pastedServers(first, name, io);
   }
   if (first !== undefined && isAddress(first)) {
-    refuse(rest, { ...details, headers: new Map(), type: undefined }, "an address");
+    refuse(rest, { ...details, headers: new Map(), type: undefined }, "a URL");
     const headers = Object.fromEntries(details.headers);
     const entry = { ...typeOf(details), url: first, ...(details.headers.size > 0 ? { headers } : {}) };
     return [{ name, entry, notes: [] }];

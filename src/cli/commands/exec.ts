@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { defaultLimits } from "../../config/defaults.ts";
-import { ClaudikinsError, messageOf } from "../../errors.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
 import { Sandbox } from "../../sandbox/sandbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
@@ -43,7 +43,8 @@ export default command({
     output: {
       type: "string",
       valueHint: "file",
-      description: "Write the returned or displayed image, sound or file, or else the value, to this file",
+      description:
+        "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
     },
     ...limitArgs,
     ...traceArgs,
@@ -107,6 +108,7 @@ async function readSource(file: string | undefined, code: string | undefined, io
   try {
     return await readFile(resolve(io.cwd, file), "utf8");
   } catch (cause) {
-    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${file}: ${messageOf(cause)}`, { cause });
+    const why = systemCodeOf(cause) === "ENOENT" ? "the file does not exist" : messageOf(cause);
+    throw new ClaudikinsError("FILE_NOT_FOUND", `Cannot read ${file}: ${why}`, { cause });
   }
 }

@@ -64,7 +64,7 @@ export default command({
       type: "string",
       valueHint: "host",
       description:
-        "Which agent's server keeps a name that agents use for different servers; the others are renamed. name=host imports only that agent's server. claudikins means the existing config (repeatable)",
+        "If agents use one name for different servers, this agent's server keeps it and the others are renamed. name=host imports only that agent's server of this name. claudikins stands for the existing config (repeatable)",
       choices: ["claudikins", ...hostNames],
       ...repeatable,
     },

@@ -66,7 +66,8 @@ export default command({
     clear: { type: "boolean", description: "Delete the log; without a server, the logs of all servers in the config" },
     all: {
       type: "boolean",
-      description: "Without a server: list the logs of all configs, and of servers that are in none",
+      description:
+        "Without a server: list all logs, including those of other configs and of servers that are in no config",
     },
     ...commonArgs,
     json: { type: "boolean", description: "Print one JSON document and nothing else; with --follow, one per line" },

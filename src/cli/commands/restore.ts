@@ -90,7 +90,7 @@ async function tell(one: Restored, isDry: boolean, io: Io): Promise<void> {
     "servers restored": "Restored the servers of",
     "as it was": "Nothing to restore for",
   };
-  if (result === "changed since") await io.stderr.write(`${host} has changed since init: ${file}\n`);
+  if (result === "changed since") await io.stderr.write(`The servers of ${host} have changed since init: ${file}\n`);
   else if (result !== "failed") {
     const kept = result === "servers restored" ? " (other changes in the file were kept)" : "";
     await io.stdout.write(`${what[result]} ${host}: ${file}${kept}\n`);

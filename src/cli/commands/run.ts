@@ -82,7 +82,7 @@ export default command({
     model: {
       type: "string",
       valueHint: "name",
-      description: "Another model of the configured endpoint, or preset/model if none is configured",
+      description: "Use another model of the configured endpoint, or preset/model if no endpoint is configured",
     },
     timeout: { type: "string", valueHint: "time", description: "Give up after this time, such as 5s or 2m" },
     ...daemonArgs,

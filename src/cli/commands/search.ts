@@ -16,7 +16,7 @@ import { trustArgs } from "../trust-prompt.ts";
 export default command({
   name: "search",
   description:
-    "Find tools by what they do. The search reads the registry; if it has no tools yet, they are fetched from the servers first.",
+    "Find tools by what they do. The search reads the registry. If the registry has no tools yet, claudikins fetches them from the servers first.",
   args: {
     query: {
       type: "positional",

@@ -39,7 +39,7 @@ export default command({
     prefix: {
       type: "string",
       valueHint: "when",
-      description: "When tool names start with the server's name in direct mode: never, on-collision or always",
+      description: "In direct mode, when to prefix tool names with the server's name: never, on-collision or always",
       choices: prefixes,
     },
     json: {

@@ -31,7 +31,7 @@ export default command({
     server: { type: "string", valueHint: "name", description: "Show only calls to this server", complete: "server" },
     hooks: {
       type: "boolean",
-      description: "Show what led agents to the registry, by the first access of each session",
+      description: "Show which text led agents to the registry, judged by the first access of each session",
     },
     reset: { type: "boolean", description: "Delete the ledger and start over" },
     ...commonArgs,

@@ -38,7 +38,7 @@ const oneShape = record({
 export default command({
   name: "trust",
   description:
-    "Show what this project's config would start, connect to, read and allow, and ask whether you trust it. A project's config is used only once you trust it, and you are asked again when what it does changes. Your own config needs no trust, and neither does a config that you name with --config.",
+    "Show what this project's config would start, connect to, read and allow, and ask whether you trust it. claudikins uses a project's config only after you trust it, and asks again when the config starts, reads or allows something else. Your own config needs no trust, and neither does a config that you name with --config.",
   args: {
     path: {
       type: "positional",
@@ -178,7 +178,10 @@ async function revoke(file: string | undefined, json: boolean, io: Io): Promise<
   if (file !== undefined && revoked.length > 0) await stopDaemons(file, io);
   if (json) await io.stdout.write(`${JSON.stringify({ revoked })}\n`);
   else if (revoked.length > 0) await io.stdout.write(`${revoked[0]} is no longer trusted.\n`);
-  else await io.stdout.write(`${file === undefined ? "No config here" : trustKey(file)} was trusted.\n`);
+  else
+    await io.stdout.write(
+      `${file === undefined ? "No project config is in use here" : `${trustKey(file)} was not trusted`}.\n`,
+    );
   return 0;
 }
 

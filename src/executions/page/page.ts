@@ -23,7 +23,7 @@ export function pageOf(record: ExecutionRecord): string {
   const calls =
     data.length > 0
       ? html`<div class="with-details">${rows}
-<aside id="details" class="details" aria-label="The chosen call" aria-live="polite"><p class="note">To see a call's details, point at it or use the arrow keys.</p></aside></div>`
+<aside id="details" class="details" aria-label="The selected call" aria-live="polite"><p class="note">To see a call's details, point at it or use the arrow keys.</p></aside></div>`
       : html`<p class="note">The code called no tools.</p>`;
   return html`<!doctype html>
 <html lang="en">

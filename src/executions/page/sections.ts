@@ -33,7 +33,7 @@ export function figuresOf(record: ExecutionRecord): Html {
   ];
   return html`<dl class="figures">
 ${figure("Calls", grouped(calls), callsMore.join(", ") || "none failed")}
-${figure("Time", durationText(durationMs), beforeMs >= 1 ? `after ${durationText(beforeMs)} of asking servers` : "to run the code")}
+${figure("Time", durationText(durationMs), beforeMs >= 1 ? `after ${durationText(beforeMs)} of fetching tools` : "to run the code")}
 ${figure("Kept out of the context", grouped(kept), `of ${grouped(charsIn)} characters; ${grouped(charsOut)} were returned`)}
 ${figure("Code", `${grouped(code.lines)} ${code.lines === 1 ? "line" : "lines"}`, `${grouped(code.chars)} characters`)}
 </dl>`;

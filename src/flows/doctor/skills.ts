@@ -9,14 +9,16 @@ export const skillsCheck: Check = {
   area: "skills",
   run(scene) {
     const found = allAgentFiles(scene).flatMap(findingOf);
-    return found.length > 0 ? found : [ok("skills.none", "No agent has the skill: claudikins skill install writes it")];
+    return found.length > 0
+      ? found
+      : [ok("skills.none", "No agent has the skill. To install it: claudikins skill install")];
   },
 };
 
 function findingOf(file: AgentFile & { scope: Scope }): Finding[] {
   const id = `${file.kind}.${file.scope}.${file.hosts[0]}`;
   const isSection = file.kind === "section";
-  const what = isSection ? "The section" : "The skill";
+  const what = isSection ? "The claudikins section" : "The skill";
   switch (stateOf(file)) {
     case "current":
       return [ok(id, `${what} is up to date: ${file.path}`)];
@@ -30,7 +32,7 @@ function findingOf(file: AgentFile & { scope: Scope }): Finding[] {
       return [
         warning(
           id,
-          `The section has lost a marker and is no longer updated: ${file.path}`,
+          `The claudikins section has lost a marker and is no longer updated: ${file.path}`,
           'Delete the lines with "claudikins begin" and "claudikins end" and everything between them.',
         ),
       ];

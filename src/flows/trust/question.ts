@@ -29,7 +29,7 @@ export function questionText(request: TrustRequest): string {
   const head = changes
     ? `${visible(file)} has changed since you trusted it. Differences (- before, + now):`
     : `${visible(file)} is not trusted yet. If you trust it, claudikins will:`;
-  if (lines.length === 0) return `${visible(file)} has changed only in settings that start and allow nothing.\n`;
+  if (lines.length === 0) return `${visible(file)} has changed only in settings that need no trust.\n`;
   const parts = Map.groupBy(lines, ({ line }) => line.part);
   const text = [...parts].map(([part, group]) => {
     const [others, secrets] = [group.filter((each) => !isHiddenTwin(each, group)), group.filter(isSecretOf(group))];

@@ -44,9 +44,12 @@ export default command({
 
     function whichOne(): ClaudikinsError {
       const signedIn = standings(networkServers(toolbox), credentials).filter(({ state }) => state === "signed in");
-      const names = signedIn.map(({ server }) => server).join(", ") || "none";
+      const names = signedIn.map(({ server }) => server).join(", ");
       return new ClaudikinsError("USAGE", args.all ? "Give a server or --all, not both" : "No server given", {
-        hint: `Signed in: ${names}. To sign out of all: claudikins auth logout --all`,
+        hint:
+          names === ""
+            ? "You are not signed in to any server."
+            : `Signed in: ${names}. To sign out of all: claudikins auth logout --all`,
       });
     }
   },

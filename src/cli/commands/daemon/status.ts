@@ -9,8 +9,7 @@ import { ofConfig } from "./of-config.ts";
 
 export default command({
   name: "status",
-  description:
-    "List the running daemons and the servers they hold. Each config whose tools were called recently has one.",
+  description: "List the running daemons and their servers. Each config whose tools were called recently has a daemon.",
   args: {
     config: { ...commonArgs.config, description: "Show only the daemon of this config file" },
     json: commonArgs.json,

@@ -7,7 +7,8 @@ import { table } from "../../table.ts";
 
 export default command({
   name: "status",
-  description: "Show where the skill and the section are installed.",
+  description:
+    "Show where the skill is installed, and the section in CLAUDE.md, AGENTS.md or GEMINI.md, and whether they are up to date.",
   args: {
     json: commonArgs.json,
   },
@@ -38,14 +39,21 @@ export default command({
     const rows = there.map(({ kind, scope, state, hosts: names, path }) => [
       kind,
       scope,
-      state,
+      words[state] ?? state,
       names.join(", "),
       path,
     ]);
-    await io.stdout.write(table(["what", "for", "state", "agents", "file"], rows, io.stdout.columns));
+    await io.stdout.write(table(["what", "scope", "state", "agents", "file"], rows, io.stdout.columns));
     return 0;
   },
 });
+
+/** States in the words of doctor. */
+const words: Partial<Record<ReturnType<typeof stateOrNot>, string>> = {
+  older: "from another version",
+  changed: "edited by hand",
+  "not ours": "not written by claudikins",
+};
 
 function stateOrNot(file: AgentFile): ReturnType<typeof stateOf> | "not readable" {
   try {
