@@ -109,7 +109,7 @@ export const commands: Record<string, Entry | Group> = {
   skill: {
     summary: "Teach your agents to use claudikins (install, remove, status)",
     description:
-      "A skill, and optionally a section in CLAUDE.md or AGENTS.md, that tells agents how to find and call tools.",
+      "Manage the skill that tells agents how to find and call tools, and the optional section in CLAUDE.md, AGENTS.md or GEMINI.md.",
     commands: {
       install: {
         summary: "Write the skill where your agents look for it",
@@ -130,7 +130,7 @@ export const commands: Record<string, Entry | Group> = {
   logs: { summary: "Show what a server wrote to stderr and how it ended", load: () => import("./commands/logs.ts") },
   hooks: {
     summary: "Print texts that point agents to claudikins",
-    description: "Texts that tell agents how to find and call tools.",
+    description: "Print texts that tell agents how to find and call tools.",
     commands: {
       print: { summary: "Print one text: claude-md, skill or readme", load: () => import("./commands/hooks/print.ts") },
     },

@@ -20,7 +20,7 @@ export function choiceTexts({ choices }: Conflict, mask: Redact): string[] {
     const where = from.map(({ host, folder }) => (folder === undefined ? host : `${host} (${folder})`));
     const way = ways[place] ?? "";
     const looksTheSame = ways.filter((other) => other === way).length > 1;
-    return `${[...new Set(where)].join(", ")}: ${way}${looksTheSame ? " (differs in a value that is not shown)" : ""}`;
+    return `${[...new Set(where)].join(", ")}: ${way}${looksTheSame ? "; a hidden value differs" : ""}`;
   });
 }
 

@@ -26,11 +26,16 @@ export const findingsShape = list(findingShape);
 
 const colourOf: Record<FindingState, string> = { ok: dim, warning: cyan, problem: red };
 
+/** Areas whose title differs from their name in the JSON output. */
+const titles: Partial<Record<Finding["area"], string>> = { hosts: "agents" };
+
 /** Of all findings, or only of those that are not ok. */
 export function findingsText(findings: readonly Finding[], colours: boolean, onlyFaults = false): string {
   const shown = onlyFaults ? findings.filter(({ state }) => state !== "ok") : findings;
   const areas = Map.groupBy(shown, ({ area }) => area);
-  return [...areas].map(([area, group]) => `${area}\n${group.map((each) => lines(each, colours)).join("")}`).join("\n");
+  return [...areas]
+    .map(([area, group]) => `${titles[area] ?? area}\n${group.map((each) => lines(each, colours)).join("")}`)
+    .join("\n");
 }
 
 const width = "problem".length;

@@ -158,8 +158,8 @@ describe("servers of the same name that are different", () => {
       --- stderr
       error: One name refers to different servers:
         docs
-          claude-code: https://docs.example.com/mcp?key=*** (differs in a value that is not shown)
-          cursor: https://docs.example.com/mcp?key=*** (differs in a value that is not shown)
+          claude-code: https://docs.example.com/mcp?key=***; a hidden value differs
+          cursor: https://docs.example.com/mcp?key=***; a hidden value differs
 
       hint: To keep all of them under different names: --keep-both. To import only one and leave the others where they are: --prefer docs=cursor. To let the servers of cursor keep their names and rename the others: --prefer cursor. Nothing was changed.
       --- exit code 2
@@ -179,7 +179,7 @@ describe("servers of the same name that are different", () => {
     });
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      "docs refers to different servers:\n  1  claude-code: https://docs.example.com/mcp?key=*** (differs in a value that is not shown)\n  2  cursor: https://docs.example.com/mcp?key=*** (differs in a value that is not shown)\n  3  all of them, under different names\n",
+      "docs refers to different servers:\n  1  claude-code: https://docs.example.com/mcp?key=***; a hidden value differs\n  2  cursor: https://docs.example.com/mcp?key=***; a hidden value differs\n  3  all of them, under different names\n",
     );
     expect(stderr.match(/Choose 1 to 3: /g)).toHaveLength(3);
     expect(stderr).toContain("Change them? claudikins restore brings the originals back. [y/N] ");

@@ -59,7 +59,7 @@ test("as people see it", async () => {
       warning  No tools are known yet: the first search fetches them from the servers
                fix: claudikins gen
 
-    hosts
+    agents
       warning  No agent with MCP settings was found on this machine
                fix: claudikins init --host claude-code --apply
 

@@ -190,13 +190,11 @@ async function newServers(
     };
     return [{ name, entry, notes: [] }];
   }
-  if (isAddress(name) && details.headers.size > 0) {
-    throw new ClaudikinsError("USAGE", "A server needs a name", {
-      hint: `claudikins add <name> ${new URL(name).origin}/…`,
-    });
-  }
+  if (isAddress(name) && details.headers.size > 0) throw noName(name, "USAGE");
   refuse([], { ...details, env: new Map() }, "a server of the catalog");
-  const server = await catalogServer(name);
+  const server = await catalogServer(name).catch((error: unknown) => {
+    throw isAddress(name) && URL.canParse(name) ? noName(name, "SERVER_NOT_FOUND") : error;
+  });
   const entry = await catalogEntry(server, {
     given: details.env,
     env: io.env,
@@ -248,6 +246,13 @@ function refuse(words: string[], { env, headers, type }: Details, what: string):
   if (words[0] !== undefined) throw new ClaudikinsError("USAGE", `Unexpected argument "${words[0]}" after ${what}`);
   if (flag)
     throw new ClaudikinsError("USAGE", `${flag} does not apply to ${what}`, { hint: "See claudikins add --help" });
+}
+
+/** For an address that no server of the catalog has. */
+function noName(address: string, code: "USAGE" | "SERVER_NOT_FOUND"): ClaudikinsError {
+  return new ClaudikinsError(code, "A server needs a name", {
+    hint: `claudikins add <name> ${new URL(address).origin}/…`,
+  });
 }
 
 function isAddress(word: string): boolean {

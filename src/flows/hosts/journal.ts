@@ -80,7 +80,7 @@ export class Journal {
       "FILE_NOT_FOUND",
       `The copy of the original ${file} ${bytes ? "was changed" : "is missing"}`,
       {
-        hint: `The copy belongs at ${this.#copyOf(id)}.`,
+        hint: `Put the original file at ${this.#copyOf(id)} and run the command again, or edit ${file} by hand.`,
       },
     );
   }

@@ -56,7 +56,7 @@ function addressLines({ url, headers, oauth }: Remote, line: MakeLine): Line[] {
     ...Object.entries(oauth || {})
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => line("sign in with", `${key} ${shownValue(key, String(value), true)}`, [key, value])),
-    ...(oauth === false ? [line("sign in with", "nothing", false)] : []),
+    ...(oauth === false ? [line("sign in", "never", false)] : []),
   ];
 }
 
