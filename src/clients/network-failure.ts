@@ -60,7 +60,7 @@ export function noAnswer(error: unknown, url: URL): NetworkFailure {
     case "EAI_NONAME":
       return gone(`host ${url.hostname} was not found`, `${correctUrl}, or check this machine's network.`);
     case "EPROTO":
-      return gone(`${url.origin} does not speak TLS`, `Use ${plainScheme(url)} in "url" if that is intended.`);
+      return gone(`${url.origin} does not speak TLS`, `To connect without TLS, use ${plainScheme(url)} in "url".`);
     case "ECONNRESET":
       // Of this request; the server may be well.
       return new NetworkFailure(`${url.origin} closed the connection without an answer`, {
@@ -112,12 +112,12 @@ export function refusal(status: number, { hasToken, hasSession = false, retryAft
   }
   if (status === 404 && hasSession) return sessionEnded(status, { isUnsent: true });
   if (status === 400 && hasSession) return failed("it refused the request", "Check its logs.");
-  if (status === 404) return failed("it has nothing at this address", `${correctUrl}, most likely its path.`);
+  if (status === 404) return failed("it found nothing at this address", `${correctUrl}, most likely its path.`);
   if (status === 405) {
     return failed("it does not accept MCP at this address", `${correctUrl}; for an older server, set "type": "sse".`);
   }
   if (status === 429 || status === 503) {
-    const what = status === 429 ? "it got too many requests" : "it accepts no requests now";
+    const what = status === 429 ? "it received too many requests" : "it is not accepting requests";
     const when = retryAfterMs === undefined ? "" : `; retry after ${durationText(retryAfterMs)}`;
     const hint = `Wait ${when === "" ? "a moment" : "that long"}${status === 429 ? ", and make fewer calls at once" : ""}.`;
     return new NetworkFailure(`${what} (${status})${when}`, { hint, status, retryAfterMs });
@@ -126,7 +126,7 @@ export function refusal(status: number, { hasToken, hasSession = false, retryAft
     return failed("it failed", "Try again later. The fault is in the server or a proxy in front of it.");
   if (status >= 300 && status < 400) {
     return failed(
-      "it redirects to another host, which does not get our headers",
+      "it redirects to another host, and claudikins does not send headers there",
       `${correctUrl}: use the final address.`,
     );
   }

@@ -159,7 +159,10 @@ function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
       }
       // And of a script whose interpreter is missing.
       return existsSync(resolve(cwd, command)) && isPath(command)
-        ? say(`the first line of ${command} names a missing program`, "Install that program, or correct the line.")
+        ? say(
+            `the interpreter named in the first line of ${command} does not exist`,
+            "Install it, or correct that line.",
+          )
         : say(`command not found: ${command}`, missingHint(command));
     case "EACCES":
       return say(`permission denied: ${command}`, "Make it executable, for example with chmod +x.");

@@ -176,7 +176,7 @@ function answeredError(method: string, what: string, cause: McpError): Claudikin
 function answeredHint(method: string): string | undefined {
   if (method === "tools/call") return undefined;
   if (method.endsWith("/list")) return "Check the server's logs or its documentation.";
-  return `${method.split("/")[0]}.list() on the server shows what exists.`;
+  return `Call ${method.split("/")[0]}.list() on the server to see what exists.`;
 }
 
 /** What a person has to do in a browser before the call can succeed. */

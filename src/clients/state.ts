@@ -52,7 +52,7 @@ export function stateText(state: ServerState): string {
 /** When a broken server is tried again, as the end of a sentence; empty where it is not. */
 export function retryText({ retryAt }: BrokenState, now = Date.now()): string {
   if (retryAt === undefined) return "";
-  return retryAt > now ? `no retry for ${durationText(retryAt - now)}` : "retried on the next call";
+  return retryAt > now ? `can be retried in ${durationText(retryAt - now)}` : "retried on the next call";
 }
 
 /** `0.3 s`, `12 s`, `5 min`, `3 h`; rounded up, never zero. */

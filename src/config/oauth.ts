@@ -22,7 +22,7 @@ export interface OAuthEntry {
 
 const text = z.string().min(1);
 
-const scopes = z.union([z.array(text), z.string()], "expected a string or a list of strings");
+const scopes = z.union([z.array(text), z.string()], "expected a string or an array of strings");
 
 const fields = z.object({
   clientId: text.optional(),

@@ -135,7 +135,8 @@ export function policyProblems(
 
 function listProblems(key: string, list: unknown, names: readonly string[] | undefined): PolicyProblem[] {
   if (list === undefined) return [];
-  if (!Array.isArray(list)) return [{ path: [key], text: 'expected a list of tool names, where "*" matches any text' }];
+  if (!Array.isArray(list))
+    return [{ path: [key], text: 'expected an array of tool names, where "*" matches any text' }];
   return list.flatMap((pattern: unknown, index) => {
     const text = typeof pattern === "string" ? patternProblem(pattern, names) : "expected a string";
     return text === undefined ? [] : [{ path: [key, index], text }];

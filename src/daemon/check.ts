@@ -57,7 +57,11 @@ function running(status: Status): Finding {
     config === null ? "claudikins daemon stop --all" : `claudikins daemon stop --config ${shellWord(config)}`;
   const id = `daemon.${pid}`;
   if (isOlder(status.version, version)) {
-    return warning(id, `An older claudikins, ${status.version}, holds the servers of ${of} (process ${pid})`, stop);
+    return warning(
+      id,
+      `A daemon of an older claudikins (${status.version}) is still running for ${of}: process ${pid}`,
+      stop,
+    );
   }
   if (config !== null && !existsSync(config)) {
     return warning(

@@ -99,9 +99,13 @@ export class DaemonClient {
       if (signal?.aborted) throw new ClaudikinsError("CANCELLED", "The call was cancelled", { cause: error });
       if (silence.signal.aborted) throw silence.signal.reason;
       if (isNobody(error)) return undefined;
-      throw new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon ended during the call: its outcome is unknown", {
-        hint: "Check whether it took effect before retrying.",
-      });
+      throw new ClaudikinsError(
+        "SERVER_UNAVAILABLE",
+        "The daemon ended during the call, so the outcome of the call is unknown",
+        {
+          hint: "Check whether the call took effect before retrying.",
+        },
+      );
     } finally {
       clearInterval(watch);
     }
@@ -111,9 +115,13 @@ export class DaemonClient {
   async #listen(silence: AbortController): Promise<void> {
     const { statusOf } = await import("./peers.ts");
     if (await statusOf(this.place.socket)) return;
-    const error = new ClaudikinsError("SERVER_UNAVAILABLE", "The daemon does not answer: the outcome is unknown", {
-      hint: "Check whether it took effect. Stop that process and retry, or add --no-daemon.",
-    });
+    const error = new ClaudikinsError(
+      "SERVER_UNAVAILABLE",
+      "The daemon stopped answering, so the outcome of the call is unknown",
+      {
+        hint: "Check whether the call took effect. Then end the daemon's process and retry, or add --no-daemon.",
+      },
+    );
     silence.abort(error);
   }
 

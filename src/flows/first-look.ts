@@ -78,7 +78,7 @@ async function problemOf(
     const problem = stateProblem(toolbox.pool.state(name));
     if (problem !== undefined || !late.aborted) return problem ?? failureText(error);
     const seconds = Math.round(toolbox.askedForMs(name) / 1_000);
-    if (seconds === 0) return "not asked yet, because many servers are being asked: search again";
+    if (seconds === 0) return "not asked yet: other servers come first; search again";
     return sentences(`no answer for ${seconds} s`, "It may still answer; to check: claudikins list --check");
   }
 }

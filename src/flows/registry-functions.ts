@@ -38,7 +38,7 @@ export async function registryFunction(
     case "list":
       return args["server"] === undefined ? listServers(toolbox, problems) : listTools(args["server"], toolbox);
     default:
-      throw new ClaudikinsError("TOOL_NOT_FOUND", `tools has no function "${name}", only search, describe and list`);
+      throw new ClaudikinsError("TOOL_NOT_FOUND", `tools has no function "${name}": it has search, describe and list`);
   }
 }
 

@@ -43,7 +43,11 @@ export async function serverFunction(
 
 function text(value: unknown, signature: string): string {
   if (typeof value === "string" && value !== "") return value;
-  throw new ClaudikinsError("INVALID_ARGUMENTS", `It takes a string, got ${JSON.stringify(value) ?? "nothing"}`, {
-    hint: signature,
-  });
+  throw new ClaudikinsError(
+    "INVALID_ARGUMENTS",
+    `${signature.slice(0, signature.indexOf("("))} takes a string, got ${JSON.stringify(value) ?? "nothing"}`,
+    {
+      hint: signature,
+    },
+  );
 }

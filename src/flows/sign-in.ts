@@ -84,7 +84,7 @@ function takePasted(
   if ("problem" in pasted) return pasted.problem;
   const taken = take(pasted.redirect);
   if (!taken)
-    return "That address belongs to another sign-in. Sign in at the address above, then paste the address where it ends.";
+    return "That address belongs to another sign-in. Sign in at the address above, then paste the address that the browser shows at the end.";
   // Who waits for the answer is told.
   taken.catch(() => {});
   return undefined;

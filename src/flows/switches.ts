@@ -79,7 +79,7 @@ export function checkOn({ server, tool }: Switch, config: Config): void {
   const { policy } = config.servers.get(server) ?? {};
   if (!policy) return;
   const line = closingLine(policy);
-  const why = tool !== undefined ? denialOf(policy, tool) : line && `is closed in the config by ${line}`;
+  const why = tool !== undefined ? denialOf(policy, tool) : line && `is denied in the config by ${line}`;
   if (why === undefined) return;
   const name = tool === undefined ? server : toolId(server, tool);
   throw new ClaudikinsError("POLICY_DENIED", `${name} stays switched off: it ${why}`, {

@@ -98,7 +98,7 @@ async function completed(
   const { inputSchema } = tool;
   const needs = { schema: schemaOfMissing(inputSchema, missing), known, missing };
   const question = `${id} needs ${missing.join(", ")}`;
-  const why = `${question}, which the task does not say`;
+  const why = `${question}, which the task does not give`;
   const form = formOf(inputSchema, missing);
   if (!askForMissing || !form) return { needs, why };
   step.asked = missing;

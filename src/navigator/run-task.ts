@@ -59,7 +59,7 @@ class Run {
     const { askForMissing, dryRun } = this.#options;
     const filled = await fillIn(found, { task, askForMissing, signal: this.#signal }, this.#model);
     if ("needs" in filled) {
-      const hint = "Give the task again with these values in it.";
+      const hint = "Repeat the task with these values in it.";
       return {
         ...this.failed(new ClaudikinsError("INVALID_ARGUMENTS", filled.why, { hint })),
         needs_input: filled.needs,

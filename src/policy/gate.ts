@@ -106,13 +106,17 @@ export class Gate {
     if (!this.#options.policyOf(server) || harmlessMethods.has(method)) return;
     if (method === "tools/call") {
       const { name } = Object(params) as { name?: unknown };
-      if (typeof name !== "string") throw new ClaudikinsError("POLICY_DENIED", `${server}: the call names no tool`);
+      if (typeof name !== "string")
+        throw new ClaudikinsError("POLICY_DENIED", `${server}: tools/call has no tool name`);
       this.refuseDenied({ server, tool: name });
       return;
     }
     const what = method.split("/")[0] ?? "";
     if (!otherOffers.has(what)) {
-      throw new ClaudikinsError("POLICY_DENIED", `${server} has a policy, and "${method}" is not a protocol request`);
+      throw new ClaudikinsError(
+        "POLICY_DENIED",
+        `"${method}" is not an MCP request, and the policy of ${server} allows no others`,
+      );
     }
     this.permitOther(server, what);
   }
@@ -211,7 +215,7 @@ const refusalWords: Record<Refusal, string> = {
 function wayOut(how: Refusal, allowing: string): string {
   if (how === "no" || how === "declined") return "Go on without it, or ask the person what to do instead.";
   if (how === "late") return allowing;
-  return `Run the agent where a person can answer; without one it cancels every question. ${allowing}`;
+  return `Run the agent where a person can answer: without one, it cancels every question. ${allowing}`;
 }
 
 /** Undefined where the person need not be asked. */
@@ -225,11 +229,11 @@ function whyAsked(
   if (!isDangerous && !isChanged) return undefined;
   const says =
     annotations?.["destructiveHint"] === true
-      ? "marks it as destructive"
+      ? "marks the tool as destructive"
       : isDangerous
-        ? "does not mark it as non-destructive"
-        : "now marks it as non-destructive";
-  return `${line} says "destructive", and its server ${says}`;
+        ? "does not mark the tool as non-destructive"
+        : "now marks the tool as non-destructive";
+  return `${line} says "destructive", and the server ${says}`;
 }
 
 async function answerOf(

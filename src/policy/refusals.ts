@@ -26,7 +26,7 @@ interface Refused {
 }
 
 const lastQuestion: Record<Exclude<Refusal, "no">, string> = {
-  declined: "needs confirmation, and the person declined the questions of this code",
+  declined: "needs confirmation, and the person declined all questions from this code",
   cancelled: "needs confirmation, and this code may not ask again: a question was cancelled without an answer",
   late: "needs confirmation, and this code may not ask again: nobody answered a question",
 };
@@ -43,7 +43,7 @@ export class Refusals {
     if (last !== undefined) return { why: lastQuestion[last], how: last };
     const how = refused.get(key) ?? "no";
     if (refused.has(key)) {
-      return { why: "was not called: the person said no to this tool, and that holds until this code ends", how };
+      return { why: "was not called: the person said no to this tool for the rest of this execution", how };
     }
     if (refused.size >= maxRefusals) {
       return {
@@ -66,7 +66,7 @@ export class Refusals {
           how: said.how,
         }
       : {
-          why: `was not called: ${maxRepeats} questions about it got no approval, and nobody is asked again for a minute`,
+          why: `was not called: ${maxRepeats} requests to confirm it were not approved, and nobody is asked again for a minute`,
           how: recent.at(-1)!.how,
         };
   }

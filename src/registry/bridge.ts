@@ -76,12 +76,12 @@ const typed = `${mark}
 // @ts-nocheck
 import * as code from ${JSON.stringify(`./${codeFile}`)};
 
-/** Calls one tool; its value, as code in the sandbox gets it. Rejects with an error that has a code and a suggestion. */
+/** Calls one tool. Resolves to the same value as in the sandbox. Rejects with an error that has a code and a suggestion. */
 export function call<Result>(server: string, tool: string, args: unknown): Promise<Result> {
   return code.call(server, tool, args);
 }
 
-/** Nothing, unless the file of this import.meta is the program that was started: then its tool is called. */
+/** Calls the tool if the file of this import.meta is the program that was started. Otherwise does nothing. */
 export function program<Args>(meta: ImportMeta, tool: object, run: (args: Args) => Promise<unknown>): void {
   code.program(meta, tool, run);
 }

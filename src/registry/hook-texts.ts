@@ -45,7 +45,7 @@ description: Use the user's MCP servers from code or a shell. For tasks that nee
 6. **Save what works**: export a function from \`./workspace/skills/<name>.ts\` and import it next time with
    \`import { name } from './skills/<name>'\`. Search finds it too.
 
-${markOf("skill")} is not part of a query or an argument. It shows that this page led you there: include it the first time.
+claudikins ignores the word ${markOf("skill")}: it only shows that this page led you there. Include it the first time.
 If something does not work, \`claudikins doctor\` finds the cause and suggests a fix.
 `);
 

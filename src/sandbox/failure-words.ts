@@ -29,14 +29,14 @@ function wordsFor(reason: FailureReason, message: string, limits: Limits): { mes
       };
     case "cpu":
       return {
-        message: `The code computed for ${limits.cpuMs / 1000} s and was stopped`,
-        hint: "Look for a loop that never ends, leave the heavy work to a tool, or raise limits.cpuMs.",
+        message: `The code used ${limits.cpuMs / 1000} s of CPU time and was stopped`,
+        hint: "Look for a loop that never ends, leave the heavy work to a tool, or raise limits.cpuMs in the config.",
       };
     case "cancelled":
       return { message: "The execution was cancelled" };
     case "memory":
       return {
-        message: `The code needed more than its ${megabytes} MB of memory`,
+        message: `The code ran out of memory: the limit is ${megabytes} MB`,
         hint: "Work on one page or one item at a time and keep only what you need.",
       };
     case "stack":
@@ -45,7 +45,7 @@ function wordsFor(reason: FailureReason, message: string, limits: Limits): { mes
         hint: "Look for a recursion that never ends; turn deep recursion into a loop.",
       };
     case "crashed":
-      return { message: "The engine crashed while running this code; the next execution gets a new one" };
+      return { message: "The engine crashed while running this code. The next execution gets a new engine." };
     default:
       return { message };
   }

@@ -9,7 +9,7 @@ export function tooManyCalls({ calls }: Limits): ErrorShape {
     name: "ToolError",
     code: "TOO_MANY_CALLS",
     message: `The code has made ${calls} tool calls, which is the limit`,
-    hint: "Look for a loop that never ends or a page cursor that is not passed on; otherwise do less in one execution, or raise limits.calls.",
+    hint: "Look for a loop that never ends or a page cursor that is not passed on; otherwise do less in one execution, or raise limits.calls in the config.",
   };
 }
 
@@ -20,8 +20,8 @@ export function tooManyQuestions(): ErrorShape {
   return {
     name: "ToolError",
     code: "TOO_MANY_CALLS",
-    message: `The code has asked about the tools ${maxQuestions} times, which is the limit`,
-    hint: "Ask once and keep the answer: const found = await tools.search(query).",
+    message: `The code has called tools.search, tools.describe and tools.list ${maxQuestions} times, which is the limit`,
+    hint: "Search once and keep the result: const found = await tools.search(query).",
   };
 }
 
@@ -30,7 +30,7 @@ export function argumentsTooLarge(tool: string, bytes: number, { argumentBytes }
     name: "ToolError",
     code: "ARGUMENTS_TOO_LARGE",
     message: `The arguments of ${tool} are ${size(bytes)}; the limit is ${size(argumentBytes)}`,
-    hint: "Send it in several calls, or raise limits.argumentMb.",
+    hint: "Send the data in several calls, or raise limits.argumentMb in the config.",
   };
 }
 
@@ -43,8 +43,8 @@ export function openArgumentsTooLarge(bytes: number, limits: Limits): ErrorShape
   return {
     name: "ToolError",
     code: "ARGUMENTS_TOO_LARGE",
-    message: `The arguments of all unanswered calls add up to ${size(bytes)}; the limit is ${size(openCallsOf(limits))}`,
-    hint: "Await some of the calls before you make more, or raise limits.argumentMb.",
+    message: `The arguments of all pending calls add up to ${size(bytes)}; the limit is ${size(openCallsOf(limits))}`,
+    hint: "Await some of the calls before you make more, or raise limits.argumentMb in the config.",
   };
 }
 
@@ -53,7 +53,7 @@ export function resultTooLarge(tool: string, bytes: number, { resultBytes }: Lim
     name: "ToolError",
     code: "RESULT_TOO_LARGE",
     message: `The result of ${tool} is ${size(bytes)}; the limit is ${size(resultBytes)}`,
-    hint: "Ask the tool for less (a page, a filter, a part of the file), or raise limits.resultMb.",
+    hint: "Ask the tool for less (a page, a filter, a part of the file), or raise limits.resultMb in the config.",
   };
 }
 
@@ -62,7 +62,7 @@ export function valueTooLarge(what: string, bytes: number, { valueBytes }: Limit
     name: "ValueError",
     code: "VALUE_TOO_LARGE",
     message: `${what} ${size(bytes)}; the limit is ${size(valueBytes)}`,
-    hint: "Return a summary, or write the data to a file in ./workspace and return its path; or raise limits.valueMb.",
+    hint: "Return a summary, or write the data to a file in ./workspace and return its path; or raise limits.valueMb in the config.",
   };
 }
 
@@ -74,7 +74,7 @@ export function displayedTooMuch(): ErrorShape {
     name: "ValueError",
     code: "TOO_MANY_DISPLAYED",
     message: `The code has displayed ${maxDisplayed} values, which is the limit`,
-    hint: "Display what a person should see, as one list; log the rest or write it to a file in ./workspace.",
+    hint: "Display what a person should see, as one array; log the rest or write it to a file in ./workspace.",
   };
 }
 

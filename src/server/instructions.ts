@@ -11,8 +11,8 @@ const maxChars = 2_048;
 const head =
   "Find the tools of these MCP servers with search_tools; call them in execute_code as `await server.tool(args)`.";
 const locked =
-  "The project's MCP servers start once the user trusts its config: search_tools and execute_code ask the user, or name the command. " +
-  "Then find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
+  "The project's MCP servers start once the user trusts its config. Until then, search_tools and execute_code ask the user, or return the command to run. " +
+  "After that, find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
 const none = "No MCP servers are configured yet: the user adds them to mcpServers in claudikins.json.";
 
 /** What one server's words take at most, so that something is left for signatures. */

@@ -30,7 +30,7 @@ export const given: Record<string, string[]> = {
   "bw-sml-07": ['"paths" must be array, got string', 'paths: ["/data/a.txt", "/data/b.txt"]'],
   "bw-sml-09": ["tool call as JSON, not TypeScript", 'return await demo.list_tickets({ status: "open" })'],
   "bw-sml-11": ["in the loop on line 3", "demo.get_stock N times", "setTimeout(resolve, 1000)", "Logs:\n82"],
-  "bw-py-02": ["line 3: for…in over a list", "for (const o of …)"],
+  "bw-py-02": ["line 3: for…in over an array", "for (const o of …)"],
   "bw-py-04": ["latest is undefined", ".at(-1)"],
   "bw-py-06": ["line 2: sort() compares numbers as text", "sort((a, b) => a - b)"],
   "bw-py-08": ["16 products at or below the reorder level: VASE-0013", "main.ts:4:"],

@@ -64,7 +64,7 @@ export const right: [string, string][] = [
     "const { orders } = await demo.list_orders({ limit: 20 });\nconst by = Object.groupBy(orders, (o) => o.country);\nconst counts = {};\nfor (const country in by) counts[country] = by[country].length;\nreturn Object.keys(counts).length > 0",
   ],
   [
-    "for…in over a list, by its indexes",
+    "for…in over an array, by its indexes",
     "const { orders } = await demo.list_orders({ limit: 3 });\nconst ids = [];\nfor (const i in orders) ids.push(orders[i].id + i.length);\nreturn ids",
   ],
   [

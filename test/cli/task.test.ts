@@ -105,7 +105,7 @@ describe("what goes wrong", () => {
     await withModel(picking("get_order", {}), async () => {
       const { exitCode, stdout, stderr } = await run(["look at an order"]);
       expect([exitCode, stdout]).toEqual([2, ""]);
-      expect(lines(stderr)[0]).toBe("error: demo.get_order needs order_id, which the task does not say");
+      expect(lines(stderr)[0]).toBe("error: demo.get_order needs order_id, which the task does not give");
       const json = JSON.parse((await run(["look at an order", "--json"])).stderr);
       expect(json).toMatchObject({
         error: { code: "INVALID_ARGUMENTS" },

@@ -408,7 +408,7 @@ describe("more rights", () => {
     await server.change({ grantedScopes: ["read"], toolScopes: { write: "files:more" } });
     expect(await desk.failure(desk.call("write"))).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: far.write: server "far": its sign-in needs more scopes: files:more (403)
-      hint: Grant the client in its "oauth" config the rights it needs at the authorization server."
+      hint: At the authorization server, grant the required scopes to the client in its "oauth" config."
     `);
     expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 3 });
   });
@@ -456,7 +456,7 @@ describe("clients that need nobody", () => {
     await server.change({ expireTokens: true });
     expect(await desk.failure(desk.call())).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Server "far" cannot be used: its authorization server changed from https://example.com to http://HOST
-      hint: If expected, run: claudikins auth logout far"
+      hint: If this is expected, sign out and sign in again: claudikins auth logout far"
     `);
     expect((await server.stats()).tokenRequests).toEqual({ client_credentials: 1 });
   });

@@ -173,8 +173,8 @@ describe("elsewhere", () => {
         Put only the program in "command", and its arguments in "args".
       SERVER_UNAVAILABLE: command not found: cmd
         This works on Windows only: remove "cmd" and "/c", and use what follows as "command".
-      SERVER_UNAVAILABLE: the first line of ./script names a missing program
-        Install that program, or correct the line."
+      SERVER_UNAVAILABLE: the interpreter named in the first line of ./script does not exist
+        Install it, or correct that line."
     `);
   });
 });

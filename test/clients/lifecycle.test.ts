@@ -142,7 +142,7 @@ describe("after failures", () => {
       failure(pool.callTool("crashes", "x", {})),
     ]);
     expect(third.message.replace(/\d+ s/, "N s")).toMatchInlineSnapshot(`
-      "Server "crashes" did not start: its process exited with code 3 (no retry for N s)
+      "Server "crashes" did not start: its process exited with code 3 (can be retried in N s)
         | warming up
         | fatal: no database at db://nowhere"
     `);
@@ -164,7 +164,7 @@ describe("after failures", () => {
     }
     expect(seen.map((state) => (state.state === "broken" ? state.failures : state.state))).toEqual([1, 2, 3, 4, 5]);
     expect((await failure(pool.listTools("file"))).message).toMatch(
-      /^Server "file" did not start: .* \(failed 5 times in a row, no retry for 0\.\d s\)/,
+      /^Server "file" did not start: .* \(failed 5 times in a row, can be retried in 0\.\d s\)/,
     );
     folder.write("tools.json", "[]");
     await Bun.sleep(250);
@@ -177,7 +177,7 @@ describe("after failures", () => {
     await failure(call("dies"));
     await failure(call("dies"));
     expect((await failure(call("starts"))).message).toMatch(
-      /^Server "flaky" is gone: its process was ended by SIGKILL \(no retry for \d+ s\)$/,
+      /^Server "flaky" is gone: its process was ended by SIGKILL \(can be retried in \d+ s\)$/,
     );
     await pool.close();
     open({ flaky: flaky() }, { ...backoffTimes, firstMs: 20_000 });
@@ -203,10 +203,10 @@ describe("after failures", () => {
       "",
       "retried on the next call",
       "retried on the next call",
-      "no retry for 0.1 s",
-      "no retry for 0.3 s",
-      "no retry for 1 s",
-      "no retry for 13 s",
+      "can be retried in 0.1 s",
+      "can be retried in 0.3 s",
+      "can be retried in 1 s",
+      "can be retried in 13 s",
     ]);
   });
 });

@@ -146,7 +146,7 @@ describe("what cannot be reached", () => {
       hint: Correct "url" in the config, or check this machine's network.
 
       SERVER_UNAVAILABLE: Server "no TLS" cannot be used: https://HOST does not speak TLS
-      hint: Use http:// in "url" if that is intended.
+      hint: To connect without TLS, use http:// in "url".
 
       AUTH_REQUIRED: Server "no token" cannot be used: it needs a sign-in (401)
       hint: Add a token to the config: "headers": { "Authorization": "Bearer \${TOKEN}" }.
@@ -157,16 +157,16 @@ describe("what cannot be reached", () => {
       AUTH_REQUIRED: Server "forbidden" cannot be used: it denied access (403)
       hint: Put a valid token with the required rights in "headers" or "url" in the config.
 
-      SERVER_UNAVAILABLE: Server "missing" cannot be used: it has nothing at this address (404)
+      SERVER_UNAVAILABLE: Server "missing" cannot be used: it found nothing at this address (404)
       hint: Correct "url" in the config, most likely its path.
 
-      SERVER_UNAVAILABLE: Server "busy" cannot be used: it got too many requests (429)
+      SERVER_UNAVAILABLE: Server "busy" cannot be used: it received too many requests (429)
       hint: Wait a moment, and make fewer calls at once.
 
       SERVER_UNAVAILABLE: Server "trouble" cannot be used: it failed (502)
       hint: Try again later. The fault is in the server or a proxy in front of it.
 
-      SERVER_UNAVAILABLE: Server "elsewhere" cannot be used: it redirects to another host, which does not get our headers (302)
+      SERVER_UNAVAILABLE: Server "elsewhere" cannot be used: it redirects to another host, and claudikins does not send headers there (302)
       hint: Correct "url" in the config: use the final address.
 
       PROTOCOL_ERROR: Server "page" cannot be used: it returned a web page instead of MCP
@@ -231,15 +231,15 @@ describe("a server that wants to be left alone", () => {
     const [busy, closed] = await Promise.all([start("busy-for-long"), start("closed")]);
     open({ busy: { url: httpAt(busy) }, closed: { url: httpAt(closed) } });
     expect(await failure(pool!.listTools("busy"))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it got too many requests (429); retry after 2 h
+      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it received too many requests (429); retry after 2 h
       hint: Wait that long, and make fewer calls at once."
     `);
     expect(await failure(pool!.listTools("busy"))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it got too many requests (429); retry after 2 h (no retry for 10 min)
+      "SERVER_UNAVAILABLE: Server "busy" cannot be used: it received too many requests (429); retry after 2 h (can be retried in 10 min)
       hint: Wait that long, and make fewer calls at once."
     `);
     expect((await failure(pool!.listTools("closed"))).replace(/\d+ s/, "N s")).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: Server "closed" cannot be used: it accepts no requests now (503); retry after N s
+      "SERVER_UNAVAILABLE: Server "closed" cannot be used: it is not accepting requests (503); retry after N s
       hint: Wait that long."
     `);
     await failure(pool!.listTools("closed"));
@@ -252,7 +252,7 @@ describe("a server that wants to be left alone", () => {
     open({ far: { url: httpAt(server), transport: "http" } });
     await pool!.listTools("far");
     expect(await failure(call("echo", {}, { repeatable: true }))).toMatchInlineSnapshot(`
-      "SERVER_UNAVAILABLE: far.echo: server "far": it got too many requests (429); retry after 90 s
+      "SERVER_UNAVAILABLE: far.echo: server "far": it received too many requests (429); retry after 90 s
       hint: Wait that long, and make fewer calls at once."
     `);
     await failure(call("echo"));
@@ -402,7 +402,7 @@ describe("what goes wrong later", () => {
     const texts = [await failure(call("echo")), await failure(call("echo")), await failure(call("echo"))];
     for (const text of texts) expect(text).toStartWith("SERVER_UNAVAILABLE: ");
     // Whether it already has to wait depends on which socket was tried; lifecycle.test.ts has the waiting.
-    expect(texts[2]?.replace(/ \(no retry for [^)]*\)/, "")).toMatchInlineSnapshot(`
+    expect(texts[2]?.replace(/ \(can be retried in [^)]*\)/, "")).toMatchInlineSnapshot(`
       "SERVER_UNAVAILABLE: Server "far" cannot be used: nothing listens at http://HOST
       hint: Start it, or correct "url" in the config."
     `);

@@ -299,7 +299,7 @@ describe("servers that are reached over the network", () => {
          mcpServers.text.oauth: expected an object
          mcpServers.shapes.oauth.clientId: expected a string, found 1
          mcpServers.shapes.oauth.clientSecret: expected a string
-         mcpServers.shapes.oauth.scopes: expected a string or a list of strings, found { "a": 1 }
+         mcpServers.shapes.oauth.scopes: expected a string or an array of strings, found { "a": 1 }
          mcpServers.shapes.oauth.callbackPort: must be at least 1, found 0
          mcpServers.shapes.oauth.grant: expected "authorization_code" or "client_credentials", found "password"
          mcpServers.shapes.oauth.privateKey: expected a string

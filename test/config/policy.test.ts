@@ -72,7 +72,7 @@ describe("problems", () => {
       },
     });
     expect(found.join("\n")).toMatchInlineSnapshot(`
-      "mcpServers.shapes.allow: expected a list of tool names, where "*" matches any text, found "get_*"
+      "mcpServers.shapes.allow: expected an array of tool names, where "*" matches any text, found "get_*"
       mcpServers.shapes.deny[0]: expected a string, found 1
       mcpServers.shapes.deny[1]: must not be empty, found ""
       mcpServers.shapes.confirm: expected "never" or "destructive" or "always", or an object that maps tool names to these, found ["always"]

@@ -175,8 +175,8 @@ test("the daemon is killed in the middle: said at once, and the next call has an
   process.kill((await project.daemons())[0]?.pid ?? 0, "SIGKILL");
   const { exitCode, stdout, stderr } = await calling;
   expect([exitCode, stdout]).toEqual([4, ""]);
-  expect(stderr).toContain("The daemon ended during the call: its outcome is unknown");
-  await person.see("the claudikins daemon that held it is gone");
+  expect(stderr).toContain("The daemon ended during the call, so the outcome of the call is unknown");
+  await person.see("the claudikins daemon that ran it has ended");
   expect(await person.exited).toBe(4);
   expect(await value(["seen.seen"])).toMatchObject({ cwd: cwd() });
 });

@@ -97,9 +97,9 @@ describe("killed", () => {
     for (const { exitCode, stderr } of await Promise.all(calls)) {
       expect({ exitCode, ...failure(stderr) }).toEqual({
         exitCode: 4,
-        error: "claudikins ended during the call: its outcome is unknown",
+        error: "claudikins ended during the call, so the outcome of the call is unknown",
         code: "SERVER_UNAVAILABLE",
-        suggestion: "Check whether it took effect before retrying.",
+        suggestion: "Check whether the call took effect before retrying.",
       });
     }
     // Its socket is still there.

@@ -114,10 +114,10 @@ describe("a client of the socket that is no claudikins", () => {
     });
     expect(await next(call(["remove-it"], 3))).toMatchObject({
       id: 3,
-      error: { message: expect.stringMatching(/names no tool/) },
+      error: { message: expect.stringMatching(/has no tool name/) },
     });
     expect(await next({ jsonrpc: "2.0", id: 4, method: "tools/CALL" })).toMatchObject({
-      error: { message: expect.stringMatching(/not a protocol request/) },
+      error: { message: expect.stringMatching(/is not an MCP request/) },
     });
     expect(await next(call("read-it", 5))).toMatchObject({ id: 5, result: {} });
     expect(got()).toEqual([expect.stringContaining("read-it")]);

@@ -299,7 +299,7 @@ describe("the daemon ends", () => {
     const running = execute(one, "return await seen.wait({ ms: 600000 })");
     await until(async () => (await project.daemons())[0]?.calls.running === 1);
     process.kill(await daemonPid(), "SIGKILL");
-    expect(await running).toContain("the claudikins daemon that held it is gone");
+    expect(await running).toContain("the claudikins daemon that ran it has ended");
     expect((await seenByHost(one)).pid).not.toBe(pid);
     await until(() => !processesWith(`seen.ts ${project.path}`).includes(pid));
   });
@@ -340,7 +340,7 @@ describe("the daemon ends", () => {
       const { exitCode, stderr } = await exec("return await seen.seen()", { CLAUDIKINS_LOG: "warn" });
       expect([exitCode, stderr]).toEqual([0, expect.stringContaining("starting seen without the daemon")]);
       const called = await runProgram([...claudikinsCommand, "call", "seen.seen"], { cwd: folder(), env });
-      expect([called.exitCode, called.stderr]).toEqual([4, expect.stringContaining("The daemon does not answer")]);
+      expect([called.exitCode, called.stderr]).toEqual([4, expect.stringContaining("The daemon stopped answering")]);
     } finally {
       process.kill(pid, "SIGCONT");
     }

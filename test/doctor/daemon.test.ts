@@ -63,7 +63,7 @@ describe("the daemon", () => {
     status.version = "0.0.1";
     expect((await look()).of("daemon.7")).toEqual({
       state: "warning",
-      message: "An older claudikins, 0.0.1, holds the servers of FOLDER/gone.json (process 7)",
+      message: "A daemon of an older claudikins (0.0.1) is still running for FOLDER/gone.json: process 7",
       repair: "claudikins daemon stop --config FOLDER/gone.json",
     });
     daemon.stop(true);

@@ -43,7 +43,7 @@ const plain = (text: string) =>
   text
     .replaceAll(/127\.0\.0\.1:\d+/g, "HOST")
     .replaceAll(/ · [\d,]+ ms/g, " · N ms")
-    .replaceAll(/no retry for \d+ (min|s)/g, "no retry for N $1")
+    .replaceAll(/can be retried in \d+ (min|s)/g, "can be retried in N $1")
     .replaceAll(/\b\d+ +\d+ MB/g, "PID  N MB")
     .replaceAll("bun.exe", "bun")
     .replaceAll(/ {2,}(?=\S)/g, "  ");

@@ -137,6 +137,6 @@ test("what is not there is told of", async () => {
     error: { code: "EXPORT_NOT_FOUND", hint: "It has: tool, example, notes, wait" },
   });
   expect(await run('require("./registry/test/seen/wait.ts")')).toMatchObject({
-    error: { message: "A generated file cannot be required, only imported" },
+    error: { message: "A generated file cannot be loaded with require" },
   });
 });

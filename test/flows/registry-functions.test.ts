@@ -90,7 +90,7 @@ test("servers that nobody has asked yet are asked now, and those that cannot ans
   });
   const problem = (outcome as unknown as { value: [unknown, { problem: string }[]] }).value[1][2]?.problem;
   expect(problem).toMatch(
-    /^did not start: its process exited with code 3; (?:retried|no retry) .*\. Run its command from the config/,
+    /^did not start: its process exited with code 3; (?:retried|can be retried) .*\. Run its command from the config/,
   );
 });
 
@@ -108,7 +108,11 @@ test("servers that are known and cannot be called now say why", async () => {
   expect(look).toMatchObject({
     value: [
       { server: "my-shop", tools: ["refund_order"], problem: "needs NOT_SET: set this before starting claudikins" },
-      { server: "gone", tools: ["list"], problem: expect.stringMatching(/^did not start: .*; (?:retried|no retry)/) },
+      {
+        server: "gone",
+        tools: ["list"],
+        problem: expect.stringMatching(/^did not start: .*; (?:retried|can be retried)/),
+      },
     ],
   });
   const { content } = await callSearchTools({ query: "refund" }, toolbox, new AbortController().signal);

@@ -70,7 +70,7 @@ test("failures say what was asked of whom", async () => {
     /^PROTOCOL_ERROR: demo: the resource demo:\/\/nope: No resource "demo:\/\/nope"/,
   );
   expect(await run(`await demo.resources.read()`)).toStartWith(
-    'INVALID_ARGUMENTS: It takes a string, got nothing | demo.resources.read("<uri>")',
+    'INVALID_ARGUMENTS: demo.resources.read takes a string, got nothing | demo.resources.read("<uri>")',
   );
   expect(await run(`await demo.prompts.get("nope")`)).toStartWith("PROTOCOL_ERROR: demo: the prompt nope:");
 });

@@ -98,7 +98,7 @@ test("what cannot be subscribed to fails where it is waited for, and is told of 
     failure,
   );
   expect(await run("for await (const _ of shop.resources.subscribe());")).toMatchInlineSnapshot(
-    `"threw INVALID_ARGUMENTS: It takes a string, got nothing | shop.resources.subscribe("<uri>")"`,
+    `"threw INVALID_ARGUMENTS: shop.resources.subscribe takes a string, got nothing | shop.resources.subscribe("<uri>")"`,
   );
 });
 

@@ -173,8 +173,8 @@ describe("what the task does not say", () => {
       needs_input: needs,
       error: {
         type: "INVALID_ARGUMENTS",
-        message: "rec.send needs priority, which the task does not say",
-        suggestion: "Give the task again with these values in it.",
+        message: "rec.send needs priority, which the task does not give",
+        suggestion: "Repeat the task with these values in it.",
       },
       receipt: expect.objectContaining({ modelCalls: 1 }),
     });
@@ -210,7 +210,7 @@ describe("what the task does not say", () => {
     [
       "closes the question",
       { action: "cancel" },
-      "rec.send needs priority, which the task does not say; the question was dismissed",
+      "rec.send needs priority, which the task does not give; the question was dismissed",
     ],
     ["says nothing", { action: "accept" }, 'rec.send: the answer is not valid: the argument "priority" is missing'],
     [

@@ -29,7 +29,7 @@ test("calls beside each other: one question at a time, in their order, each with
 });
 
 describe("a refusal is not asked for again and again", () => {
-  const stands = "rec.remove-it was not called: the person said no to this tool, and that holds until this code ends";
+  const stands = "rec.remove-it was not called: the person said no to this tool for the rest of this execution";
 
   test("calls of the same tool at once: one question", async () => {
     const person = await asking({ confirm: "always" }, "no");
@@ -123,7 +123,7 @@ test("cancelled questions are never reported as a person's no, however often and
     "rec.remove-it was not called: the question was cancelled without an answer",
     "rec.remove-it needs confirmation, and this code may not ask again: a question was cancelled without an answer",
     "rec.plain-it needs confirmation, and this code may not ask again: a question was cancelled without an answer",
-    "rec.remove-it was not called: 3 questions about it got no approval, and nobody is asked again for a minute",
+    "rec.remove-it was not called: 3 requests to confirm it were not approved, and nobody is asked again for a minute",
     "rec.plain-it was not called: the question was cancelled without an answer",
   ]);
   expect(person.asked).toHaveLength(4);
@@ -279,12 +279,12 @@ describe("destructive", () => {
       false,
       false,
     ]);
-    const says = 'says "destructive", and its server';
+    const says = 'says "destructive", and the server';
     expect(person.asked.map((question) => question.split("\n")[1])).toEqual([
-      `You are asked because mcpServers.rec.confirm ${says} marks it as destructive.`,
-      `You are asked because mcpServers.rec.confirm ${says} does not mark it as non-destructive.`,
-      `You are asked because mcpServers.rec.confirm ${says} marks it as destructive.`,
-      `You are asked because mcpServers.rec.confirm ${says} does not mark it as non-destructive.`,
+      `You are asked because mcpServers.rec.confirm ${says} marks the tool as destructive.`,
+      `You are asked because mcpServers.rec.confirm ${says} does not mark the tool as non-destructive.`,
+      `You are asked because mcpServers.rec.confirm ${says} marks the tool as destructive.`,
+      `You are asked because mcpServers.rec.confirm ${says} does not mark the tool as non-destructive.`,
     ]);
     expect(recorded.got().map(({ name }) => name)).toEqual(["read-it", "add-it"]);
   });

@@ -95,7 +95,7 @@ describe("is confirmed", () => {
   const no = { message: "the person said no", hint: "Go on without it, or ask the person what to do instead." };
   const cancelled = {
     message: "the question was cancelled without an answer",
-    hint: 'Run the agent where a person can answer; without one it cancels every question. To call it without confirmation, set "confirm": { "*": "always", "remove-it": "never" } in mcpServers.rec of the config',
+    hint: 'Run the agent where a person can answer: without one, it cancels every question. To call it without confirmation, set "confirm": { "*": "always", "remove-it": "never" } in mcpServers.rec of the config',
   };
 
   test.each([

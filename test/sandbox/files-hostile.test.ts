@@ -218,7 +218,7 @@ describe.each(bothWays)("with folders named by descriptors: %p", (byDescriptor) 
       expect([operation, files.code(operation, path, more)]).toEqual([operation, code]);
     }
     expect(files.run("readFile", path).error).toMatchObject({
-      message: "EACCES: permission denied (a symbolic link, and links are not followed), open './workspace/link'",
+      message: "EACCES: permission denied (symbolic links are not followed), open './workspace/link'",
       hint: expect.any(String),
     });
     expect(files.code("copyFile", "./workspace/a.txt", { dest: path })).toBe("EACCES");

@@ -65,7 +65,7 @@ describe("questions about the tools", () => {
     expect(await harness.value(code, { call, calls: 1 })).toEqual([
       1_000,
       "TOO_MANY_CALLS",
-      "The code has asked about the tools 1000 times, which is the limit",
+      "The code has called tools.search, tools.describe and tools.list 1000 times, which is the limit",
     ]);
   });
 

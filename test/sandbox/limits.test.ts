@@ -20,20 +20,20 @@ describe("time", () => {
   test.each([
     ["wall time, while the code computes", spin, { timeoutMs: 60 }, "timeout", "did not finish within 0.06 s"],
     ["wall time, while it waits", "await test.slow({ ms: 20_000 })", { timeoutMs: 60 }, "timeout", "within 0.06 s"],
-    ["time it computes", spin, { cpuMs: 60 }, "cpu", "The code computed for 0.06 s and was stopped"],
+    ["time it computes", spin, { cpuMs: 60 }, "cpu", "The code used 0.06 s of CPU time and was stopped"],
     [
       "time it computes, in many small pieces",
       `for (;;) { for (let n = 0; n < 10_000; n++); await null; }`,
       { cpuMs: 60 },
       "cpu",
-      "computed for 0.06 s",
+      "used 0.06 s of CPU time",
     ],
     [
       "time it computes, in timers",
       `setInterval(() => { for (let n = 0; n < 50_000; n++); }, 0); await new Promise(() => {});`,
       { cpuMs: 60 },
       "cpu",
-      "computed for 0.06 s",
+      "used 0.06 s of CPU time",
     ],
   ] as const)("%s", async (_, code, limits, reason, message) => {
     const outcome = failed(await harness.run(code, limits));
@@ -106,7 +106,7 @@ describe("tool calls", () => {
       for (let n = 0; n < 100; n++) test.slow({ ms: 500, text }).catch((error) => { refused ??= error.message });
       await test.slow({ ms: 100 }); return refused`;
     const message = await harness.value(code, { argumentBytes: megabyte });
-    expect(message).toStartWith("The arguments of all unanswered calls add up to 4.3 MB; the limit is 4 MB");
+    expect(message).toStartWith("The arguments of all pending calls add up to 4.3 MB; the limit is 4 MB");
     const inTurn = `for (let n = 0; n < 20; n++) await test.text({ text: "x".repeat(900_000) }); return "all"`;
     expect(await harness.value(inTurn, { argumentBytes: megabyte })).toBe("all");
   });

@@ -80,7 +80,7 @@ describe("an answer", () => {
     try {
       const { text } = await ask({ query: "list files orders", limit: 20 });
       const lines = withoutMissing(text).split("\n");
-      expect(lines.at(-1)).toMatch(/^\d+ more are too long to show/);
+      expect(lines.at(-1)).toMatch(/^\d+ more did not fit/);
       expect(text.length).toBeLessThan(2_500);
       const { tools, notShown } = JSON.parse(
         (await ask({ query: "list files orders", limit: 20, detail: "full" })).text,
@@ -166,7 +166,7 @@ describe("where nothing fits", () => {
   });
 
   test("names that are near are named", async () => {
-    expect((await ask({ query: "list_ordrs server:memory" })).text).toContain("Near: ");
+    expect((await ask({ query: "list_ordrs server:memory" })).text).toContain("Similar names: ");
   });
 
   test("a filter for a server that cannot be asked says why", async () => {

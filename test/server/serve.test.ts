@@ -90,7 +90,7 @@ test("the surface: two tools, and instructions that name the servers", async () 
         "annotations": {
           "openWorldHint": true,
         },
-        "description": "Run TypeScript that calls tools: \`const { orders } = await server.tool({ ... })\`. Only what it returns or logs is shown, so filter and combine in the code. Top-level await and return work; Promise.all runs calls together.",
+        "description": "Run TypeScript that calls tools: \`const { orders } = await server.tool({ ... })\`. Only what it returns or logs is shown, so filter and combine in the code. Top-level await and return work; Promise.all runs calls in parallel.",
         "inputSchema": {
           "properties": {
             "code": {

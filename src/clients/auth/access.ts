@@ -10,7 +10,7 @@ import { loginCommand, shortLine } from "./words.ts";
 const standsMs = 30_000;
 
 /** Where no person can do anything in a browser. */
-const clientHint = 'Grant the client in its "oauth" config the rights it needs at the authorization server.';
+const clientHint = 'At the authorization server, grant the required scopes to the client in its "oauth" config.';
 
 export class Access {
   readonly #server: NetworkServer;

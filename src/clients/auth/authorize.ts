@@ -163,7 +163,7 @@ async function codeOf(
   if (error !== null) {
     if (error === "invalid_scope") await forgetWanted(server, store);
     const words = [error, get("error_description")].filter(Boolean).join(": ");
-    throw failed(`its authorization server refused: ${shortLine(words)}`, server);
+    throw failed(`its authorization server refused the sign-in: ${shortLine(words)}`, server);
   }
   const code = get("code");
   if (!code) throw failed("the redirect address contains no code", server);

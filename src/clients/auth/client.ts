@@ -47,7 +47,7 @@ export function checkIssuer(server: NetworkServer, record: SignInRecord | undefi
   const [was, is] = [before, issuer].map((each) => shortLine(new URL(each).origin));
   throw new NetworkFailure(`its authorization server changed from ${was} to ${is}`, {
     code: "AUTH_REQUIRED",
-    hint: `If expected, run: ${logoutCommand(server.name)}`,
+    hint: `If this is expected, sign out and sign in again: ${logoutCommand(server.name)}`,
     needsSignIn: true,
   });
 }

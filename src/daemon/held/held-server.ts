@@ -346,7 +346,7 @@ export class HeldServer {
     this.#users.clear();
     this.#pending.clear();
     for (const port of users) port.end(how);
-    this.#options.log.info(`${this.name} was released: ${how.how || "it was closed"}`);
+    this.#options.log.info(`${this.name} was stopped: ${how.how || "it was closed"}`);
     this.#options.onEnd();
   }
 }

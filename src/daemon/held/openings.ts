@@ -86,7 +86,7 @@ export class Openings {
   async #open(socket: Socket, message: unknown): Promise<void> {
     const { servers, held, isLeaving, onChange } = this.#options;
     const opening = openingOf(message);
-    if (!opening) return refuse(socket, "USAGE", "The first message must state the request");
+    if (!opening) return refuse(socket, "USAGE", "The first message must say which server to open");
     if (isLeaving(opening.version)) {
       const code = isOlder(version, opening.version) ? "OUTDATED" : "LEAVING";
       return refuse(socket, code, "This daemon is shutting down: nothing was done");
@@ -99,7 +99,7 @@ export class Openings {
     const denial = this.#denialOf(opening.server, { jsonrpc: "2.0", id: "", method: "resources/list" });
     if (denial && "error" in denial) return refuse(socket, "POLICY_DENIED", denial.error.message);
     const wish = { ...opening, server: server as StdioServer };
-    if (opening.startsNothing && !held.find(wish)) return refuse(socket, "UNHELD", "It is not running");
+    if (opening.startsNothing && !held.find(wish)) return refuse(socket, "UNHELD", "The server is not running");
     const port: Port = {
       session: opening.session,
       send: (each) => this.#send(socket, each),

@@ -136,4 +136,4 @@ function fromDaemon(text: string): FromDaemon | undefined | Promise<FromDaemon |
 type FromDaemon = JSONRPCMessage | { end: PortEnd } | { refused: Problem } | { opened: { pid?: number } };
 
 /** What it did meanwhile nobody knows; the next daemon starts it again. */
-const gone: PortEnd = { how: "the claudikins daemon that held it is gone", lastWords: [], kind: "gone" };
+const gone: PortEnd = { how: "the claudikins daemon that ran it has ended", lastWords: [], kind: "gone" };

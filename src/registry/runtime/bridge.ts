@@ -160,9 +160,9 @@ function ask(place: Place, route: string, body: string, version?: string): Promi
   const lost = () =>
     reject(
       new ToolError(
-        "claudikins ended during the call: its outcome is unknown",
+        "claudikins ended during the call, so the outcome of the call is unknown",
         "SERVER_UNAVAILABLE",
-        "Check whether it took effect before retrying.",
+        "Check whether the call took effect before retrying.",
       ),
     );
   connection.on("connect", () => connection.write(requestOf(route, body, version)));
@@ -299,7 +299,7 @@ function findConfig(recorded: string | undefined): string {
   throw new ToolError(
     `There is no ${name} for the registry ${registry}`,
     "CONFIG_NOT_FOUND",
-    "Regenerate the registry where the config is: claudikins gen",
+    "Run claudikins gen in the config's folder.",
   );
 }
 

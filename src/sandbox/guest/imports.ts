@@ -187,7 +187,7 @@ function notThere(specifier: unknown, path: string): Error {
     const hint = `Write: const { … } = await import(${JSON.stringify(specifier)})`;
     return new ToolError({
       code: "MODULE_NOT_FOUND",
-      message: `A ${path.startsWith("registry/") ? "generated file" : "skill"} cannot be required, only imported`,
+      message: `A ${path.startsWith("registry/") ? "generated file" : "skill"} cannot be loaded with require`,
       hint,
     });
   }

@@ -29,7 +29,7 @@ export const notice = named({
   /** What a for…in loop goes through. */
   keys(value: unknown, line: number, name: string): unknown {
     if (Array.isArray(value) && value.length > 0) {
-      warn(line, `for…in over a list yields its indexes "0", "1", …: write for (const ${name} of …).`);
+      warn(line, `for…in over an array yields its indexes "0", "1", …: write for (const ${name} of …).`);
     }
     return value;
   },

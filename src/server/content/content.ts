@@ -57,7 +57,7 @@ function shownOutcome(outcome: Outcome): { outcome: Outcome; media: ContentBlock
 }
 
 function valueText({ value, receipt }: Extract<Outcome, { ok: true }>): string {
-  if (value === undefined) return "(no value: return something, or log it)";
+  if (value === undefined) return "(no value: return or log something)";
   if (typeof value === "string") return value;
   // Nobody reads the lines of something huge, which only goes into a file.
   return receipt.charsOut > hugeChars ? JSON.stringify(value) : jsonText(value);
@@ -73,7 +73,7 @@ export function boundedJson(value: unknown, id: string, options: OutputOptions):
   const whole = jsonText(value);
   const { maxChars } = options;
   if (whole.length <= maxChars) return whole;
-  const advice = "Ask for less, or read on in execute_code with";
+  const advice = "Ask for less, or read parts of it in execute_code with";
   return `${abridgedJson(value, maxChars) ?? cut(whole, maxChars)}\n\n${spill(whole, id, options, advice)}`;
 }
 
@@ -99,12 +99,12 @@ function spill(
   text: string,
   id: string,
   { workspace }: OutputOptions,
-  advice = "Return less, or read on with",
+  advice = "Return less, or read parts of it with",
 ): string {
   try {
     writeWhenChanged(join(workspace, "outputs", `${id}.txt`), text);
-    return `The whole text is in ./workspace/outputs/${id}.txt. ${advice}: (await fs.readFile("./workspace/outputs/${id}.txt", "utf8")).slice(from, to)`;
+    return `The full text is in ./workspace/outputs/${id}.txt. ${advice}: (await fs.readFile("./workspace/outputs/${id}.txt", "utf8")).slice(from, to)`;
   } catch (error) {
-    return `The whole text could not be kept (${messageOf(error)}): return less.`;
+    return `The full text could not be saved (${messageOf(error)}): return less.`;
   }
 }

@@ -10,7 +10,7 @@ export const executeCode: Tool = {
   title: "Execute code",
   description:
     "Run TypeScript that calls tools: `const { orders } = await server.tool({ ... })`. Only what it returns or logs is shown, " +
-    "so filter and combine in the code. Top-level await and return work; Promise.all runs calls together.",
+    "so filter and combine in the code. Top-level await and return work; Promise.all runs calls in parallel.",
   inputSchema: {
     type: "object",
     properties: {

@@ -104,7 +104,7 @@ interface Missing {
 function linesText(result: SearchResult, detail: Detail, missing: Missing, toolbox: Toolbox): string {
   const entry = detail === "names" ? nameLine : signatureLines;
   const { shown, left } = within(toolbox.config.limits.outputChars, result.tools.map(entry), ({ length }) => length);
-  const more = left > 0 ? [`${left} more are too long to show: ask for fewer, or for detail "names"`] : [];
+  const more = left > 0 ? [`${left} more did not fit: lower "limit", or set "detail" to "names"`] : [];
   const lines = result.tools.length > 0 ? [...shown, ...more] : nothingFound(result, toolbox);
   return [...lines, ...problemLines(missing)].join("\n");
 }
@@ -146,7 +146,7 @@ function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): stri
   const more = servers.length > maxServers ? [`${servers.length - maxServers} more`] : [];
   return [
     `No tool of ${searched} matches. Try other words for what it should do, or server:name for all tools of one server.`,
-    ...(near.length > 0 ? [`Near: ${near.join(", ")}`] : []),
+    ...(near.length > 0 ? [`Similar names: ${near.join(", ")}`] : []),
     ...(shown.length > 0 ? [`Servers with tools: ${[...shown, ...more].join("; ")}`] : []),
   ];
 }

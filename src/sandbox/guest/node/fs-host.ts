@@ -35,7 +35,7 @@ export function pathText(path: unknown, name = "path"): string {
     if (/%2f|%5c/i.test(pathname)) throw argumentError(`The "${name}" argument is a URL with an encoded separator`);
     return decodeURIComponent(pathname);
   }
-  const hint = typeof path === "number" ? "There are no file descriptors here: pass a path." : undefined;
+  const hint = typeof path === "number" ? "File descriptors are not supported: pass a path." : undefined;
   throw argumentError(
     `The "${name}" argument must be of type string or an instance of Buffer or URL. ${received(path)}`,
     hint,

@@ -85,7 +85,7 @@ export const process: Record<string, unknown> = {
     for (const stream of [stdout, stderr]) stream.end();
     if (Number(code) === 0) host.done(undefined);
     throw new Error(
-      `process.exit with ${String(code)}: there is no process to exit here. Use return to end the program.`,
+      `process.exit with ${String(code)}: the sandbox has no process to exit. Use return to end the program.`,
     );
   },
 };

@@ -39,7 +39,7 @@ export class Fault extends Error {
 }
 
 export function linkFault(): Fault {
-  return new Fault("EACCES", "a symbolic link, and links are not followed", "Use a file or folder that is not a link.");
+  return new Fault("EACCES", "symbolic links are not followed", "Use a file or folder that is not a link.");
 }
 
 /** Anything thrown while an operation ran. Of a system error only the code is kept: its text has paths of the host. */

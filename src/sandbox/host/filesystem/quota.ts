@@ -18,7 +18,7 @@ export const defaultQuotas: Quotas = {
 
 /** The amount is counted again after this time; until then what others write is not seen. */
 const countedForMs = 2_000;
-const hint = "Remove files that are no longer needed, with fs.rm.";
+const hint = "Remove files that you no longer need with fs.rm.";
 
 /**
  * Keeps count for one execution. Executions side by side do not see each other's last two seconds: together they can
