@@ -182,9 +182,9 @@ describe("over the time", () => {
       );
       const recording = recorder.end();
       expect(recording.durationMs).toBe(waits[0] === 10 ? 20 : waits.length * longestWaitMs);
-      captions.push(/, ([^,;]*);/.exec(wordsFor(recording).caption)?.[1] ?? "");
+      captions.push(/; ([^.;]*)\. ~/.exec(wordsFor(recording).caption)?.[1] ?? "");
     }
-    expect(captions).toEqual(["waits are as they were", "a wait is cut to 1 s", "2 waits are cut to 1 s"]);
+    expect(captions).toEqual(["waits are real", "one wait is shortened to 1 s", "2 waits are shortened to 1 s"]);
   });
 
   test("a program that takes the whole screen is refused", async () => {
