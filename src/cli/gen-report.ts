@@ -123,6 +123,6 @@ export function staleness({ folder, servers, differences }: RegistryCheck): Clau
   if (count === 0) return undefined;
   const files = count === 1 ? "1 file" : `${count} files`;
   return new ClaudikinsError("REGISTRY_STALE", `The registry in ${folder} is out of date: ${files}`, {
-    hint: "To update it: claudikins gen",
+    hint: "To update it, run the command again without --check",
   });
 }

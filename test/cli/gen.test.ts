@@ -58,7 +58,7 @@ test("--check: a registry that is old, one that is current, and one that cannot 
 
     error: The registry in FOLDER/.claudikins/registry is out of date: 14 files
 
-    hint: To update it: claudikins gen
+    hint: To update it, run the command again without --check
     --- exit code 1
     "
   `);
@@ -102,7 +102,7 @@ test("--check: a registry that is old, one that is current, and one that cannot 
 
     error: The registry in FOLDER/.claudikins/registry is out of date: 10 files
 
-    hint: To update it: claudikins gen
+    hint: To update it, run the command again without --check
     --- exit code 1
     "
   `);
@@ -122,7 +122,7 @@ test("--check --json: the report on stdout when all is current, with the error w
       error: {
         code: "REGISTRY_STALE",
         message: `The registry in ${registry} is out of date: 9 files`,
-        hint: "To update it: claudikins gen",
+        hint: "To update it, run the command again without --check",
       },
       report: {
         folder: registry,

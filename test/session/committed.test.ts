@@ -83,7 +83,7 @@ const steady = (text: string) =>
     .replace(/ *[\u2588-\u258f\u2590]+ */g, " BAR ")
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/g, "TIME")
     .replace(/[\d,.]+ m?s\b/g, "N ms")
-    .replace(" (after N ms of asking servers)", "")
+    .replace(" (after N ms of fetching tools)", "")
     .replace(/\d at once/g, "N at once")
     .replace(/^\w+( {2}exec · )/gm, "ID$1");
 
