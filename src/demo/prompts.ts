@@ -16,7 +16,7 @@ export function listPrompts(): Prompt[] {
 
 export function getPrompt(name: string, args: Readonly<Record<string, string>>): GetPromptResult {
   if (name !== WEEKLY_REVIEW.name) {
-    throw new McpError(ErrorCode.InvalidParams, `No prompt "${name}". There is: ${WEEKLY_REVIEW.name}.`);
+    throw new McpError(ErrorCode.InvalidParams, `Unknown prompt "${name}". Available: ${WEEKLY_REVIEW.name}.`);
   }
   const { label, from, to } = parseWeek(args["week"]);
   const text = `Review the shop's week ${label}, from ${from} to ${to} (UTC).

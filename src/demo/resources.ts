@@ -26,12 +26,12 @@ const ORDER_SCHEMA = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   $id: "demo://schema/orders",
   title: "Order",
-  description: "An order as list_orders gives it. Times are ISO 8601 in UTC.",
+  description: "An order as list_orders returns it. Times are ISO 8601 in UTC.",
   ...objectSchema(
     {
       id: { type: "string", description: "Such as ord_00042." },
       customer_id: { type: "string", description: "Such as cus_0007." },
-      status: { type: "string", enum: ORDER_STATUSES, description: "Where the order is on its way." },
+      status: { type: "string", enum: ORDER_STATUSES, description: "The stage that the order has reached." },
       created_at: { type: "string", description: "When it was placed, such as 2025-03-04T10:11:12Z." },
       country: { type: "string", enum: COUNTRIES, description: "Where it goes, as an ISO 3166 code." },
       total_cents: { type: "integer", minimum: 0, description: "The sum of its lines, in cents." },
@@ -60,7 +60,7 @@ const RESOURCES: readonly DemoResource[] = [
     uri: "demo://schema/orders",
     name: "order-schema",
     title: "Schema of an order",
-    description: "JSON Schema of the orders that list_orders gives.",
+    description: "JSON Schema of the orders that list_orders returns.",
     mimeType: "application/json",
     text: JSON.stringify(ORDER_SCHEMA, null, 2),
   },
@@ -77,7 +77,7 @@ export function readResource(uri: string): ReadResourceResult {
   const resource = RESOURCES.find((each) => each.uri === uri);
   if (resource === undefined) {
     const known = RESOURCES.map((each) => each.uri).join(", ");
-    throw new McpError(RESOURCE_NOT_FOUND, `No resource "${uri}". There are: ${known}.`, { uri });
+    throw new McpError(RESOURCE_NOT_FOUND, `Unknown resource "${uri}". Available: ${known}.`, { uri });
   }
   return { contents: [{ uri, mimeType: resource.mimeType, text: resource.text }] };
 }

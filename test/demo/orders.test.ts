@@ -141,7 +141,7 @@ describe("refund_order", () => {
 
     expect(await own.failure("refund_order", { ...part, amount_cents: total_cents })).toBe(
       `amount_cents is ${total_cents}. At most ${total_cents - 100} can be refunded: the total of order ${order_id} is ` +
-        `${total_cents}, of which 100 were refunded before.`,
+        `${total_cents}, and 100 have already been refunded.`,
     );
     const rest = await own.value<object>("refund_order", { order_id, reason: "returned" });
     expect(rest).toEqual({ refund_id: "ref_0002", order_id, amount_cents: total_cents - 100 });

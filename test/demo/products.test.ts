@@ -50,7 +50,7 @@ test("adjust_stock changes the level, the stock and whether it is low", async ()
   }
   expect(await find({ low_stock: true })).toMatchObject({ stock: 0 });
   expect(await demo.failure("adjust_stock", { ...change, delta: -1 })).toBe(
-    "delta is -1. At most 0 can be removed: so many of LAMP-0003 are in lyon.",
+    "delta is -1. At most 0 can be removed: lyon has no more of LAMP-0003.",
   );
   expect(await demo.failure("adjust_stock", { ...change, delta: 0 })).toStartWith("delta is 0.");
 });

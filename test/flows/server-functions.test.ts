@@ -67,7 +67,7 @@ test("a server without them has empty lists, and nothing to read", async () => {
 
 test("failures say what was asked of whom", async () => {
   expect(await run(`await demo.resources.read("demo://nope")`)).toMatch(
-    /^PROTOCOL_ERROR: demo: the resource demo:\/\/nope: No resource "demo:\/\/nope"/,
+    /^PROTOCOL_ERROR: demo: the resource demo:\/\/nope: Unknown resource "demo:\/\/nope"/,
   );
   expect(await run(`await demo.resources.read()`)).toStartWith(
     'INVALID_ARGUMENTS: demo.resources.read takes a string, got nothing | demo.resources.read("<uri>")',

@@ -82,7 +82,7 @@ const refundOrder = defineTool({
     const left = order.totalCents - order.refundedCents;
     const amount = amount_cents ?? left;
     if (amount > left) {
-      const before = order.refundedCents > 0 ? `, of which ${order.refundedCents} were refunded before` : "";
+      const before = order.refundedCents > 0 ? `, and ${order.refundedCents} have already been refunded` : "";
       throw new Refusal(
         `amount_cents is ${amount}. At most ${left} can be refunded: the total of order ${order_id} is ${order.totalCents}${before}.`,
       );

@@ -108,10 +108,11 @@ const adjustStock = defineTool({
   ),
   run({ sku, warehouse, delta }, { shop }) {
     const level = levelOf(findProduct(shop, sku), warehouse);
-    if (delta === 0) throw new Refusal("delta is 0. Must be a number of pieces to add or, negative, to remove.");
+    if (delta === 0)
+      throw new Refusal("delta is 0. Must be a positive number of pieces to add, or a negative number to remove.");
     if (level.on_hand + delta < 0) {
       throw new Refusal(
-        `delta is ${delta}. At most ${level.on_hand} can be removed: so many of ${sku} are in ${warehouse}.`,
+        `delta is ${delta}. At most ${level.on_hand} can be removed: ${warehouse} has no more of ${sku}.`,
       );
     }
     level.on_hand += delta;
