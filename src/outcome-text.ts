@@ -6,7 +6,9 @@ export const notableChars = 1_000;
 
 /** `[3 calls (1 failed: demo.get_order) · 41 ms · 1,033,120 characters kept out of the context]`. */
 export function receiptText({ calls, failures, tools, durationMs, charsIn, charsOut }: Receipt): string {
-  const failing = Object.entries(tools).flatMap(([tool, use]) => (use.failures > 0 ? [tool] : []));
+  const failing = Object.entries(tools).flatMap(([tool, { failures: failed, hiddenFailure }]) => {
+    return failed > 0 ? [hiddenFailure === undefined ? tool : `${tool}: ${hiddenFailure}`] : [];
+  });
   const named = failing.length > 3 ? `${failing.slice(0, 3).join(", ")} …` : failing.join(", ");
   const parts = [
     `${grouped(calls)} ${calls === 1 ? "call" : "calls"}${failures > 0 ? ` (${grouped(failures)} failed: ${named})` : ""}`,

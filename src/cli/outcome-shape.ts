@@ -13,7 +13,15 @@ const common = {
       failures: number,
       tools: about(
         "By tool id",
-        byName(record({ calls: number, failures: number, durationMs: number, resultChars: number })),
+        byName(
+          record({
+            calls: number,
+            failures: number,
+            durationMs: number,
+            resultChars: number,
+            "hiddenFailure?": about("Message of the first failure, if every call failed and the output does not show it", text),
+          }),
+        ),
       ),
       charsIn: about("Characters of the tools' results", number),
       charsOut: about("Characters of the value, the logs and what is displayed", number),

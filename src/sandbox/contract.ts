@@ -31,6 +31,8 @@ export interface ToolUse {
   durationMs: number;
   /** Characters of the results, which stayed out of the context. */
   resultChars: number;
+  /** Message of the first failure, if every call failed and the code succeeded without showing the message. */
+  hiddenFailure?: string;
 }
 
 export interface Receipt {

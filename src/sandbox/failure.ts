@@ -55,17 +55,10 @@ async function adviceFor(
   const { name, code, hint } = error;
   if (about.transpiled.plain.code.length > maxCode) return {};
   const line = at === undefined ? undefined : (await about.transpiled.originalPosition(at)).line;
-  const [{ advise }, { surroundingsOf }, { orNothing }] = await Promise.all([
-    import("./advice/advise.ts"),
-    import("./advice/surroundings.ts"),
-    import("./advice/or-nothing.ts"),
-  ]);
+  const { advise } = await import("./advice/advise.ts");
   const failing = { reason, name, message, code, hint, at, line, missed, unawaited };
-  return about.known.resolved(() =>
-    orNothing(() => {
-      return advise(failing, surroundingsOf(about.transpiled.plain, about.known, about.calls));
-    }, {}),
-  );
+  // Without advice, the failure still has its message and its place.
+  return about.known.resolved(() => advise(failing, about.transpiled.plain, about)).catch(() => ({}));
 }
 
 interface Frame {

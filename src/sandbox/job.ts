@@ -16,10 +16,7 @@ import {
   type SettleMessage,
   type SuccessShape,
 } from "./messages.ts";
-import { isSuspicious } from "./suspicion.ts";
-
-/** Longer code is not looked through again when it has succeeded. */
-const maxSecondLook = 20_000;
+import { isSuspicious, type Notes } from "./suspicion.ts";
 
 export class Job {
   readonly #cell: Promise<Cell>;
@@ -107,15 +104,14 @@ export class Job {
     const ended = { type: "ended", reusable, ...(registry === undefined ? {} : { registry }) } as const;
     const { calls, firstLogs: logs, hasDisplayed: displayed } = execution;
     if (result.ok) {
-      const { json, notes } = result;
-      const { code } = transpiled.plain;
-      const explains = code.length <= maxSecondLook && isSuspicious({ code, json, notes, logs, calls });
+      const { json } = result;
+      const notes = result.notes === undefined ? undefined : (JSON.parse(result.notes) as Notes);
+      const output = { json, notes, logs, displayed, calls };
+      const explains = isSuspicious(transpiled.plain.code, output);
       this.#send({ ...ended, explains, ...successShape(json) });
       if (!explains) return;
-      const { warn } = await import("./advice/second-look.ts");
-      const warnings = await this.#orNothing(() =>
-        warn({ json, notes, logs, displayed, calls }, transpiled.plain, this.#known),
-      );
+      const { warn } = await import("./advice/warnings.ts");
+      const warnings = await this.#orNothing(() => warn(output, transpiled.plain, this.#known));
       this.#send({ type: "explained", ...(warnings ? { warnings } : {}) });
       return;
     }

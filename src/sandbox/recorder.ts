@@ -45,12 +45,17 @@ function largeSuccess(json: string, common: Pick<Outcome, "logs" | "display" | "
   });
 }
 
+/** Maximum number of characters of a failure that a receipt tells. */
+const maxMessage = 200;
+
 export class Recorder {
   readonly #id = randomBytes(6).toString("hex");
   readonly #startedAt = performance.now();
   readonly #logs = new LogLines();
   readonly #display: unknown[] = [];
   readonly #tools = new Map<string, ToolUse>();
+  /** The message of the first failure of each tool. */
+  readonly #failures = new Map<string, string>();
   readonly #limits: Limits;
   readonly #watch: CallWatcher | undefined;
   #displayedChars = 0;
@@ -111,6 +116,7 @@ export class Recorder {
         return { type: "settle", call, error: shape };
       }
       use.failures += 1;
+      if (!this.#failures.has(tool)) this.#failures.set(tool, shape.message);
       ended?.({ outcome: "failed", code: shape.code, message: shape.message });
       return { type: "settle", call, error: shape };
     } finally {
@@ -119,6 +125,7 @@ export class Recorder {
   }
 
   success({ json, textChars }: SuccessShape): Outcome {
+    this.#noteHiddenFailures(json ?? "");
     const common = { logs: this.#logs.entries, display: this.#display };
     if (json !== undefined && json.length > largeChars) {
       return largeSuccess(json, { ...common, receipt: this.#receipt(textChars ?? json.length) });
@@ -137,6 +144,16 @@ export class Recorder {
       display: this.#display,
       receipt: this.#receipt(error.message.length + (error.hint?.length ?? 0)),
     };
+  }
+
+  /** A program that catches every failure of a tool may not say why nothing came of it. */
+  #noteHiddenFailures(json: string): void {
+    for (const [tool, message] of this.#failures) {
+      const use = this.#use(tool);
+      const isShown = (text: string) => text.includes(message) || text.includes(JSON.stringify(message).slice(1, -1));
+      if (use.failures < use.calls || isShown(json) || this.#logs.entries.some(({ text }) => isShown(text))) continue;
+      use.hiddenFailure = message.replace(/\s+/g, " ").slice(0, maxMessage);
+    }
   }
 
   #use(id: string): ToolUse {

@@ -1,36 +1,53 @@
-/** Whether an outcome that is ok deserves a second look: asked after every execution, so that nothing is parsed for it. */
+/** Whether the output of a program that succeeded may be wrong. Asked after every execution, so no result is parsed for it. */
 import { textOf } from "./binding-value.ts";
 import type { LogEntry } from "./contract.ts";
 import type { RecordedCalls } from "./seen-calls.ts";
 
-export interface Ended {
-  code: string;
+/** What a program that succeeded gave. */
+export interface Output {
+  /** The value as JSON; undefined if there is none. */
   json: string | undefined;
-  /** What the guest noticed. */
-  notes: string | undefined;
+  notes: Notes | undefined;
+  /** The first lines of the log. */
   logs: readonly LogEntry[];
+  /** Whether something was displayed. */
+  displayed: boolean;
   calls: readonly RecordedCalls[];
 }
 
-const telling = ["undefined", "NaN", "[object "];
-/** Every name is looked for in every result. */
-const maxNames = 200;
-const maxResults = 4_000_000;
-/** Longer values are not searched for nothings. */
-const shortValue = 10_000;
-const nothing = /^(?:0|\[\]|\{\}|null|"")$|[:[,](?:0|\[\]|null|\{\})[,}\]]/;
-
-export function isSuspicious({ code, json, notes, logs, calls }: Ended): boolean {
-  if (notes !== undefined || calls.some(({ failures }) => failures > 0)) return true;
-  if (json === undefined || (json.length < shortValue && nothing.test(json))) return true;
-  if (telling.some((word) => json.includes(word))) return true;
-  if (logs.some(({ text }) => telling.some((word) => text.includes(word)))) return true;
-  return readsWhatIsNowhere(code, calls);
+/** What the guest noticed, see guest/oddities.ts. */
+export interface Notes {
+  /** Something that nobody awaited still ran when the program had its value. */
+  late: boolean;
+  /** Properties that were read from promises of tools. */
+  unawaited: { tool: string; key: string }[];
+  odd: { kind: string; path: string; count: number }[];
 }
 
-/** A property is read whose name is in no result, and that the program does not seem to make itself. */
-function readsWhatIsNowhere(code: string, calls: readonly RecordedCalls[]): boolean {
-  if (calls.length === 0) return false;
+/** Longer code is not looked through again. */
+const maxCode = 20_000;
+const telling = ["undefined", "NaN", "[object "];
+/** Maximum number of names that are searched for in the results. */
+const maxNames = 200;
+/** Maximum number of characters of results that are searched. */
+const maxResults = 4_000_000;
+/** Longer values are not searched for empty parts. */
+const shortValue = 10_000;
+const empty = /^(?:0|\[\]|\{\}|null|"")$|[:[,](?:0|\[\]|null|\{\})[,}\]]/;
+
+export function isSuspicious(code: string, { json, notes, logs, displayed, calls }: Output): boolean {
+  if (code.length > maxCode) return false;
+  const isSilent = json === undefined && logs.length === 0 && !displayed;
+  // Without a call, only functions that never ran are worth a word.
+  if (calls.length === 0) return isSilent || (notes?.odd.some(({ kind }) => kind === "function") ?? false);
+  if (notes !== undefined || isSilent || calls.some(({ failures }) => failures > 0)) return true;
+  if (json !== undefined && json.length < shortValue && empty.test(json)) return true;
+  if (telling.some((word) => json?.includes(word) || logs.some(({ text }) => text.includes(word)))) return true;
+  return readsUnknownProperty(code, calls);
+}
+
+/** Whether the code reads a property that is in no result, and that it does not seem to set itself. */
+function readsUnknownProperty(code: string, calls: readonly RecordedCalls[]): boolean {
   const names = new Set<string>();
   for (const [, name = ""] of code.matchAll(/\.\s*([A-Za-z_$][\w$]*)\b(?!\s*\()/g)) names.add(name);
   const results = calls.flatMap((each) => each.results.map(textOf));

@@ -1,16 +1,25 @@
-/** What is said about a failure beyond the engine's words. Loaded when there is one. */
+/** Explains failures beyond the message of the engine. Loaded when a program fails. */
 import type { Node } from "acorn";
 import { isNamed } from "../ast/nodes.ts";
+import type { ParsedCode } from "../ast/tree.ts";
+import type { KnownTools } from "../known-tools.ts";
+import type { RecordedCalls } from "../seen-calls.ts";
 import { environment, missingModule, network } from "./absent-advice.ts";
 import { callsInForIn, wrongArgument } from "./failed-calls.ts";
 import { missingProperties, missingText } from "./missing-properties.ts";
 import { missedTool, misuse, parsedAgain } from "./misuse.ts";
 import { stopped } from "./stopped.ts";
-import type { Advice, Failing, Surroundings } from "./surroundings.ts";
+import { type Advice, type Failing, type Surroundings, surroundingsOf } from "./surroundings.ts";
 import { undefinedName } from "./undefined-names.ts";
 
-/** The first that has something to say is the one. */
-export function advise(error: Failing, around: Surroundings): Advice {
+interface Known {
+  known: KnownTools;
+  calls: readonly RecordedCalls[];
+}
+
+/** The first advice that fits. */
+export function advise(error: Failing, code: ParsedCode, { known, calls }: Known): Advice {
+  const around = surroundingsOf(code, known, calls);
   const words = misuse(error, around);
   return (
     stopped(error, around) ??

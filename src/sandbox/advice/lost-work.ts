@@ -1,19 +1,19 @@
-/** Work that nobody awaited changed a variable after the program had looked at it. */
+/** Variables that work without an await changed after the program had read them. */
 import type { CallExpression, ExpressionStatement, Function as FunctionNode, Identifier, Node } from "acorn";
 import type { Binding } from "../ast/bindings.ts";
 import { bare, isCall, isFunction, isMember, propertyName } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
+import type { Output } from "../suspicion.ts";
 import type { Surroundings } from "./surroundings.ts";
-import type { Result } from "./warnings.ts";
 
 interface Floating {
   call: CallExpression;
   work: FunctionNode;
-  /** It was given to a forEach. */
+  /** The function is a callback of forEach. */
   each: boolean;
 }
 
-export function lostWork({ notes }: Result, { values: { tree } }: Surroundings): string[] {
+export function lostWork({ notes }: Output, { values: { tree } }: Surroundings): string[] {
   if (!notes?.late) return [];
   return floatingWork(tree).flatMap(({ call, work, each }) => {
     const [lost] = changedIn(work, tree).filter((change) => isReadAfter(change, call, tree));
@@ -43,11 +43,11 @@ function floatingWork(tree: Tree): Floating[] {
 
 interface Change {
   binding: Binding;
-  /** A value that is replaced, in difference to a list that grows. */
+  /** The variable gets another value; a list or a map only grows. */
   replaced: boolean;
 }
 
-/** Variables from outside that the work changes. */
+/** Variables from outside the function that it changes. */
 function changedIn(work: FunctionNode, tree: Tree): Change[] {
   return tree.nodes.flatMap((node) => {
     if (node.start < work.body.start || node.end > work.body.end) return [];
@@ -70,7 +70,7 @@ function isDeclaredIn(name: Identifier, work: FunctionNode, tree: Tree): boolean
   );
 }
 
-/** A list that is only returned is whole by the time it is shown; its length is not. */
+/** A list that is only returned is complete when it is shown, but its length is read too early. */
 function isReadAfter({ binding, replaced }: Change, call: CallExpression, tree: Tree): boolean {
   return binding.references.some((each) => {
     if (each.start < call.end) return false;

@@ -1,90 +1,60 @@
-/** What is said about an outcome that is ok and looks wrong. Loaded when it does; says only what is certain. */
-import type { Program } from "acorn";
-import { isMember, propertyName } from "../ast/nodes.ts";
-import type { Tree } from "../ast/tree.ts";
+/** Warnings about a program that succeeded although it is certainly wrong. Loaded only when its outcome looks wrong. */
+import type { CallExpression, Function as FunctionNode, Node } from "acorn";
+import { bare, isCall, isFunction, isMember, propertyName } from "../ast/nodes.ts";
+import type { ParsedCode, Tree } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
+import type { KnownTools } from "../known-tools.ts";
+import type { Output } from "../suspicion.ts";
 import { neverTrue } from "./comparisons.ts";
-import { idleCode } from "./idle-code.ts";
 import { lostWork } from "./lost-work.ts";
-import { type Missing, missingProperties, missingText } from "./missing-properties.ts";
-import { mapAsObject, nanCauses } from "./nan-causes.ts";
-import { nothingReturned } from "./nothing-returned.ts";
-import { type Notes, oddValues, textOddities } from "./odd-values.ts";
-import { listKeys, shapeOf } from "./shapes.ts";
-import type { Surroundings } from "./surroundings.ts";
-import { swallowed } from "./swallowed.ts";
-
-export interface Result {
-  program: Program;
-  json: string | undefined;
-  notes: Notes | undefined;
-  logs: readonly LogEntry[];
-  /** Whether something was displayed to the host. */
-  displayed: boolean;
-  failures: readonly FirstFailure[];
-}
-
-/** A tool that failed at times, and how it did so first. */
-export interface FirstFailure {
-  tool: string;
-  calls: number;
-  failures: number;
-  code?: string | undefined;
-  message: string;
-  hint?: string | undefined;
-}
+import { type Surroundings, surroundingsOf } from "./surroundings.ts";
+import { circular, mapAsObject, missing, nanCauses, objectInText } from "./wrong-output.ts";
 
 const maxWarnings = 5;
 
-export function warningsFor(result: Result, around: Surroundings): string[] {
-  const missing = missingWarnings(result, around);
-  const nan =
-    /"(?:NaN|-?Infinity)"|NaN/.test(result.json ?? "") || result.logs.some(({ text }) => text.includes("NaN"));
-  const causes = [...(nan && missing.length === 0 ? nanCauses(around) : []), ...mapAsObject(around)];
-  const isExplained =
-    missing.length > 0 || causes.length > 0 || result.logs.some(({ text }) => text.startsWith("warning, line"));
-  const all = [
-    ...swallowed(result),
-    ...missing,
-    ...causes,
-    ...unawaited(result, around),
-    ...neverTrue(result, around),
-    ...nothingReturned(around),
-    ...lostWork(result, around),
-    ...oddValues(result, isExplained),
-    ...(isExplained ? [] : textOddities(result, around)),
-    ...idleCode(result, around),
-  ];
+/** The warnings as lines of the log. */
+export async function warn(output: Output, plain: ParsedCode, known: KnownTools): Promise<LogEntry[]> {
+  const warnings = await known.resolved(() => warningsFor(output, plain, surroundingsOf(plain, known, output.calls)));
+  return warnings.map((text) => ({ level: "warn", text }));
+}
+
+function warningsFor(output: Output, { program }: ParsedCode, around: Surroundings): string[] {
+  const all =
+    output.calls.length === 0
+      ? nothingRan(output, program.body, around)
+      : [
+          ...calledWrongly(output),
+          ...missing(output, around),
+          ...nanCauses(output, around),
+          ...mapAsObject(around),
+          ...unawaited(output, around),
+          ...neverTrue(output, around),
+          ...mappedToNothing(output, around),
+          ...lostWork(output, around),
+          ...circular(output),
+          ...objectInText(output, around),
+          ...unusedResult(output, program.body.at(-1), around),
+        ];
   return [...new Set(all)]
     .slice(0, maxWarnings)
     .map((text) => `warning${text.startsWith("line ") ? "," : ":"} ${text}`);
 }
 
-/** Properties that nothing has: where another is meant, or where the result shows that it was wanted. */
-function missingWarnings({ notes, json = "", logs }: Result, { values }: Surroundings): string[] {
-  const odd = notes?.odd.some(({ kind }) => kind === "NaN" || kind === "undefined");
-  const shown = odd || /undefined|NaN/.test(json) || logs.some(({ text }) => /undefined|NaN/.test(text));
-  const empty = json === "" || /^(?:0|\[\]|\{\}|null)$/.test(json);
-  const told = new Set<string>();
-  // Behind ?. and ?? a wrong name is no error, and nothing comes of it.
-  const hidden = empty ? missingProperties(values, true).filter((each) => isOnlyWay(each, values.tree)) : [];
-  return [...missingProperties(values), ...hidden].flatMap((missing) => {
-    const { object, property, line, meant, seen } = missing;
-    if (told.has(`${object}.${property}`) || !(meant !== undefined || shown || empty)) return [];
-    told.add(`${object}.${property}`);
-    if (property === "length" && seen.whole)
-      return `line ${line}: ${object} is ${shapeOf(seen.values)}, not a list, and has no length.${lengthOf(missing)}`;
-    return `line ${line}: ${missingText(missing)}`;
+/** Every call of a tool had arguments that the tool does not take, and the output does not say what it takes. */
+function calledWrongly({ calls, json = "", logs }: Output): string[] {
+  const output = [json, ...logs.map(({ text }) => text)];
+  const shows = (text: string) =>
+    output.some((each) => each.includes(text) || each.includes(JSON.stringify(text).slice(1, -1)));
+  return calls.flatMap(({ tool, calls: made, failures, failure }) => {
+    if (failures < made || failure?.code !== "INVALID_ARGUMENTS") return [];
+    const { message, hint } = failure;
+    const unseen = [...(shows(message) ? [] : [message]), ...(hint && !shows(hint.split("\n")[0] ?? "") ? [hint] : [])];
+    return unseen.length > 0 ? [`${tool} was called wrongly: ${unseen.join(". ")}`] : [];
   });
 }
 
-function lengthOf({ seen, object }: Missing): string {
-  const lists = listKeys(seen);
-  return lists.length === 1 ? ` Write ${object}.${lists[0]}.length.` : "";
-}
-
-/** A property of a tool's promise, which the guest saw being read. */
-function unawaited({ notes }: Result, { values: { tree } }: Surroundings): string[] {
+/** `demo.list_orders({}).orders`: no promise has that property. The guest saw it being read. */
+function unawaited({ notes }: Output, { values: { tree } }: Surroundings): string[] {
   return (notes?.unawaited ?? []).flatMap(({ tool, key }) => {
     const read = tree.nodes.filter(isMember).find((node) => propertyName(node) === key);
     const where = read ? `line ${tree.line(read)}: ` : "";
@@ -92,11 +62,78 @@ function unawaited({ notes }: Result, { values: { tree } }: Surroundings): strin
   });
 }
 
-/** A key of a tool's value that is not there, where no other key of that value is tried. */
-function isOnlyWay({ node, object, seen }: Missing, tree: Tree): boolean {
-  const chain = [...tree.ancestors(node)].filter((each) => each.type === "LogicalExpression").at(-1) ?? node;
-  const tried = tree.nodes.filter(isMember).filter((each) => {
-    return tree.text(each.object) === object && chain.start <= each.start && each.end <= chain.end;
+/** A callback in braces that returns nothing, where a value is expected: `list.map((o) => { id: o.id })`. */
+function mappedToNothing({ notes }: Output, { values: { tree } }: Surroundings): string[] {
+  const givesUndefined = notes?.odd.some(({ kind }) => kind === "undefined") ?? false;
+  return tree.all<CallExpression>("CallExpression").flatMap((call) => {
+    const { callee } = call;
+    const [callback] = call.arguments;
+    const method = isMember(callee) ? (propertyName(callee) ?? "") : "";
+    if (!/^(?:map|flatMap|filter|find|some|every)$/.test(method) || !isFunction(callback)) return [];
+    if (callback.body.type !== "BlockStatement" || callback.body.body.length === 0 || callback.async) return [];
+    // A label in place of a statement can only be meant as a key.
+    const isObject = callback.body.body.every((node) => node.type === "LabeledStatement");
+    const isShown = method === "map" && givesUndefined && tree.parent(call)?.type === "ReturnStatement";
+    if (leavesWithValue(callback, tree) || !(isObject || isShown)) return [];
+    const advice = isObject ? "an object needs parentheses: (o) => ({ … })" : "add return, or remove the braces";
+    return [`line ${tree.line(callee)}: the callback of ${method} returns nothing: ${advice}.`];
   });
-  return seen.whole && tried.length === 1;
+}
+
+function leavesWithValue(callback: FunctionNode, tree: Tree): boolean {
+  return tree.nodes.some((node) => {
+    const leaves =
+      node.type === "ThrowStatement" ||
+      (node.type === "ReturnStatement" && (node as Node & { argument?: Node | null }).argument);
+    return leaves && [...tree.ancestors(node)].find(isFunction) === callback;
+  });
+}
+
+/** The program computes something from its results in the last line, and does nothing with it. */
+function unusedResult({ json, logs, displayed }: Output, last: Node | undefined, around: Surroundings): string[] {
+  const { tree } = around.values;
+  if (json !== undefined || logs.length > 0 || displayed || last?.type !== "VariableDeclaration") return [];
+  const { id, init } = (last as Node & { declarations: { id: Node; init?: Node | null }[] }).declarations.at(-1) ?? {};
+  if (id?.type !== "Identifier" || !init || isFunction(init)) return [];
+  // A call in it may be what the program is for.
+  const calls = tree.nodes.filter((node) => isCall(node) && init.start <= node.start && node.end <= init.end);
+  if (
+    calls.some((call) => around.values.toolOf(call as CallExpression) || tree.parent(call)?.type === "AwaitExpression")
+  )
+    return [];
+  const name = tree.text(id);
+  return [`nothing was returned: the last line only sets ${name}. Add: return ${name};`];
+}
+
+/** The program has calls of tools, all of them in a function that was never called. */
+function nothingRan({ json, notes, logs, displayed }: Output, body: readonly Node[], around: Surroundings): string[] {
+  const { tree } = around.values;
+  const isFunctionShown = notes?.odd.some(({ kind, path }) => kind === "function" && path === "") ?? false;
+  if (logs.length > 0 || displayed || !(json === undefined || isFunctionShown)) return [];
+  const callsTools = (node: Node) =>
+    tree.nodes.some(
+      (each) => isCall(each) && node.start <= each.start && each.end <= node.end && around.values.toolOf(each),
+    );
+  const declared = tree.nodes.filter(isFunction).flatMap((node) => {
+    const parent = tree.parent(node) as (Node & { id?: FunctionNode["id"] }) | undefined;
+    const name = node.id ?? (parent?.type === "VariableDeclarator" ? parent.id : null);
+    const isTop = body.some((each) => each === node || (parent && each === tree.parent(parent)));
+    return isTop && name?.type === "Identifier" && callsTools(node) ? [{ node, name }] : [];
+  });
+  for (const { node, name } of declared) {
+    const uses = tree.binding(name)?.references.filter((each) => each !== name) ?? [];
+    if (isFunctionShown && uses.length === 1 && isValue(uses[0], tree))
+      return ["the value is a function that was not called: add () after its name."];
+    if (isFunctionShown || uses.length > 0) continue;
+    const call = `${node.async ? "await " : ""}${name.name}(${node.params.length > 0 ? "…" : ""})`;
+    const line = tree.line(node);
+    return [`nothing ran: ${name.name} is declared on line ${line} but never called. End with: return ${call};`];
+  }
+  return [];
+}
+
+/** Whether a name alone is the value of the program: `return main;` or `main;`. */
+function isValue(name: Node | undefined, tree: Tree): boolean {
+  const parent = name && tree.parent(bare(name));
+  return parent?.type === "ReturnStatement" || parent?.type === "ExpressionStatement";
 }

@@ -43,18 +43,19 @@ export function toolInName(name: string | undefined, namespaces: readonly Namesp
 
 /** The tools with that name on any server. Case, dashes and underscores do not count. */
 export function toolsNamed(name: string, namespaces: readonly Namespace[]): Meant[] {
-  const wanted = plain(name);
-  return [...allTools(namespaces)].filter(({ tool }) => plain(tool.name) === wanted);
+  return [...allTools(namespaces)].filter(({ tool }) => isSameName(tool.name, name));
 }
 
 /** The only tool with that name if case, dashes and underscores do not count: `listOrders` finds `list_orders`. */
 export function renamed(name: string, functions: readonly KnownFunction[]): KnownFunction | undefined {
-  const same = functions.filter((each) => plain(each.name) === plain(name));
+  const same = functions.filter((each) => isSameName(each.name, name));
   return same.length === 1 ? same[0] : undefined;
 }
 
-function plain(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+/** Whether two names have the same letters and digits: `totalCents` and `total_cents`. */
+export function isSameName(a: string, b: string): boolean {
+  const plain = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+  return plain(a) === plain(b);
 }
 
 /** Names and signatures of the tools that may have been meant: similar names first, then search results. */

@@ -1,17 +1,16 @@
-/** Places that go wrong without an error are marked, so that the guest can tell when one really did. */
+/** Marks places that may go wrong without an error, so that the guest can tell if they do. */
 import type { CallExpression, Expression, ForInStatement, Node, Program, ThrowStatement } from "acorn";
 import { ancestor, full } from "acorn-walk";
 import { Lines } from "../ast/lines.ts";
 import type { Edits } from "./edits.ts";
 
-/** Nothing is looked for where the code has no such word. */
 export function rewriteNoticed(program: Program, code: string, edits: Edits): void {
   if (/\.\s*(?:sort|toSorted)\s*\(\s*\)/.test(code)) rewriteSorts(program, code, edits);
   if (/\bin\b/.test(code)) rewriteForIn(program, code, edits);
   if (/\bthrow\b/.test(code)) rewriteThrows(program, edits);
 }
 
-/** `totals.sort()`: numbers are sorted as texts. */
+/** `totals.sort()` compares numbers as text. */
 function rewriteSorts(program: Program, code: string, edits: Edits): void {
   const lines = new Lines(code);
   ancestor(program, {
@@ -21,12 +20,25 @@ function rewriteSorts(program: Program, code: string, edits: Edits): void {
       if (!/^(?:sort|toSorted)$/.test(code.slice(callee.property.start, callee.property.end))) return;
       // What comes after `?.` must stay one chain.
       if (ancestors.some((node) => node.type === "ChainExpression")) return;
+      if (isOrderFree(ancestors, code)) return;
       edits.wrap(call, "__notice.sorted(", `, ${lines.at(callee.property.start).line})`);
     },
   });
 }
 
-/** `for (const order in orders)` with the loop's variable used as an order. */
+/** Whether the sorted list only becomes a text, as in `JSON.stringify(ids.sort())`: any fixed order will do for a key. */
+function isOrderFree(ancestors: readonly Node[], code: string): boolean {
+  const [call, parent] = ancestors.toReversed();
+  if (parent?.type === "CallExpression") return call !== (parent as CallExpression).callee && textOf(parent, code) === "JSON.stringify";
+  return parent?.type === "MemberExpression" && /^\.\s*(?:join|toString|every|some|includes|length)\b/.test(code.slice(call?.end));
+}
+
+function textOf(call: Node, code: string): string {
+  const { callee } = call as CallExpression;
+  return code.slice(callee.start, callee.end);
+}
+
+/** `for (const order in orders)`, where the loop uses its variable as an order. */
 function rewriteForIn(program: Program, code: string, edits: Edits): void {
   const lines = new Lines(code);
   full(program, (node: Node) => {
@@ -39,7 +51,7 @@ function rewriteForIn(program: Program, code: string, edits: Edits): void {
   });
 }
 
-/** Its properties are read that no text has, or it is taken apart. */
+/** Whether the loop reads properties of the variable that no string has, or destructures it. */
 function isUsedAsElement(name: string, body: Node): boolean {
   let found = false;
   const isName = (node: Expression | Node | null | undefined) =>
@@ -60,7 +72,7 @@ function isUsedAsElement(name: string, body: Node): boolean {
   return found;
 }
 
-/** What is thrown and is no error has no stack that says where. */
+/** A thrown value that is not an Error has no stack. */
 function rewriteThrows(program: Program, edits: Edits): void {
   full(program, (node: Node) => {
     if (node.type !== "ThrowStatement") return;

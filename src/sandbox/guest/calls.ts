@@ -29,6 +29,11 @@ export class ToolError extends Error {
   }
 }
 
+/** Whether the code has called a host function. */
+export function hasCalled(): boolean {
+  return lastCall > 0;
+}
+
 /** Starts a call at once; the promise settles with its answer. */
 export function call(namespace: string, name: string, args: unknown, kind: CallKind): Promise<unknown> {
   const id = ++lastCall;

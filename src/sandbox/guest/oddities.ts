@@ -1,7 +1,7 @@
-/** What looks wrong in a returned value, with its place: told to the host, which knows the code. */
+/** Finds what looks wrong in a returned value, and where. The host decides whether it is, because it knows the code. */
 
 export interface Oddity {
-  kind: "NaN" | "Infinity" | "undefined" | "circular" | "promise" | "function";
+  kind: "NaN" | "undefined" | "circular" | "function";
   /** `[0].total`; empty for the value itself. */
   path: string;
   count: number;
@@ -9,7 +9,7 @@ export interface Oddity {
 
 const maxVisited = 200_000;
 
-/** By kind: the first place, and how many there are. */
+/** One entry for each kind, with its first place. */
 export function oddities(root: unknown): Oddity[] {
   const found = new Map<string, Oddity>();
   const open = new Set<object>();
@@ -40,10 +40,9 @@ export function oddities(root: unknown): Oddity[] {
 }
 
 function kindOf(value: unknown): Oddity["kind"] | undefined {
-  if (typeof value === "number") return Number.isNaN(value) ? "NaN" : Number.isFinite(value) ? undefined : "Infinity";
+  if (Number.isNaN(value)) return "NaN";
   if (value === undefined) return "undefined";
-  if (typeof value === "function") return "function";
-  return value instanceof Promise ? "promise" : undefined;
+  return typeof value === "function" ? "function" : undefined;
 }
 
 function isPlain(value: object): boolean {

@@ -56,8 +56,8 @@ function shownOutcome(outcome: Outcome): { outcome: Outcome; media: ContentBlock
   return { outcome: { ok: true, value, logs, display, receipt }, media: media as ContentBlock[] };
 }
 
-function valueText({ value, receipt }: Extract<Outcome, { ok: true }>): string {
-  if (value === undefined) return "(no value: return or log something)";
+function valueText({ value, logs, display, receipt }: Extract<Outcome, { ok: true }>): string {
+  if (value === undefined) return logs.length + display.length > 0 ? "" : "(no value: return or log something)";
   if (typeof value === "string") return value;
   // Nobody reads the lines of something huge, which only goes into a file.
   return receipt.charsOut > hugeChars ? JSON.stringify(value) : jsonText(value);

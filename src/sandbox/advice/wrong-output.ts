@@ -1,0 +1,185 @@
+/** Why an output has NaN, undefined, "[object Object]" or nothing in it, where the program and its results show it. */
+import type { AssignmentExpression, BinaryExpression, Literal, MemberExpression, Node } from "acorn";
+import { isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import { isSameName } from "../ast/tool-names.ts";
+import type { Tree } from "../ast/tree.ts";
+import type { Output } from "../suspicion.ts";
+import { shownExpression } from "./fault.ts";
+import { type Missing, missingProperties, missingText } from "./missing-properties.ts";
+import { knownTool } from "./pages.ts";
+import { keysOf, listKeys, shapeOf } from "./shapes.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Properties that no result has and no signature declares, where they certainly harm. */
+export function missing(output: Output, around: Surroundings): string[] {
+  const { tree } = around.values;
+  const hasNaN = showsNaN(output);
+  const text = [output.json ?? "", ...output.logs.map((each) => each.text)].join("\n");
+  const harms = (each: Missing) =>
+    hasNaN ||
+    (each.property === "length" && each.seen.whole) ||
+    keysOf(each.seen.values).some((key) => isSameName(key, each.property)) ||
+    (text.includes("undefined") && isInText(each.node, tree)) ||
+    (text.includes('"undefined":') && each.meant !== undefined);
+  const found = [
+    ...missingProperties(around.values).filter(harms),
+    ...missingProperties(around.values, true).filter((each) => isEnvelope(each, output, tree)),
+  ];
+  const told = new Set<string>();
+  return found.flatMap((each) => {
+    const name = `${each.object}.${each.property}`;
+    if (told.has(name) || isDeclared(each, around)) return [];
+    told.add(name);
+    return [`line ${each.line}: ${each.property === "length" ? lengthText(each) : missingText(each)}`];
+  });
+}
+
+/** Whether the signature of the tool names the property. It may be optional then, so that results may lack it. */
+function isDeclared({ property, seen: { tool = "" } }: Missing, around: Surroundings): boolean {
+  const signature = knownTool(tool, around)?.signature ?? "";
+  const result = signature.slice(signature.indexOf("Promise<"));
+  return property !== "length" && new RegExp(`[^\\w$]${RegExp.escape(property)}"?\\??:`).test(result);
+}
+
+function lengthText(missing: Missing): string {
+  const { object, seen } = missing;
+  if (!seen.whole) return missingText(missing);
+  const lists = listKeys(seen);
+  const write = lists.length === 1 ? ` Write ${object}.${lists[0]}.length.` : "";
+  return `${object} is ${shapeOf(seen.values)}, not a list, and has no length.${write}`;
+}
+
+/** `${order.total}` and `"Total: " + order.total`. */
+function isInText(node: Node, tree: Tree): boolean {
+  const parent = tree.parent(node);
+  if (parent?.type !== "BinaryExpression") return parent?.type === "TemplateLiteral";
+  const { left, right, operator } = parent as BinaryExpression;
+  return operator === "+" && [left, right].some((each) => each.type === "Literal" && typeof each.value === "string");
+}
+
+/** `response.data?.orders ?? []`, where response itself has the orders, no other key is tried, and nothing came of it. */
+function isEnvelope({ node, object, seen }: Missing, { json = "" }: Output, tree: Tree): boolean {
+  const parent = tree.parent(node);
+  const within = isMember(parent) && parent.object === node ? propertyName(parent) : undefined;
+  const isEmpty = json === "" || /^(?:0|\[\]|\{\}|null)$/.test(json);
+  if (!isEmpty || !seen.whole || within === undefined || !keysOf(seen.values).includes(within)) return false;
+  const chain = [...tree.ancestors(node)].filter(({ type }) => type === "LogicalExpression").at(-1) ?? node;
+  const tried = tree.nodes.filter(isMember).filter((each) => {
+    return tree.text(each.object) === object && chain.start <= each.start && each.end <= chain.end;
+  });
+  return tried.length === 1;
+}
+
+function showsNaN({ notes, logs }: Output): boolean {
+  return (
+    notes?.odd.some(({ kind }) => kind === "NaN") || logs.some(({ text }) => /(?<![\w"'`])NaN(?![\w"'`])/.test(text))
+  );
+}
+
+/** Additions to what does not exist yet, and calculations with text that is no number. */
+export function nanCauses(output: Output, { values }: Surroundings): string[] {
+  if (!showsNaN(output)) return [];
+  const { tree } = values;
+  const sums = tree.all<AssignmentExpression>("AssignmentExpression").flatMap(({ left, right, operator }) => {
+    if (!/^[-+*/]=$/.test(operator) || !isMember(left) || !isUnsetAt(left, tree)) return [];
+    const name = shownExpression(left, tree);
+    const first = `${name} = (${name} ?? 0) ${operator[0]} ${shownExpression(right, tree)}`;
+    return `line ${tree.line(left)}: ${name} is undefined at first: ${first}.`;
+  });
+  const texts = tree.all<BinaryExpression>("BinaryExpression").flatMap(({ left, right, operator }) => {
+    if (!/^[-*/%]$/.test(operator)) return [];
+    const text = [left as Node, right].find((node) => isNoNumber(values.of(node)?.values ?? []));
+    if (!text) return [];
+    const sample = values.of(text)?.values.find((value) => typeof value === "string");
+    const isDate = typeof sample === "string" && !Number.isNaN(Date.parse(sample));
+    const name = shownExpression(text, tree);
+    const write = isDate ? `Date.parse(${name})` : `Number(${name}.replace(/[^\\d.]/g, ""))`;
+    return `line ${tree.line(text)}: ${name} is a string, ${JSON.stringify(sample)}: write ${write}.`;
+  });
+  return [...sums, ...texts];
+}
+
+function isNoNumber(seen: readonly unknown[]): boolean {
+  return seen.length > 0 && seen.every((value) => typeof value === "string" && Number.isNaN(Number(value)));
+}
+
+/** `counts[key] += 1`, where counts starts as `{}` and nothing else sets its keys. */
+function isUnsetAt(target: MemberExpression, tree: Tree): boolean {
+  if (!target.computed || target.object.type !== "Identifier") return false;
+  const binding = tree.binding(target.object);
+  const [only, another] = binding?.sources ?? [];
+  if (!binding || another || only?.kind !== "value" || only.node.type !== "ObjectExpression") return false;
+  if (only.node.properties.length > 0) return false;
+  return !tree.all<AssignmentExpression>("AssignmentExpression").some(({ left, operator }) => {
+    return isMember(left) && isNamed(left.object, binding.name) && /^(?:=|\?\?=|\|\|=)$/.test(operator);
+  });
+}
+
+/** `by[country] = 1`, where by is a Map that nothing sets an entry of: it stays empty. */
+export function mapAsObject({ values: { tree } }: Surroundings): string[] {
+  return tree.all<AssignmentExpression>("AssignmentExpression").flatMap(({ left }) => {
+    if (!isMember(left) || left.object.type === "Super" || !left.computed) return [];
+    const binding = tree.binding(left.object);
+    const [only, another] = binding?.sources ?? [];
+    const made = only?.kind === "value" && !another && only.path.length === 0 ? only.node : undefined;
+    if (made?.type !== "NewExpression" || !isNamed(made.callee, "Map") || made.arguments.length > 0) return [];
+    if (binding?.references.some((each) => /^\.set\b/.test(tree.code.slice(each.end)))) return [];
+    const name = tree.text(left.object);
+    return `line ${tree.line(left)}: ${name} is a Map: set entries with ${name}.set(key, value) and read them with ${name}.get(key).`;
+  });
+}
+
+/** Values that JSON cannot show because they contain themselves. */
+export function circular({ notes }: Output): string[] {
+  return (notes?.odd ?? []).flatMap(({ kind, path, count }) => {
+    if (kind !== "circular") return [];
+    const where = `${path || "the value"}${count > 1 ? ` and ${count - 1} more are` : " is"}`;
+    return `${where} circular, shown as "[Circular]": return ids there, not objects.`;
+  });
+}
+
+/** `${order.lines}` in the output, made by the program and not by a tool. */
+export function objectInText({ json = "", logs }: Output, around: Surroundings): string[] {
+  const { tree } = around.values;
+  const said = (word: string) =>
+    tree.all<Literal>("Literal").some(({ raw }) => raw?.includes(word)) ||
+    tree.all<Node & { value: { raw: string } }>("TemplateElement").some(({ value }) => value.raw.includes(word)) ||
+    around.calls.some(({ tool }) => around.resultsOf(tool).some((result) => JSON.stringify(result).includes(word)));
+  return objectTexts.flatMap(([word, advice]) => {
+    const shown = [...logs.flatMap(({ text, level }) => (level === "warn" ? [] : text)), json];
+    if (!shown.some((text) => text.includes(word)) || said(word)) return [];
+    const cause = word === "[object Object]" ? objectsInTexts(around)[0] : undefined;
+    return [cause ? `${cause}, which becomes the string "${word}": ${advice}` : `"${word}" in the output: ${advice}`];
+  });
+}
+
+const objectTexts: [string, string][] = [
+  ["[object Promise]", "a promise became a string: await it."],
+  ["[object Object]", "use one of its properties, or JSON.stringify(value)."],
+];
+
+/** The objects that become part of a text: `${order.lines}`, `"Products: " + result`. */
+function objectsInTexts({ values }: Surroundings): string[] {
+  const { tree } = values;
+  const within = tree.all<Node & { expressions: Node[] }>("TemplateLiteral").flatMap(({ expressions }) => expressions);
+  const added = tree
+    .all<BinaryExpression>("BinaryExpression")
+    .flatMap(({ left, right, operator }) => (operator === "+" ? [left as Node, right] : []));
+  return [...within, ...added].flatMap((node) => {
+    const seen = values.of(node);
+    if (!seen || seen.promised || seen.values.length === 0) return [];
+    const isObject = seen.values.every((value) => value !== null && typeof value === "object" && !isPlainList(value));
+    return isObject ? [`line ${tree.line(node)}: ${shownExpression(node, tree)} is ${shape(seen.values)}`] : [];
+  });
+}
+
+function isPlainList(value: object): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each !== "object");
+}
+
+function shape(values: readonly unknown[]): string {
+  const [first] = values;
+  const isList = Array.isArray(first);
+  const keys = Object.keys((isList ? first.find((each) => each !== null) : first) ?? {}).slice(0, 12);
+  return `${isList ? "a list of" : "the object"} { ${keys.join(", ")} }`;
+}
