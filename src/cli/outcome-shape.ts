@@ -19,7 +19,10 @@ const common = {
             failures: number,
             durationMs: number,
             resultChars: number,
-            "hiddenFailure?": about("Message of the first failure, if every call failed and the output does not show it", text),
+            "hiddenFailure?": about(
+              "Message of the first failure, if every call failed and the output does not show it",
+              text,
+            ),
           }),
         ),
       ),

@@ -38,8 +38,8 @@ export class Job {
   /** Never rejects. */
   async start(): Promise<void> {
     try {
-      const { transpiled, warnings } = await this.#read();
-      await this.#execute(transpiled, warnings);
+      const { transpiled, notes } = await this.#read();
+      await this.#execute(transpiled, notes);
     } catch (error) {
       if (error instanceof CheckError) this.#refuse("check", error.error);
       else this.#refuse("crashed", { name: "Error", message: "", stack: "" });
@@ -64,13 +64,13 @@ export class Job {
   }
 
   /** Throws CheckError when the code cannot be read, or a call in it is certainly wrong. */
-  async #read(): Promise<{ transpiled: Transpiled; warnings: string[] }> {
+  async #read(): Promise<{ transpiled: Transpiled; notes: LogEntry[] }> {
     const { source, check } = this.#run;
     const { transpile } = await import("./code/transpile.ts");
     this.#enter(phase.reading);
     const transpiled = await transpile(source);
-    const warnings = transpiled.notes.map((note) => `warning, ${note}`);
-    if (check === "off") return { transpiled, warnings };
+    const notes = transpiled.notes.map((note): LogEntry => ({ level: "info", text: `note, ${note}` }));
+    if (check === "off") return { transpiled, notes };
     const findings = await this.#known.resolved(() => transpiled.check(this.#known));
     const placed: PlacedFinding[] = [];
     for (const each of findings.slice(0, maxListed)) {
@@ -78,12 +78,13 @@ export class Job {
     }
     if (placed.length > 0 && check === "error") throw wrongCalls(placed, findings.length, source);
     const more = findings.length - placed.length;
-    warnings.push(...placed.map(({ line, message }) => `line ${line}: ${message}`));
+    const warnings = placed.map(({ line, message }) => `line ${line}: ${message}`);
     if (more > 0) warnings.push(`and ${more} more invalid calls`);
-    return { transpiled, warnings };
+    notes.push(...warnings.map((text): LogEntry => ({ level: "warn", text })));
+    return { transpiled, notes };
   }
 
-  async #execute(transpiled: Transpiled, warnings: string[]): Promise<void> {
+  async #execute(transpiled: Transpiled, notes: readonly LogEntry[]): Promise<void> {
     const cell = await this.#cell;
     const execution = new Execution(cell, {
       run: this.#run,
@@ -91,7 +92,7 @@ export class Job {
       send: this.#send,
       onEnd: (ended) => void this.#end(ended, execution, transpiled),
     });
-    for (const text of warnings) execution.log("warn", text);
+    for (const { level, text } of notes) execution.log(level, text);
     if (this.#deadline !== undefined) execution.moveDeadline(this.#deadline);
     this.#execution = execution;
     this.#enter(phase.running);

@@ -239,14 +239,6 @@ return { orders: orders.length, revenue };`,
     must: ["line 2", 'o has no "totalCents"', "Did you mean total_cents?"],
   },
   {
-    id: "property-left-out",
-    mistake: "Properties that do not exist are left out of the result without a word.",
-    ideal: "order has no total and no date; its real keys.",
-    code: `const { orders } = await demo.list_orders({ limit: 3 });
-return orders.map((order) => ({ id: order.id, total: order.total, date: order.date }));`,
-    must: ['order has no "total"', "Did you mean total_cents?", "created_at"],
-  },
-  {
     id: "property-in-date",
     mistake: "A date of a property that does not exist.",
     ideal: "createdAt is created_at.",
@@ -431,7 +423,7 @@ for (const order_id of ["42", "43"]) {
   }
 }
 return found;`,
-    must: ["all 2 calls of demo.get_order failed", 'No order "42"', "2 failed: demo.get_order"],
+    must: ['2 failed: demo.get_order: No order "42"', "Ids look like ord_"],
   },
   {
     id: "swallowed-message",
@@ -626,15 +618,6 @@ return customers[0].email;`,
 const order = orders.find((o) => o.order_id === "ord_00007");
 return order.status;`,
     must: ["order is undefined", "found nothing", 'o has no "order_id"'],
-  },
-  {
-    id: "infinite",
-    mistake: "The greatest of an empty list.",
-    ideal: "A warning that it is infinite.",
-    code: `const { products } = await demo.list_products({});
-const prices = products.filter((p) => p.stock > 1_000_000).map((p) => p.price_cents);
-return { dearest: Math.max(...prices) };`,
-    must: [".dearest is infinite", "empty list"],
   },
   {
     id: "object-as-text",

@@ -27,7 +27,7 @@ export function missing(output: Output, around: Surroundings): string[] {
   ];
   const told = new Set<string>();
   return found.flatMap((each) => {
-    const name = `${each.object}.${each.property}`;
+    const name = `${each.seen.tool}.${each.property}`;
     if (told.has(name) || isDeclared(each, around)) return [];
     told.add(name);
     return [`line ${each.line}: ${each.property === "length" ? lengthText(each) : missingText(each)}`];

@@ -29,8 +29,12 @@ function rewriteSorts(program: Program, code: string, edits: Edits): void {
 /** Whether the sorted list only becomes a text, as in `JSON.stringify(ids.sort())`: any fixed order will do for a key. */
 function isOrderFree(ancestors: readonly Node[], code: string): boolean {
   const [call, parent] = ancestors.toReversed();
-  if (parent?.type === "CallExpression") return call !== (parent as CallExpression).callee && textOf(parent, code) === "JSON.stringify";
-  return parent?.type === "MemberExpression" && /^\.\s*(?:join|toString|every|some|includes|length)\b/.test(code.slice(call?.end));
+  if (parent?.type === "CallExpression")
+    return call !== (parent as CallExpression).callee && textOf(parent, code) === "JSON.stringify";
+  return (
+    parent?.type === "MemberExpression" &&
+    /^\.\s*(?:join|toString|every|some|includes|length)\b/.test(code.slice(call?.end))
+  );
 }
 
 function textOf(call: Node, code: string): string {

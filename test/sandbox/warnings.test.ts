@@ -1,0 +1,187 @@
+/** Warnings about programs that succeed: certain ones are given, and right programs get none. */
+import { afterAll, describe, expect, test } from "bun:test";
+import type { BindingCall, Bindings, CheckMode } from "../../src/sandbox/contract.ts";
+import { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { someLimits } from "./some-limits.ts";
+
+const sandbox = new Sandbox();
+afterAll(() => sandbox[Symbol.dispose]());
+
+const entries = [
+  { id: "a", kind: "open", size_kb: 9, at: "2025-01-01" },
+  { id: "b", kind: "closed", size_kb: 10, at: "2025-01-02" },
+];
+const values: Record<string, unknown> = {
+  list: { entries },
+  declared: { entries },
+  nested: { id: "a", meta: {} },
+  done: { ok: true },
+};
+const signatures: Record<string, string> = {
+  list: "log.list(args?: { kind?: string }): Promise<unknown>",
+  declared: "log.declared(): Promise<{ entries: { id: string; size_kb: number; note?: string; sizeKb?: number }[] }>",
+  nested: 'log.nested(): Promise<{ id: string; meta: { "next-page"?: string; note?: string } }>',
+};
+const bindings: Bindings = {
+  namespaces: [
+    {
+      name: "log",
+      jsName: "log",
+      functions: ["list", "declared", "nested", "done", "fails", "refuses"].map((name) => ({
+        name,
+        jsName: name,
+        inputSchema: { type: "object", properties: { kind: { type: "string", enum: ["open", "closed", "stale"] } } },
+        signature: signatures[name] ?? `log.${name}(): Promise<unknown>`,
+      })),
+    },
+  ],
+  call: async ({ name }: BindingCall) => {
+    if (name === "fails") throw Object.assign(new Error("the disk is full"), { code: "TOOL_FAILED" });
+    if (name === "refuses") {
+      const wrong = { code: "INVALID_ARGUMENTS", hint: "log.refuses(args: { id: string })" };
+      throw Object.assign(new Error('the argument "id" is missing'), wrong);
+    }
+    return { json: JSON.stringify(values[name]) };
+  },
+};
+
+async function warningsOf(source: string, check: CheckMode = "error"): Promise<string[]> {
+  const outcome = await sandbox.execute(source, {
+    bindings,
+    limits: someLimits({ timeoutMs: 5_000 }),
+    mounts: { workspace: "/nowhere", registry: "/nowhere" },
+    check,
+  });
+  expect(outcome.ok ? "ran" : outcome.error.message).toBe("ran");
+  return outcome.logs.filter(({ level }) => level === "warn").map(({ text }) => text);
+}
+
+const read = "const { entries } = await log.list({});\n";
+const readDeclared = "const { entries } = await log.declared({});\n";
+
+describe("a program that is certainly wrong is warned about", () => {
+  test.each<[string, string, string]>([
+    [
+      "a property in another spelling",
+      `${read}return entries.toSorted((a, b) => b.sizeKb - a.sizeKb).map((e) => e.id)`,
+      'has no "sizeKb", only { id, kind, size_kb, at }. Did you mean size_kb?',
+    ],
+    [
+      "NaN from a property that nothing has",
+      `${read}let sum = 0;\nfor (const e of entries) sum += e.bytes;\nreturn { sum }`,
+      'line 3: e has no "bytes", only { id, kind, size_kb, at }.',
+    ],
+    [
+      "undefined in a text",
+      `${read}console.log(\`\${entries[0].title}: open\`);`,
+      'line 2: entries[0] has no "title", only { id, kind, size_kb, at }.',
+    ],
+    [
+      "the length of an object that holds the list",
+      "const found = await log.list({});\nlet n = 0;\nfor (let i = 0; i < found.length; i++) n++;\nreturn n",
+      "line 3: found is { entries }, not a list, and has no length. Write found.entries.length.",
+    ],
+    [
+      "an envelope that is not there",
+      "const found = await log.list({});\nreturn found.data?.entries ?? []",
+      'line 2: found has no "data": log.list returns { entries }.',
+    ],
+    [
+      "a comparison with another spelling of a value",
+      `${read}return entries.filter((e) => e.kind === "OPEN").map((e) => e.id)`,
+      'line 2: e.kind is never "OPEN": it can be "open", "closed", "stale". Did you mean "open"?',
+    ],
+    [
+      "an addition to what does not exist yet",
+      `${read}const counts = {};\nfor (const e of entries) counts[e.kind] += 1;\nreturn counts`,
+      "line 3: counts[e.kind] is undefined at first: counts[e.kind] = (counts[e.kind] ?? 0) + 1.",
+    ],
+    [
+      "numbers that are sorted as text",
+      `${read}return entries.map((e) => e.size_kb).toReversed().sort()`,
+      "line 2: sort() compares numbers as text, so 10 comes before 9: write sort((a, b) => a - b).",
+    ],
+    [
+      "arguments that a tool refused, with the failure caught",
+      "const all = [];\ntry { all.push(await log.refuses({})); } catch {}\nreturn all",
+      'log.refuses was called wrongly: the argument "id" is missing. log.refuses(args: { id: string })',
+    ],
+    [
+      "a function that nothing calls",
+      "async function count() {\n  return (await log.list({})).entries.length;\n}",
+      "nothing ran: count is declared on line 1 but never called. End with: return await count();",
+    ],
+    [
+      "a function in place of its value",
+      "const count = async () => (await log.list({})).entries.length;\ncount",
+      "the value is a function that was not called: add () after its name.",
+    ],
+  ])("%s", async (_, source, expected) => {
+    const warnings = await warningsOf(source);
+    expect(warnings.join("\n")).toContain(expected);
+    expect(warnings).toHaveLength(1);
+  });
+});
+
+const switched = `${read}let open = 0;
+for (const e of entries) switch (e.kind) {
+  case "OPEN": case "open": open++; break;
+}
+return open - open`;
+
+describe("a program that may be right gets no warning", () => {
+  const programs: [string, string][] = [
+    ["a declared optional property", `${readDeclared}return entries.map((e) => ({ id: e.id, note: e.note }))`],
+    ["a declared optional property in a text", `${readDeclared}console.log(\`note: \${entries[0].note}\`)`],
+    ["a declared optional property as a key", `${readDeclared}return Object.groupBy(entries, (e) => e.note)`],
+    ["a declared optional property in a sum", `${readDeclared}return entries.reduce((n, e) => n + e.sizeKb, 0)`],
+    ["a declared optional property of a part", "const { meta } = await log.nested({});\nreturn { note: meta.note }"],
+    ["a declared optional property in quotes", `return \`\${(await log.nested({})).meta["next-page"]}\``],
+    ["a property of a tool without a declared type", `${read}return entries.map((e) => ({ id: e.id, note: e.note }))`],
+    ["a property that is logged as it is", `${read}for (const e of entries) console.log(e.note, e.error)`],
+    ["a filter that finds nothing", `${read}return entries.filter((e) => e.at > "2026").length`],
+    ["a country that does not occur", `${read}return entries.filter((e) => e.id === "zz").length`],
+    ["a value that is skipped in case it occurs", `${read}return entries.filter((e) => e.kind !== "void").length`],
+    ["a switch with a case that does not occur", switched],
+    ["an average of nothing", `${read}const all = entries.filter((e) => e.size_kb > 99);\nreturn 0 / all.length`],
+    [
+      "the maximum of nothing",
+      `${read}return Math.max(...entries.filter((e) => e.size_kb > 99).map((e) => e.size_kb))`,
+    ],
+    ["a failure with a fallback", "return await log.fails({}).catch(() => ({ entries: [] }))"],
+    ["a probe for what may not exist", "try { await log.fails({}); return true } catch { return false }"],
+    ["an effect without a result", "const changed = await log.done({});"],
+    ["a main that returns nothing", "async function main() { await log.done({}); }\nawait main();"],
+    [
+      "a map for its effects",
+      `${read}const ids = [];\nconst all = entries.map((e) => { ids.push(e.id); });\nreturn ids`,
+    ],
+    ["a sorted list as a key", `${read}return JSON.stringify(entries.map((e) => e.size_kb).sort())`],
+    ["a Map that is filled and marked", `${read}const m = new Map();\nm["at"] = 1;\nm.set("a", 1);\nreturn m.size`],
+    ["a guarded optional part", "const found = await log.list({});\nreturn found.warnings?.length ?? 0"],
+  ];
+  test.each(programs)("%s", async (_, source) => {
+    expect(await warningsOf(source)).toEqual([]);
+  });
+});
+
+describe("a program that calls no tool gets no warning", () => {
+  test.each([
+    "[10, 9, 1].sort()",
+    "for (const i in [1, 2]) { if (i.foo) throw new Error(i) }",
+    "const m = new Map();\nm['a' + 1] = 1;\nm",
+    "NaN",
+    "[Infinity, undefined, NaN]",
+    "var called = 0;\nvar list = [11].map(function () { called++; });\nlist",
+    "const o = {};\no.self = o;\no",
+    "function f() {}\nf",
+    "var f = function () { return 1 }",
+    "`${{}} ${[undefined]}`",
+    "const counts = {};\ncounts.a += 1;\ncounts",
+    "async function unused() { await null }",
+    "assert(true);\nfunction assert(ok) { if (!ok) throw new Error() }",
+    "var result = [].concat([1]);",
+  ])("%s", async (source) => {
+    expect(await warningsOf(source)).toEqual([]);
+  });
+});
