@@ -1,7 +1,8 @@
 /** Pictures, sounds and files in values and texts: they are shown or written to files, and their base64 never stands in a text. */
+import { isObject, type JsonObject } from "./json-object.ts";
 import { grouped } from "./outcome-text.ts";
 
-export type Block = Record<string, unknown>;
+export type Block = JsonObject;
 
 /** What a content block holds that is no text. */
 export interface Binary {
@@ -204,8 +205,4 @@ export function withoutBase64(text: string, isCut = false): string {
     const size = isCut && end === text.length ? "" : `, ${grouped(Buffer.byteLength(data, "base64"))} bytes`;
     return `${name ?? url ?? ""}[${type}${size}]`;
   });
-}
-
-function isObject(value: unknown): value is Block {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -2,8 +2,8 @@
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { hosts } from "../src/agents/supported/hosts.ts";
 import { commands } from "../src/cli/command-table.ts";
-import { hosts } from "../src/hosts/hosts.ts";
 import { root } from "./support/claudikins.ts";
 import { claudikinsCommand } from "./support/command.ts";
 import { runProgram } from "./support/process.ts";

@@ -1,6 +1,7 @@
 /** `call --interactive`, and what a task does not say: asks for each parameter of a tool by its schema. */
-import type { JsonObject } from "../clients/result.ts";
-import { ArgumentProblem, argumentOf, formsOf, formsText, type Given } from "../flows/call-arguments.ts";
+
+import { ArgumentProblem, argumentOf, formsOf, formsText, type Given } from "../execution/call-arguments.ts";
+import type { JsonObject } from "../json-object.ts";
 import { argumentProblems } from "../registry/arguments/argument-problems.ts";
 import { isSchema, requiredNames } from "../registry/json-schema.ts";
 import type { RegistryTool } from "../registry/model.ts";

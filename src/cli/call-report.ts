@@ -1,8 +1,9 @@
 /** The result of a tool as `call` gives it: a value for people, one document for scripts, files for what is no text. */
 import { wholeOf } from "../clients/decoding/large-json.ts";
-import { isObject, type JsonObject, objectsOf, type ToolResult, toolValue } from "../clients/result.ts";
+import { objectsOf, type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
-import type { Called } from "../flows/call.ts";
+import type { Called } from "../execution/call.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
 import { binaryOf, bytesOf } from "../media.ts";
 import { grouped } from "../outcome-text.ts";
 import type { Io } from "./io.ts";

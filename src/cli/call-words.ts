@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
-import { argumentForms, type Given, notAnArgument, shortened } from "../flows/call-arguments.ts";
+import { argumentForms, type Given, notAnArgument, shortened } from "../execution/call-arguments.ts";
 import type { Io } from "./io.ts";
 
 export interface CallWords {

@@ -1,9 +1,10 @@
 /** Different servers of the same name, as init shows them. */
+
+import { type Conflict, ownOrigin } from "../agents/merge.ts";
+import { maskOf } from "../agents/secrets.ts";
+import type { Inventory } from "../agents/switch-over.ts";
 import type { Redact } from "../clients/secrets.ts";
-import { type Conflict, ownOrigin } from "../flows/hosts/merge.ts";
-import { maskOf } from "../flows/hosts/secrets.ts";
-import type { Inventory } from "../flows/hosts/switch-over.ts";
-import type { PortableEntry } from "../hosts/model.ts";
+import type { PortableEntry } from "../settings/config-file.ts";
 
 /** The names that stand for different servers, with the choices below each. */
 export function conflictLines(conflicts: readonly Conflict[]): string {

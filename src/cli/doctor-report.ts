@@ -1,5 +1,5 @@
 /** What doctor found, for people: area by area, and what repairs what is not ok. */
-import { counted, type Finding, type FindingState } from "../flows/doctor/finding.ts";
+import { counted, type Finding, type FindingState } from "../doctor/finding.ts";
 import { cyan, dim, paint, red } from "./colours.ts";
 import { about, list, named, number, oneOf, record, text, texts } from "./shapes.ts";
 

@@ -2,16 +2,18 @@
 
 import { serverFolder } from "../config/discover.ts";
 import { credentialsFile } from "../config/locations.ts";
+import type { Scene } from "../doctor/finding.ts";
 import { type ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import type { Scene } from "../flows/doctor/finding.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
 import { openLog } from "../log.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import type { Io } from "./io.ts";
 import { openToolbox } from "./session.ts";
 import type { ConfigFlags } from "./trust-prompt.ts";
 
 export interface OpenedScene extends AsyncDisposable {
   scene: Scene;
+  /** Undefined if the config cannot be read. */
+  toolbox: Toolbox | undefined;
 }
 
 export interface SceneOptions {
@@ -42,5 +44,5 @@ export async function openScene(io: Io, flags: ConfigFlags, { withServers, asks 
     signal: io.interrupted,
     log: await openLog(io.env["CLAUDIKINS_LOG"]),
   };
-  return { scene, [Symbol.asyncDispose]: async () => toolbox?.[Symbol.asyncDispose]() };
+  return { scene, toolbox, [Symbol.asyncDispose]: async () => toolbox?.[Symbol.asyncDispose]() };
 }

@@ -1,6 +1,6 @@
 /** What a search found, as a person reads it: a name a block, indented lines below it. */
-import type { FoundTool } from "../flows/search.ts";
-import { alsoText, type Detail, type Overview, tellingExample } from "../flows/search-answer.ts";
+import type { FoundTool } from "../search/search.ts";
+import { alsoText, type Detail, type Overview, tellingExample } from "../search/search-answer.ts";
 import { escaped } from "../visible-text.ts";
 import { bold, cyan, dim, paint } from "./colours.ts";
 import { about, anything, either, list, named, number, oneOf, problem, record, text, texts } from "./shapes.ts";

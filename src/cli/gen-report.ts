@@ -1,9 +1,9 @@
 /** What gen says to people when it is done, and what it fails with. */
 import { relative } from "node:path";
+import type { Problem } from "../catalog/ask-all.ts";
 import { ClaudikinsError } from "../errors.ts";
-import type { Problem } from "../flows/ask-all.ts";
-import type { RegistryCheck } from "../flows/check-registry.ts";
-import type { GenerateReport } from "../flows/generate.ts";
+import type { RegistryCheck } from "../generation/check-registry.ts";
+import type { GenerateReport } from "../generation/generate.ts";
 import { isIdentifier } from "../registry/names.ts";
 import { hasColours } from "./colours.ts";
 import type { Io } from "./io.ts";

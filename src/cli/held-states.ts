@@ -1,9 +1,10 @@
 /** What a daemon that runs holds, beside what a command sees for itself. */
+
+import type { ServerFacts } from "../catalog/inventory.ts";
 import type { ConfigOrigin } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { statusOf } from "../daemon/peers.ts";
 import { placeOf } from "../daemon/place.ts";
-import type { ServerFacts } from "../flows/inventory.ts";
 
 /** Servers that run there are ready. Where none runs, or it is somebody else's, they are as they were. */
 export async function withHeld(servers: ServerFacts[], origin: ConfigOrigin, env: Environment): Promise<ServerFacts[]> {

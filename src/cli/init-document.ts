@@ -1,13 +1,14 @@
 /** What init prints with `--json`, and its shape. */
+
+import type { Applied } from "../agents/apply.ts";
+import type { FoundFile } from "../agents/find.ts";
+import type { Measured } from "../agents/measure.ts";
+import type { Origin } from "../agents/merge.ts";
+import { maskOf } from "../agents/secrets.ts";
+import { type Supplied, suppliedText } from "../agents/supported/model.ts";
+import type { Inventory, SwitchPlan } from "../agents/switch-over.ts";
 import type { ServerConfig } from "../config/load.ts";
-import type { ConfigFile } from "../flows/config-file.ts";
-import type { Applied } from "../flows/hosts/apply.ts";
-import type { FoundFile } from "../flows/hosts/find.ts";
-import type { Measured } from "../flows/hosts/measure.ts";
-import type { Origin } from "../flows/hosts/merge.ts";
-import { maskOf } from "../flows/hosts/secrets.ts";
-import type { Inventory, SwitchPlan } from "../flows/hosts/switch-over.ts";
-import { type PortableEntry, type Supplied, suppliedText } from "../hosts/model.ts";
+import type { ConfigFile, PortableEntry } from "../settings/config-file.ts";
 import { choiceTexts } from "./conflict-text.ts";
 import { about, list, number, oneOf, problem, record, text, texts, yesOrNo } from "./shapes.ts";
 

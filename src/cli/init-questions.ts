@@ -1,12 +1,14 @@
 /** What init asks the person: whose server gets a name, values that a host supplied by itself, and whether to rewire. */
+
+import { chooseOne, keepAll } from "../agents/choices.ts";
+import type { MergedServer } from "../agents/merge.ts";
+import { maskOf } from "../agents/secrets.ts";
+import type { Supplied } from "../agents/supported/model.ts";
+import type { Inventory } from "../agents/switch-over.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { filled, variablesIn } from "../flows/add-server.ts";
-import { chooseOne, keepAll } from "../flows/hosts/choices.ts";
-import type { MergedServer } from "../flows/hosts/merge.ts";
-import { maskOf } from "../flows/hosts/secrets.ts";
-import type { Inventory } from "../flows/hosts/switch-over.ts";
-import type { PortableEntry, Supplied } from "../hosts/model.ts";
 import { didYouMean } from "../near-names.ts";
+import { filled, variablesIn } from "../settings/add-server.ts";
+import type { PortableEntry } from "../settings/config-file.ts";
 
 import { choiceTexts, conflictLines, decisionText } from "./conflict-text.ts";
 import type { Io } from "./io.ts";

@@ -1,8 +1,8 @@
 /** What init tells people. */
-import type { Applied } from "../flows/hosts/apply.ts";
-import type { Found } from "../flows/hosts/find.ts";
-import type { Survey } from "../flows/hosts/switch-over.ts";
-import { hosts } from "../hosts/hosts.ts";
+import type { Applied } from "../agents/apply.ts";
+import type { Found } from "../agents/find.ts";
+import { hosts } from "../agents/supported/hosts.ts";
+import type { Survey } from "../agents/switch-over.ts";
 import { type Row, seenJson } from "./init-document.ts";
 import { table } from "./table.ts";
 

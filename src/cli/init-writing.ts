@@ -1,11 +1,12 @@
 /** What init writes: the configs, and then, where the person agrees, the files of hosts. */
-import { writeConfigFile } from "../flows/config-file.ts";
-import { type Applied, apply } from "../flows/hosts/apply.ts";
-import type { Measured } from "../flows/hosts/measure.ts";
-import { haveSecrets } from "../flows/hosts/secrets.ts";
-import { rewireOptions, type SwitchPlan } from "../flows/hosts/switch-over.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../flows/trust/keep-trust.ts";
+
+import { type Applied, apply } from "../agents/apply.ts";
+import type { Measured } from "../agents/measure.ts";
+import { haveSecrets } from "../agents/secrets.ts";
+import { rewireOptions, type SwitchPlan } from "../agents/switch-over.ts";
+import { writeConfigFile } from "../settings/config-file.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../settings/trust/keep-trust.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import { appliedLines } from "./init-report.ts";
 import type { Io } from "./io.ts";
 import { confirm } from "./prompt.ts";
@@ -90,6 +91,6 @@ async function writeConfig(
   for (const [name, answer] of measured) {
     // They are connected: this takes a moment, and the first search finds their tools.
     if (answer.tools !== undefined && !io.interrupted.aborted)
-      await toolbox.learn(name, io.interrupted).catch(() => {});
+      await toolbox.catalog.fetch(name, io.interrupted).catch(() => {});
   }
 }

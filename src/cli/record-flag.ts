@@ -1,9 +1,9 @@
 /** `--record`, of the commands that run code: what is kept of it for `claudikins trace`. */
 import { executionsFolder } from "../config/locations.ts";
-import type { Door } from "../executions/record.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
 import { openLog } from "../log.ts";
 import { configOwner } from "../logs/place.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
+import type { Door } from "../trace/record.ts";
 import { dim, paint } from "./colours.ts";
 import type { Args } from "./command.ts";
 import type { Io } from "./io.ts";
@@ -25,7 +25,7 @@ export async function recordTo(
   const { record, origin } = toolbox.config;
   const mode = args.record ? "contents" : record;
   if (mode === false) return;
-  const { ExecutionRecorder } = await import("../flows/recording.ts");
+  const { ExecutionRecorder } = await import("../execution/recording.ts");
   const log = await openLog(io.env["CLAUDIKINS_LOG"]);
   const options = { folder: executionsFolder(io.env), mode, door, config: configOwner(origin), log };
   toolbox.recorder = new ExecutionRecorder(options);

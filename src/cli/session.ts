@@ -8,12 +8,12 @@ import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.t
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { rememberFolders } from "../config/trust/written-folders.ts";
 import { shellSessionOf } from "../daemon/protocol.ts";
-import { Toolbox } from "../flows/toolbox.ts";
 import { guardFolder } from "../guarded-folders.ts";
 import { type Log, openLog } from "../log.ts";
 import { LogFiles } from "../logs/log-files.ts";
 import { configOwner } from "../logs/place.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
+import { Toolbox } from "../toolbox/toolbox.ts";
 import { usesDaemon } from "./daemon-flag.ts";
 import type { Io } from "./io.ts";
 import { type ConfigFlags, openConfig } from "./trust-prompt.ts";

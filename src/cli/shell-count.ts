@@ -1,6 +1,7 @@
 /** What commands of a shell count for the ledger, beside the calls of tools: executions, and what led to us. */
-import type { Toolbox } from "../flows/toolbox.ts";
+
 import { hookIn, hookKey } from "../registry/hooks.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 
 /** Counts no characters: nobody knows whether a model reads what a shell prints. */
 export function countExecution(toolbox: Toolbox, code: string): void {

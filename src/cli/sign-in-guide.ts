@@ -1,5 +1,5 @@
 /** Brings the person to the page where they sign in: opens the browser, or shows the address and takes what they paste. */
-import type { Guide } from "../flows/sign-in.ts";
+import type { Guide } from "../sign-in/sign-in.ts";
 import { hasBrowser, openBrowser } from "./browser.ts";
 import type { Io } from "./io.ts";
 

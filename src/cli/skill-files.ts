@@ -1,9 +1,10 @@
 /** What the commands about the skill share: which files are meant, and what is said of them. */
+
+import { type AgentFile, agentFiles, type FileChange } from "../agents/skill-files.ts";
+import { agentFilesOf, hostsHere, type Scope } from "../agents/supported/agent-files.ts";
+import { hosts as allHosts, chosenHosts } from "../agents/supported/hosts.ts";
+import type { Host, Surroundings } from "../agents/supported/model.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { type AgentFile, agentFiles, type FileChange } from "../flows/skill-files.ts";
-import { agentFilesOf, hostsHere, type Scope } from "../hosts/agent-files.ts";
-import { hosts as allHosts, chosenHosts } from "../hosts/hosts.ts";
-import type { Host, Surroundings } from "../hosts/model.ts";
 import { hasColours } from "./colours.ts";
 import { unifiedDiff } from "./diff.ts";
 import { repeatable } from "./flags.ts";

@@ -1,5 +1,5 @@
 /** The ledger's figures as a person reads them: the comparison, a bar a day, a line a tool. */
-import type { Comparison, Figures, PeriodFigures, Statistics } from "../flows/statistics.ts";
+import type { Comparison, Figures, PeriodFigures, Statistics } from "../ledger/statistics.ts";
 import { grouped } from "../outcome-text.ts";
 import { type Canvas, chart } from "./chart.ts";
 import { bold, dim, paint } from "./colours.ts";

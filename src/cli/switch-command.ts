@@ -1,11 +1,12 @@
 /** `claudikins enable` and `disable`, which differ in one word. */
+
 import { isAnsweredFor } from "../config/trust/require.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { configAsText, openConfigFile, writeConfigFile } from "../flows/config-file.ts";
-import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../flows/switches.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../flows/trust/keep-trust.ts";
-import { parseJson } from "../hosts/edit/json.ts";
 import { toolId } from "../registry/model.ts";
+import { configAsText, openConfigFile, writeConfigFile } from "../settings/config-file.ts";
+import { parseJson } from "../settings/edit/json.ts";
+import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../settings/switches.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../settings/trust/keep-trust.ts";
 import { type Command, command, commonArgs } from "./command.ts";
 import { several } from "./flags.ts";
 import { about, list, record, text, yesOrNo } from "./shapes.ts";

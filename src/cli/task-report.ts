@@ -1,9 +1,9 @@
 /** What became of a task, as `run` says it: the value or the call on stdout, the way there and the receipt on stderr. */
 import { randomUUID } from "node:crypto";
 import { ClaudikinsError, type ErrorCode } from "../errors.ts";
-import { shellWord } from "../flows/doctor/shell-word.ts";
 import type { TaskOutcome, TaskPlanned, TaskStep } from "../navigator/model.ts";
 import { taskReceiptText } from "../navigator/receipt-text.ts";
+import { shellWord } from "../shell-word.ts";
 import { dim, paint } from "./colours.ts";
 import type { Io } from "./io.ts";
 import { keptValue } from "./outcome-report.ts";

@@ -1,8 +1,8 @@
 /** The person at the terminal as the servers' host: forms and pages that servers ask for are shown here. */
 import type { Host } from "../clients/host.ts";
-import { isObject, type JsonObject } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { argumentsOf } from "../flows/call-arguments.ts";
+import { argumentsOf } from "../execution/call-arguments.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
 import { visibleText } from "../visible-text.ts";
 import type { TerminalAsker } from "./consent.ts";
 import type { Io } from "./io.ts";

@@ -1,6 +1,6 @@
 /** How many characters of the servers' definitions make a token: measured, where definitions are known. */
-import { definitionText, knownServers } from "../flows/definitions.ts";
-import { estimate, type Tokenizer } from "../flows/statistics.ts";
+import { definitionText } from "../catalog/definitions.ts";
+import { estimate, type Tokenizer } from "../ledger/statistics.ts";
 import type { Io } from "./io.ts";
 import { openToolbox } from "./session.ts";
 
@@ -25,7 +25,7 @@ export async function tokenizerFor(io: Io, config: string | undefined): Promise<
 async function definitions(io: Io, config: string | undefined): Promise<string[]> {
   try {
     await using toolbox = await openToolbox(io, { config }, { asks: false });
-    return knownServers(toolbox).flatMap(({ tools }) => tools.map(definitionText));
+    return toolbox.catalog.knownServers.flatMap(({ tools }) => tools.map(definitionText));
   } catch (error) {
     if (config !== undefined) throw error;
     return [];

@@ -1,6 +1,7 @@
 /** `claudikins list tools`: a line a tool, or all that is needed to call it. */
+
+import { listTools, type MissingServer, type ShownTool } from "../catalog/list-tools.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { listTools, type MissingServer, type ShownTool } from "../flows/list-tools.ts";
 import { hasColours } from "./colours.ts";
 import { foundText } from "./found-text.ts";
 import type { Io } from "./io.ts";
@@ -21,7 +22,7 @@ export interface ToolListOptions {
 export async function writeToolList({ servers, detailed, json, flags }: ToolListOptions, io: Io): Promise<number> {
   await using toolbox = await openToolbox(io, flags);
   const activity = new Activity(io.stderr, "Fetching the tools of the servers");
-  const { tools, missing } = await listTools(servers, toolbox, io.interrupted).finally(() => activity.end());
+  const { tools, missing } = await listTools(servers, toolbox.catalog, io.interrupted).finally(() => activity.end());
   const failure = servers.length > 0 ? failureOf(missing) : undefined;
   if (json) {
     const shown = detailed ? tools : tools.map(({ signature: _, example: __, ...tool }) => tool);

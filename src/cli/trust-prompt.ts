@@ -43,8 +43,8 @@ export async function askingForTrust<T>({ json }: ConfigFlags, io: Io, work: () 
 /** Whether the person said yes; then it is written down. */
 export async function asksForTrust(request: TrustRequest, io: Io): Promise<boolean> {
   const [{ questionText }, { trustConfig }] = await Promise.all([
-    import("../flows/trust/question.ts"),
-    import("../flows/trust/trust-config.ts"),
+    import("../settings/trust/question.ts"),
+    import("../settings/trust/trust-config.ts"),
   ]);
   await io.stderr.write(questionText(request));
   if (!(await confirm(io, "Trust this config?"))) return false;

@@ -1,6 +1,8 @@
 /** An execution in the terminal: what it was, and its calls as bars over the time, one a line. */
-import { mostTelling, ticks } from "../executions/overlap.ts";
-import type { ExecutionRecord, RecordedCall } from "../executions/record.ts";
+
+import { grouped, notableChars } from "../outcome-text.ts";
+import { mostTelling, ticks } from "../trace/overlap.ts";
+import type { ExecutionRecord, RecordedCall } from "../trace/record.ts";
 import {
   callsText,
   configText,
@@ -10,8 +12,7 @@ import {
   outcomeWord,
   timeText,
   toolOf,
-} from "../executions/words.ts";
-import { grouped, notableChars } from "../outcome-text.ts";
+} from "../trace/words.ts";
 import type { Canvas } from "./chart.ts";
 import { bold, cyan, dim, paint, red } from "./colours.ts";
 

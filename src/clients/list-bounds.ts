@@ -1,5 +1,7 @@
 /** Limits for the lists of a server: its tools, resources and prompts are shown, indexed and generated, and must stay small. */
-import { isObject, type JsonObject, type ListedTool, readTools, shortened } from "./result.ts";
+
+import { isObject, type JsonObject } from "../json-object.ts";
+import { type ListedTool, readTools, shortened } from "./result.ts";
 
 const listKeys = ["tools", "resources", "resourceTemplates", "prompts"];
 

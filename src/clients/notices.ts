@@ -1,8 +1,8 @@
 /** What servers say without being asked: that something has changed. Its shape is not relied on. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { isObject, type JsonObject } from "../json-object.ts";
 import type { Log } from "../log.ts";
 import type { Listed } from "./connect.ts";
-import { isObject, type JsonObject } from "./result.ts";
 
 export type Notice =
   /** The list of its tools, resources or prompts is another one now. */

@@ -2,6 +2,7 @@
 import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
+import type { JsonObject } from "../json-object.ts";
 import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
 import { type Asker, Gate } from "../policy/gate.ts";
@@ -16,7 +17,7 @@ import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
 import type { Notice } from "./notices.ts";
 import type { Request } from "./request.ts";
-import { type JsonObject, type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
+import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { type Redact, redactError, redactLog, redactorOf, redactTexts } from "./secrets.ts";
 import type { LineSinks } from "./server-log.ts";
 import { type LogListener, ServerLogs } from "./server-logs.ts";

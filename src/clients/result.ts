@@ -1,8 +1,8 @@
 /** What servers send back, read with care: tool lists, and the one rule that turns a tool result into a value. */
-import { ClaudikinsError } from "../errors.ts";
-import { jsonOf, LargeJson, wholeOf } from "./decoding/large-json.ts";
 
-export type JsonObject = Record<string, unknown>;
+import { ClaudikinsError } from "../errors.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
+import { jsonOf, LargeJson, wholeOf } from "./decoding/large-json.ts";
 
 export interface ListedTool {
   name: string;
@@ -118,8 +118,4 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 /** What servers log, for whoever passes it on: from the level that they are told, on every new connection. */
 import type { ServerConfig } from "../config/load.ts";
+import type { JsonObject } from "../json-object.ts";
 import type { Connection } from "./connect.ts";
-import type { JsonObject } from "./result.ts";
 
 /** Told which server logs what: `level`, `data` and perhaps `logger`, not checked. */
 export type LogListener = (server: string, message: JsonObject) => void;

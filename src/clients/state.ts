@@ -62,3 +62,21 @@ export function durationText(ms: number): string {
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3_600)} h`;
 }
+
+/** Why a server cannot be called now, when it is tried again, and how to repair it. Undefined if nothing is known to be wrong. */
+export function stateProblem(state: ServerState): string | undefined {
+  switch (state.state) {
+    case "needs":
+      return `${stateText(state)}: set this before starting claudikins`;
+    case "signed out":
+      return withHint(`${stateText(state)}: ${state.why}`, state.hint);
+    case "broken":
+      return withHint([state.why, retryText(state)].filter(Boolean).join("; "), state.hint);
+    default:
+      return undefined;
+  }
+}
+
+function withHint(text: string, hint: string | undefined): string {
+  return hint === undefined ? text : `${text}. ${hint}`;
+}

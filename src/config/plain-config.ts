@@ -1,4 +1,5 @@
 /** The config file as most people have it, read in a moment: no schema library, no positions for errors. */
+import { isObject } from "../json-object.ts";
 import { addressProblem, headerName, headerValue, networkTypeOf, transportOf } from "./address.ts";
 import { defaultLimits, defaultRecord, defaultServe, defaultServerTimes, defaultSurfaceTokens } from "./defaults.ts";
 import type { ParsedConfig } from "./parse.ts";
@@ -107,8 +108,4 @@ const networkKeys: ReadonlyMap<string, Check> = new Map([
 
 function hasOnly(raw: Record<string, unknown>, checks: ReadonlyMap<string, Check>): boolean {
   return Object.entries(raw).every(([key, value]) => checks.get(key)?.(value) ?? false);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,7 @@
 /** The shape of `claudikins.json`. Entries of `mcpServers` are what every MCP host uses, so that one can be pasted in. */
+
 import { z } from "zod";
+import { isObject } from "../json-object.ts";
 import {
   addressKeys,
   addressProblem,
@@ -176,8 +178,7 @@ const policySchema = (servers: readonly string[]) =>
   z
     .custom<PolicyKeys>()
     .superRefine((value, context) => {
-      const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-      if (!isObject) return context.addIssue({ code: "custom", message: "expected an object" });
+      if (!isObject(value)) return context.addIssue({ code: "custom", message: "expected an object" });
       for (const { path, text } of policyProblems({ ...value }, servers)) {
         context.addIssue({ code: "custom", path, message: text });
       }

@@ -21,8 +21,8 @@
  */
 import type { Environment } from "../config/environment.ts";
 import type { ErrorCode } from "../errors.ts";
-import type { ToolCall } from "../flows/call.ts";
-import type { Given } from "../flows/call-arguments.ts";
+import type { ToolCall } from "../execution/call.ts";
+import type { Given } from "../execution/call-arguments.ts";
 import type { HeldFacts } from "./held/held-servers.ts";
 
 export interface CallRequest {
@@ -38,7 +38,7 @@ export interface CallRequest {
   session?: string;
 }
 
-/** See `flows/call.ts`, and for the rest `CallRequest`. */
+/** See `execution/call.ts`, and for the rest `CallRequest`. */
 export interface WrittenCall extends ToolCall {
   progress?: boolean;
   cwd?: string;

@@ -2,9 +2,9 @@
 import { statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Environment } from "../config/environment.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
 import { type Lock, takeLock } from "../lock.ts";
 import type { Log } from "../log.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
 import { Daemon } from "./daemon.ts";
 import type { HeldServers } from "./held/held-servers.ts";

@@ -1,8 +1,8 @@
 /** A call as it is written on a command line: from the body of the request to the answer. */
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import { type CallOptions, call, type ToolCall } from "../flows/call.ts";
-import type { Given } from "../flows/call-arguments.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
+import { type CallOptions, call, type ToolCall } from "../execution/call.ts";
+import type { Given } from "../execution/call-arguments.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import { jsonLines, type WrittenCall } from "./protocol.ts";
 
 export function isWrittenCall(body: unknown): body is { target: unknown } {

@@ -1,7 +1,8 @@
 /** The arguments of the chosen tool: out of the task, checked by the tool's schema, and what is missing from a person. */
-import type { JsonObject } from "../clients/result.ts";
+
 import { unlessAborted } from "../clients/unless-aborted.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
+import type { JsonObject } from "../json-object.ts";
 import { argumentProblems } from "../registry/arguments/argument-problems.ts";
 import { isSchema } from "../registry/json-schema.ts";
 import { toolId } from "../registry/model.ts";

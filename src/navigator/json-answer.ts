@@ -1,5 +1,5 @@
 /** What a small model meant by its answer: an object or a name, out of fences, prose and thoughts. Pure. */
-import type { JsonObject } from "../clients/result.ts";
+import type { JsonObject } from "../json-object.ts";
 import { isSchema as isObject } from "../registry/json-schema.ts";
 import { readValue } from "./lenient-json.ts";
 

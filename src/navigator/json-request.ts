@@ -1,4 +1,5 @@
 /** How a model is asked for JSON: by a schema that it cannot leave, where it can be held to one, else in words. */
+import { isObject } from "../json-object.ts";
 import type { ModelRequest } from "./model.ts";
 
 /** For who cannot be held to a schema: what to answer with stands in the request. */
@@ -43,7 +44,3 @@ const neverStrict = new Set([
   "contains",
   "uniqueItems",
 ]);
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
-}

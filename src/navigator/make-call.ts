@@ -1,10 +1,10 @@
 /** The call itself, as code would make it, again only where that can do no harm. */
 import { setTimeout as wait } from "node:timers/promises";
 import { ConnectionLost } from "../clients/connection-lost.ts";
-import type { JsonObject } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { callOnce } from "../flows/bindings.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
+import { callOnce } from "../execution/bindings.ts";
+import type { Parts } from "../execution/parts.ts";
+import type { JsonObject } from "../json-object.ts";
 import type { RegistryTool } from "../registry/model.ts";
 import { parsedValue } from "../sandbox/binding-value.ts";
 import { refuseCancelled } from "./asked-model.ts";
@@ -19,7 +19,7 @@ const firstWaitMs = 300;
 const longestWaitMs = 5_000;
 
 export interface CallSurroundings {
-  toolbox: Toolbox;
+  parts: Parts;
   signal: AbortSignal;
   tell: (line: string) => void;
 }
@@ -29,21 +29,21 @@ export interface CallSurroundings {
  * what `callOnce` throws, after its tries.
  */
 export async function makeCall(wanted: ServerTool, args: JsonObject, around: CallSurroundings): Promise<unknown> {
-  const { toolbox, signal, tell } = around;
+  const { parts, signal, tell } = around;
   const server = wanted.server.name;
   const tool = wanted.tool.name;
   for (let attempt = 1; ; attempt++) {
     let isStarted = false;
     try {
       // What the config denies starts nothing.
-      toolbox.pool.refuseDenied(server, tool);
-      if (toolbox.pool.state(server).state !== "ready") await toolbox.learn(server, signal);
+      parts.pool.refuseDenied(server, tool);
+      if (parts.pool.state(server).state !== "ready") await parts.catalog.fetch(server, signal);
       isStarted = true;
-      return parsedValue(await callOnce({ server, tool, args }, toolbox, signal, tell));
+      return parsedValue(await callOnce({ server, tool, args }, parts, signal, tell));
     } catch (error) {
       const waitMs = firstWaitMs * 2 ** (attempt - 1);
       const tries = signal.aborted ? 1 : triesAfter(error, isStarted, wanted.tool);
-      const restMs = attempt < tries ? restOf(toolbox, server, waitMs) : undefined;
+      const restMs = attempt < tries ? restOf(parts, server, waitMs) : undefined;
       if (restMs === undefined) throw error;
       tell(`${server} does not answer: attempt ${attempt + 1} of ${tries}`);
       await pause(restMs, signal);
@@ -61,7 +61,7 @@ function triesAfter(error: unknown, isStarted: boolean, { annotations }: Registr
 }
 
 /** How long to wait; undefined where the server is left alone for longer than anybody waits, or for good. */
-function restOf({ pool }: Toolbox, server: string, waitMs: number): number | undefined {
+function restOf({ pool }: Parts, server: string, waitMs: number): number | undefined {
   const state = pool.state(server);
   if (state.state !== "broken") return waitMs;
   if (state.retryAt === undefined) return undefined;

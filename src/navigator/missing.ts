@@ -1,5 +1,5 @@
 /** Required arguments that a task does not say: the schema of them alone, and the form by which a person can be asked. Pure. */
-import type { JsonObject } from "../clients/result.ts";
+import type { JsonObject } from "../json-object.ts";
 import { isSchema, requiredArguments, resolveReference } from "../registry/json-schema.ts";
 
 /** Required arguments without a default, in the order in which the schema requires them. */

@@ -1,9 +1,9 @@
 /** A task in words → one tool, its arguments, one call. Keeps nothing between tasks. */
+
 import { oneLine } from "../clients/notices.ts";
-import type { JsonObject } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { lookAtUnknownServers } from "../flows/first-look.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
+import type { Parts } from "../execution/parts.ts";
+import type { JsonObject } from "../json-object.ts";
 import { toolId } from "../registry/model.ts";
 import { AskedModel, refuseCancelled } from "./asked-model.ts";
 import { fillIn } from "./fill-in.ts";
@@ -21,9 +21,9 @@ const maxMissed = 5;
  * Whatever goes wrong is an outcome with what was done until then, `error.type` being a code of `errors.ts`: also that the
  * task was cancelled, and what the model throws.
  */
-export async function runTask(options: TaskOptions, model: Model, toolbox: Toolbox): Promise<TaskOutcome> {
+export async function runTask(options: TaskOptions, model: Model, parts: Parts): Promise<TaskOutcome> {
   const signal = options.signal ?? new AbortController().signal;
-  const run = new Run(options, signal, new AskedModel(model, signal), toolbox);
+  const run = new Run(options, signal, new AskedModel(model, signal), parts);
   try {
     return await run.run();
   } catch (error) {
@@ -36,23 +36,23 @@ class Run {
   readonly #options: TaskOptions;
   readonly #signal: AbortSignal;
   readonly #model: AskedModel;
-  readonly #toolbox: Toolbox;
+  readonly #parts: Parts;
   readonly #startedAt = performance.now();
   #tool: string | undefined;
   #callMs: number | undefined;
 
-  constructor(options: TaskOptions, signal: AbortSignal, model: AskedModel, toolbox: Toolbox) {
+  constructor(options: TaskOptions, signal: AbortSignal, model: AskedModel, parts: Parts) {
     this.#options = options;
     this.#signal = signal;
     this.#model = model;
-    this.#toolbox = toolbox;
+    this.#parts = parts;
   }
 
   async run(): Promise<TaskOutcome> {
     const task = checkedTask(this.#options.task);
-    const problems = await lookAtUnknownServers(this.#toolbox, this.#signal);
+    const problems = await this.#parts.catalog.fetchMissing(this.#signal);
     refuseCancelled(this.#signal);
-    const { found, isAny, near } = await walk(task, this.#toolbox, this.#model, this.tell);
+    const { found, isAny, near } = await walk(task, this.#parts, this.#model, this.tell);
     if (!found) throw noTool(isAny, near, problems);
     const tool = toolId(found.server.name, found.tool.name);
     this.#tool = tool;
@@ -68,7 +68,7 @@ class Run {
     const { args } = filled;
     const planned = { success: true, tool_used: tool, arguments: args } as const;
     if (dryRun) {
-      this.#toolbox.pool.refuseDenied(found.server.name, found.tool.name);
+      this.#parts.pool.refuseDenied(found.server.name, found.tool.name);
       return { ...planned, dry_run: true, receipt: this.#receipt };
     }
     refuseCancelled(this.#signal);
@@ -80,7 +80,7 @@ class Run {
     this.tell(`calling ${this.#tool}`);
     const calledAt = performance.now();
     try {
-      return await makeCall(found, args, { toolbox: this.#toolbox, signal: this.#signal, tell: this.tell });
+      return await makeCall(found, args, { parts: this.#parts, signal: this.#signal, tell: this.tell });
     } finally {
       this.#callMs = Math.round(performance.now() - calledAt);
     }

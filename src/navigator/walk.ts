@@ -1,7 +1,8 @@
 /** From a task to one tool: category, server, tool, by what the model chooses at each level. */
-import { prepareSearch, rankedTools } from "../flows/search.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
+
+import type { Parts } from "../execution/parts.ts";
 import { type RegistryServer, toolId } from "../registry/model.ts";
+import { prepareSearch, rankedTools } from "../search/search.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
 import { askedAgain, choicesOf, noneName } from "./choice-prompt.ts";
 import { choiceIn, objectIn, saidIn } from "./json-answer.ts";
@@ -26,13 +27,13 @@ export interface Walked {
  */
 export async function walk(
   task: string,
-  toolbox: Toolbox,
+  parts: Parts,
   model: AskedModel,
   tell: (line: string) => void,
 ): Promise<Walked> {
-  const all = toolbox.shownServers.filter((server) => server.tools.length > 0);
-  await prepareSearch(toolbox);
-  const ranks = new Ranks(rankedTools(task, toolbox));
+  const all = parts.catalog.visibleServers.filter((server) => server.tools.length > 0);
+  await prepareSearch(parts.catalog);
+  const ranks = new Ranks(rankedTools(task, parts.catalog));
   const walker = new Walker(task, all, ranks, model, tell);
   return {
     found: all.length > 0 ? await walker.walk() : undefined,

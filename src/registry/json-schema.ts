@@ -1,5 +1,5 @@
 /** Reading JSON Schemas, which may be anything: other people write them. */
-import type { JsonObject } from "../clients/result.ts";
+import type { JsonObject } from "../json-object.ts";
 
 /** What a JSON pointer within the document (`#/$defs/a`) leads to, or an anchor; undefined for anything else. */
 export function resolveReference(reference: string, root: unknown): unknown {

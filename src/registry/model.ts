@@ -1,5 +1,5 @@
 /** What the registry knows of a server and its tools: the content of the index file. */
-import type { JsonObject } from "../clients/result.ts";
+import type { JsonObject } from "../json-object.ts";
 
 export interface RegistryTool {
   /** The tool's own name. */

@@ -1,5 +1,5 @@
 /** JSON Schema → a plausible value, for the example call of a tool. Deterministic. */
-import type { JsonObject } from "../clients/result.ts";
+import type { JsonObject } from "../json-object.ts";
 import { isSchema, requiredArguments, resolveReference } from "./json-schema.ts";
 import { isIdentifier } from "./names.ts";
 

@@ -1,6 +1,6 @@
 /** A tool as it is shown to whoever writes code: how to call it, with exact names and types. */
 
-import type { JsonObject } from "../clients/result.ts";
+import type { JsonObject } from "../json-object.ts";
 import { requiredArguments } from "./json-schema.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { shallow } from "./observed/shape.ts";

@@ -1,6 +1,6 @@
 /** What the calls of a session work with: its toolbox, or the real one from where a locked toolbox has opened. */
-import type { LockedToolbox } from "../flows/locked-toolbox.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
+import type { LockedToolbox } from "../toolbox/locked-toolbox.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import { SessionCount } from "./session-count.ts";
 
 export class CurrentToolbox {

@@ -2,7 +2,9 @@
  * A host's first questions, answered before the SDK is loaded, which takes longer than all the rest of a start. What comes
  * after them, and all that is not plainly one of them, is left to the SDK's server, which is told of what was said.
  */
+
 import { PassThrough, type Readable, type Writable } from "node:stream";
+import { isObject } from "../json-object.ts";
 import { type Surface, toolsFor } from "./surface.ts";
 
 /** As the SDK has them; a test compares. The first one is proposed to a host that asks for another. */
@@ -129,7 +131,3 @@ function resultOf({ method, params }: Request, known: Known, host: object | unde
 
 const isClient = (info: unknown) =>
   isObject(info) && typeof info["name"] === "string" && typeof info["version"] === "string";
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
-}

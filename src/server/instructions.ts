@@ -1,9 +1,9 @@
 /** What a host tells its model about us: which servers there are, and how to work with them, in so many tokens. */
-import { stateProblem } from "../flows/first-look.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
+import { stateProblem } from "../clients/state.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import { firstSentence, signature } from "../registry/signature.ts";
 import { estimateTokens } from "../token-estimate.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 
 /** Hosts cut it there; Claude Code does. */
 const maxChars = 2_048;
@@ -36,7 +36,7 @@ type Fits = (text: string) => boolean;
 /** Every server is named before any is described, and described before signatures follow. */
 export function instructionsFor(toolbox: Toolbox, maxTokens: number): string {
   if (toolbox.isLocked) return locked;
-  const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.isClosed(name));
+  const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.catalog.isClosed(name));
   const entries = open.map((name) => entryOf(name, toolbox));
   if (entries.length === 0) return none;
   // An estimate of so short words may be a little too low.
@@ -125,7 +125,7 @@ function withSignatures(entries: Entry[], labels: string[], fits: Fits): string 
 }
 
 function entryOf(name: string, toolbox: Toolbox): Entry {
-  const known = toolbox.known(name);
+  const known = toolbox.catalog.find(name);
   const problem = stateProblem(toolbox.pool.state(name));
   // A server that cannot be used is not described: the words are those that the user can do something with.
   if (problem !== undefined) {

@@ -1,9 +1,9 @@
 /** One session of a host, as the ledger counts it: what its definitions cost, what was asked and answered, what led to us. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { definitionChars, knownDefinitionChars } from "../flows/definitions.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
+import { definitionChars, knownDefinitionChars } from "../catalog/definitions.ts";
 import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
 import { type Hook, hookIn, hookKey } from "../registry/hooks.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import { receiptKey } from "./figures.ts";
 
 export class SessionCount {
@@ -51,7 +51,7 @@ export class SessionCount {
   /** What the host would have loaded is counted once, however often it is looked at. */
   #countDefinitions(): void {
     const counted = this.#counted ?? 0;
-    const more = Math.max(0, knownDefinitionChars(this.#toolbox) - counted);
+    const more = Math.max(0, knownDefinitionChars(this.#toolbox.catalog) - counted);
     this.#counted = counted + more;
     this.#toolbox.ledger.add({ definitionChars: more });
   }

@@ -9,7 +9,7 @@ import {
   RootsListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { toClaudikinsError } from "../errors.ts";
-import type { Toolbox } from "../flows/toolbox.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import { CurrentToolbox } from "./current-toolbox.ts";
 import { withFigures } from "./figures.ts";
 import { hostRequestsOf } from "./host-requests.ts";

@@ -1,7 +1,7 @@
 /** The session on stdin and stdout as the SDK's server has it, from where the first answers have ended. */
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { isJSONRPCResultResponse, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import type { Toolbox } from "../flows/toolbox.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import type { Begun } from "./first-answers.ts";
 import { hostOf } from "./host.ts";
 import { createSession } from "./session.ts";

@@ -1,5 +1,5 @@
 /** The MCP front door on stdin and stdout: one session, as long as the process. */
-import type { Toolbox } from "../flows/toolbox.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import { answerFirst } from "./first-answers.ts";
 import { sessionMode } from "./proxy/mode.ts";
 import { SessionCount } from "./session-count.ts";

@@ -1,6 +1,6 @@
 /** All that a host loads of us, and its model may pay for: two tools and the instructions, in a budget of tokens; one more where the user wants it. */
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
-import type { Toolbox } from "../flows/toolbox.ts";
+import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
 import { instructionsFor } from "./instructions.ts";
 import { executeCode } from "./tools/execute-code.ts";

@@ -7,11 +7,11 @@ import { Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { parse } from "acorn";
 import { transform } from "sucrase";
-import { bindingsFor } from "../../src/flows/bindings.ts";
-import type { Toolbox } from "../../src/flows/toolbox.ts";
+import { bindingsFor } from "../../src/execution/bindings.ts";
 import { parsedValue } from "../../src/sandbox/binding-value.ts";
 import type { Bindings, BindingValue, LogEntry, Outcome, ToolUse } from "../../src/sandbox/contract.ts";
 import { encode } from "../../src/sandbox/guest/values.ts";
+import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 
 /** What a failed call throws; code names it. */
 class ToolError extends Error {

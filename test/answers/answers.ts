@@ -1,12 +1,12 @@
 /** Programs run on the real servers, in this process, and what an agent is answered. */
 import { join } from "node:path";
 import { loadConfig } from "../../src/config/load.ts";
-import { execute } from "../../src/flows/execute.ts";
-import { Toolbox } from "../../src/flows/toolbox.ts";
+import { execute } from "../../src/execution/execute.ts";
 import { silentLog } from "../../src/log.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { outcomeContent } from "../../src/server/content/content.ts";
+import { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { everything, filesystem, memory } from "../support/servers.ts";
 import { temporaryFolder } from "../support/temporary.ts";
@@ -65,7 +65,7 @@ export class Answers implements AsyncDisposable {
       cwd: path,
       log: silentLog,
     });
-    await Promise.all([...toolbox.config.servers.keys()].map((name) => toolbox.learn(name)));
+    await Promise.all([...toolbox.config.servers.keys()].map((name) => toolbox.catalog.fetch(name)));
     return toolbox;
   }
 

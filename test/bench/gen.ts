@@ -1,7 +1,7 @@
 /** gen of ten thousand tools from a thousand servers, each of them a process: how long it takes and how large it gets. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { askedAtOnce } from "../../src/flows/asking.ts";
+import { listedAtOnce } from "../../src/catalog/listing-queue.ts";
 import { tiny } from "../support/servers.ts";
 import { median } from "./measure.ts";
 import { type Row, rowOf, under } from "./report.ts";
@@ -33,7 +33,7 @@ export const measureGen: Measure = async (bench) => {
       peakRow("peak resident size of gen, unchanged", again),
     ],
     notes: [
-      `Every server is a process (a small shell program); at most ${askedAtOnce} run at once. 13,000 files and the search index are written.`,
+      `Every server is a process (a small shell program); at most ${listedAtOnce} run at once. 13,000 files and the search index are written.`,
     ],
   };
 };

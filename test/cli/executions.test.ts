@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { barOf } from "../../src/cli/waterfall-text.ts";
-import { newId } from "../../src/executions/id.ts";
-import type { ExecutionRecord } from "../../src/executions/record.ts";
-import { readSummaries, writeRecord } from "../../src/executions/store.ts";
-import { callOf, recordOf } from "../executions/records.ts";
+import { newId } from "../../src/trace/id.ts";
+import type { ExecutionRecord } from "../../src/trace/record.ts";
+import { readSummaries, writeRecord } from "../../src/trace/store.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { callOf, recordOf } from "../trace/records.ts";
 import { type CliOptions, cli, page } from "./in-memory.ts";
 
 setDefaultTimeout(30_000);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { spaceFindings } from "../../src/flows/doctor/folders.ts";
+import { spaceFindings } from "../../src/doctor/folders.ts";
 import { version } from "../../src/version.ts";
 import { root } from "../support/claudikins.ts";
 import { patient } from "./patient.ts";

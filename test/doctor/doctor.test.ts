@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { lstatSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { exitCodeOf, findingsOf } from "../../src/flows/doctor/finding.ts";
+import { exitCodeOf, findingsOf } from "../../src/doctor/finding.ts";
 import { page } from "../cli/in-memory.ts";
 import { root } from "../support/claudikins.ts";
 import { oauthFixture } from "../support/oauth.ts";

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import type { Finding } from "../../src/flows/doctor/finding.ts";
+import type { Finding } from "../../src/doctor/finding.ts";
 import { type CliOptions, type CliResult, cli } from "../cli/in-memory.ts";
 import { processesWith } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { stripsTypes } from "../../src/flows/doctor/registry.ts";
+import { stripsTypes } from "../../src/doctor/registry.ts";
 import { version } from "../../src/version.ts";
 import { fixture } from "../support/servers.ts";
 import { patient } from "./patient.ts";

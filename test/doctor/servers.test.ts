@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { CredentialStore, type Tokens } from "../../src/clients/auth/credentials.ts";
 import { loadConfig, type NetworkServer } from "../../src/config/load.ts";
-import { answered } from "../../src/flows/doctor/servers.ts";
+import { answered } from "../../src/doctor/servers.ts";
 import { oauthFixture } from "../support/oauth.ts";
 import { processesWith } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";

@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Toolbox } from "../../src/flows/toolbox.ts";
 import type { TaskOptions, TaskOutcome } from "../../src/navigator/model.ts";
 import { runTask } from "../../src/navigator/run-task.ts";
-import { type Project, project } from "../flows/project.ts";
+import type { Toolbox } from "../../src/toolbox/toolbox.ts";
+import { type Project, project } from "../generation/project.ts";
 import { Person, Recorded } from "../policy/recorded.ts";
 import { fixture } from "../support/servers.ts";
 import { ledgerOf } from "../support/session.ts";
@@ -134,7 +134,7 @@ describe("a server that does not start", () => {
   async function gone(): Promise<string> {
     const entry = folder.offering("gone", { add: {} });
     const first = await open({ gone: entry });
-    await first.sync("gone");
+    await first.catalog.refresh("gone");
     await first[Symbol.asyncDispose]();
     await open({ gone: entry });
     return join(folder.path, "tools", "gone.json");

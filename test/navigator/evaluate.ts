@@ -1,8 +1,9 @@
 /** How often the walk comes to a right tool, beside how often search has one first, on the same requests. */
-import { search } from "../../src/flows/search.ts";
-import type { Toolbox } from "../../src/flows/toolbox.ts";
+
 import type { Model, TaskReceipt } from "../../src/navigator/model.ts";
 import { runTask } from "../../src/navigator/run-task.ts";
+import { search } from "../../src/search/search.ts";
+import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 
 export interface Request {
   text: string;
@@ -20,7 +21,7 @@ export interface Walks {
 }
 
 export function searchShare(requests: readonly Request[], toolbox: Toolbox): number {
-  const right = requests.filter(({ text, right }) => right.has(search(text, 1, toolbox).tools[0]?.id ?? ""));
+  const right = requests.filter(({ text, right }) => right.has(search(text, 1, toolbox.catalog).tools[0]?.id ?? ""));
   return right.length / requests.length;
 }
 

@@ -1,7 +1,6 @@
 /** The walk as a whole, with our own search in the place of a model: at least as good as that search alone. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { askUnknownServers } from "../../src/flows/first-look.ts";
-import { project } from "../flows/project.ts";
+import { project } from "../generation/project.ts";
 import { examples } from "../registry/evaluation/corpus.ts";
 import { tiny } from "../support/servers.ts";
 import { demoEntry, demoRequests } from "./demo-requests.ts";
@@ -18,7 +17,9 @@ async function measured(
 ) {
   folder.configure(entries);
   await using toolbox = await folder.open();
-  expect(await askUnknownServers(toolbox, new AbortController().signal)).toEqual(new Map());
+  expect(await toolbox.catalog.fetchMissing(new AbortController().signal, { waitForOutdated: true })).toEqual(
+    new Map(),
+  );
   const search = searchShare(requests, toolbox);
   const walk = await walks(requests, toolbox, searching(toolbox));
   const byPrompt = await walks(requests, toolbox, reading);

@@ -5,8 +5,7 @@
  */
 import { basename } from "node:path";
 import { parseArgs } from "node:util";
-import { askUnknownServers } from "../../src/flows/first-look.ts";
-import { project } from "../flows/project.ts";
+import { project } from "../generation/project.ts";
 import { corpusRequests, serveCorpus } from "./corpus-server.ts";
 import { demoEntry, demoRequests } from "./demo-requests.ts";
 import { type Request, searchShare, type Walks, walks } from "./evaluate.ts";
@@ -30,7 +29,7 @@ async function measure(label: string, entries: Record<string, object>, requests:
   using folder = project();
   folder.configure(entries);
   await using toolbox = await folder.open();
-  const problems = await askUnknownServers(toolbox, new AbortController().signal);
+  const problems = await toolbox.catalog.fetchMissing(new AbortController().signal, { waitForOutdated: true });
   for (const [name, problem] of problems) console.error(`${name}: ${problem}`);
   const searched = searchShare(requests, toolbox);
   const walked = await walks(requests, toolbox, searching(toolbox));

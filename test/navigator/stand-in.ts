@@ -2,11 +2,12 @@
  * Models that need no network: they read the request as any model does and take the option that our own search ranks
  * first for the task. They fill in nothing, and never say that nothing fits.
  */
-import type { Toolbox } from "../../src/flows/toolbox.ts";
+
 import type { Model, ModelRequest } from "../../src/navigator/model.ts";
 import type { RegistryServer } from "../../src/registry/model.ts";
 import { ToolSearch } from "../../src/registry/search.ts";
 import { estimateTokens } from "../../src/token-estimate.ts";
+import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { serverOf } from "../registry/search-corpus.ts";
 
 /** An option as it stands in a prompt. */
@@ -28,7 +29,7 @@ export function searching(toolbox: Toolbox): Model {
     const isCategory = request.schemaName === "category_choice";
     const isTool = request.schemaName === "tool_choice";
     const within = withinOf(request);
-    const servers = toolbox.shownServers.flatMap((server) => {
+    const servers = toolbox.catalog.visibleServers.flatMap((server) => {
       if (isTool)
         return server.name === within ? [{ ...server, tools: server.tools.filter(({ name }) => names.has(name)) }] : [];
       return names.has(isCategory ? server.category : server.name) ? [server] : [];

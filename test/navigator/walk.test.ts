@@ -1,11 +1,11 @@
 /** The walk from category to tool, with a scripted model and real servers: what is offered, what is skipped, and what is made of answers. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ClaudikinsError } from "../../src/errors.ts";
-import type { Toolbox } from "../../src/flows/toolbox.ts";
 import type { ModelRequest, TaskOutcome } from "../../src/navigator/model.ts";
 import { runTask } from "../../src/navigator/run-task.ts";
 import { estimateTokens } from "../../src/token-estimate.ts";
-import { type Project, project } from "../flows/project.ts";
+import type { Toolbox } from "../../src/toolbox/toolbox.ts";
+import { type Project, project } from "../generation/project.ts";
 import { fixture, tiny } from "../support/servers.ts";
 import { type Answer, choice, ScriptedModel } from "./scripted-model.ts";
 import { optionsOf } from "./stand-in.ts";

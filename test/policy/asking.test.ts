@@ -165,7 +165,7 @@ test("time stands still while somebody is asked, also for a call that waits for 
       return host.elicit!(params, asked);
     },
   };
-  const { execute } = await import("../../src/flows/execute.ts");
+  const { execute } = await import("../../src/execution/execute.ts");
   const source = "return (await Promise.all([1, 2, 3].map((id) => rec.remove_it({ id })))).length";
   const outcome = await execute({ source, limits: { timeoutMs: 600 } }, recorded.toolbox);
   expect(outcome).toMatchObject({ ok: true, value: 3 });
@@ -295,7 +295,7 @@ describe("destructive", () => {
     // The next program knows the tool from the registry; the server has changed meanwhile.
     recorded.project.write("tools.json", tool({ readOnlyHint: false }));
     const toolbox = await recorded.reopen();
-    expect(toolbox.known("rec")?.tools[0]?.annotations).toEqual({ readOnlyHint: true });
+    expect(toolbox.catalog.find("rec")?.tools[0]?.annotations).toEqual({ readOnlyHint: true });
     expect(await recorded.run("return rec.turn({})")).toMatchObject({ ok: false, error: { code: "POLICY_DENIED" } });
     expect(recorded.got()).toEqual([]);
   });

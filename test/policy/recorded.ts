@@ -3,12 +3,12 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Host } from "../../src/clients/host.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { execute } from "../../src/flows/execute.ts";
-import { Toolbox } from "../../src/flows/toolbox.ts";
+import { execute } from "../../src/execution/execute.ts";
 import { silentLog } from "../../src/log.ts";
 import type { Outcome } from "../../src/sandbox/contract.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { type Project, project } from "../flows/project.ts";
+import { Toolbox } from "../../src/toolbox/toolbox.ts";
+import { type Project, project } from "../generation/project.ts";
 import { fixture } from "../support/servers.ts";
 
 export interface Got {
@@ -33,7 +33,7 @@ export class Recorded implements AsyncDisposable {
     this.project.write("claudikins.json", { mcpServers: { rec }, ...(policy ? { policy } : {}) });
     this.got();
     const toolbox = await this.reopen();
-    await toolbox.sync("rec");
+    await toolbox.catalog.refresh("rec");
     return toolbox;
   }
 

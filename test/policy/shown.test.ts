@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { search } from "../../src/flows/search.ts";
-import { overview } from "../../src/flows/search-answer.ts";
+import { search } from "../../src/search/search.ts";
+import { overview } from "../../src/search/search-answer.ts";
 import { instructionsFor } from "../../src/server/instructions.ts";
 import { sessionMode } from "../../src/server/proxy/mode.ts";
 import { surfaceOf } from "../../src/server/surface.ts";
@@ -36,11 +36,11 @@ describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
   test("not in searches, lists, descriptions and instructions", async () => {
     const toolbox = await recorded.open(keys, policy);
     for (const query of ["remove plain it", "remove_it", "rec.plain-it"]) {
-      const { searched, tools } = search(query, 50, toolbox);
+      const { searched, tools } = search(query, 50, toolbox.catalog);
       expect([searched, JSON.stringify(tools)]).toEqual([4, expect.not.stringMatching(hidden)]);
     }
-    expect(JSON.stringify(search("server:rec", 50, toolbox).tools)).not.toMatch(hidden);
-    const nothing = overview("remove-it", toolbox);
+    expect(JSON.stringify(search("server:rec", 50, toolbox.catalog).tools)).not.toMatch(hidden);
+    const nothing = overview("remove-it", toolbox.catalog);
     expect(nothing).toMatchObject({
       near: expect.not.arrayContaining(["rec.remove-it"]),
       servers: [{ server: "rec", tools: 4 }],
@@ -76,7 +76,7 @@ describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
 
   test("not in what is said of names that there are not", async () => {
     const toolbox = await recorded.open(keys, policy);
-    const { execute } = await import("../../src/flows/execute.ts");
+    const { execute } = await import("../../src/execution/execute.ts");
     for (const source of [
       "return rec.remove_itt({})",
       "return rec.plain_i({})",
@@ -102,7 +102,7 @@ describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
 
   test("a check of code before it runs finds nothing wrong with them: the call says what is", async () => {
     const toolbox = await recorded.open(keys, policy);
-    const { execute } = await import("../../src/flows/execute.ts");
+    const { execute } = await import("../../src/execution/execute.ts");
     const outcome = await execute({ source: "return rec.remove_it({ what: 1 })" }, toolbox);
     expect(outcome).toMatchObject({ ok: false, reason: "threw", error: { code: "POLICY_DENIED", line: 1 } });
     // Nor is anything said of its arguments.
@@ -124,7 +124,7 @@ describe("what is written down", () => {
     await recorded.reopen();
     expect(onDisk()).toMatch(/read.it/);
     expect(onDisk()).not.toMatch(hidden);
-    expect(recorded.toolbox.index.servers[0]).toMatchObject({ denied: 2, tools: { length: 4 } });
+    expect(recorded.toolbox.catalog.index.servers[0]).toMatchObject({ denied: 2, tools: { length: 4 } });
   });
 
   test("loses the tools that the config denies later, as soon as the registry is read", async () => {
@@ -135,7 +135,7 @@ describe("what is written down", () => {
     const { mcpServers } = JSON.parse(readFileSync(join(recorded.project.path, "claudikins.json"), "utf8"));
     recorded.project.write("claudikins.json", { mcpServers: { rec: { ...mcpServers.rec, ...denying } } });
     const toolbox = await recorded.reopen();
-    expect(toolbox.index.servers).toHaveLength(1);
+    expect(toolbox.catalog.index.servers).toHaveLength(1);
     expect(onDisk()).not.toMatch(hidden);
     const seen = await value(
       `const texts = [await fs.readFile("./registry/index.json", "utf8")];
@@ -158,7 +158,7 @@ describe("what is written down", () => {
 
   test("a call of a denied tool is told why it is denied, also by a process that knows the registry alone", async () => {
     await recorded.open(denying);
-    const { execute } = await import("../../src/flows/execute.ts");
+    const { execute } = await import("../../src/execution/execute.ts");
     for (const source of [
       "return rec.remove_it({})",
       "return rec['remove-it']({})",
@@ -239,7 +239,7 @@ test("a server of which everything is denied is not even started, and takes nobo
       });
     }
     expect(toolbox.pool.state("rec")).toEqual({ state: "idle" });
-    expect(toolbox.asked("rec")).toBe(false);
+    expect(toolbox.catalog.freshness("rec")).not.toBe("listed");
   }
 });
 

@@ -1,7 +1,7 @@
 /** Every way to call a tool: what none of them may go round is tested with all of them. */
-import { callOnce } from "../../src/flows/bindings.ts";
-import { call } from "../../src/flows/call.ts";
-import type { Toolbox } from "../../src/flows/toolbox.ts";
+import { callOnce } from "../../src/execution/bindings.ts";
+import { call } from "../../src/execution/call.ts";
+import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import type { Recorded } from "./recorded.ts";
 
 export interface Called {

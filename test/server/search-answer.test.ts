@@ -1,13 +1,13 @@
 /** What an agent is told by search_tools: enough for a right call, in few tokens, and what there is where nothing fits. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
-import { execute } from "../../src/flows/execute.ts";
-import { generate } from "../../src/flows/generate.ts";
-import type { Toolbox } from "../../src/flows/toolbox.ts";
+import { execute } from "../../src/execution/execute.ts";
+import { generate } from "../../src/generation/generate.ts";
 import { writeIndex } from "../../src/registry/store.ts";
 import { instructionsFor } from "../../src/server/instructions.ts";
 import { callSearchTools } from "../../src/server/tools/search-tools.ts";
-import { type Project, project } from "../flows/project.ts";
+import type { Toolbox } from "../../src/toolbox/toolbox.ts";
+import { type Project, project } from "../generation/project.ts";
 import { root } from "../support/claudikins.ts";
 import { everything, filesystem, memory, sequentialThinking } from "../support/servers.ts";
 
@@ -182,7 +182,7 @@ describe("where nothing fits", () => {
     many.configure(
       Object.fromEntries(names.map((name) => [name, { command: "x", env: { TOKEN: `\${NO_SUCH_TOKEN}` } }])),
     );
-    const server = toolbox.known("memory")!;
+    const server = toolbox.catalog.find("memory")!;
     writeIndex(
       many.registry,
       names.map((name) => ({ ...server, name })),

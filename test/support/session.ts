@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { loadConfig } from "../../src/config/load.ts";
-import { Toolbox } from "../../src/flows/toolbox.ts";
 import type { Counts } from "../../src/ledger/counts.ts";
 import { readLedger } from "../../src/ledger/store.ts";
 import { silentLog } from "../../src/log.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { sessionMode } from "../../src/server/proxy/mode.ts";
 import { createSession } from "../../src/server/session.ts";
+import { Toolbox } from "../../src/toolbox/toolbox.ts";
 
 /** What the ledger of a home has, all days together. */
 export async function ledgerOf(home: string): Promise<Counts | undefined> {

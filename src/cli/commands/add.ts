@@ -1,5 +1,7 @@
 /** `claudikins add`: one more server in the config: a well-known one by its name, a command, an address, or an entry of any host. */
 
+import { haveSecrets } from "../../agents/secrets.ts";
+import { isPasted, readPasted } from "../../agents/supported/pasted.ts";
 import { networkTypeOf } from "../../config/address.ts";
 import { serverFolder } from "../../config/discover.ts";
 import { checkTrust } from "../../config/trust/check.ts";
@@ -12,11 +14,15 @@ import {
   catalogServer,
   checkNew,
   type NewServer,
-} from "../../flows/add-server.ts";
-import { type ConfigFile, configAsText, openConfigFile, withServer, writeConfigFile } from "../../flows/config-file.ts";
-import { haveSecrets } from "../../flows/hosts/secrets.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../../flows/trust/keep-trust.ts";
-import { isPasted, readPasted } from "../../hosts/pasted.ts";
+} from "../../settings/add-server.ts";
+import {
+  type ConfigFile,
+  configAsText,
+  openConfigFile,
+  withServer,
+  writeConfigFile,
+} from "../../settings/config-file.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/keep-trust.ts";
 import { command, commonArgs } from "../command.ts";
 import { parsePairs, repeatable, several } from "../flags.ts";
 import type { Io } from "../io.ts";
@@ -115,10 +121,10 @@ export default command({
     }
     const config = await configAsText(configFile, text, io.env);
     await using toolbox = await toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env) });
-    toolbox.ignoreChanges();
+    toolbox.catalog.ignoreChanges();
     const checked = new Map<string, Checked | undefined>();
     for (const { name } of isChecked ? servers : []) {
-      checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox, io.interrupted)));
+      checked.set(name, await saying(io.stderr, `Starting ${name}`, checkNew(name, toolbox.catalog, io.interrupted)));
     }
     writeConfigFile(configFile, text, { secrets: configFile.kind === "user" });
     if (isTrusted) await keepTrust(configFile, text, io.env);
@@ -132,7 +138,7 @@ export default command({
     for (const { name, notes } of servers) {
       const answer = checked.get(name);
       // It is connected: its files and the index are written from what it said just now.
-      if (answer?.tools !== undefined) await toolbox.learn(name, io.interrupted);
+      if (answer?.tools !== undefined) await toolbox.catalog.fetch(name, io.interrupted);
       added.push({ server: name, ...answer, ...(notes.length > 0 ? { notes } : {}) });
       if (!args.json) await tell({ name, entry: {}, notes }, answer, configFile, io);
     }

@@ -7,7 +7,7 @@ import { isAnsweredFor } from "../../config/trust/require.ts";
 import { DaemonClient } from "../../daemon/client.ts";
 import { shellSessionOf, type WrittenCall } from "../../daemon/protocol.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
-import type { Called, ToolCall } from "../../flows/call.ts";
+import type { Called, ToolCall } from "../../execution/call.ts";
 import { type ResultForm, writeResult } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, commonArgs } from "../command.ts";
@@ -127,7 +127,7 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
 /** With servers of the daemon as well, where it may be used. */
 async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
   const [{ call }, { openToolbox }, { TerminalAsker }, { terminalHost }] = await Promise.all([
-    import("../../flows/call.ts"),
+    import("../../execution/call.ts"),
     import("../session.ts"),
     import("../consent.ts"),
     import("../terminal-host.ts"),
@@ -156,7 +156,7 @@ async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<Tool
     });
   }
   const [{ describe }, { openToolbox }, { askArguments }, { TerminalAsker }, { terminalHost }] = await Promise.all([
-    import("../../flows/call.ts"),
+    import("../../execution/call.ts"),
     import("../session.ts"),
     import("../ask-arguments.ts"),
     import("../consent.ts"),

@@ -1,7 +1,6 @@
 /** `claudikins doctor`: looks at everything that claudikins depends on, and says what repairs what is wrong. */
-import { daemonCheck } from "../../daemon/check.ts";
-import { diagnose } from "../../flows/doctor/diagnose.ts";
-import { exitCodeOf } from "../../flows/doctor/finding.ts";
+import { diagnose } from "../../doctor/diagnose.ts";
+import { exitCodeOf } from "../../doctor/finding.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { findingsShape, findingsText, sumText } from "../doctor-report.ts";
@@ -29,7 +28,7 @@ export default command({
     const { toolbox } = opened.scene;
     const total = withServers ? (toolbox?.config.servers.size ?? 0) : 0;
     const progress = new Progress(args.json || total === 0 ? undefined : io.stderr, "servers", total);
-    const findings = await diagnose({ ...opened.scene, onServer: (name) => progress.advance(name) }, [daemonCheck]);
+    const findings = await diagnose({ ...opened.scene, onServer: (name) => progress.advance(name) });
     progress.end();
     const exitCode = exitCodeOf(findings);
     if (args.json) {

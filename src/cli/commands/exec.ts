@@ -70,7 +70,7 @@ export default command({
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * 1_048_576);
     const [{ execute }, { openToolbox }] = await Promise.all([
-      import("../../flows/execute.ts"),
+      import("../../execution/execute.ts"),
       import("../session.ts"),
     ]);
     const source = await readSource(args.file, args.eval, io);

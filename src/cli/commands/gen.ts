@@ -1,8 +1,9 @@
 /** `claudikins gen`: writes the registry of the configured servers' tools, or says what it would write. */
+
+import { chosenServers } from "../../catalog/chosen-servers.ts";
 import type { ClaudikinsError } from "../../errors.ts";
-import { checkRegistry } from "../../flows/check-registry.ts";
-import { chosenServers } from "../../flows/chosen-servers.ts";
-import { generate } from "../../flows/generate.ts";
+import { checkRegistry } from "../../generation/check-registry.ts";
+import { generate } from "../../generation/generate.ts";
 import { command, commonArgs } from "../command.ts";
 import { repeatable } from "../flags.ts";
 import { failureOf, genShape, staleness, tellOfCheck, tellOfGen } from "../gen-report.ts";
@@ -52,7 +53,7 @@ export default command({
   jsonFailure: { "report?": genShape },
   async run(args, io, all) {
     await using toolbox = await openToolbox(io, args, { registry: args.output });
-    const only = await chosenServers(toolbox, { servers: all("server"), categories: all("category") });
+    const only = await chosenServers(toolbox.config, { servers: all("server"), categories: all("category") });
     const total = only?.length ?? toolbox.config.servers.size;
     const progress = new Progress(args.json ? undefined : io.stderr, "servers", total);
     const onServer = (server: string) => progress.advance(server);

@@ -1,10 +1,11 @@
 /** `claudikins init`: takes over the MCP servers of the agents on this machine, and puts claudikins in their place. */
-import { ClaudikinsError } from "../../errors.ts";
-import type { Applied } from "../../flows/hosts/apply.ts";
-import { leaveAll, wishesOf } from "../../flows/hosts/choices.ts";
-import { entriesIn } from "../../flows/hosts/find.ts";
-import { type Measured, measure } from "../../flows/hosts/measure.ts";
-import { maskOf } from "../../flows/hosts/secrets.ts";
+
+import type { Applied } from "../../agents/apply.ts";
+import { leaveAll, wishesOf } from "../../agents/choices.ts";
+import { entriesIn } from "../../agents/find.ts";
+import { type Measured, measure } from "../../agents/measure.ts";
+import { maskOf } from "../../agents/secrets.ts";
+import { chosenHosts, hostNames } from "../../agents/supported/hosts.ts";
 import {
   isEmpty,
   nothingFound,
@@ -12,10 +13,10 @@ import {
   type Survey,
   type SwitchPlan,
   takeSurvey,
-} from "../../flows/hosts/switch-over.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
-import { isTrustedFile } from "../../flows/trust/keep-trust.ts";
-import { chosenHosts, hostNames } from "../../hosts/hosts.ts";
+} from "../../agents/switch-over.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { isTrustedFile } from "../../settings/trust/keep-trust.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { conflictLines, decisionText } from "../conflict-text.ts";
@@ -136,7 +137,7 @@ export default command({
       const toolbox = toolboxes.use(
         await toolboxOf(plan.config, io, { cwd: io.cwd, ...(isDry ? { logs: undefined } : {}) }),
       );
-      toolbox.ignoreChanges();
+      toolbox.catalog.ignoreChanges();
       const measured = (await isStarted(plan)) ? await startAll(toolbox, plan) : new Map<string, Measured>();
       started.push({ plan, toolbox, measured });
       const own = rowsOf(plan, measured);
@@ -189,7 +190,7 @@ export default command({
       );
       const progress = new Progress(args.json ? undefined : io.stderr, "servers", names.length);
       const onServer = (name: string) => progress.advance(name);
-      const answers = await measure(box, names, { withinMs, signal: io.interrupted, onServer });
+      const answers = await measure(box.catalog, names, { withinMs, signal: io.interrupted, onServer });
       progress.end();
       return answers;
     }

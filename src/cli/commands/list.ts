@@ -1,8 +1,8 @@
 /** `claudikins list`: the configured servers, what is known of them, and whether they work. */
 
+import { type CheckedServer, checkServers, inventory } from "../../catalog/inventory.ts";
 import { stateText } from "../../clients/state.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { type CheckedServer, checkServers, inventory } from "../../flows/inventory.ts";
 import { didYouMean } from "../../near-names.ts";
 import { ageText } from "../age-text.ts";
 import { hasColours } from "../colours.ts";

@@ -9,9 +9,9 @@ import {
   openConfigFile,
   withoutServer,
   writeConfigFile,
-} from "../../flows/config-file.ts";
-import { logout, standings } from "../../flows/sign-ins.ts";
-import { isTrustedFile, keepTrust } from "../../flows/trust/keep-trust.ts";
+} from "../../settings/config-file.ts";
+import { isTrustedFile, keepTrust } from "../../settings/trust/keep-trust.ts";
+import { logout, standings } from "../../sign-in/sign-ins.ts";
 import { command, commonArgs } from "../command.ts";
 import { openCredentials } from "../credentials.ts";
 import { several } from "../flags.ts";
@@ -102,7 +102,7 @@ async function signOut(
 async function removeFiles(configFile: ConfigFile, text: string, io: Io): Promise<void> {
   try {
     await using toolbox = await toolboxOf(await configAsText(configFile, text, io.env), io, { cwd: io.cwd });
-    if (toolbox.index.servers.length > 0) await toolbox.prune();
+    if (toolbox.catalog.index.servers.length > 0) await toolbox.catalog.prune();
   } catch (thrown) {
     await io.stderr.write(`warning: the generated files were not deleted: ${toClaudikinsError(thrown).message}\n`);
   }

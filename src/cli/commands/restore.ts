@@ -1,8 +1,9 @@
 /** `claudikins restore`: gives the agents back the files that they had before `init`. */
+
+import { type Restored, restore } from "../../agents/restore.ts";
+import { maskOf } from "../../agents/secrets.ts";
+import { chosenHosts, hostNames } from "../../agents/supported/hosts.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { type Restored, restore } from "../../flows/hosts/restore.ts";
-import { maskOf } from "../../flows/hosts/secrets.ts";
-import { chosenHosts, hostNames } from "../../hosts/hosts.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { unifiedDiff } from "../diff.ts";

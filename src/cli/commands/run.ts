@@ -2,7 +2,7 @@
 
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { argumentsOf } from "../../flows/call-arguments.ts";
+import { argumentsOf } from "../../execution/call-arguments.ts";
 import { openLog } from "../../log.ts";
 import type { FilledForm, TaskOptions } from "../../navigator/model.ts";
 import { hasColours } from "../colours.ts";

@@ -1,8 +1,8 @@
 /** `claudikins search`: finds tools by words in the registry; servers are asked only where it has no tools at all. */
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
-import { type SearchResult, search } from "../../flows/search.ts";
-import { type Detail, details, fullTool, notCallable, overview } from "../../flows/search-answer.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
+import { type SearchResult, search } from "../../search/search.ts";
+import { type Detail, details, fullTool, notCallable, overview } from "../../search/search-answer.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { parseChoice, parseCount } from "../flags.ts";
@@ -59,14 +59,14 @@ export default command({
       }
       return 0;
     }
-    const result = search(args.query, limit, toolbox);
+    const result = search(args.query, limit, toolbox.catalog);
     if (args.json) {
       await io.stdout.write(`${JSON.stringify({ ...result, tools: detailed(result, detail, toolbox) })}\n`);
       return 0;
     }
     if (result.searched === 0) await io.stderr.write("The configured servers have no tools.\n");
     else if (result.tools.length === 0) {
-      await io.stderr.write(nothingText(result.searched, overview(args.query, toolbox)));
+      await io.stderr.write(nothingText(result.searched, overview(args.query, toolbox.catalog)));
     } else if (detail === "full") {
       await io.stdout.write(`${JSON.stringify(detailed(result, detail, toolbox), null, 2)}\n`);
     } else {
@@ -80,7 +80,7 @@ export default command({
 
 /** What the tools are shown as in JSON. */
 function detailed({ tools }: SearchResult, detail: Detail, toolbox: Toolbox): object[] {
-  if (detail === "full") return tools.map((found) => fullTool(found, toolbox));
+  if (detail === "full") return tools.map((found) => fullTool(found, toolbox.catalog));
   return detail === "signatures" ? tools : tools.map(({ id, server, name }) => ({ id, server, name }));
 }
 
@@ -103,9 +103,9 @@ async function writeProblems(result: SearchResult, toolbox: Toolbox, stderr: Out
 
 /** Before the first search of all. Throws the error of a server where none of them has answered, and CANCELLED. */
 async function askFirst(toolbox: Toolbox, { stderr, interrupted }: Io, json: boolean): Promise<void> {
-  const { searched, notIndexed } = search("tools", 1, toolbox);
+  const { searched, notIndexed } = search("tools", 1, toolbox.catalog);
   if (searched > 0 || notIndexed.length === 0) return;
-  const { generate } = await import("../../flows/generate.ts");
+  const { generate } = await import("../../generation/generate.ts");
   const progress = new Progress(json ? undefined : stderr, "servers", notIndexed.length);
   const onServer = (server: string) => progress.advance(server);
   const report = await generate(toolbox, { only: notIndexed, signal: interrupted, onServer }).finally(() =>
@@ -129,7 +129,7 @@ async function askFirst(toolbox: Toolbox, { stderr, interrupted }: Io, json: boo
 /** One of several: a query that is wrong by itself keeps none of the others from its answer. */
 function answerTo(query: string, { limit, detail }: { limit: number; detail: Detail }, toolbox: Toolbox): object {
   try {
-    return { query, tools: detailed(search(query, limit, toolbox), detail, toolbox) };
+    return { query, tools: detailed(search(query, limit, toolbox.catalog), detail, toolbox) };
   } catch (thrown) {
     const error = toClaudikinsError(thrown);
     if (error.code !== "SERVER_NOT_FOUND") throw error;

@@ -2,10 +2,10 @@
 import { modes, prefixes } from "../../config/defaults.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { toClaudikinsError } from "../../errors.ts";
-import { ConfigReload, configMark } from "../../flows/config-reload.ts";
-import type { LockedOptions } from "../../flows/locked-toolbox.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
 import { openLog } from "../../log.ts";
+import { ConfigReload, configMark } from "../../toolbox/config-reload.ts";
+import type { LockedOptions } from "../../toolbox/locked-toolbox.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { command, commonArgs } from "../command.ts";
 import { daemonArgs } from "../daemon-flag.ts";
 import { parseChoice } from "../flags.ts";
@@ -102,7 +102,7 @@ async function lockedToolbox(
   if (code !== "CONFIG_NOT_TRUSTED") throw error;
   await stderr.write(`warning: ${message}\n${hint === undefined ? "" : `hint: ${hint}\n`}`);
   const [{ LockedToolbox }, { Sandbox }] = await Promise.all([
-    import("../../flows/locked-toolbox.ts"),
+    import("../../toolbox/locked-toolbox.ts"),
     import("../../sandbox/sandbox.ts"),
   ]);
   const log = await openLog(env["CLAUDIKINS_LOG"]);

@@ -1,12 +1,12 @@
 /** `claudikins setup`: the first run: what can safely be done is done, and doctor says what is left for a person. */
-import { daemonCheck } from "../../daemon/check.ts";
+
+import { type AgentFile, install } from "../../agents/skill-files.ts";
+import { diagnose } from "../../doctor/diagnose.ts";
+import { counted, exitCodeOf, type Finding } from "../../doctor/finding.ts";
+import { failed } from "../../doctor/servers.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { diagnose } from "../../flows/doctor/diagnose.ts";
-import { counted, exitCodeOf, type Finding } from "../../flows/doctor/finding.ts";
-import { failed } from "../../flows/doctor/servers.ts";
-import { type Step, serversToAsk, setUp } from "../../flows/setup.ts";
-import { type AgentFile, install } from "../../flows/skill-files.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
+import { type Step, serversToAsk, setUp } from "../../generation/setup.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { findingsShape, findingsText, sumText } from "../doctor-report.ts";
@@ -52,12 +52,12 @@ export default command({
     // The parser reads `--no-…` as a flag that is taken back.
     const withServers = args["servers"] !== false;
     await using opened = await openScene(io, args, { withServers: false, asks: true });
-    const { scene } = opened;
+    const { scene, toolbox } = opened;
     const skillFiles = await chosenSkillFiles(args, io);
-    const steps = scene.toolbox ? await work(scene.toolbox) : [];
+    const steps = toolbox ? await work(toolbox) : [];
     if (io.interrupted.aborted)
       throw new ClaudikinsError("CANCELLED", "The setup was interrupted. Completed steps were kept");
-    const findings = withFailures(await diagnose(scene, [daemonCheck]), steps, scene.toolbox);
+    const findings = withFailures(await diagnose(scene), steps, toolbox);
     const exitCode = exitCodeOf(findings) || codeOfSteps(steps);
     if (args.json) {
       await io.stdout.write(`${JSON.stringify({ ok: exitCode === 0, steps, findings })}\n`);
@@ -73,7 +73,7 @@ export default command({
 
     async function work(toolbox: Toolbox): Promise<Step[]> {
       const dryRun = args["dry-run"] === true;
-      const total = withServers && !dryRun ? serversToAsk(toolbox).length : 0;
+      const total = withServers && !dryRun ? serversToAsk(toolbox.catalog).length : 0;
       const progress = new Progress(args.json || total === 0 ? undefined : io.stderr, "servers", total);
       const onServer = (name: string) => progress.advance(name);
       const { interrupted: signal } = io;

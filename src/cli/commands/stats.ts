@@ -1,7 +1,7 @@
 /** `claudikins stats`: what was called, what it kept out of contexts, and what leads agents to us. */
 import { ledgerFolder } from "../../config/locations.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { statisticsOf } from "../../flows/statistics.ts";
+import { statisticsOf } from "../../ledger/statistics.ts";
 import { readLedger, resetLedger } from "../../ledger/store.ts";
 import { didYouMean } from "../../near-names.ts";
 import type { Canvas } from "../chart.ts";

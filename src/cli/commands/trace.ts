@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import { discoverConfig } from "../../config/discover.ts";
 import { executionsFolder } from "../../config/locations.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import type { ExecutionRecord, Summary } from "../../executions/record.ts";
-import { readRecord, readSummaries, removeRecords } from "../../executions/store.ts";
-import { configText, durationText, keptOut, outcomeWord } from "../../executions/words.ts";
 import { writeWhenChanged } from "../../files.ts";
 import { configOwner } from "../../logs/place.ts";
 import { grouped } from "../../outcome-text.ts";
+import type { ExecutionRecord, Summary } from "../../trace/record.ts";
+import { readRecord, readSummaries, removeRecords } from "../../trace/store.ts";
+import { configText, durationText, keptOut, outcomeWord } from "../../trace/words.ts";
 import { ageText } from "../age-text.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
@@ -196,7 +196,7 @@ class Executions {
 
 /** Throws FILE_NOT_WRITABLE. */
 async function writePage(record: ExecutionRecord, file: string, json: boolean, io: Io): Promise<number> {
-  const { pageOf } = await import("../../executions/page/page.ts");
+  const { pageOf } = await import("../../trace/page/page.ts");
   const path = resolve(io.cwd, file);
   writeWhenChanged(path, pageOf(record));
   if (json) return print(io, `${JSON.stringify({ written: path })}\n`);

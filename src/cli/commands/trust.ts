@@ -9,9 +9,9 @@ import { NotTrusted, type TrustRequest } from "../../config/trust/not-trusted.ts
 import { knowsMarks, readTrust, revokeTrust, trustedStates, trustKey } from "../../config/trust/store.ts";
 import { writtenFolderAround } from "../../config/trust/written-folders.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { linesOf } from "../../flows/trust/lines.ts";
-import { changesOf, questionText } from "../../flows/trust/question.ts";
-import { trustConfig } from "../../flows/trust/trust-config.ts";
+import { linesOf } from "../../settings/trust/lines.ts";
+import { changesOf, questionText } from "../../settings/trust/question.ts";
+import { trustConfig } from "../../settings/trust/trust-config.ts";
 import { ageText } from "../age-text.ts";
 import { command, commonArgs } from "../command.ts";
 import type { Io } from "../io.ts";

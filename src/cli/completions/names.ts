@@ -1,14 +1,15 @@
 /** The names that a shell can offer: of the config, the registry, the catalog, the environment. Nothing is started or asked. */
+
+import { VisibleTools } from "../../catalog/visible-tools.ts";
 import { loadConfig } from "../../config/load.ts";
 import { executionsFolder } from "../../config/locations.ts";
-import { readSummaries } from "../../executions/store.ts";
-import { durationText, outcomeWord } from "../../executions/words.ts";
-import { openConfigFile } from "../../flows/config-file.ts";
-import { ShownServers } from "../../flows/shown-servers.ts";
 import { isSchema } from "../../registry/json-schema.ts";
 import { type RegistryServer, toolId } from "../../registry/model.ts";
 import { firstSentence } from "../../registry/signature.ts";
 import { readIndex } from "../../registry/store.ts";
+import { openConfigFile } from "../../settings/config-file.ts";
+import { readSummaries } from "../../trace/store.ts";
+import { durationText, outcomeWord } from "../../trace/words.ts";
 import { ageText } from "../age-text.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -67,7 +68,7 @@ export async function namesOf(
         value,
       }));
     case "catalog": {
-      const { catalogServers } = await import("../../registry/catalog.ts");
+      const { catalogServers } = await import("../../registry/server-catalog.ts");
       return catalogServers().map(({ name, description }) => ({ value: name, about: description }));
     }
     case "execution":
@@ -90,7 +91,7 @@ function configOf({ flags }: Place, { env, cwd }: Surroundings) {
 /** What the registry has of configured servers, without what the config denies. */
 async function known(place: Place, surroundings: Surroundings): Promise<RegistryServer[]> {
   const { servers, folders } = await configOf(place, surroundings);
-  const shown = new ShownServers(servers);
+  const shown = new VisibleTools(servers);
   const all = readIndex(folders.registry)?.servers ?? [];
   return all.filter(({ name }) => servers.has(name)).map((server) => shown.of(server));
 }
@@ -120,7 +121,7 @@ async function parameters(servers: RegistryServer[], { positionals, current }: P
   const { properties } = inputSchema;
   if (!isSchema(properties)) return [];
   const used = new Set(positionals.map((word) => /^(.*?):?=/s.exec(word)?.[1]));
-  const { formsOf } = await import("../../flows/call-arguments.ts");
+  const { formsOf } = await import("../../execution/call-arguments.ts");
   return Object.entries(properties)
     .filter(([key]) => !used.has(key))
     .flatMap(([key, property]): Candidate[] => {

@@ -1,8 +1,9 @@
 /** The bytes of one message of a server → the message, within limits. Large parts of a result stay JSON text. */
 import { ErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import { readMessage } from "../json-rpc.ts";
 import { boundedPage, isListKey } from "../list-bounds.ts";
-import { isObject, type JsonObject, onlyText, shortened } from "../result.ts";
+import { onlyText, shortened } from "../result.ts";
 import { LargeJson } from "./large-json.ts";
 import { type Span, weigh } from "./weigh.ts";
 

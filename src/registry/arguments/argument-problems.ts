@@ -1,5 +1,5 @@
 /** Checks the arguments of a call just before it leaves. */
-import type { JsonObject } from "../../clients/result.ts";
+import type { JsonObject } from "../../json-object.ts";
 import { runJobInTime } from "../work/run.ts";
 import { checkArguments } from "./check-arguments.ts";
 import { isQuick } from "./plain-schema.ts";

@@ -1,6 +1,6 @@
 /** Checks arguments against a tool's JSON Schema, draft-07 or 2020-12, and says in words what is wrong. */
 import type { ErrorObject, ValidateFunction } from "ajv";
-import type { JsonObject } from "../../clients/result.ts";
+import type { JsonObject } from "../../json-object.ts";
 import { didYouMean } from "../../near-names.ts";
 import { withoutDefaulted } from "./without-defaulted.ts";
 

@@ -1,5 +1,5 @@
 /** A schema of arguments in which what has a default need not be given, although `required` lists it. Pure. */
-import type { JsonObject } from "../../clients/result.ts";
+import type { JsonObject } from "../../json-object.ts";
 import { isSchema, requiredArguments, sameValue } from "../json-schema.ts";
 
 /** Schemas by name. */

@@ -1,5 +1,5 @@
 /** JSON Schema (draft 7 and 2020-12) → type nodes. What no type can say is left out; what is no schema is `unknown`. */
-import type { JsonObject } from "../../clients/result.ts";
+import type { JsonObject } from "../../json-object.ts";
 import {
   defaultOf,
   isSchema,

@@ -1,5 +1,5 @@
 /** Work on what servers say of their tools that may take long, as it is done in a worker thread. */
-import type { JsonObject } from "../../clients/result.ts";
+import type { JsonObject } from "../../json-object.ts";
 import { checkArguments } from "../arguments/check-arguments.ts";
 import type { RegistryServer } from "../model.ts";
 import { type GivenWords, isGivenBy } from "../observed/given.ts";

@@ -1,8 +1,8 @@
 /** The MCP front door over HTTP: one address, many sessions, and an answer to whatever comes in. */
 import { isInitializeRequest, isJSONRPCRequest, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
 import type { Log } from "../../log.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { bodyOf } from "./body.ts";
 import type { StayOpen } from "./event-stream.ts";
 import { Gate, type GateOptions } from "./gate.ts";

@@ -5,8 +5,8 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../../errors.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
 import type { Log } from "../../log.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hostOf } from "../host.ts";
 import { sessionMode } from "../proxy/mode.ts";
 import { createSession } from "../session.ts";

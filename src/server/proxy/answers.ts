@@ -1,8 +1,9 @@
 /** What a host is answered when there is no result: a server's own error as it came, or ours with its hint. */
 import { ErrorCode, McpError, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
 import { pageAddress } from "../../clients/page-address.ts";
-import { isObject, type JsonObject, objectsOf } from "../../clients/result.ts";
+import { objectsOf } from "../../clients/result.ts";
 import { type ClaudikinsError, toClaudikinsError } from "../../errors.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 
 /** The code of the protocol for a resource that there is not. */
 const resourceNotFound = -32_002;

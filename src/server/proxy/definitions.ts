@@ -4,7 +4,7 @@
  */
 import { PromptSchema, ResourceSchema, ResourceTemplateSchema, ToolSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { z } from "zod";
-import { isObject, type JsonObject } from "../../clients/result.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 
 /** Undefined for what nothing can be made of. */
 export type Usable = (definition: JsonObject) => JsonObject | undefined;

@@ -8,8 +8,8 @@ import {
   type ServerNotification,
 } from "@modelcontextprotocol/sdk/types.js";
 import { wholeOf } from "../../clients/decoding/large-json.ts";
-import { isObject, type JsonObject } from "../../clients/result.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { version } from "../../version.ts";
 import { type HostRequests, hostRequestsOf } from "../host-requests.ts";
 import { SessionCount } from "../session-count.ts";
@@ -96,7 +96,7 @@ class DirectSession {
     toolbox.onConfig(() => void this.#configChanged());
     // A host that has the lists asks for nothing by itself.
     toolbox.reload?.watch();
-    toolbox.onTools(() => this.#changes.changed("tools", () => this.#tools.definitions()));
+    toolbox.catalog.onChange(() => this.#changes.changed("tools", () => this.#tools.definitions()));
   }
 
   async answer(asked: Asked): Promise<JsonObject> {

@@ -5,7 +5,7 @@ import {
   LoggingLevelSchema,
   type LoggingMessageNotification,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { JsonObject } from "../../clients/result.ts";
+import type { JsonObject } from "../../json-object.ts";
 import type { HostRequests } from "../host-requests.ts";
 
 const severity = new Map(LoggingLevelSchema.options.map((level, index) => [level, index]));

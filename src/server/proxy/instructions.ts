@@ -1,6 +1,6 @@
 /** What a host tells its model of the servers in direct mode: which there are, and which of them cannot be used. */
 import { stateText } from "../../clients/state.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 
 /** Hosts cut it at 2,048 characters; servers that do not fit are counted. */
 const budget = 1_500;
@@ -8,7 +8,7 @@ const budget = 1_500;
 export function directInstructions(toolbox: Toolbox): string {
   const entries = [...toolbox.config.servers.values()].map(({ name, description }) => {
     const state = toolbox.pool.state(name);
-    const tools = toolbox.known(name)?.tools.length;
+    const tools = toolbox.catalog.find(name)?.tools.length;
     const facts = state.state === "needs" ? `not offered: ${stateText(state)}` : tools === undefined ? "" : `${tools}`;
     return [name, facts && ` (${facts})`, description ? `: ${description}` : ""].join("");
   });

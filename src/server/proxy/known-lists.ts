@@ -1,10 +1,11 @@
 /** What the servers list of one kind, as far as they have answered: all are asked at once, and none is waited for too long. */
+
+import { listedAtOnce } from "../../catalog/listing-queue.ts";
 import type { Offer } from "../../clients/connect.ts";
-import type { JsonObject } from "../../clients/result.ts";
+import { stateProblem } from "../../clients/state.ts";
 import { messageOf } from "../../errors.ts";
-import { askedAtOnce } from "../../flows/asking.ts";
-import { stateProblem } from "../../flows/first-look.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
+import type { JsonObject } from "../../json-object.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { Turns } from "../../turns.ts";
 import type { Usable } from "./definitions.ts";
 
@@ -24,7 +25,7 @@ export class KnownLists {
   readonly #kind: ListKind;
   /** Told when a server has answered for which nobody waits any more. */
   readonly #onLate: () => void;
-  readonly #turns = new Turns(askedAtOnce);
+  readonly #turns = new Turns(listedAtOnce);
   readonly #known = new Map<string, JsonObject[]>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #late = new Set<string>();
@@ -89,7 +90,7 @@ export class KnownLists {
       this.#turns.giveBack();
     }
     // It runs now: whether its tools are those that the registry has costs little.
-    this.#toolbox.lookAt(name);
+    this.#toolbox.catalog.refreshInBackground(name);
     if (this.#late.delete(name)) this.#onLate();
   }
 }

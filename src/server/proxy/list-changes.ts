@@ -1,6 +1,6 @@
 /** Tells a host that a list has changed: only one that it has seen, and once for changes of one moment. */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import type { JsonObject } from "../../clients/result.ts";
+import type { JsonObject } from "../../json-object.ts";
 
 type What = "tools" | "prompts" | "resources";
 

@@ -1,7 +1,7 @@
 /** Which way a session is served: `auto` is decided here, once, from what the registry knows. Loads nothing of the SDK. */
 import type { ListedTool } from "../../clients/result.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
 import { estimateTokens } from "../../token-estimate.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 
 export function sessionMode(toolbox: Toolbox): "code" | "direct" {
   const { mode, servers, directTokens } = toolbox.config;
@@ -10,8 +10,8 @@ export function sessionMode(toolbox: Toolbox): "code" | "direct" {
   let tokens = 0;
   for (const { name, needs } of servers.values()) {
     // It cannot be started, or nobody may use it: none of its tools is shown.
-    if (needs.length > 0 || toolbox.isClosed(name)) continue;
-    const known = toolbox.known(name);
+    if (needs.length > 0 || toolbox.catalog.isClosed(name)) continue;
+    const known = toolbox.catalog.find(name);
     // What nobody has seen may be of any size.
     if (!known) return "code";
     for (const tool of known.tools) {

@@ -1,5 +1,5 @@
 /** Long lists in pages. All pages of one list are of the moment in which the first was asked for. */
-import type { JsonObject } from "../../clients/result.ts";
+import type { JsonObject } from "../../json-object.ts";
 import { invalidParams } from "./answers.ts";
 
 /** Many hosts never ask for a second page: there is one only where a single message would be too much. */

@@ -1,8 +1,9 @@
 /** The prompts of all servers, each as itself. */
-import type { JsonObject } from "../../clients/result.ts";
-import { countedResult } from "../../flows/counted-call.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
+
+import { countedResult } from "../../execution/counted-call.ts";
+import type { JsonObject } from "../../json-object.ts";
 import { didYouMean } from "../../near-names.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { invalidParams } from "./answers.ts";
 import { usablePrompt } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
@@ -44,7 +45,7 @@ export class ProxiedPrompts {
 
   async get({ server, name }: Original, params: JsonObject, options: AskOptions): Promise<JsonObject> {
     const request = { method: "prompts/get", params: { ...params, name } };
-    const around = { toolbox: this.#toolbox, signal: options.signal };
+    const around = { parts: this.#toolbox, signal: options.signal };
     return countedResult({ server, tool: "prompts.get" }, around, () =>
       this.#toolbox.pool.request(server, request, options),
     );

@@ -1,9 +1,10 @@
 /** The resources of all servers and their templates: shown with their own addresses, and each asked of the server that has it. */
 import type { CallOptions } from "../../clients/pool.ts";
-import { isObject, type JsonObject, objectsOf } from "../../clients/result.ts";
+import { objectsOf } from "../../clients/result.ts";
 import { toClaudikinsError } from "../../errors.ts";
-import { countedResult } from "../../flows/counted-call.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
+import { countedResult } from "../../execution/counted-call.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { mayBeOf, type Place, placeOf, prefixOf, schemeOf, shownAddresses } from "./addresses.ts";
 import { hostError, noResource } from "./answers.ts";
 import { usableResource, usableTemplate } from "./definitions.ts";
@@ -54,7 +55,7 @@ export class ProxiedResources {
   async read(uri: string, params: JsonObject, options: AskOptions): Promise<JsonObject> {
     return this.#askOwner(uri, options, async (place) => {
       const request = { method: "resources/read", params: { ...params, uri: place.uri } };
-      const around = { toolbox: this.#toolbox, signal: options.signal };
+      const around = { parts: this.#toolbox, signal: options.signal };
       const result = await countedResult({ server: place.server, tool: "resources.read" }, around, () =>
         this.#toolbox.pool.request(place.server, request, options),
       );

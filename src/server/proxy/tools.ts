@@ -1,10 +1,11 @@
 /** The tools of all servers, each as itself: from the registry where it knows them, and asked for where it does not. */
-import type { JsonObject, ToolResult } from "../../clients/result.ts";
-import { countedResult } from "../../flows/counted-call.ts";
-import { askUnknownServers } from "../../flows/first-look.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
+
+import type { ToolResult } from "../../clients/result.ts";
+import { countedResult } from "../../execution/counted-call.ts";
+import type { JsonObject } from "../../json-object.ts";
 import { didYouMean } from "../../near-names.ts";
 import type { RegistryServer, RegistryTool } from "../../registry/model.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { invalidParams } from "./answers.ts";
 import { usableTool } from "./definitions.ts";
 import { ExposedNames, type Original } from "./names.ts";
@@ -23,7 +24,7 @@ export class ProxiedTools {
 
   /** Servers that nobody knows yet are waited for, for a while. */
   async list(signal: AbortSignal): Promise<JsonObject[]> {
-    this.problems = await askUnknownServers(this.#toolbox, signal);
+    this.problems = await this.#toolbox.catalog.fetchMissing(signal, { waitForOutdated: true });
     return this.definitions();
   }
 
@@ -49,22 +50,22 @@ export class ProxiedTools {
 
   /** The result is the server's, unchanged; its arguments are the host's, as they are. */
   async call({ server, name }: Original, args: object | undefined, options: AskOptions): Promise<ToolResult> {
-    const { pool, observer } = this.#toolbox;
-    const known = this.#toolbox.known(server);
+    const { pool, catalog } = this.#toolbox;
+    const known = catalog.find(server);
     const tool = known?.tools.find((each) => each.name === name);
     const { readOnlyHint, idempotentHint } = tool?.annotations ?? {};
     const repeatable = readOnlyHint === true || idempotentHint === true;
-    const result = await countedResult({ server, tool: name }, { toolbox: this.#toolbox, signal: options.signal }, () =>
+    const result = await countedResult({ server, tool: name }, { parts: this.#toolbox, signal: options.signal }, () =>
       pool.callTool(server, name, args, { ...options, repeatable }),
     );
-    if (known && tool) observer.see({ server: known, tool, args, result });
+    if (known && tool) catalog.observer.see({ server: known, tool, args, result });
     return result;
   }
 
   /** In the order of the config; without those that cannot be started at all. */
   #known(): RegistryServer[] {
     return [...this.#toolbox.config.servers.values()].flatMap(({ name, needs }) =>
-      needs.length === 0 ? (this.#toolbox.known(name) ?? []) : [],
+      needs.length === 0 ? (this.#toolbox.catalog.find(name) ?? []) : [],
     );
   }
 

@@ -1,8 +1,8 @@
 /** The MCP tool `execute_code`: TypeScript in; its value, its logs and a receipt out. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { maxTimeoutMs } from "../../config/defaults.ts";
-import { execute } from "../../flows/execute.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
+import { execute } from "../../execution/execute.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { contentFor } from "../content/run.ts";
 
 export const executeCode: Tool = {

@@ -3,9 +3,9 @@ import type { CallToolResult, ContentBlock, ElicitRequestFormParams, Tool } from
 import { type Host, hasForms } from "../../clients/host.ts";
 import type { Config } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
 import { withoutBase64, withoutMedia } from "../../media.ts";
 import type { FilledForm, Model, TaskOptions, TaskOutcome } from "../../navigator/model.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { boundedJson } from "../content/content.ts";
 
 export const executeTask: Tool = {

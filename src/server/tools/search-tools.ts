@@ -1,8 +1,9 @@
 /** The MCP tool `search_tools`: words in, signatures out. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
+import { stateProblem } from "../../clients/state.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { lookAtUnknownServers, stateProblem } from "../../flows/first-look.ts";
-import { type FoundTool, prepareSearch, type SearchResult, search } from "../../flows/search.ts";
+import { firstSentence } from "../../registry/signature.ts";
+import { type FoundTool, prepareSearch, type SearchResult, search } from "../../search/search.ts";
 import {
   alsoText,
   type Detail,
@@ -11,9 +12,8 @@ import {
   notCallable,
   overview,
   tellingExample,
-} from "../../flows/search-answer.ts";
-import type { Toolbox } from "../../flows/toolbox.ts";
-import { firstSentence } from "../../registry/signature.ts";
+} from "../../search/search-answer.ts";
+import type { Toolbox } from "../../toolbox/toolbox.ts";
 
 const defaultLimit = 5;
 const maxLimit = 50;
@@ -56,10 +56,10 @@ export async function callSearchTools(
     return answer(`"limit" must be a whole number from 1 to ${maxLimit}`, true);
   const detail = details.find((each) => each === wanted);
   if (!detail) return answer(`"detail" must be one of ${details.join(", ")}`, true);
-  const problems = await lookAtUnknownServers(toolbox, signal);
-  await prepareSearch(toolbox);
+  const problems = await toolbox.catalog.fetchMissing(signal);
+  await prepareSearch(toolbox.catalog);
   try {
-    const result = search(query, Math.min(Number(limit), maxLimit), toolbox);
+    const result = search(query, Math.min(Number(limit), maxLimit), toolbox.catalog);
     const broken = notCallable(result, toolbox, problems);
     const isWanted = (name: string) => result.tools.length === 0 || isNamedIn(query, name);
     const missing = { notCallable: untold(broken, told, isWanted), notSearched: untold(problems, told, isWanted) };
@@ -138,7 +138,7 @@ function signatureLines(found: FoundTool): string {
 const maxServers = 30;
 
 function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): string[] {
-  const { near, servers } = overview(query, toolbox);
+  const { near, servers } = overview(query, toolbox.catalog);
   const shown = servers.slice(0, maxServers).map(({ server, tools, description }) => {
     const about = firstSentence(description, 60);
     return `${server} (${tools})${servers.length <= maxServers / 3 && about ? `: ${about}` : ""}`;
@@ -163,12 +163,12 @@ function fullText(
   toolbox: Toolbox,
 ): string {
   const { tools, query } = result;
-  const all = tools.map((found) => fullTool(found, toolbox));
+  const all = tools.map((found) => fullTool(found, toolbox.catalog));
   const { shown, left } = within(toolbox.config.limits.outputChars, all, (tool) => JSON.stringify(tool).length);
   return JSON.stringify({
     tools: shown,
     ...(left > 0 ? { notShown: left } : {}),
-    ...(tools.length === 0 ? overview(query, toolbox) : {}),
+    ...(tools.length === 0 ? overview(query, toolbox.catalog) : {}),
     ...(broken.size > 0 ? { notCallable: Object.fromEntries(broken) } : {}),
     ...(notSearched.size > 0 ? { notSearched: Object.fromEntries(notSearched) } : {}),
   });

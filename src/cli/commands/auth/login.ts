@@ -2,7 +2,7 @@
 import { loginCommand } from "../../../clients/auth/words.ts";
 import type { NetworkServer } from "../../../config/load.ts";
 import { ClaudikinsError } from "../../../errors.ts";
-import { type LoginReport, login, serversThatWait, serverToSignInTo } from "../../../flows/sign-ins.ts";
+import { type LoginReport, login, serversThatWait, serverToSignInTo } from "../../../sign-in/sign-ins.ts";
 import { command, commonArgs } from "../../command.ts";
 import { openCredentials } from "../../credentials.ts";
 import { parseDuration } from "../../flags.ts";
@@ -72,7 +72,7 @@ export default command({
     const activity = new Activity(io.stderr, `Contacting ${server.name}`);
     const onSay = () => activity.end();
     const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });
-    const report = await login(server, toolbox, openCredentials(io, args), {
+    const report = await login(server, toolbox.catalog, openCredentials(io, args), {
       guide,
       timeoutMs,
       signal: io.interrupted,
@@ -89,7 +89,7 @@ export default command({
       const { waiting, broken } = await saying(
         io.stderr,
         "Checking which servers need a sign-in",
-        serversThatWait(toolbox, io.interrupted),
+        serversThatWait(toolbox.catalog, io.interrupted),
       );
       const names = waiting.map(({ name }) => name);
       if (names.length > 1) {

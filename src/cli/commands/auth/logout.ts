@@ -1,6 +1,6 @@
 /** `claudikins auth logout`: gives up sign-ins where the server takes that, and forgets them. */
 import { ClaudikinsError } from "../../../errors.ts";
-import { logout, networkServers, serverToSignInTo, standings } from "../../../flows/sign-ins.ts";
+import { logout, networkServers, serverToSignInTo, standings } from "../../../sign-in/sign-ins.ts";
 import { command, commonArgs } from "../../command.ts";
 import { openCredentials } from "../../credentials.ts";
 import { saying } from "../../progress.ts";
@@ -29,7 +29,8 @@ export default command({
     await using toolbox = await openToolbox(io, args);
     const credentials = openCredentials(io, args);
     if ((args.server === undefined) === (args.all !== true)) throw whichOne();
-    const servers = args.server === undefined ? networkServers(toolbox) : [serverToSignInTo(args.server, toolbox)];
+    const servers =
+      args.server === undefined ? networkServers(toolbox.config) : [serverToSignInTo(args.server, toolbox)];
     const done = await saying(io.stderr, "Signing out", logout(servers, credentials, io.interrupted));
     if (args.json) await io.stdout.write(`${JSON.stringify({ servers: done })}\n`);
     else {
@@ -43,7 +44,9 @@ export default command({
     return 0;
 
     function whichOne(): ClaudikinsError {
-      const signedIn = standings(networkServers(toolbox), credentials).filter(({ state }) => state === "signed in");
+      const signedIn = standings(networkServers(toolbox.config), credentials).filter(
+        ({ state }) => state === "signed in",
+      );
       const names = signedIn.map(({ server }) => server).join(", ");
       return new ClaudikinsError("USAGE", args.all ? "Give a server or --all, not both" : "No server given", {
         hint:

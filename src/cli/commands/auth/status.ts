@@ -1,7 +1,7 @@
 /** `claudikins auth status`: who is signed in, and for how long; from the file alone. */
 import { loginCommand } from "../../../clients/auth/words.ts";
 import { ClaudikinsError } from "../../../errors.ts";
-import { networkServers, type Standing, serverToSignInTo, standings } from "../../../flows/sign-ins.ts";
+import { networkServers, type Standing, serverToSignInTo, standings } from "../../../sign-in/sign-ins.ts";
 import { command, commonArgs } from "../../command.ts";
 import { openCredentials } from "../../credentials.ts";
 import { errorJson } from "../../report.ts";
@@ -43,7 +43,7 @@ export default command({
     await using toolbox = await openToolbox(io, args);
     const asked = args.server;
     const found = standings(
-      asked === undefined ? networkServers(toolbox) : [serverToSignInTo(asked, toolbox)],
+      asked === undefined ? networkServers(toolbox.config) : [serverToSignInTo(asked, toolbox)],
       openCredentials(io, args),
     );
     const [first] = found;

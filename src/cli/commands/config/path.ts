@@ -1,6 +1,6 @@
 /** `claudikins config path`: which config file counts here. */
 import { existsSync } from "node:fs";
-import { findConfigFile } from "../../../flows/config-file.ts";
+import { findConfigFile } from "../../../settings/config-file.ts";
 import { command, commonArgs } from "../../command.ts";
 import { about, oneOf, record, text, yesOrNo } from "../../shapes.ts";
 

@@ -1,5 +1,5 @@
 /** `claudikins skill install`: tells agents how to work with claudikins, where they look for it. */
-import { install } from "../../../flows/skill-files.ts";
+import { install } from "../../../agents/skill-files.ts";
 import { command, commonArgs } from "../../command.ts";
 import { record } from "../../shapes.ts";
 import {

@@ -1,6 +1,6 @@
 /** `claudikins skill remove`: takes out what `skill install` wrote. */
-import { remove } from "../../../flows/skill-files.ts";
-import { hosts } from "../../../hosts/hosts.ts";
+import { remove } from "../../../agents/skill-files.ts";
+import { hosts } from "../../../agents/supported/hosts.ts";
 import { command, commonArgs } from "../../command.ts";
 import { record } from "../../shapes.ts";
 import {

@@ -1,5 +1,5 @@
 /** `claudikins skill status`: where the skill is, and whether it is that of this version. */
-import { type AgentFile, allAgentFiles, stateOf } from "../../../flows/skill-files.ts";
+import { type AgentFile, allAgentFiles, stateOf } from "../../../agents/skill-files.ts";
 import { command, commonArgs } from "../../command.ts";
 import { list, oneOf, record } from "../../shapes.ts";
 import { fileShape, surroundingsOf } from "../../skill-files.ts";

@@ -1,0 +1,144 @@
+/** Decides which of several different servers gets a name. None is lost: the others get another name or stay where they are. */
+import { ClaudikinsError } from "../errors.ts";
+import { didYouMean } from "../near-names.ts";
+import { type Conflict, isSame, type MergedServer, ownOrigin } from "./merge.ts";
+import { hostNames } from "./supported/hosts.ts";
+import type { Inventory } from "./switch-over.ts";
+
+/** What the person has said about servers of the same name, on the command line. */
+export interface Wishes {
+  /** Hosts or project folders whose servers get the names; the others get names of their own. */
+  order: readonly string[];
+  /** The host whose server is taken over, by the server's name. Other servers of that name stay in their files. */
+  byName: ReadonlyMap<string, string>;
+  /** Keep all of them, under different names. */
+  both: boolean;
+}
+
+type Choice = Conflict["choices"][number];
+
+/** Reads the values of `--prefer`, `host` or `name=host`. Throws USAGE for a host that nobody knows. */
+export function wishesOf(values: readonly string[], both: boolean): Wishes {
+  const order: string[] = [];
+  const byName = new Map<string, string>();
+  for (const value of values) {
+    const split = splitWish(value);
+    if (split) byName.set(split.name, split.origin);
+    else if (isOrigin(value)) order.push(value);
+    else throw unknownOrigin(value);
+  }
+  return { order, byName, both };
+}
+
+/** Both names and folders may have a `=` in them. */
+function splitWish(value: string): { name: string; origin: string } | undefined {
+  if (isOrigin(value) && !/=/.test(value)) return undefined;
+  for (let at = value.indexOf("=", 1); at !== -1; at = value.indexOf("=", at + 1)) {
+    const origin = value.slice(at + 1);
+    if (isOrigin(origin)) return { name: value.slice(0, at), origin };
+  }
+  return undefined;
+}
+
+/** A host, the config that is there, or the folder of a project. */
+function isOrigin(text: string): boolean {
+  return text === ownOrigin || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(text) || hostNames.some((name) => name === text);
+}
+
+function unknownOrigin(value: string): ClaudikinsError {
+  const host = value.slice(value.lastIndexOf("=") + 1);
+  return new ClaudikinsError("USAGE", `Unknown agent "${host}"`, {
+    hint: [didYouMean(host, hostNames), `Known agents: ${[ownOrigin, ...hostNames].join(", ")}.`]
+      .filter(Boolean)
+      .join(" "),
+  });
+}
+
+/** Settles what the wishes decide; the rest stays among the conflicts. Throws USAGE for a wish that fits nothing. */
+export function settleByWishes(inventories: readonly Inventory[], wishes: Wishes): void {
+  for (const [name, origin] of wishes.byName) checkWish(inventories, name, origin);
+  for (const inventory of inventories) {
+    for (const conflict of inventory.conflicts.splice(0)) {
+      const wanted = wishes.byName.get(conflict.name);
+      const only = wanted === undefined ? undefined : choiceOf(conflict, wanted);
+      const first = wishes.order.map((host) => choiceOf(conflict, host)).find(Boolean);
+      if (only) chooseOne(inventory, conflict, only, `the server of this name from ${wanted} was chosen`);
+      else if (first || wishes.both) keepAll(inventory, conflict, first);
+      else inventory.conflicts.push(conflict);
+    }
+  }
+}
+
+/** The choice of a host or folder, where it has exactly one. */
+function choiceOf({ choices }: Conflict, origin: string): Choice | undefined {
+  const all = choices.filter(({ from }) => from.some(({ host, folder }) => host === origin || folder === origin));
+  return all.length === 1 ? all[0] : undefined;
+}
+
+function checkWish(inventories: readonly Inventory[], name: string, origin: string): void {
+  const names = inventories.flatMap(({ servers, conflicts }) => [...servers, ...conflicts].map((each) => each.name));
+  if (!names.includes(name)) {
+    throw new ClaudikinsError("USAGE", `No agent has a server called "${name}"`, {
+      hint: didYouMean(name, names) ?? `--prefer ${name}=${origin} has no effect. Nothing was changed.`,
+    });
+  }
+  const conflicts = inventories.flatMap((each) => each.conflicts).filter((conflict) => conflict.name === name);
+  if (conflicts.length === 0 || conflicts.some((conflict) => choiceOf(conflict, origin))) return;
+  const all = conflicts.flatMap(({ choices }) => choices.flatMap(({ from }) => from));
+  const isSeveral = all.some(({ host }) => host === origin);
+  throw new ClaudikinsError(
+    "USAGE",
+    isSeveral ? `${origin} has several servers called "${name}"` : `${origin} has no server called "${name}"`,
+    { hint: `Choose one of: ${[...new Set(all.map(({ host, folder }) => folder ?? host))].join(", ")}.` },
+  );
+}
+
+/** One is taken over. The others stay in their files; one of the config gets another name there. */
+export function chooseOne(inventory: Inventory, conflict: Conflict, chosen: Choice, why: string): void {
+  const others = conflict.choices.filter((choice) => choice !== chosen);
+  const ours = others.filter(({ isThere }) => isThere);
+  inventory.servers.push(...named(inventory, conflict.name, [chosen, ...ours]));
+  for (const choice of others.filter(({ isThere }) => !isThere)) {
+    for (const { file, server } of leave(inventory, conflict.name, choice)) {
+      const { name, host } = server;
+      file.skipped.push({ name, host, file: server.file, why });
+    }
+  }
+}
+
+/** All are taken over: `first`, else what is in the config, keeps the name; the others get that of their host or project behind it. */
+export function keepAll(inventory: Inventory, { name, choices }: Conflict, first = choices[0]): void {
+  const ordered = choices.toSorted((a, b) => Number(b === first) - Number(a === first));
+  inventory.servers.push(...named(inventory, name, ordered));
+}
+
+/** Nothing is decided: all of them stay in their files. */
+export function leaveAll(inventory: Inventory, { name, choices }: Conflict): void {
+  for (const choice of choices) leave(inventory, name, choice);
+}
+
+function leave(inventory: Inventory, name: string, { entry }: Choice) {
+  return inventory.files.flatMap((file) => {
+    const isMeant = (each: (typeof file.servers)[number]) =>
+      each.name === name && isSame(inventory.asInConfig(each), entry);
+    const left = file.servers.filter(isMeant);
+    file.servers = file.servers.filter((each) => !isMeant(each));
+    file.left.push(...left);
+    return left.map((server) => ({ file, server }));
+  });
+}
+
+function named({ configFile, names, servers }: Inventory, name: string, choices: readonly Choice[]): MergedServer[] {
+  const taken = new Set([...configFile.entries.keys(), ...names, ...servers.map((each) => each.name)]);
+  return choices.map((choice, place) => {
+    if (place === 0) return { name, ...choice };
+    const origin = choice.from[0];
+    const suffix = origin?.folder?.split(/[\\/]/).findLast(Boolean) ?? origin?.host ?? "other";
+    let unique = `${name}-${suffix}`;
+    // From an earlier run the config may have this very server under this very name.
+    const isThere = () => isSame(configFile.entries.get(unique) ?? {}, choice.entry);
+    for (let count = 2; taken.has(unique) && !isThere(); count++) unique = `${name}-${suffix}-${count}`;
+    taken.add(unique);
+    return { ...choice, name: unique, isThere: isThere() };
+  });
+}

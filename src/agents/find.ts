@@ -1,0 +1,184 @@
+/** Finds the servers that the hosts of this machine have, as claudikins.json would have them. Changes nothing. */
+import { existsSync, lstatSync } from "node:fs";
+import { dirname } from "node:path";
+import { homeOf, projectFolder } from "../config/locations.ts";
+import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { refuseLinkOut } from "../guarded-folders.ts";
+import { isObject, type JsonObject, stringsIn, valueAt } from "../json-object.ts";
+import type { PortableEntry } from "../settings/config-file.ts";
+import { parseFile } from "../settings/edit/editor.ts";
+import { type FileText, textOrNothing } from "../settings/file-text.ts";
+import type { Host, HostFile, HostName, Section, Supplied, Surroundings } from "./supported/model.ts";
+import { isOwnCommand } from "./supported/own.ts";
+
+export interface FoundServer {
+  name: string;
+  host: HostName;
+  file: string;
+  section: readonly string[];
+  /** The project that alone has it. */
+  folder?: string | undefined;
+  entry: PortableEntry;
+  /** What is not quite the same in claudikins. */
+  notes: string[];
+  supplied: Supplied[];
+}
+
+export interface SkippedServer {
+  name: string;
+  host: HostName;
+  file: string;
+  why: string;
+}
+
+export interface FoundFile {
+  host: Host;
+  file: HostFile;
+  content: FileText;
+  servers: FoundServer[];
+  skipped: SkippedServer[];
+  /** Servers that stay in the file because the person decided so, or has not decided yet. */
+  left: FoundServer[];
+  /** Where our own entry stands already. */
+  own: { section: readonly string[]; name: string }[];
+}
+
+export interface Found {
+  files: FoundFile[];
+  /** Files that cannot be read: they are left alone. */
+  problems: { host: HostName; file: string; error: ClaudikinsError }[];
+  /** Files of a project, which were not looked at. */
+  shared: { host: HostName; file: string; servers: number }[];
+}
+
+export interface FindOptions extends Surroundings {
+  /** Hosts that somebody has named: of one that has no file yet, the one that it would have. */
+  named?: ReadonlySet<string>;
+  /** Files of the project around the working directory count as well. */
+  project: boolean;
+}
+
+/** In the order of the hosts. */
+export async function findServers(hosts: readonly Host[], options: FindOptions): Promise<Found> {
+  const found: Found = { files: [], problems: [], shared: [] };
+  const seen = new Set<string>();
+  for (const host of hosts) {
+    const all = host.files(options);
+    // A link that leads nowhere counts: somebody has their settings elsewhere.
+    const isThere = all.some(({ path }) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+    for (const [place, file] of all.entries()) {
+      // A host that has a folder is there.
+      const isWanted = place === 0 && !isThere && options.named?.has(host.name) && existsSync(dirname(file.path));
+      if ((!existsSync(file.path) && !isWanted) || seen.has(file.path)) continue;
+      seen.add(file.path);
+      try {
+        if (file.scope === "project")
+          refuseLinkOut(file.path, projectFolder({ ...options, cwd: file.folder ?? options.cwd }));
+        const one = await readHostFile(host, file, textOrNothing(file.path), options);
+        if (file.scope === "user" || options.project) found.files.push(one);
+        else {
+          const servers = one.servers.length + one.skipped.length;
+          if (one.servers.length > 0) found.shared.push({ host: host.name, file: file.path, servers });
+        }
+      } catch (thrown) {
+        if (file.scope === "project" && !options.project) continue;
+        found.problems.push({ host: host.name, file: file.path, error: toClaudikinsError(thrown) });
+      }
+    }
+  }
+  return found;
+}
+
+/** Throws CONFIG_INVALID where the text cannot be read. */
+export async function readHostFile(
+  host: Host,
+  file: HostFile,
+  content: FileText,
+  surroundings: Surroundings,
+): Promise<FoundFile> {
+  const document = parseFile(content.text, file);
+  const found: FoundFile = { host, file, content, servers: [], skipped: [], left: [], own: [] };
+  const isShared = file.scope === "project";
+  for (const section of host.sections(document, file, surroundings)) {
+    for (const [name, raw] of Object.entries(
+      isObject(valueAt(document, section.path)) ? (valueAt(document, section.path) as JsonObject) : {},
+    )) {
+      if (!section.ignored?.includes(name)) await look(name, raw, section);
+    }
+  }
+  return found;
+
+  async function look(name: string, raw: unknown, section: Section): Promise<void> {
+    const where = { name, host: host.name, file: file.path };
+    if (!isObject(raw)) {
+      found.skipped.push({ ...where, why: "it is not a server entry" });
+      return;
+    }
+    if (isOwn(raw)) {
+      found.own.push({ section: section.path, name });
+      return;
+    }
+    const folder = section.folder ?? file.folder;
+    const scene = { ...surroundings, home: homeOf(surroundings.env), server: name, folder, isShared, document };
+    const reading = host.read(raw, scene);
+    const isSwitchedOff = section.disabled?.includes(name);
+    const why = reading.entry
+      ? ((await whyWrong(name, reading.entry)) ?? (isShared && isSwitchedOff ? switchedOffText(host) : undefined))
+      : reading.skipped;
+    if (!reading.entry || why !== undefined) {
+      found.skipped.push({ ...where, why: why ?? "" });
+      return;
+    }
+    const isOff = reading.entry["disabled"] === true || isSwitchedOff;
+    const entry = isOff ? { ...reading.entry, disabled: true } : reading.entry;
+    const { notes, supplied } = reading;
+    found.servers.push({ ...where, section: section.path, folder, entry, notes, supplied });
+  }
+}
+
+/** What one person has switched off must not be switched off for everyone, nor be started for that person. */
+function switchedOffText({ title }: Host): string {
+  return `you disabled it in ${title}`;
+}
+
+/** All entries in a text of the host, also those that cannot be taken over: their secrets are masked. */
+export function entriesIn(text: string, host: Host, file: HostFile, surroundings: Surroundings): PortableEntry[] {
+  const document = parseFile(text, file);
+  return host.sections(document, file, surroundings).flatMap(({ path, folder = file.folder }) => {
+    const section = valueAt(document, path);
+    return Object.entries(isObject(section) ? section : {}).flatMap(([server, raw]) => {
+      if (!isObject(raw)) return [];
+      const scene = { ...surroundings, home: homeOf(surroundings.env), server, folder, document };
+      return [host.read(raw, scene).entry ?? whereSecretsAre(raw)];
+    });
+  });
+}
+
+/** Of an entry that makes no sense to us: what may have secrets in it. */
+function whereSecretsAre(raw: JsonObject): PortableEntry {
+  const objects = ["env", "environment", "headers", "http_headers", "settings"].map((key) => raw[key]).filter(isObject);
+  const texts = Object.entries(Object.assign({}, ...objects)).filter(([, value]) => typeof value === "string");
+  return { command: "", args: stringsIn(raw["args"]), env: Object.fromEntries(texts) };
+}
+
+/** `command` is a text, a list with the arguments in it, or an object. */
+export function isOwn({ command, args }: JsonObject): boolean {
+  if (isObject(command)) return isOwnCommand(command["path"], stringsIn(command["args"]));
+  const [program, ...rest] = Array.isArray(command) ? command : [command, ...stringsIn(args)];
+  return isOwnCommand(program, rest);
+}
+
+/** What claudikins would say to the entry in its config; undefined when nothing. */
+async function whyWrong(name: string, entry: PortableEntry): Promise<string | undefined> {
+  const { parseConfig } = await import("../config/parse.ts");
+  try {
+    parseConfig(JSON.stringify({ mcpServers: { [name]: entry } }), "entry");
+    return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof ClaudikinsError)) throw thrown;
+    return thrown.message
+      .replace(/^[^\n]*\n/, "")
+      .replace(/^\s*entry:\d+:\d+ {2}/gm, "")
+      .replaceAll("\n", "; ");
+  }
+}

@@ -1,0 +1,136 @@
+/** What was done to the files of hosts, so that it can be undone to the byte: a list, and a copy of each file. */
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Environment } from "../config/environment.ts";
+import { userDataFolder } from "../config/locations.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { isAbandoned, readIfThere, removeFile } from "../files.ts";
+import { withLock } from "../lock.ts";
+import { hashOf } from "../settings/file-text.ts";
+import { writeThrough } from "../settings/write-through.ts";
+import type { HostName } from "./supported/model.ts";
+
+/** One file. It is noted before the file is written: whether that has happened tells the file itself. */
+export interface Change {
+  id: string;
+  host: HostName;
+  /** As the host knows it. */
+  file: string;
+  /** Where it really is. */
+  path: string;
+  /** Milliseconds since 1970. */
+  at: number;
+  mode: number;
+  /** It was not there before. */
+  isNew?: boolean;
+  before: string;
+  after: string;
+}
+
+interface Contents {
+  version: 1;
+  changes: Change[];
+}
+
+const what = "the list of changed files";
+
+export class Journal {
+  readonly #folder: string;
+
+  constructor(env: Environment) {
+    this.#folder = join(userDataFolder(env), "hosts");
+  }
+
+  /** In the order in which they were done. Throws CONFIG_INVALID where the list is damaged. */
+  get changes(): Change[] {
+    const text = readIfThere(this.#file);
+    if (text === undefined) return [];
+    try {
+      const contents = JSON.parse(text) as Contents;
+      if (contents.version === 1 && Array.isArray(contents.changes) && contents.changes.every(isChange))
+        return contents.changes;
+    } catch {
+      // The same answer as for another version.
+    }
+    throw new ClaudikinsError("CONFIG_INVALID", `${this.#file} is damaged or was written by another version`, {
+      hint: `The original files are in ${join(this.#folder, "before")}.`,
+    });
+  }
+
+  /** While it runs no other claudikins changes a host. Throws what `work` throws. */
+  async alone<T>(work: () => T | Promise<T>): Promise<T> {
+    return withLock(join(this.#folder, "lock"), what, work);
+  }
+
+  /** Keeps the file as it is, and notes what it will be. */
+  add(change: Omit<Change, "id" | "at" | "before" | "after">, before: Buffer, after: Buffer): void {
+    const { changes } = this;
+    const at = Date.now();
+    const id = `${at}-${changes.length}-${basename(change.path)}`;
+    mkdirSync(join(this.#folder, "before"), { recursive: true, mode: 0o700 });
+    writeThrough(this.#copyOf(id), before, 0o600);
+    this.#write([...changes, { ...change, id, at, before: hashOf(before), after: hashOf(after) }]);
+  }
+
+  /** The file as it was. Throws FILE_NOT_FOUND where the copy is gone or is another one. */
+  copyOf({ id, before, file }: Change): Buffer {
+    const bytes = readOrNothing(this.#copyOf(id));
+    if (bytes && hashOf(bytes) === before) return bytes;
+    throw new ClaudikinsError(
+      "FILE_NOT_FOUND",
+      `The copy of the original ${file} ${bytes ? "was changed" : "is missing"}`,
+      {
+        hint: `Put the original file at ${this.#copyOf(id)} and run the command again, or edit ${file} by hand.`,
+      },
+    );
+  }
+
+  /** It is undone, or was never done. */
+  remove(id: string): void {
+    this.#write(this.changes.filter((change) => change.id !== id));
+    removeFile(this.#copyOf(id));
+  }
+
+  #write(changes: Change[]): void {
+    const contents: Contents = { version: 1, changes };
+    writeThrough(this.#file, Buffer.from(`${JSON.stringify(contents, null, 2)}\n`), 0o600);
+  }
+
+  get #file(): string {
+    return join(this.#folder, "changes.json");
+  }
+
+  #copyOf(id: string): string {
+    return join(this.#folder, "before", id);
+  }
+}
+
+function isChange(value: unknown): value is Change {
+  const { id, host, file, path, before, after } = (value ?? {}) as Record<string, unknown>;
+  const texts = [id, host, file, path, before, after];
+  return texts.every((text) => typeof text === "string") && basename(String(id)) === id;
+}
+
+function readOrNothing(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a claudikins that was killed while it wrote has left beside a file. */
+export function removeLeftOvers(path: string): void {
+  const folder = dirname(path);
+  for (const name of namesIn(folder)) {
+    if (name.startsWith(`${basename(path)}.`) && isAbandoned(name)) removeFile(join(folder, name));
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

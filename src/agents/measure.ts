@@ -1,0 +1,59 @@
+/** How much of a host's context the definitions of servers take: each is started and asked, for a limited time. */
+
+import { listedAtOnce } from "../catalog/listing-queue.ts";
+import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
+import { estimateTokens } from "../token-estimate.ts";
+import { Turns } from "../turns.ts";
+
+export type Measured =
+  | { tools: number; tokens: number }
+  | { tools?: undefined; problem: { code: ErrorCode; message: string; hint?: string } };
+
+export interface MeasureOptions {
+  withinMs: number;
+  signal: AbortSignal;
+  onServer?: (name: string) => void;
+}
+
+/** All together take no longer than `withinMs`. Those that answer stay connected: what follows finds them warm. */
+export async function measure(
+  catalog: ToolCatalog,
+  names: readonly string[],
+  options: MeasureOptions,
+): Promise<Map<string, Measured>> {
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.withinMs)]);
+  const turns = new Turns(listedAtOnce);
+  const measured = await Promise.all(
+    names.map(async (name): Promise<[string, Measured]> => {
+      const turn = turns.take(signal);
+      if (turn && !(await turn)) return [name, { problem: tooSlow(name) }];
+      const answer = await ask(catalog, name, signal).catch((thrown: unknown): Measured => {
+        const error = toClaudikinsError(thrown);
+        if (error.code === "CANCELLED" && !options.signal.aborted) return { problem: tooSlow(name) };
+        const { code, message, hint } = error;
+        return { problem: { code, message, ...(hint === undefined ? {} : { hint }) } };
+      });
+      options.onServer?.(name);
+      turns.giveBack();
+      return [name, answer];
+    }),
+  );
+  return new Map(measured);
+}
+
+async function ask(catalog: ToolCatalog, name: string, signal: AbortSignal): Promise<Measured> {
+  const { server } = await catalog.preview(name, { signal });
+  // As a host shows them to its model.
+  const definitions = server.tools.map(({ name, description, inputSchema }) =>
+    JSON.stringify({ name, description, inputSchema }),
+  );
+  return { tools: server.tools.length, tokens: definitions.reduce((sum, text) => sum + estimateTokens(text), 0) };
+}
+
+function tooSlow(name: string) {
+  const { code, message, hint } = new ClaudikinsError("SERVER_UNAVAILABLE", `${name} did not answer in time`, {
+    hint: "Some servers take longer on their first start. To try again: claudikins list --check",
+  });
+  return { code, message, ...(hint === undefined ? {} : { hint }) };
+}

@@ -1,0 +1,107 @@
+/** The servers of many hosts → one list with each of them once, and the decisions that only a person can make. */
+import { networkTypeOf } from "../config/address.ts";
+import type { PortableEntry } from "../settings/config-file.ts";
+import type { FoundServer } from "./find.ts";
+import type { Supplied } from "./supported/model.ts";
+
+/** Where an entry comes from: a host, or the config that is there already. */
+export interface Origin {
+  host: string;
+  file: string;
+  folder?: string | undefined;
+}
+
+export interface MergedServer {
+  name: string;
+  entry: PortableEntry;
+  from: Origin[];
+  notes: string[];
+  supplied: Supplied[];
+  /** Whether the config has it already. */
+  isThere: boolean;
+}
+
+/** The same name for different servers. */
+export interface Conflict {
+  name: string;
+  choices: Omit<MergedServer, "name">[];
+}
+
+export interface Merged {
+  servers: MergedServer[];
+  conflicts: Conflict[];
+}
+
+/** The config that is there is the first to be asked; its name among the origins is `claudikins`. */
+export const ownOrigin = "claudikins";
+
+/** In the order in which the names are found. */
+export function merge(
+  found: readonly FoundServer[],
+  existing: ReadonlyMap<string, PortableEntry>,
+  file: string,
+): Merged {
+  const byName = new Map<string, Conflict["choices"]>();
+  for (const [name, entry] of existing) {
+    byName.set(name, [{ entry, from: [{ host: ownOrigin, file }], notes: [], supplied: [], isThere: true }]);
+  }
+  const wanted = new Set<string>();
+  for (const { name, entry, host, file, folder, notes, supplied } of found) {
+    wanted.add(name);
+    const choices = byName.get(name) ?? [];
+    byName.set(name, choices);
+    const origin = { host, file, folder };
+    const same = choices.find((choice) => isSame(choice.entry, entry) || isFilledIn(choice, entry, supplied));
+    if (!same) choices.push({ entry, from: [origin], notes, supplied, isThere: false });
+    else {
+      same.from.push(origin);
+      // Switched off in one place is not switched off.
+      if (!same.isThere && entry["disabled"] !== true) {
+        const { disabled: _, ...rest } = same.entry;
+        same.entry = rest;
+      }
+    }
+  }
+  const all = [...byName].filter(([name]) => wanted.has(name));
+  return {
+    servers: all.flatMap(([name, [only, ...others]]) => (only && others.length === 0 ? [{ name, ...only }] : [])),
+    conflicts: all.flatMap(([name, choices]) => (choices.length > 1 ? [{ name, choices }] : [])),
+  };
+}
+
+/** Whether both start or reach the same server in the same way. */
+export function isSame(one: PortableEntry, other: PortableEntry): boolean {
+  return Bun.deepEquals(essence(one), essence(other));
+}
+
+/** Whether the config has the entry from an earlier run, with values that the person has given. */
+function isFilledIn(
+  { entry: own, isThere }: Conflict["choices"][number],
+  entry: PortableEntry,
+  supplied: Supplied[],
+): boolean {
+  if (!isThere || supplied.length === 0) return false;
+  const variables = supplied.map(({ variable }) => `\\$\\{${variable}\\}`).join("|");
+  const pieces = JSON.stringify(essence(entry)).split(new RegExp(variables));
+  const pattern = pieces.map((piece) => RegExp.escape(piece)).join('[^"]*');
+  return new RegExp(`^${pattern}$`).test(JSON.stringify(essence(own)));
+}
+
+const besideThePoint = [
+  "disabled",
+  "description",
+  "category",
+  "startTimeoutMs",
+  "callTimeoutMs",
+  "idleTimeoutMs",
+  "keepAlive",
+];
+
+function essence(entry: PortableEntry): object {
+  const { type, command, args = [], env = {}, headers = {}, url, serverUrl, httpUrl, ...rest } = entry;
+  for (const key of besideThePoint) delete rest[key];
+  if (command !== undefined && url === undefined) return { ...rest, command, args, env };
+  // Streamable HTTP is what is tried first anyway.
+  const transport = networkTypeOf(type) ?? "auto";
+  return { ...rest, headers, url: url ?? serverUrl ?? httpUrl, transport: transport === "http" ? "auto" : transport };
+}

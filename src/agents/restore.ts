@@ -1,0 +1,156 @@
+/** Undoes what `init` did to the files of hosts: to the byte, or, where a host has changed other settings since, for the servers alone. */
+import { dirname } from "node:path";
+import type { Environment } from "../config/environment.ts";
+import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { removeFile } from "../files.ts";
+import type { PortableEntry } from "../settings/config-file.ts";
+import { bytesOf, type FileText, hashOf, textOf } from "../settings/file-text.ts";
+import { writeThrough } from "../settings/write-through.ts";
+import { entriesIn } from "./find.ts";
+import { type Change, Journal, removeLeftOvers } from "./journal.ts";
+import { hasOtherServers, withServersOf } from "./rewire.ts";
+import { hosts } from "./supported/hosts.ts";
+import type { Host, HostFile, HostName, Surroundings } from "./supported/model.ts";
+
+export interface RestoreOptions {
+  hosts: readonly HostName[];
+  /** The whole file as it was, also where it has changed since. */
+  force: boolean;
+  /** Also where servers have changed since: those of before, beside those that were added. */
+  serversOnly: boolean;
+  /** Nothing is written. */
+  dryRun: boolean;
+  signal: AbortSignal;
+  surroundings: Surroundings;
+}
+
+export interface Restored {
+  host: string;
+  file: string;
+  result: "restored" | "servers restored" | "as it was" | "changed since" | "failed";
+  /** What would be written over a file that has changed since, or by a dry run. */
+  difference?: { from: string; to: string };
+  /** Whose secrets are in these texts. */
+  entries?: PortableEntry[];
+  error?: ClaudikinsError;
+}
+
+/** The latest change first. What was refused stays in the journal. Throws CONFIG_INVALID where that is damaged. */
+export async function restore(env: Environment, options: RestoreOptions): Promise<Restored[]> {
+  const journal = new Journal(env);
+  // Nobody has to write into a data folder that is not there.
+  if (journal.changes.length === 0) return [];
+  return journal.alone(() => {
+    const restored: Restored[] = [];
+    const stopped = new Set<string>();
+    const earlier = new Map<string, string[]>();
+    for (const change of journal.changes.toReversed()) {
+      if (options.signal.aborted) break;
+      if (options.hosts.length > 0 && !options.hosts.includes(change.host)) continue;
+      if (stopped.has(change.path)) continue;
+      const one = restoreOne(change, journal, options, earlier);
+      if (one.result === "changed since" || one.result === "failed" || options.dryRun) stopped.add(change.path);
+      restored.push(one);
+    }
+    return restored;
+  });
+}
+
+/** `earlier` are the texts that each file had before the changes that were looked at so far. */
+function restoreOne(
+  change: Change,
+  journal: Journal,
+  options: RestoreOptions,
+  earlier: Map<string, string[]>,
+): Restored {
+  const about = { host: change.host, file: change.file };
+  try {
+    const current = currentOf(change);
+    const isOurs = current !== undefined && hashOf(current.bytes) === change.after;
+    const isAsBefore = current ? hashOf(current.bytes) === change.before : change.isNew;
+    if (isAsBefore) {
+      if (!options.dryRun) journal.remove(change.id);
+      return { ...about, result: "as it was" };
+    }
+    const copy = journal.copyOf(change);
+    const known = [...(earlier.get(change.path) ?? []), textIn(copy)];
+    earlier.set(change.path, known);
+    const onlyServers =
+      !isOurs && !options.force && current !== undefined && isForServers(change, known, current, options);
+    const bytes = onlyServers && current ? serversBack(change, copy, current, options.surroundings) : copy;
+    const difference = { from: textIn(current?.bytes), to: textIn(bytes) };
+    const entries = entriesOf(change, [difference.from, difference.to], options.surroundings);
+    if (!isOurs && !options.force && !onlyServers) return { ...about, result: "changed since", difference, entries };
+    if (!options.dryRun) {
+      removeLeftOvers(change.path);
+      if (change.isNew && !onlyServers) removeFile(change.path);
+      else writeThrough(change.path, bytes, current?.mode ?? change.mode);
+      journal.remove(change.id);
+    }
+    return { ...about, result: onlyServers ? "servers restored" : "restored", difference, entries };
+  } catch (thrown) {
+    return { ...about, result: "failed", error: toClaudikinsError(thrown) };
+  }
+}
+
+/** Undefined where somebody has removed it. */
+function currentOf({ path }: Change): FileText | undefined {
+  try {
+    return textOf(path);
+  } catch (thrown) {
+    const cause = thrown instanceof ClaudikinsError ? (thrown.cause as NodeJS.ErrnoException) : undefined;
+    if (cause?.code === "ENOENT") return undefined;
+    throw thrown;
+  }
+}
+
+/** Claude Code, for one, writes to its file in each session. */
+function isForServers(change: Change, known: string[], current: FileText, options: RestoreOptions): boolean {
+  if (options.serversOnly) return true;
+  const place = hostFileOf(change, options.surroundings);
+  try {
+    return place !== undefined && !hasOtherServers(known, current.text, place, options.surroundings);
+  } catch {
+    // What cannot be read is for the person to look at.
+    return false;
+  }
+}
+
+function serversBack(change: Change, copy: Buffer, current: FileText, surroundings: Surroundings): Buffer {
+  const known = hostFileOf(change, surroundings);
+  if (!known) {
+    throw new ClaudikinsError(
+      "FILE_NOT_FOUND",
+      `${change.file} is not a settings file of ${change.host} in this folder`,
+      {
+        hint: "Run the command in the file's project folder, or add --force.",
+      },
+    );
+  }
+  return bytesOf(withServersOf(textIn(copy), current.text, known, surroundings), current);
+}
+
+function hostFileOf(change: Change, surroundings: Surroundings): { host: Host; file: HostFile } | undefined {
+  const host = hosts.find(({ name }) => name === change.host);
+  // Files of a project are found from within it.
+  const places = [surroundings, { ...surroundings, cwd: dirname(change.file) }];
+  const file = places.flatMap((place) => host?.files(place) ?? []).find(({ path }) => path === change.file);
+  return host && file && { host, file };
+}
+
+/** A text that cannot be read has none that are known. */
+function entriesOf(change: Change, texts: string[], surroundings: Surroundings): PortableEntry[] {
+  const known = hostFileOf(change, surroundings);
+  if (!known) return [];
+  return texts.flatMap((text) => {
+    try {
+      return entriesIn(text, known.host, known.file, surroundings);
+    } catch {
+      return [];
+    }
+  });
+}
+
+function textIn(bytes: Buffer | undefined): string {
+  return (bytes?.toString("utf8") ?? "").replace(/^\uFEFF/, "");
+}

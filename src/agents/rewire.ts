@@ -1,0 +1,182 @@
+/** What a host's file becomes: the servers that claudikins has now are gone from it, and claudikins is there. */
+import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { isObject, type JsonObject, stringsIn, valueAt } from "../json-object.ts";
+import { changed, parseFile } from "../settings/edit/editor.ts";
+import { bytesOf, type FileText } from "../settings/file-text.ts";
+import { type FoundFile, type FoundServer, isOwn, readHostFile } from "./find.ts";
+import { isSame } from "./merge.ts";
+import type { Surroundings } from "./supported/model.ts";
+import { ownName } from "./supported/own.ts";
+
+export interface Plan {
+  found: FoundFile;
+  before: FileText;
+  /** Bytes as they will be. */
+  after: Buffer;
+  afterText: string;
+}
+
+export interface RewireOptions {
+  /** What starts claudikins. */
+  command(found: FoundFile): [string, ...string[]];
+}
+
+export interface Rewired {
+  plans: Plan[];
+  /** Files that cannot be changed safely. */
+  refused: { host: string; file: string; error: ClaudikinsError }[];
+}
+
+/** One plan for each file that changes. */
+export function rewire(files: readonly FoundFile[], options: RewireOptions): Rewired {
+  const all: Rewired = { plans: [], refused: [] };
+  for (const found of files) {
+    const isFirst = !files.some(
+      (other) => isTogether(other, found) && (other.own.length > 0 || isBefore(other, found, files)),
+    );
+    if (found.servers.length === 0 && !(found.own.length === 0 && isFirst)) continue;
+    try {
+      const afterText = rewired(found, isFirst, options.command(found));
+      if (afterText === found.content.text) continue;
+      all.plans.push({ found, before: found.content, after: bytesOf(afterText, found.content), afterText });
+    } catch (thrown) {
+      all.refused.push({ host: found.host.name, file: found.file.path, error: toClaudikinsError(thrown) });
+    }
+  }
+  return all;
+}
+
+function isTogether(one: FoundFile, other: FoundFile): boolean {
+  return one.host === other.host && one.file.group === other.file.group;
+}
+
+/** Of the files that a host reads together, the first one with servers gets the entry. */
+function isBefore(other: FoundFile, found: FoundFile, files: readonly FoundFile[]): boolean {
+  if (other === found) return false;
+  if (other.servers.length > 0 !== found.servers.length > 0) return other.servers.length > 0;
+  return files.indexOf(other) < files.indexOf(found);
+}
+
+function rewired(
+  { host, file, content, servers }: FoundFile,
+  getsEntry: boolean,
+  command: [string, ...string[]],
+): string {
+  const document = parseFile(content.text, file);
+  const bySection = Map.groupBy(servers, ({ section }) => section.join("\0"));
+  const removed = [...bySection.values()].map((group) => ({
+    section: group[0]!.section,
+    names: group.map(({ name }) => name),
+  }));
+  const section = host.ownSection(document, file);
+  const name = freeName(valueAt(document, section));
+  const lists = (host.allowLists?.(document) ?? []).filter(
+    (path) => !stringsIn(valueAt(document, path)).includes(name),
+  );
+  return changed(
+    content.text,
+    {
+      removed,
+      added: getsEntry ? [{ section, name, value: host.ownEntry(command, file) }] : [],
+      listed: getsEntry ? lists.map((path) => ({ path, item: name })) : [],
+    },
+    file,
+  );
+}
+
+/** Somebody's other server may have ours already. */
+function freeName(section: unknown): string {
+  const isTaken = (name: string) => isObject(section) && Object.hasOwn(section, name);
+  let name = ownName;
+  for (let count = 2; isTaken(name); count++) name = `${ownName}-${count}`;
+  return name;
+}
+
+/**
+ * The plan for a file that has changed since it was read. Throws CONFIG_INVALID where its servers are not those any more
+ * that were shown.
+ */
+export async function replan(
+  plan: Plan,
+  content: FileText,
+  surroundings: Surroundings,
+  options: RewireOptions,
+): Promise<Plan> {
+  const { host, file, servers, left, own } = plan.found;
+  const found = await readHostFile(host, file, content, surroundings);
+  const isLeft = (each: FoundServer) =>
+    left.some(({ name, section }) => name === each.name && Bun.deepEquals(section, each.section));
+  found.left = found.servers.filter(isLeft);
+  found.servers = found.servers.filter((each) => !isLeft(each));
+  const isAsBefore =
+    found.servers.length === servers.length &&
+    found.own.length === own.length &&
+    found.servers.every(({ name, entry, section }, place) => {
+      const before = servers[place];
+      return before?.name === name && Bun.deepEquals(before.section, section) && isSame(before.entry, entry);
+    });
+  if (!isAsBefore) {
+    throw new ClaudikinsError("CONFIG_INVALID", `The servers in ${file.path} changed while the command ran`, {
+      hint: "Run the command again. The file was not changed.",
+    });
+  }
+  const afterText = rewired(found, parseHasNew(plan), options.command(found));
+  return { found, before: content, after: bytesOf(afterText, content), afterText };
+}
+
+function parseHasNew({ found, afterText }: Plan): boolean {
+  return ownEntries(parseFile(afterText, found.file), found).length > found.own.length;
+}
+
+function ownEntries(document: JsonObject, { host, file }: Pick<FoundFile, "host" | "file">): string[] {
+  const section = valueAt(document, host.ownSection(document, file));
+  return Object.entries(isObject(section) ? section : {}).flatMap(([name, raw]) =>
+    isObject(raw) && isOwn(raw) ? [name] : [],
+  );
+}
+
+/** Whether there are servers now that are neither claudikins nor as they stood in one of the texts before. Throws CONFIG_INVALID. */
+export function hasOtherServers(
+  before: readonly string[],
+  current: string,
+  { host, file }: Pick<FoundFile, "host" | "file">,
+  surroundings: Surroundings,
+): boolean {
+  const is = parseFile(current, file);
+  const was = before.map((text) => parseFile(text, file));
+  return host.sections(is, file, surroundings).some(({ path, ignored = [] }) => {
+    const now = valueAt(is, path);
+    return Object.entries(isObject(now) ? now : {}).some(([name, value]) => {
+      if (ignored.includes(name) || (isObject(value) && isOwn(value))) return false;
+      return !was.some((document) => Bun.deepEquals(valueAt(document, [...path, name]), value));
+    });
+  });
+}
+
+/**
+ * The text with the servers that it had before, and without our entry, but with all else that has changed since. Throws
+ * CONFIG_INVALID.
+ */
+export function withServersOf(
+  before: string,
+  current: string,
+  { host, file }: Pick<FoundFile, "host" | "file">,
+  surroundings: Surroundings,
+): string {
+  const [was, is] = [parseFile(before, file), parseFile(current, file)];
+  const ours = host.ownSection(is, file);
+  const known = new Set(ownEntries(was, { host, file }));
+  const names = ownEntries(is, { host, file }).filter((name) => !known.has(name));
+  const added = host.sections(was, file, surroundings).flatMap(({ path, ignored = [] }) => {
+    const [old, now] = [valueAt(was, path), valueAt(is, path)];
+    return Object.entries(isObject(old) ? old : {}).flatMap(([name, value]) => {
+      const isThere = isObject(now) && Object.hasOwn(now, name);
+      return isThere || ignored.includes(name) || !isObject(value) ? [] : [{ section: path, name, value }];
+    });
+  });
+  const unlisted = (host.allowLists?.(is) ?? []).flatMap((path) => {
+    const listedBefore = stringsIn(valueAt(was, path));
+    return names.filter((name) => !listedBefore.includes(name)).map((item) => ({ path, item }));
+  });
+  return changed(current, { added, removed: [{ section: ours, names }], unlisted }, file);
+}

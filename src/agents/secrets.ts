@@ -1,0 +1,51 @@
+/** Texts of files that are shown to people: without the secrets of the servers in them. */
+import { type Redact, redactorOf } from "../clients/secrets.ts";
+import type { ServerConfig } from "../config/load.ts";
+import { isObject } from "../json-object.ts";
+import type { PortableEntry } from "../settings/config-file.ts";
+
+/** What looks like a token stands in settings in other places as well. */
+const tokenLike = /\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)[\w.-]{8,}/g;
+
+/** `"apiKey": "…"`, `api_key = "…"`, on one line; not where a variable stands in the place of the secret. */
+const namedSecret =
+  /((?:["']?)[\w.-]*(?:token|secret|password|passwd|api[_-]?key|credential)[\w.-]*["']?\s*[:=]\s*)(["'])(?!\$\{|\{env:|\$[A-Z]|[A-Z][A-Z\d_]*["'])((?:(?!\2)[^\\\n]|\\.)+)\2/gi;
+
+/** `scheme://user:password@host`, in an address of anything. */
+const userinfo = /(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@"']+@/gi;
+
+/** Of all the entries together; variables are no secrets. */
+export function maskOf(entries: Iterable<PortableEntry>): Redact {
+  const redactors = [...entries].map((entry) => redactorOf(asServer(entry)));
+  return (text) =>
+    redactors
+      .reduce((masked, redact) => redact(masked), text)
+      .replace(tokenLike, "***")
+      .replace(userinfo, "$1***@")
+      .replace(namedSecret, (_, before: string, quote: string) => `${before}${quote}***${quote}`);
+}
+
+/** Whether the entries have secrets in them that are no variables. */
+export function haveSecrets(entries: readonly PortableEntry[]): boolean {
+  const text = JSON.stringify(entries);
+  return maskOf(entries)(text) !== text;
+}
+
+/** As far as its secrets are concerned. */
+function asServer(entry: PortableEntry): ServerConfig {
+  const { command, args, env, url, serverUrl, httpUrl, headers, oauth, auth } = withoutVariables(
+    entry,
+  ) as PortableEntry;
+  const address = [url, serverUrl, httpUrl].find((each) => typeof each === "string");
+  const secret = isObject(auth) ? { clientSecret: auth["CLIENT_SECRET"] } : undefined;
+  const shared = { name: "", needs: [] };
+  if (address === undefined) return { ...shared, command, args: args ?? [], env: env ?? {} } as unknown as ServerConfig;
+  return { ...shared, url: address, headers: headers ?? {}, oauth: oauth ?? secret } as unknown as ServerConfig;
+}
+
+function withoutVariables(value: unknown): unknown {
+  if (typeof value === "string") return value.replace(/\$\{[^}]*\}/g, "x");
+  if (Array.isArray(value)) return value.map(withoutVariables);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutVariables(each)]));
+}

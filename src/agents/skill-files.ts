@@ -1,0 +1,214 @@
+/** Our skill, and our section in the files that agents read first: written, taken out, and looked at. */
+import { lstatSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { projectFolder } from "../config/locations.ts";
+import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { removeFile, removeIfEmpty } from "../files.ts";
+import { realPath, refuseLinkOut } from "../guarded-folders.ts";
+import { hookTexts, memoryBody } from "../registry/hook-texts.ts";
+import { originOfSkill, withoutSection, withSection } from "../registry/own-texts.ts";
+import { bytesOf, type FileText, textOf } from "../settings/file-text.ts";
+import { writeThrough } from "../settings/write-through.ts";
+import { type AgentFiles, agentFilesOf, type Scope } from "./supported/agent-files.ts";
+import { hosts } from "./supported/hosts.ts";
+import type { Host, HostName, Surroundings } from "./supported/model.ts";
+
+/** A file that several hosts may read. */
+export interface AgentFile {
+  kind: "skill" | "section";
+  path: string;
+  hosts: HostName[];
+  /** Of a project's file its folder, which no link may lead out of: a repository can bring links along. */
+  within?: string;
+}
+
+export type FileState =
+  /** What this version writes. */
+  | "current"
+  /** What another version has written. */
+  | "older"
+  /** Ours, and somebody has changed it. */
+  | "changed"
+  /** Somebody else's skill of our name. */
+  | "not ours"
+  /** It has nothing of ours. */
+  | "absent";
+
+export interface FileChange extends AgentFile {
+  result: "written" | "replaced" | "removed" | "unchanged" | "failed";
+  /** What changes, for those who want to see it before. */
+  from: string;
+  to: string;
+  error?: ClaudikinsError;
+}
+
+/** Each path once. Hosts that read none of them are left out. */
+export function agentFiles(
+  among: readonly Host[],
+  scope: Scope,
+  kinds: readonly AgentFile["kind"][],
+  surroundings: Surroundings,
+): AgentFile[] {
+  const project = projectFolder(surroundings);
+  const files = new Map<string, AgentFile>();
+  for (const kind of kinds) {
+    for (const host of among) {
+      const places = agentFilesOf(host, scope, project, surroundings);
+      const path = places && pathIn(places, kind);
+      if (path === undefined) continue;
+      // One may be a link to another, or stand in a folder that is: AGENTS.md and CLAUDE.md, `.claude/skills` and `.agents/skills`.
+      const file = files.get(realPath(path)) ?? {
+        kind,
+        path,
+        hosts: [],
+        ...(scope === "project" && { within: project }),
+      };
+      file.hosts.push(host.name);
+      files.set(realPath(path), file);
+    }
+  }
+  return [...files.values()];
+}
+
+/** All that there may be, for the user and the project around the working directory; in the home itself these are one. */
+export function allAgentFiles(surroundings: Surroundings): (AgentFile & { scope: Scope })[] {
+  const all = (["user", "project"] as const).flatMap((scope) =>
+    agentFiles(hosts, scope, ["skill", "section"], surroundings).map((file) => ({ ...file, scope })),
+  );
+  return all.filter(({ path }, place) => all.findIndex((other) => other.path === path) === place);
+}
+
+function pathIn({ skills, memory }: AgentFiles, kind: AgentFile["kind"]): string | undefined {
+  return kind === "skill" ? join(skills, "claudikins", "SKILL.md") : memory;
+}
+
+/** Throws FILE_NOT_FOUND for what cannot be read. */
+export function stateOf({ kind, path }: AgentFile): FileState {
+  const text = read(path)?.text;
+  if (text === undefined) return "absent";
+  if (kind === "section") {
+    const bare = withoutSection(text);
+    if (!bare) return "changed";
+    if (bare.text === text) return "absent";
+    return withSection(text, memoryBody) === text ? "current" : "older";
+  }
+  const origin = originOfSkill(text);
+  if (origin !== "ours") return origin === "changed" ? "changed" : "not ours";
+  return isSame(text, hookTexts.skill) ? "current" : "older";
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.replaceAll("\r\n", "\n") === other;
+}
+
+export interface ChangeOptions {
+  /** Also what is not ours, or was changed since. */
+  force: boolean;
+  /** Nothing is written. */
+  dryRun: boolean;
+}
+
+/** What cannot be written is told of, and stops none of the others. */
+export function install(files: readonly AgentFile[], options: ChangeOptions): FileChange[] {
+  return files.map((file) =>
+    tried(file, () => {
+      const before = read(file.path);
+      const to = file.kind === "section" ? sectionIn(file, before) : skillIn(file, before, options.force);
+      const from = before?.text ?? "";
+      if (before && from === to) return { ...file, result: "unchanged", from, to };
+      if (!options.dryRun) write(file, before, to);
+      return { ...file, result: before && hadOurs(file, from) ? "replaced" : "written", from, to };
+    }),
+  );
+}
+
+/** Whether something of ours, or in its place, was there before. */
+function hadOurs({ kind }: AgentFile, from: string): boolean {
+  return kind === "skill" || withoutSection(from)?.text !== from;
+}
+
+/** The files as they were before `install`; what it has made is gone. */
+export function remove(files: readonly AgentFile[], options: ChangeOptions): FileChange[] {
+  return files.map((file) =>
+    tried(file, () => {
+      const before = read(file.path);
+      const from = before?.text ?? "";
+      const unchanged: FileChange = { ...file, result: "unchanged", from, to: from };
+      if (!before) return unchanged;
+      const rest = file.kind === "section" ? bareText(file, from) : skillGone(file, from, options.force);
+      if (rest.file && rest.text === from) return unchanged;
+      if (!options.dryRun) {
+        if (rest.file) write(file, before, rest.text);
+        else removeWithFolders(file);
+      }
+      return { ...file, result: "removed", from, to: rest.text };
+    }),
+  );
+}
+
+function tried(file: AgentFile, change: () => FileChange): FileChange {
+  try {
+    if (file.within !== undefined) refuseLinkOut(file.path, file.within);
+    return change();
+  } catch (thrown) {
+    return { ...file, result: "failed", from: "", to: "", error: toClaudikinsError(thrown) };
+  }
+}
+
+function read(path: string): FileText | undefined {
+  // A link that leads nowhere is somebody's: it is not written over.
+  return lstatSync(path, { throwIfNoEntry: false }) ? textOf(path) : undefined;
+}
+
+function sectionIn(file: AgentFile, before: FileText | undefined): string {
+  const text = withSection(before?.text, memoryBody);
+  if (text === undefined) throw damaged(file);
+  return text;
+}
+
+function bareText(file: AgentFile, from: string): { text: string; file: boolean } {
+  const bare = withoutSection(from);
+  if (!bare) throw damaged(file);
+  return bare;
+}
+
+function skillIn(file: AgentFile, before: FileText | undefined, force: boolean): string {
+  if (before && isSame(before.text, hookTexts.skill)) return before.text;
+  if (before && !force) checkOurs(file, before.text);
+  return hookTexts.skill;
+}
+
+/** Somebody else's stays, whatever is forced: there is nothing of ours to take out. */
+function skillGone(file: AgentFile, from: string, force: boolean): { text: string; file: boolean } {
+  if (originOfSkill(from) === "foreign") return { text: from, file: true };
+  if (!force) checkOurs(file, from);
+  return { text: "", file: false };
+}
+
+/** Throws FILE_NOT_WRITABLE. */
+function checkOurs({ path }: AgentFile, text: string): void {
+  const origin = originOfSkill(text);
+  if (origin === "ours") return;
+  const why = origin === "changed" ? "has been changed since claudikins wrote it" : "was not written by claudikins";
+  throw new ClaudikinsError("FILE_NOT_WRITABLE", `${path} ${why}, so it is left unchanged`, {
+    hint: "Move it away, or overwrite it with --force, which keeps no copy.",
+  });
+}
+
+function damaged({ path }: AgentFile): ClaudikinsError {
+  return new ClaudikinsError("CONFIG_INVALID", `${path} does not have both marks of a claudikins section`, {
+    hint: 'Remove the lines with "claudikins begin" and "claudikins end", and everything between them.',
+  });
+}
+
+function write({ path }: AgentFile, before: FileText | undefined, text: string): void {
+  if (!before) mkdirSync(dirname(path), { recursive: true });
+  writeThrough(before?.path ?? path, bytesOf(text, { hasMark: before?.hasMark ?? false }), before?.mode ?? 0o644);
+}
+
+/** The folders of a skill, where nothing else is in them: `.agents/skills/claudikins`. */
+function removeWithFolders({ kind, path }: AgentFile): void {
+  removeFile(path);
+  const folders = [dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))];
+  for (const folder of kind === "skill" ? folders : folders.slice(0, 1)) removeIfEmpty(folder);
+}

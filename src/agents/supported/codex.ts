@@ -1,0 +1,75 @@
+/** Codex: `~/.codex/config.toml`, and `.codex/config.toml` of a project. */
+import { join } from "node:path";
+import { homeOf } from "../../config/locations.ts";
+import { isObject, type JsonObject, stringsIn } from "../../json-object.ts";
+import { readEntry } from "./entry.ts";
+import type { Host } from "./model.ts";
+import { projectFiles, userFile } from "./places.ts";
+
+const servers = ["mcp_servers"] as const;
+
+export const codex: Host = {
+  name: "codex",
+  title: "Codex",
+  files(surroundings) {
+    const { env } = surroundings;
+    return [
+      userFile(join(env["CODEX_HOME"] || join(homeOf(env), ".codex"), "config.toml"), "toml"),
+      ...projectFiles([join(".codex", "config.toml")], surroundings, "toml"),
+    ];
+  },
+  sections: () => [{ path: servers }],
+  ownSection: () => servers,
+  read(raw, scene) {
+    const reading = readEntry(inCommonWords(raw), "none", scene);
+    if (!reading.entry) return reading;
+    // Added here, since in Codex's own texts `${VAR}` is plain text.
+    const { entry } = reading;
+    if (typeof entry["url"] === "string") {
+      const headers = { ...(entry["headers"] as object | undefined), ...variableHeaders(raw) };
+      if (Object.keys(headers).length > 0) entry["headers"] = headers;
+    } else {
+      const env = { ...passedOn(raw["env_vars"]), ...(entry["env"] as object | undefined) };
+      if (Object.keys(env).length > 0) entry["env"] = env;
+    }
+    return reading;
+  },
+  ownEntry: ([command, ...args]) => ({ command, args }),
+};
+
+function inCommonWords(raw: JsonObject): JsonObject {
+  const seconds = (key: string) => (typeof raw[key] === "number" ? raw[key] * 1_000 : undefined);
+  return {
+    ...raw,
+    headers: raw["http_headers"],
+    startTimeoutMs: seconds("startup_timeout_sec") ?? raw["startup_timeout_ms"],
+    callTimeoutMs: seconds("tool_timeout_sec"),
+    ...(typeof raw["url"] === "string" && typeof raw["command"] !== "string" ? { type: "http" } : {}),
+    ...oauthOf(raw),
+  };
+}
+
+function oauthOf({ oauth, scopes }: JsonObject): JsonObject {
+  const clientId = isObject(oauth) ? oauth["client_id"] : undefined;
+  const known = {
+    ...(typeof clientId === "string" ? { clientId } : {}),
+    ...(stringsIn(scopes).length > 0 ? { scopes: stringsIn(scopes) } : {}),
+  };
+  return { oauth: Object.keys(known).length > 0 ? known : undefined };
+}
+
+/** Names of variables, in the place of their values. */
+function variableHeaders(raw: JsonObject): Record<string, string> {
+  const token = raw["bearer_token_env_var"];
+  const named = Object.entries(isObject(raw["env_http_headers"]) ? raw["env_http_headers"] : {});
+  return {
+    ...(typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : {}),
+    ...Object.fromEntries(named.map(([header, name]) => [header, `\${${name}}`])),
+  };
+}
+
+/** Codex starts a server also without them. */
+function passedOn(names: unknown): Record<string, string> {
+  const all = (Array.isArray(names) ? names : []).map((each) => (isObject(each) ? each["name"] : each));
+  return Object.fromEntries(stringsIn(all).map((name) => [name, `\${${name}:-}`]));
+}

@@ -1,0 +1,132 @@
+/** The entry of a host → that of claudikins.json. What most hosts have in common is read here. */
+import { readFileSync } from "node:fs";
+import { isAbsolute, join, normalize, relative, resolve } from "node:path";
+import { networkTypeOf } from "../../config/address.ts";
+import { maxTimeoutMs } from "../../config/defaults.ts";
+import { oauthKeys } from "../../config/oauth.ts";
+import { isObject, type JsonObject, stringsIn } from "../../json-object.ts";
+import type { PortableEntry } from "../../settings/config-file.ts";
+import type { Reading, Scene } from "./model.ts";
+import { type Syntax, type Translator, translator } from "./variables.ts";
+
+/** Keys by which hosts show only some tools of a server. */
+const shownKeys = ["includeTools", "enabledTools", "enabled_tools", "tools"];
+const hiddenKeys = ["excludeTools", "disabledTools", "disabled_tools"];
+
+/** Never throws: what makes no sense is skipped with the reason. */
+export function readEntry(raw: JsonObject, syntax: Syntax, scene: Scene): Reading {
+  const translate = translator(syntax, scene);
+  const { notes, supplied, obstacles } = translate;
+  const address = raw["httpUrl"] ?? raw["url"] ?? raw["serverUrl"];
+  const { command, type } = raw;
+  const isNetwork = typeof address === "string" && (typeof command !== "string" || networkTypeOf(type) !== undefined);
+  if (!isNetwork && typeof command !== "string") return { skipped: "it has neither a command nor a URL" };
+  if (isNetwork && /^(?:unix|pipe):/.test(address)) return { skipped: "its URL is a local socket" };
+  const own = raw["authProviderType"];
+  if (raw["headersHelper"] !== undefined) return { skipped: "its headers come from a program (headersHelper)" };
+  if (typeof own === "string" && own !== "dynamic_discovery") return { skipped: `it signs in with ${own}` };
+  if (typeof type === "string" && !isKnownType(type)) return { skipped: `its type "${type}" is not supported` };
+  const entry = isNetwork ? networkEntry(raw, address, translate) : stdioEntry(raw, translate, scene);
+  const [obstacle] = obstacles;
+  if (obstacle !== undefined) return { skipped: obstacle };
+  if (raw["disabled"] === true || raw["enabled"] === false) entry["disabled"] = true;
+  if (typeof raw["description"] === "string" && raw["description"] !== "") entry["description"] = raw["description"];
+  const list = (keys: string[]) => keys.flatMap((key) => stringsIn(raw[key]));
+  if (list(shownKeys).length > 0) entry["allow"] = list(shownKeys);
+  if (list(hiddenKeys).length > 0) entry["deny"] = list(hiddenKeys);
+  for (const key of ["startTimeoutMs", "callTimeoutMs"]) {
+    const ms = raw[key];
+    if (typeof ms === "number" && ms >= 1) entry[key] = Math.min(Math.round(ms), maxTimeoutMs);
+  }
+  return { entry, notes, supplied };
+}
+
+function isKnownType(type: string): boolean {
+  return type === "stdio" || type === "local" || networkTypeOf(type) !== undefined;
+}
+
+function stdioEntry(raw: JsonObject, translate: Translator, scene: Scene): PortableEntry {
+  const { text, notes } = translate;
+  // Before the folder: a path to it counts from the project's.
+  const file = typeof raw["envFile"] === "string" ? text(raw["envFile"]) : undefined;
+  const cwd = folderOf(raw["cwd"], translate, scene);
+  const entry: PortableEntry = { command: text(String(raw["command"])) };
+  if (Array.isArray(raw["args"]) && raw["args"].length > 0) entry["args"] = raw["args"].map((arg) => text(String(arg)));
+  const fromFile = file === undefined ? {} : variablesOf(file, scene, notes);
+  const env = { ...fromFile, ...texts(raw["env"], text) };
+  if (Object.keys(env).length > 0) entry["env"] = env;
+  if (cwd !== undefined) entry["cwd"] = cwd;
+  return entry;
+}
+
+/** Where the server is started; in a shared file the path from the project's folder. */
+function folderOf(raw: unknown, { text, notes, standIn }: Translator, scene: Scene): string | undefined {
+  const cwd = typeof raw === "string" ? text(raw) : undefined;
+  if (scene.isShared) {
+    const inProject = normalize(cwd ?? ".").replace(/(?<=.)[\\/]$/, "");
+    if (cwd?.startsWith("${") || isAbsolute(inProject)) return cwd;
+    standIn(relative(join("/", "project", inProject), join("/", "project")) || ".");
+    return inProject;
+  }
+  // A program of a project may name files of it, or look for them.
+  if (cwd === undefined) return scene.folder;
+  const folder = cwd.startsWith("${") ? cwd : resolve(scene.folder ?? scene.home, cwd);
+  if (scene.folder === undefined && cwd !== folder)
+    notes.push(`its folder ${cwd} was relative to where the agent runs and is now ${folder}`);
+  return folder;
+}
+
+function networkEntry(raw: JsonObject, address: string, { text }: Translator): PortableEntry {
+  const { type } = raw;
+  const entry: PortableEntry = {};
+  if (typeof type === "string" && type !== "remote") entry["type"] = type;
+  else if (raw["httpUrl"] !== undefined) entry["type"] = "http";
+  entry["url"] = text(address);
+  const headers = texts(raw["headers"], text);
+  if (Object.keys(headers).length > 0) entry["headers"] = headers;
+  const { oauth, auth } = raw;
+  if (oauth === false) entry["oauth"] = false;
+  else if (isObject(oauth)) {
+    const kept = Object.entries(oauth).filter(([key, value]) => oauthKeys.includes(key) && value !== null);
+    if (kept.length > 0) entry["oauth"] = translated(Object.fromEntries(kept), text);
+  }
+  if (isObject(auth) && "CLIENT_ID" in auth) entry["auth"] = translated(auth, text);
+  return entry;
+}
+
+function texts(values: unknown, text: Translator["text"]): Record<string, string> {
+  if (!isObject(values)) return {};
+  const known = Object.entries(values).filter(([, value]) => ["string", "number", "boolean"].includes(typeof value));
+  return Object.fromEntries(known.map(([key, value]) => [key, text(String(value), key)]));
+}
+
+function translated(value: JsonObject, text: Translator["text"]): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [
+      key,
+      typeof each === "string" ? text(each) : Array.isArray(each) ? stringsIn(each).map((one) => text(one)) : each,
+    ]),
+  );
+}
+
+/** `NAME=value` lines. What is shared with others gets the names alone. */
+function variablesOf(file: string, scene: Scene, notes: string[]): Record<string, string> {
+  try {
+    const lines = readFileSync(resolve(scene.folder ?? scene.home, file), "utf8")
+      .replace(/^\uFEFF/, "")
+      .split(/\r?\n/);
+    const found = lines.flatMap((line) => {
+      const [, name, value = ""] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+      if (name === undefined) return [];
+      return [[name, scene.isShared ? `\${${name}:-}` : value.replace(/^(["'])(.*)\1$/, "$2")] as const];
+    });
+    if (scene.isShared) {
+      const names = found.map(([name]) => name).join(", ");
+      notes.push(`set ${names} in your environment: the values stay in ${file}, which claudikins does not read`);
+    } else notes.push(`its variables were copied from ${file}`);
+    return Object.fromEntries(found);
+  } catch {
+    notes.push(`its variables are in ${file}, which cannot be read: set them yourself`);
+    return {};
+  }
+}

@@ -1,0 +1,39 @@
+/** All hosts that claudikins knows, in the order in which they are shown. */
+import { ClaudikinsError } from "../../errors.ts";
+import { didYouMean } from "../../near-names.ts";
+import { claudeCode } from "./claude-code.ts";
+import { claudeDesktop } from "./claude-desktop.ts";
+import { codex } from "./codex.ts";
+import { cursor } from "./cursor.ts";
+import { gemini } from "./gemini.ts";
+import type { Host } from "./model.ts";
+import { opencode } from "./opencode.ts";
+import { vscode } from "./vscode.ts";
+import { windsurf } from "./windsurf.ts";
+import { zed } from "./zed.ts";
+
+export const hosts: readonly Host[] = [
+  claudeCode,
+  claudeDesktop,
+  cursor,
+  vscode,
+  windsurf,
+  codex,
+  gemini,
+  opencode,
+  zed,
+];
+
+export const hostNames = hosts.map(({ name }) => name);
+
+/** Those of the names, or all. Throws USAGE. */
+export function chosenHosts(names: readonly string[]): readonly Host[] {
+  for (const name of names) {
+    if (!hostNames.some((each) => each === name)) {
+      throw new ClaudikinsError("USAGE", `Unknown agent "${name}"`, {
+        hint: [didYouMean(name, hostNames), `Known agents: ${hostNames.join(", ")}.`].filter(Boolean).join(" "),
+      });
+    }
+  }
+  return names.length === 0 ? hosts : hosts.filter(({ name }) => names.includes(name));
+}

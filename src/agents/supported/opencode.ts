@@ -1,0 +1,63 @@
+/** opencode: `mcp` in its config, where version 2 has the servers one step deeper; the command is a list. */
+import { join } from "node:path";
+import { isObject, type JsonObject, stringsIn, valueAt } from "../../json-object.ts";
+import { readEntry } from "./entry.ts";
+import type { Host, HostFile, Surroundings } from "./model.ts";
+import { configFolder, projectFiles, userFile } from "./places.ts";
+
+const flat = ["mcp"] as const;
+const nested = ["mcp", "servers"] as const;
+const names = ["opencode.json", "opencode.jsonc"];
+
+export const opencode: Host = {
+  name: "opencode",
+  title: "opencode",
+  files(surroundings) {
+    const inProject = [...names, ...names.map((name) => join(".opencode", name))];
+    return [...userFiles(surroundings), ...projectFiles(inProject, surroundings)];
+  },
+  sections: (document) =>
+    hasNested(document) ? [{ path: flat, ignored: ["servers", "timeout"] }, { path: nested }] : [{ path: flat }],
+  ownSection: (document) => (hasNested(document) ? nested : flat),
+  read(raw, scene) {
+    if (!isServer(raw)) return { skipped: "it is not a server" };
+    const [command, ...args] = stringsIn(raw["command"]);
+    const isLocal = command !== undefined && raw["type"] !== "remote";
+    const { timeout, oauth } = raw;
+    const common = {
+      ...raw,
+      ...(isLocal ? { type: "local", command, args, env: raw["environment"] ?? raw["env"] } : {}),
+      startTimeoutMs: isObject(timeout) ? timeout["catalog"] : timeout,
+      callTimeoutMs: isObject(timeout) ? timeout["execution"] : undefined,
+      oauth: isObject(oauth) && oauth["scope"] === undefined ? oauth : withScopes(oauth),
+    };
+    const reading = readEntry(common, "opencode", scene);
+    if (reading.entry && isLocal) delete reading.entry["type"];
+    return reading;
+  },
+  ownEntry: (command) => ({ type: "local", command: [...command], enabled: true }),
+};
+
+function userFiles({ env }: Surroundings): HostFile[] {
+  const folder = join(configFolder(env), "opencode");
+  const own = [...names, "config.json"].map((name) => userFile(join(folder, name)));
+  const chosen = env["OPENCODE_CONFIG"];
+  return chosen ? [...own, userFile(chosen, "json", "chosen")] : own;
+}
+
+/** `servers` may be the name of a server as well. */
+function hasNested(document: JsonObject): boolean {
+  const inner = valueAt(document, nested);
+  return isObject(inner) && !isServer(inner);
+}
+
+function isServer(value: JsonObject): boolean {
+  return Array.isArray(value["command"]) || typeof value["url"] === "string" || typeof value["type"] === "string";
+}
+
+/** One text with several, as we read it too. */
+function withScopes(oauth: unknown): unknown {
+  if (!isObject(oauth)) return oauth;
+  const { scope, ...rest } = oauth;
+  return typeof scope === "string" ? { ...rest, scopes: scope.split(/\s+/).filter(Boolean) } : rest;
+}

@@ -1,0 +1,114 @@
+/** Entries that somebody pastes in: of any host, whole files of it or a piece, as claudikins.json has them. */
+import { homeOf } from "../../config/locations.ts";
+import { ClaudikinsError, messageOf } from "../../errors.ts";
+import { isObject, type JsonObject, valueAt } from "../../json-object.ts";
+import type { PortableEntry } from "../../settings/config-file.ts";
+import { parseJson } from "../../settings/edit/json.ts";
+import { parseToml } from "../../settings/edit/toml.ts";
+import { codex } from "./codex.ts";
+import { cursor } from "./cursor.ts";
+import { gemini } from "./gemini.ts";
+import { type Host, type Surroundings, suppliedText } from "./model.ts";
+import { opencode } from "./opencode.ts";
+import { vscode } from "./vscode.ts";
+import { zed } from "./zed.ts";
+
+export interface Pasted {
+  /** Undefined for an entry alone. */
+  name: string | undefined;
+  entry: PortableEntry;
+  notes: string[];
+}
+
+/** Whether a word of the command line is one: no server is called so. */
+export function isPasted(text: string): boolean {
+  return /^\s*[{["]/.test(text);
+}
+
+/** Throws CONFIG_INVALID for what is none, with the reason. */
+export function readPasted(text: string, surroundings: Surroundings): Pasted[] {
+  const document = parsed(text.trim());
+  const servers = serversIn(document);
+  const all = servers.flatMap(([name, raw, host]) => {
+    const scene = { ...surroundings, home: homeOf(surroundings.env), server: name ?? "server", document };
+    const reading = host.read(raw, scene);
+    if (reading.entry) {
+      const notes = [...reading.notes, ...reading.supplied.map((one) => suppliedText(one))];
+      return [{ name, entry: { ...reading.entry, ...oursIn(raw) }, notes }];
+    }
+    throw notAnEntry(`${name === undefined ? "it" : `"${name}"`} is not a server: ${reading.skipped}`);
+  });
+  if (all.length === 0) throw notAnEntry("it has no servers");
+  return all;
+}
+
+/** What no host has, and an entry of claudikins.json may have. */
+const ownKeys = ["allow", "deny", "confirm", "category", "idleTimeoutMs", "keepAlive", "maxCallsInFlight"];
+
+function oursIn(raw: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(raw).filter(([key]) => ownKeys.includes(key)));
+}
+
+const source = "the entry";
+
+function parsed(text: string): JsonObject {
+  try {
+    if (text.startsWith("[")) return parseToml(text, source);
+    // `"name": { … }` is how one copies it out of a file.
+    return parseJson(text.startsWith('"') ? `{${text.replace(/,$/, "")}}` : text, source);
+  } catch (error) {
+    // The parsers' own hint is about a file.
+    throw new ClaudikinsError("CONFIG_INVALID", messageOf(error), { hint: example, cause: error });
+  }
+}
+
+type Named = [name: string | undefined, raw: JsonObject, host: Host];
+
+/** The keys under which hosts have their servers, and how each of them writes one. */
+const places: [readonly string[], Host | undefined][] = [
+  [["mcpServers"], undefined],
+  [["mcp_servers"], codex],
+  [["context_servers"], zed],
+  [["mcp", "servers"], undefined],
+  [["mcp"], opencode],
+  [["servers"], vscode],
+];
+
+function serversIn(document: JsonObject): Named[] {
+  for (const [path, host] of places) {
+    const section = valueAt(document, path);
+    if (isObject(section)) return namedIn(section, host);
+  }
+  if (isEntry(document)) return [[undefined, document, hostOf(document)]];
+  return namedIn(document, undefined);
+}
+
+function namedIn(section: JsonObject, host: Host | undefined): Named[] {
+  return Object.entries(section).map(([name, raw]) => {
+    if (!isObject(raw)) throw notAnEntry(`"${name}" is not an object`);
+    return [name, raw, host ?? hostOf(raw)];
+  });
+}
+
+function isEntry(raw: JsonObject): boolean {
+  return ["command", "url", "serverUrl", "httpUrl"].some((key) => raw[key] !== undefined && !isRawServer(raw[key]));
+}
+
+/** A server may be called `command`. */
+function isRawServer(value: unknown): boolean {
+  return isObject(value) && value["path"] === undefined;
+}
+
+/** Whose words they are, where the key around them does not say. */
+function hostOf(raw: JsonObject): Host {
+  if (Array.isArray(raw["command"])) return opencode;
+  if (isObject(raw["command"])) return zed;
+  if (["bearer_token_env_var", "http_headers", "env_http_headers", "env_vars"].some((key) => key in raw)) return codex;
+  return "httpUrl" in raw || "trust" in raw ? gemini : cursor;
+}
+
+const example = 'Example: claudikins add --json \'{ "docs": { "url": "https://mcp.example.com/mcp" } }\'';
+
+function notAnEntry(why: string): ClaudikinsError {
+  return new ClaudikinsError("CONFIG_INVALID", `This is not a server entry: ${why}`, { hint: example });
+}

@@ -1,0 +1,127 @@
+/** Variables in the words of a host → ours (`${VAR}`), where they mean the same; and what there is to say where they do not. */
+import { basename, sep } from "node:path";
+import { isObject } from "../../json-object.ts";
+import type { Scene, Supplied } from "./model.ts";
+
+/**
+ * `shell`: `${VAR}` and `${VAR:-default}`, as ours. `editor`: `${env:VAR}`, `${workspaceFolder}`, `${input:id}`. `gemini`:
+ * `$VAR` as well. `opencode`: `{env:VAR}` and `{file:path}`. `none`: the host takes every text as it is.
+ */
+export type Syntax = "shell" | "editor" | "gemini" | "opencode" | "none";
+
+export interface Translator {
+  /** `key` is the name of the variable or the header that the text is the value of. */
+  text(text: string, key?: string): string;
+  /** What a person has to know of what was translated. */
+  notes: string[];
+  supplied: Supplied[];
+  /** Why the entry cannot be shared with others. */
+  obstacles: string[];
+  /** What the project's folder is from here on: its path from where the server runs. */
+  standIn(folder: string): void;
+}
+
+export function translator(syntax: Syntax, scene: Scene): Translator {
+  const notes: string[] = [];
+  const supplied: Supplied[] = [];
+  const obstacles: string[] = [];
+  let folder = scene.isShared ? "." : scene.folder;
+  const note = (text: string) => {
+    if (!notes.includes(text)) notes.push(text);
+  };
+  const text = (value: string, key?: string): string => {
+    if (syntax === "editor")
+      return value.replace(/\$\{([^{}]+)\}/g, (whole, name) => ofEditor(whole, name, value, key));
+    if (syntax === "gemini") return ofGemini(value);
+    if (syntax === "opencode") {
+      return value
+        .replace(/\{env:([A-Za-z_]\w*)\}/g, (_, name: string) => `\${${name}}`)
+        .replace(/\{file:([^{}]+)\}/g, (_, path: string) => ofFile(path, key));
+    }
+    if (syntax === "none") {
+      for (const [whole, name] of value.matchAll(/\$\{([A-Za-z_]\w*)(?:\}|:-)/g)) {
+        note(`${whole.endsWith("}") ? whole : `\${${name}}`} is now a variable; the agent used it as plain text`);
+      }
+    }
+    return value;
+  };
+  const standIn = (path: string) => {
+    folder = path;
+  };
+  return { text, notes, supplied, obstacles, standIn };
+
+  function ofEditor(whole: string, name: string, value: string, key: string | undefined): string {
+    const [kind = "", argument = ""] = splitOnce(name);
+    if (kind === "env" && /^[A-Za-z_]\w*(?::-.*)?$/.test(argument)) return `\${${argument}}`;
+    if (kind === "input") return ofInput(argument, value === whole ? key : undefined);
+    if (kind === "file") return ofFile(argument, value === whole ? key : undefined);
+    if (name === "userHome") return scene.isShared ? "${HOME}" : scene.home;
+    if (name === "pathSeparator" || name === "/") return sep;
+    if (name === "workspaceFolder" || name === "cwd") {
+      // A relative path means nothing in an address.
+      if (scene.isShared && value.includes(`://${whole}`))
+        obstacles.push(`it needs the absolute path of the project in ${value}`);
+      if (folder !== undefined) return folder;
+      note(`${whole} is now the folder that claudikins is started in`);
+      return ".";
+    }
+    if (name === "workspaceFolderBasename" && scene.folder !== undefined) return basename(scene.folder);
+    if (!/^[A-Za-z_]\w*(?::-.*)?$/.test(name) || name === "workspaceFolderBasename") {
+      const own = variableName(name);
+      note(`${whole} has no meaning outside the editor: set ${own}`);
+      return `\${${own}}`;
+    }
+    return whole;
+  }
+
+  function ofInput(id: string, key: string | undefined): string {
+    const name = key !== undefined && /^[A-Za-z_]\w*$/.test(key) ? key : variableName(id);
+    const { description, default: usual } = inputOf(id);
+    const about = typeof description === "string" ? description : id;
+    supply({
+      variable: name,
+      source: `input ${id}`,
+      question: `the agent asked you for "${about}"`,
+      ...(typeof usual === "string" && usual !== "" ? { default: usual } : {}),
+    });
+    return `\${${name}}`;
+  }
+
+  function inputOf(id: string): { description?: unknown; default?: unknown } {
+    const { inputs } = scene.document;
+    const all = Array.isArray(inputs) ? inputs.filter(isObject) : [];
+    return all.find((each) => each["id"] === id) ?? {};
+  }
+
+  function ofFile(path: string, key: string | undefined): string {
+    const name =
+      key !== undefined && /^[A-Za-z_]\w*$/.test(key) ? key : variableName(`${scene.server} ${basename(path)}`);
+    supply({ variable: name, source: `file ${path}`, question: `the agent read it from the file ${path}` });
+    return `\${${name}}`;
+  }
+
+  function supply(one: Supplied): void {
+    if (!supplied.some(({ variable }) => variable === one.variable)) supplied.push(one);
+  }
+
+  function ofGemini(value: string): string {
+    const dollars = value.replace(/\$(?!\{)([A-Za-z_]\w*)/g, (_, name: string) => `\${${name}}`);
+    if (scene.platform !== "win32") return dollars;
+    return dollars.replace(/%([A-Za-z_]\w*)%/g, (_, name: string) => `\${${name}}`);
+  }
+}
+
+function splitOnce(text: string): string[] {
+  const at = text.indexOf(":");
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** `github-token` → `GITHUB_TOKEN`. */
+function variableName(text: string): string {
+  const name = text
+    .replace(/([a-z\d])([A-Z])/g, "$1_$2")
+    .replace(/\W+/g, "_")
+    .replace(/^_+|_+$/g, "")
+    .toUpperCase();
+  return /^[A-Z_]/.test(name) ? name : `_${name}`;
+}

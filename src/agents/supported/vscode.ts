@@ -1,0 +1,43 @@
+/** VS Code: `mcp.json` of the user, of each profile and of a project; in older versions `mcp` in the settings. */
+import { join } from "node:path";
+import { namesIn } from "../../files.ts";
+import { isObject } from "../../json-object.ts";
+import { readEntry } from "./entry.ts";
+import type { Host, HostFile, Surroundings } from "./model.ts";
+import { applicationData, projectFiles, userFile } from "./places.ts";
+
+const inMcpFile = ["servers"] as const;
+const inSettings = ["mcp", "servers"] as const;
+
+export const vscode: Host = {
+  name: "vscode",
+  title: "VS Code",
+  files(surroundings) {
+    const names = [join(".vscode", "mcp.json"), join(".vscode", "settings.json")];
+    return [
+      ...["Code", "Code - Insiders"].flatMap((product) => filesOf(product, surroundings)),
+      ...projectFiles(names, surroundings),
+    ];
+  },
+  sections: (_, { path }) => [{ path: isSettings(path) ? inSettings : inMcpFile }],
+  ownSection: (_, { path }) => (isSettings(path) ? inSettings : inMcpFile),
+  read: (raw, scene) => readEntry(raw, "editor", scene),
+  ownEntry: ([command, ...args]) => ({ type: "stdio", command, args }),
+};
+
+function filesOf(product: string, surroundings: Surroundings): HostFile[] {
+  const user = join(applicationData(surroundings), product, "User");
+  const folders = [user, ...namesIn(join(user, "profiles")).map((name) => join(user, "profiles", name))];
+  return folders.flatMap((folder) =>
+    ["mcp.json", "settings.json"].map((name) => userFile(join(folder, name), "json", folder)),
+  );
+}
+
+function isSettings(path: string): boolean {
+  return /[\\/]settings\.json$/.test(path);
+}
+
+/** Whether a document is one of VS Code's, for entries that somebody pastes in. */
+export function isMcpFile(document: unknown): boolean {
+  return isObject(document) && isObject(document["servers"]);
+}

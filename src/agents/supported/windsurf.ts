@@ -1,0 +1,25 @@
+/** Windsurf: one file of the user. */
+import { join } from "node:path";
+import { homeOf } from "../../config/locations.ts";
+import { readEntry } from "./entry.ts";
+import type { Host } from "./model.ts";
+import { userFile } from "./places.ts";
+
+const servers = ["mcpServers"] as const;
+
+export const windsurf: Host = {
+  name: "windsurf",
+  title: "Windsurf",
+  files({ env }) {
+    const folder = join(homeOf(env), ".codeium");
+    // Its plugins for other editors have the second one.
+    return [
+      userFile(join(folder, "windsurf", "mcp_config.json")),
+      userFile(join(folder, "mcp_config.json"), "json", "plugins"),
+    ];
+  },
+  sections: () => [{ path: servers }],
+  ownSection: () => servers,
+  read: (raw, scene) => readEntry(raw, "editor", scene),
+  ownEntry: ([command, ...args]) => ({ command, args }),
+};

@@ -1,0 +1,90 @@
+/** list tools: what there is to call, of all servers or some. Only those are started whose tools nobody has asked for yet. */
+import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
+import { toolId } from "../registry/model.ts";
+import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
+import { unknownServer } from "./chosen-servers.ts";
+import type { ToolCatalog } from "./tool-catalog.ts";
+
+export interface ShownTool {
+  /** `server.tool`, with the original names. */
+  id: string;
+  server: string;
+  name: string;
+  /** Its first sentence. */
+  description: string;
+  signature: string;
+  example: string;
+}
+
+export interface MissingServer {
+  server: string;
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+}
+
+export interface ToolList {
+  /** In the order of the config, then by name. */
+  tools: ShownTool[];
+  /** Why the tools of other servers are not among them. */
+  missing: MissingServer[];
+}
+
+/**
+ * Of these servers, by their names or those that they have in code; of all where none is named. Who is named is waited for,
+ * of the others no one for long. Throws SERVER_NOT_FOUND.
+ */
+export async function listTools(
+  named: readonly string[],
+  catalog: ToolCatalog,
+  signal: AbortSignal,
+): Promise<ToolList> {
+  const chosen = named.map((name) => serverCalled(name, catalog));
+  const missing = chosen.length > 0 ? await learnAll(chosen, catalog, signal) : await lookAtAll(catalog, signal);
+  signal.throwIfAborted();
+  await catalog.observer.settleAll();
+  const tools = catalog.names
+    .filter(({ name }) => chosen.length === 0 || chosen.includes(name))
+    .flatMap(({ name, jsName }) => {
+      const known = catalog.find(name);
+      const server = { name, jsName };
+      return (known?.tools ?? []).map((tool) => ({
+        id: toolId(name, tool.name),
+        server: name,
+        name: tool.name,
+        description: firstSentence(tool.description || tool.title || ""),
+        signature: signature(server, tool),
+        example: exampleCall(server, tool),
+      }));
+    });
+  return { tools, missing };
+}
+
+function serverCalled(written: string, { names }: ToolCatalog): string {
+  const found = names.find(({ name }) => name === written) ?? names.find(({ jsName }) => jsName === written);
+  if (found) return found.name;
+  throw unknownServer(
+    written,
+    names.map(({ name }) => name),
+  );
+}
+
+async function learnAll(names: string[], catalog: ToolCatalog, signal: AbortSignal): Promise<MissingServer[]> {
+  const looks = names.map(async (server): Promise<MissingServer[]> => {
+    try {
+      if (catalog.isClosed(server)) throw new ClaudikinsError("POLICY_DENIED", `${server} is denied in the config`);
+      if (!catalog.find(server)) await catalog.fetch(server, signal);
+      return [];
+    } catch (error) {
+      const { code, message, hint } = toClaudikinsError(error);
+      return [{ server, code, message, ...(hint === undefined ? {} : { hint }) }];
+    }
+  });
+  return (await Promise.all(looks)).flat();
+}
+
+/** Without those that are closed: nobody asks them. */
+async function lookAtAll(catalog: ToolCatalog, signal: AbortSignal): Promise<MissingServer[]> {
+  const problems = await catalog.fetchMissing(signal, { waitForOutdated: true });
+  return [...problems].map(([server, message]) => ({ server, code: "SERVER_UNAVAILABLE", message }));
+}

@@ -1,0 +1,81 @@
+/** Limits how many servers are asked for their tools concurrently: a thousand servers are never a thousand processes. */
+import { availableParallelism } from "node:os";
+import { Turns } from "../turns.ts";
+
+/** Servers that are asked concurrently. Starting programs mostly wait: for a download, for an answer. */
+export const listedAtOnce = Math.max(8, 4 * availableParallelism());
+
+/** A server that takes longer gives its place to the next one, and is still waited for. */
+const turnMs = 3_000;
+
+/** With slow servers, at most this many times as many requests are open. */
+const slowOnes = 4;
+
+export class ListingQueue implements Disposable {
+  readonly #list: (server: string) => Promise<void>;
+  readonly #begin = new Turns(listedAtOnce);
+  readonly #all = new Turns(slowOnes * listedAtOnce);
+  readonly #running = new Map<string, { since: number; answer: Promise<void> }>();
+
+  constructor(list: (server: string) => Promise<void>) {
+    this.#list = list;
+  }
+
+  /** Servers that are being asked or wait for it. */
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** How long the server has been asked or has waited for it, in milliseconds; 0 if it is not in the queue. */
+  waitedMs(server: string): number {
+    const running = this.#running.get(server);
+    return running ? performance.now() - running.since : 0;
+  }
+
+  /** Resolves when the server has answered, and rejects with what it failed with. Concurrent callers share one request. */
+  add(server: string): Promise<void> {
+    let running = this.#running.get(server);
+    if (!running) {
+      const answer = this.#inTurn(server).finally(() => this.#running.delete(server));
+      running = { since: performance.now(), answer };
+      this.#running.set(server, running);
+    }
+    return running.answer;
+  }
+
+  /** Servers that still wait are not asked. */
+  [Symbol.dispose](): void {
+    this.#begin.end();
+    this.#all.end();
+  }
+
+  async #inTurn(server: string): Promise<void> {
+    if (!(await hadTurn(this.#all))) return;
+    try {
+      if (await hadTurn(this.#begin)) await this.#askFor(server);
+    } finally {
+      this.#all.giveBack();
+    }
+  }
+
+  async #askFor(server: string): Promise<void> {
+    let isMine = true;
+    const giveBack = () => {
+      if (isMine) this.#begin.giveBack();
+      isMine = false;
+    };
+    const timer = setTimeout(giveBack, turnMs);
+    timer.unref();
+    try {
+      await this.#list(server);
+    } finally {
+      clearTimeout(timer);
+      giveBack();
+    }
+  }
+}
+
+async function hadTurn(turns: Turns): Promise<boolean> {
+  const turn = turns.take(undefined);
+  return turn === undefined || (await turn);
+}

@@ -1,0 +1,85 @@
+/** doctor: the config file, what is wrong with it, the variables it lacks, and secrets that others can read. */
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { haveSecrets } from "../agents/secrets.ts";
+import type { Config } from "../config/load.ts";
+import { readIfThere } from "../files.ts";
+import { openConfigFile } from "../settings/config-file.ts";
+import { shellWord } from "../shell-word.ts";
+import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
+
+const { ok, warning, problem, failure } = findingsOf("config");
+
+export const configCheck: Check = {
+  area: "config",
+  run(scene) {
+    const { toolbox, configError } = scene;
+    if (!toolbox) return [failure("config.file", configError)];
+    const { config } = toolbox;
+    if (config.origin.kind === "demo") {
+      const text = "There is no config file: claudikins uses its built-in demo server";
+      return [warning("config.file", text, "claudikins init")];
+    }
+    const { file, kind } = config.origin;
+    return [
+      ok(
+        "config.file",
+        `${kind === "user" ? "Your own config" : "The project's config"}, with ${serversText(config)}: ${file}`,
+      ),
+      ...missingVariables(config),
+      ...missingForModel(config),
+      ...exposedSecrets(file, config, scene),
+    ];
+  },
+};
+
+function serversText({ servers }: Config): string {
+  return servers.size === 0 ? "no servers" : counted(servers.size, "server");
+}
+
+function missingVariables({ servers }: Config): Finding[] {
+  return [...servers.values()].flatMap(({ name, needs }) => {
+    if (needs.length === 0) return [];
+    const text = `Server "${name}" needs ${needs.join(", ")} in the environment`;
+    const repair = needs.map((variable) => `export ${variable}=…`).join("; ");
+    return [problem(`variables.${name}`, text, "NEEDS_VARIABLE", repair)];
+  });
+}
+
+/** Everything but tasks works without it. */
+function missingForModel({ llm }: Config): Finding[] {
+  if (!llm || llm.needs.length === 0) return [];
+  const text = `The model ${llm.name}/${llm.model} needs ${llm.needs.join(", ")} in the environment`;
+  return [warning("llm.variables", text, llm.needs.map((variable) => `export ${variable}=…`).join("; "))];
+}
+
+function exposedSecrets(file: string, { llm }: Config, { configFlag, cwd, env }: Scene): Finding[] {
+  const { entries, kind, content } = openConfigFile({ flag: configFlag, cwd, env });
+  const isKeyWritten = llm?.apiKey !== undefined && llm.variable === undefined;
+  if (!isKeyWritten && !haveSecrets([...entries.values()])) return [];
+  const found: Finding[] = [];
+  if (kind === "project" && isInRepository(dirname(file)) && !isIgnored(file)) {
+    const text =
+      "The config contains a secret and git does not ignore the file: replace the secret with ${VAR}, or keep the file out of git";
+    const ignore = shellWord(join(dirname(file), ".gitignore"));
+    found.push(warning("config.secrets", text, `echo ${basename(file)} >> ${ignore}`));
+  }
+  if (content && process.platform !== "win32" && (statSync(content.path).mode & 0o044) !== 0) {
+    const text = "The config contains a secret, and other users of this machine can read the file";
+    found.push(warning("config.rights", text, `chmod 600 ${shellWord(content.path)}`));
+  }
+  return found;
+}
+
+function isInRepository(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return true;
+    if (at === dirname(at)) return false;
+  }
+}
+
+/** By a line with its name, as we propose it; what else may ignore it is git's to know. */
+function isIgnored(file: string): boolean {
+  const lines = (readIfThere(join(dirname(file), ".gitignore")) ?? "").split(/\r?\n/).map((line) => line.trim());
+  return lines.some((line) => line.replace(/^\//, "") === basename(file));
+}

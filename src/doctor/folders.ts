@@ -1,0 +1,84 @@
+/** doctor: the folders that are written to, and the space on their disk. */
+import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { sharedWorkspace, userDataFolder } from "../config/locations.ts";
+import { namesIn } from "../files.ts";
+import { linkOnTheWay } from "../guarded-folders.ts";
+import { shellWord } from "../shell-word.ts";
+import { type Check, type Finding, findingsOf } from "./finding.ts";
+
+const { ok, warning, problem } = findingsOf("folders");
+
+/** Results of tools are written to the workspace: with less than this one of them may not fit. */
+const fewBytes = 100 * 1_048_576;
+
+export const foldersCheck: Check = {
+  area: "folders",
+  runWith({ config }, { env }) {
+    const { registry, workspace, bases } = config.folders;
+    const data = userDataFolder(env);
+    return [
+      folderFinding("folder.registry", "The registry", registry, bases.registry),
+      folderFinding("folder.workspace", "The workspace", workspace, bases.workspace),
+      folderFinding("folder.data", "The data folder", data),
+      ...sharedFindings(sharedWorkspace(config.origin, env), workspace),
+      ...spaceFindings(freeBytes(workspace), workspace),
+    ];
+  },
+};
+
+/** Below `base` nothing may be a link. */
+function folderFinding(id: string, what: string, path: string, base = path): Finding {
+  const link = linkOnTheWay(path, base);
+  if (link !== undefined) {
+    const text = `${what} is not used, because ${link} is a symbolic link: claudikins follows no links inside a project`;
+    return problem(id, text, "FILE_NOT_WRITABLE", `rm ${shellWord(link)}`);
+  }
+  const there = nearest(path);
+  if (!statSync(there).isDirectory()) {
+    const text = `${what} cannot be created, because there is a file in its place: ${there}`;
+    return problem(id, text, "FILE_NOT_WRITABLE", `mv ${shellWord(there)} ${shellWord(`${there}.old`)}`);
+  }
+  if (!isWritable(there)) {
+    const text = `${what} is not writable: ${there}`;
+    return problem(id, text, "FILE_NOT_WRITABLE", `chmod u+rwx ${shellWord(there)}`);
+  }
+  return ok(id, there === path ? `${what}: ${path}` : `${what} is created when it is needed: ${path}`);
+}
+
+/** What code wrote before each project had a workspace of its own. */
+function sharedFindings(shared: string | undefined, workspace: string): Finding[] {
+  if (shared === undefined || shared === workspace || namesIn(shared).length === 0) return [];
+  const text = `An earlier version kept one workspace for all projects, which still exists: ${shared}. To use it here, set it as "workspace" in your claudikins.json, or copy what you need`;
+  return [ok("folder.shared-workspace", text)];
+}
+
+/** The path itself, or what there is of the way to it. */
+function nearest(path: string): string {
+  for (let at = path; ; at = dirname(at)) if (existsSync(at) || at === dirname(at)) return at;
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined where the system does not say. */
+function freeBytes(path: string): number | undefined {
+  try {
+    const { bavail, bsize, blocks } = statfsSync(nearest(path));
+    return blocks > 0 ? bavail * bsize : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function spaceFindings(free: number | undefined, path: string): Finding[] {
+  if (free === undefined || free >= fewBytes) return [];
+  const text = `The workspace's disk has only ${Math.floor(free / 1_048_576)} MB left: ${path}`;
+  return [warning("folder.space", text, `df -h ${shellWord(nearest(path))}`)];
+}

@@ -1,0 +1,148 @@
+/** doctor: the registry beside the config, its generated files beside this program, and what runs these. */
+import { createHash } from "node:crypto";
+import { existsSync, realpathSync } from "node:fs";
+import { join, relative } from "node:path";
+import { ownName } from "../agents/supported/own.ts";
+import { userDataFolder } from "../config/locations.ts";
+import { readIfThere } from "../files.ts";
+import { bridgeDifferences } from "../registry/bridge.ts";
+import { differencesOf } from "../registry/differences.ts";
+import { notExecutable } from "../registry/executables.ts";
+import { indexFileName, type RegistryServer } from "../registry/model.ts";
+import { shellWord } from "../shell-word.ts";
+import { ownProgram } from "./executable.ts";
+import { type Check, counted, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+import { programsOnPath, versionOf } from "./programs.ts";
+
+const { ok, warning, problem, failure } = findingsOf("registry");
+
+const gen = "claudikins gen";
+
+export const registryCheck: Check = {
+  area: "registry",
+  async runWith(toolbox, scene) {
+    const { catalog, config } = toolbox;
+    const { indexProblem } = catalog;
+    const folder = config.folders.registry;
+    if (indexProblem) return [failure("registry.index", indexProblem)];
+    if (!existsSync(join(folder, indexFileName))) {
+      if (config.servers.size === 0) return [];
+      return [warning("registry.index", "No tools are known yet: the first search fetches them from the servers", gen)];
+    }
+    const servers = toolbox.catalog.index.servers.filter(({ name }) => config.servers.has(name));
+    const tools = servers.reduce((sum, server) => sum + server.tools.length, 0);
+    return [
+      ok("registry.index", `${counted(tools, "tool")} of ${counted(servers.length, "server")}: ${folder}`),
+      ...serverFindings(toolbox, servers),
+      ...fileFindings(
+        folder,
+        servers.filter(({ name }) => toolbox.catalog.find(name)),
+      ),
+      ...rightsFindings(folder, servers),
+      ...commandFindings(folder, scene),
+      await runtimeFinding(scene),
+    ];
+  },
+};
+
+function serverFindings(toolbox: Parts, servers: RegistryServer[]): Finding[] {
+  const { config, catalog } = toolbox;
+  const { index } = catalog;
+  const missing = toolbox.catalog.missingServers().filter((name) => toolbox.catalog.freshness(name) === "unknown");
+  const outdated = servers.map(({ name }) => name).filter((name) => toolbox.catalog.freshness(name) === "outdated");
+  const gone = index.servers.map(({ name }) => name).filter((name) => !config.servers.has(name));
+  return [
+    ...named("registry.missing", missing, "The registry does not have the tools of", genOf(missing)),
+    ...named(
+      "registry.outdated",
+      outdated,
+      "The registry is out of date, because the config entry or the version has changed:",
+      genOf(outdated),
+    ),
+    ...named("registry.gone", gone, "The registry has servers that are no longer in the config:", gen),
+  ];
+}
+
+function named(id: string, names: string[], text: string, repair: string): Finding[] {
+  return names.length === 0 ? [] : [warning(id, `${text} ${names.join(", ")}`, repair)];
+}
+
+function genOf(names: string[]): string {
+  return [gen, ...names.map((name) => `--server ${shellWord(name)}`)].join(" ");
+}
+
+function fileFindings(folder: string, servers: RegistryServer[]): Finding[] {
+  const differences = servers.flatMap((server) => differencesOf(folder, server, undefined));
+  const bridge = bridgeDifferences(folder);
+  const gone = bridge.filter(({ path, state }) => state === "missing" && path.endsWith(".js"));
+  const [first] = gone;
+  if (first) {
+    const text = `Generated files cannot be called: ${relative(folder, first.path)} is missing`;
+    return [problem("registry.files", text, "REGISTRY_STALE", gen)];
+  }
+  const paths = [...differences, ...bridge].map(({ path }) => relative(folder, path));
+  if (paths.length === 0) return [];
+  const others = paths.length > 1 ? ` and ${paths.length - 1} more` : "";
+  return [warning("registry.files", `Generated files differ from what this version writes: ${paths[0]}${others}`, gen)];
+}
+
+function rightsFindings(folder: string, servers: RegistryServer[]): Finding[] {
+  const [first, ...others] = notExecutable(folder, servers).map((path) => relative(folder, path));
+  if (first === undefined) return [];
+  const more = others.length > 0 ? ` and ${others.length} more` : "";
+  return [warning("registry.executable", `Generated programs are not executable: ${first}${more}`, "claudikins setup")];
+}
+
+/** What generated files start, where none of that name is on the PATH: it was noted when they were written. */
+function commandFindings(folder: string, { env }: Scene): Finding[] {
+  const name = createHash("sha256").update(realpathSync(folder)).digest("hex").slice(0, 16);
+  const notes = [join("registries", `${name}.json`), "executable.json"].map((file) =>
+    noteIn(join(userDataFolder(env), file)),
+  );
+  const [program] = notes.find((note) => note !== undefined)?.command ?? [];
+  if (program !== undefined && existsSync(program)) return [];
+  const onPath = programsOnPath(ownName, env)[0];
+  const text =
+    program === undefined
+      ? "The command that generated files start is not recorded"
+      : `Generated files start a program that no longer exists: ${program}`;
+  if (onPath !== undefined) return [warning("registry.command", `${text}; they use ${onPath} from the PATH`, gen)];
+  return [problem("registry.command", text, "REGISTRY_STALE", gen)];
+}
+
+function noteIn(file: string): { command?: string[] } | undefined {
+  try {
+    return JSON.parse(readIfThere(file) ?? "");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Node strips types by itself from these on. */
+const firstNodes = ["22.18.0", "23.6.0"];
+
+/** Bun runs any of them; a Node that is too old is in the way of what is left: claudikins itself, which has Bun in it. */
+async function runtimeFinding({ env, signal }: Scene): Promise<Finding> {
+  const id = "registry.runtime";
+  const programs = ["bun", "node"].flatMap((name) => {
+    const [path] = programsOnPath(name, env);
+    return path === undefined ? [] : [{ name, path }];
+  });
+  const found = await Promise.all(
+    programs.map(async ({ name, path }) => ({ name, version: (await versionOf(path, env, signal)) ?? "" })),
+  );
+  const fit = found.filter(({ name, version }) => name === "bun" || stripsTypes(version));
+  const text = (each: typeof found) => each.map(({ name, version }) => `${name} ${version}`).join(" and ");
+  if (fit.length > 0) return ok(id, `Generated files run with ${text(fit)}`);
+  const [own] = programsOnPath(ownName, env);
+  if (found.length === 0 && own !== undefined) return ok(id, `Generated files run with claudikins itself: ${own}`);
+  const old = found.length > 0 ? `, and ${text(found)} is too old` : "";
+  const repair = Bun.isStandaloneExecutable ? `BUN_BE_BUN=1 ${shellWord(ownProgram)} FILE` : "npm install -g bun";
+  return warning(id, `Bun, which runs generated files, is not on the PATH${old}`, repair);
+}
+
+export function stripsTypes(version: string): boolean {
+  const [major = 0] = version.split(".").map(Number);
+  const first = firstNodes.find((each) => each.startsWith(`${major}.`));
+  return first === undefined ? major > 23 : Bun.semver.order(version, first) >= 0;
+}

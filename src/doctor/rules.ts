@@ -1,0 +1,68 @@
+/** doctor: servers that can write the files by which claudikins and the agents decide what is started and allowed. */
+import { existsSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { hosts } from "../agents/supported/hosts.ts";
+import type { ServerConfig } from "../config/load.ts";
+import { homeOf, userConfigFile, userDataFolder } from "../config/locations.ts";
+import { isWithin, realOf } from "../config/trust/written-folders.ts";
+import { type Check, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
+
+const { warning } = findingsOf("servers");
+
+export const rulesCheck: Check = {
+  area: "servers",
+  runWith(toolbox, scene) {
+    const rules = rulesOf(toolbox, scene);
+    return [...toolbox.config.servers.values()].flatMap((server) => findingFor(server, rules, toolbox, scene));
+  },
+};
+
+function findingFor(server: ServerConfig, rules: ReadonlyMap<string, string>, toolbox: Parts, scene: Scene): Finding[] {
+  if (server.url !== undefined || toolbox.catalog.isClosed(server.name) || !mayWrite(server.name, toolbox)) return [];
+  const places = placesGiven(server, scene);
+  const reached = [...rules].filter(([path]) => places.some((place) => isWithin(path, place)));
+  const [first] = places.filter((place) => reached.some(([path]) => isWithin(path, place)));
+  if (first === undefined) return [];
+  const text = `Server "${server.name}" has access to ${first} and could change files that you and your agents rely on`;
+  const repair = `Give it a folder without these files, or deny its tools that write: "deny" in mcpServers.${server.name}`;
+  return [
+    warning(`rules.${server.name}`, text, repair, { details: reached.map(([path, what]) => `${what}: ${path}`) }),
+  ];
+}
+
+/** Not where every tool that may be called is known, and says that it only reads. */
+function mayWrite(name: string, toolbox: Parts): boolean {
+  const known = toolbox.catalog.find(name);
+  return !known || known.tools.some(({ annotations }) => annotations?.["readOnlyHint"] !== true);
+}
+
+/** By their real paths, what they are. */
+function rulesOf({ config }: Parts, { env, cwd, platform }: Scene): Map<string, string> {
+  const { registry, workspace } = config.folders;
+  const rules = new Map<string, string>();
+  const add = (what: string, path: string) => {
+    if (existsSync(path) && !rules.has(realOf(path))) rules.set(realOf(path), what);
+  };
+  if (config.origin.kind !== "demo") add("the config", config.origin.file);
+  add("your own config", userConfigFile(env));
+  add("your trusted configs and sign-ins", userDataFolder(env));
+  add("generated programs of the registry", registry);
+  add("skills that code can import", join(workspace, "skills"));
+  for (const { title, files } of hosts) {
+    for (const { path } of files({ env, cwd, platform })) add(`settings of ${title}`, path);
+  }
+  return rules;
+}
+
+/** The folders and files that stand in its arguments and variables: what a server is given is mostly what it may write to. */
+function placesGiven(server: Extract<ServerConfig, { command: string }>, { env, serverFolder }: Scene): string[] {
+  const base = server.cwd ?? serverFolder;
+  const texts = [...server.args, ...Object.values(server.env)].flatMap((text) => [text, ...text.split(/[,;:=]/)]);
+  const places = texts.flatMap((text) => {
+    // A word without a slash is a folder only where it is a dot: others are names of something else.
+    if (!/[\\/]|^\.{1,2}$|^~$/.test(text)) return [];
+    const path = realOf(resolve(base, text.replace(/^~(?=$|[\\/])/, homeOf(env))));
+    return statSync(path, { throwIfNoEntry: false }) ? [path] : [];
+  });
+  return [...new Set(places)].sort((a, b) => a.length - b.length);
+}

@@ -1,0 +1,55 @@
+/** doctor: the sign-ins to servers on the network, from their file alone. */
+import { statSync } from "node:fs";
+import { CredentialStore } from "../clients/auth/credentials.ts";
+import { loginCommand } from "../clients/auth/words.ts";
+import { durationText } from "../clients/state.ts";
+import { shellWord } from "../shell-word.ts";
+import { networkServers, type Standing, standings } from "../sign-in/sign-ins.ts";
+import { type Check, type Finding, findingsOf } from "./finding.ts";
+
+const { ok, warning, problem } = findingsOf("sign-ins");
+
+/** What ends so soon and cannot be renewed is said before it ends. */
+const soonMs = 24 * 3_600_000;
+
+export const signInsCheck: Check = {
+  area: "sign-ins",
+  runWith(toolbox, { credentialsFile }) {
+    let isDamaged = false;
+    const credentials = new CredentialStore(credentialsFile, () => {
+      isDamaged = true;
+    });
+    const found = standings(networkServers(toolbox.config), credentials).flatMap(findingOf);
+    const file = isDamaged ? [damaged(credentialsFile)] : rightsOf(credentialsFile);
+    return [...file, ...found];
+  },
+};
+
+function findingOf(standing: Standing): Finding[] {
+  const { server } = standing;
+  const id = `sign-in.${server}`;
+  if (standing.state === "expired") {
+    const text = `The sign-in to "${server}" expired ${durationText(Date.now() - standing.expiresAt)} ago`;
+    return [problem(id, text, "AUTH_REQUIRED", loginCommand(server))];
+  }
+  // Whether a server wants one is said by the server.
+  if (standing.state !== "signed in") return [];
+  const { expiresAt, renewable } = standing;
+  if (renewable) return [ok(id, `Signed in to "${server}", renewed automatically`)];
+  if (expiresAt === undefined) return [ok(id, `Signed in to "${server}"`)];
+  const text = `Signed in to "${server}" for another ${durationText(expiresAt - Date.now())}`;
+  if (expiresAt - Date.now() > soonMs) return [ok(id, text)];
+  return [warning(id, `${text}; the sign-in cannot be renewed`, loginCommand(server))];
+}
+
+function damaged(file: string): Finding {
+  const text = `The sign-ins file is damaged, so you are signed out of every server: ${file}`;
+  return problem("sign-ins.file", text, "AUTH_REQUIRED", "claudikins auth login");
+}
+
+function rightsOf(file: string): Finding[] {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found || process.platform === "win32" || (found.mode & 0o077) === 0) return [];
+  const text = "Other users of this machine can read your sign-ins";
+  return [warning("sign-ins.file", text, `chmod 600 ${shellWord(file)}`)];
+}

@@ -1,0 +1,107 @@
+/** call: a tool by its name and words of a command line, its result as it came. What `claudikins call` and the daemon do for it. */
+import type { Progress } from "@modelcontextprotocol/sdk/types.js";
+import type { ToolResult } from "../clients/result.ts";
+import { ClaudikinsError } from "../errors.ts";
+import type { JsonObject } from "../json-object.ts";
+import { hookIn, hookKey } from "../registry/hooks.ts";
+import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
+import type { BindingCall } from "../sandbox/contract.ts";
+import { TimeLimit } from "../time-limit.ts";
+import { type CallSurroundings, toolResult } from "./bindings.ts";
+import { argumentsOf, type Given } from "./call-arguments.ts";
+import { type Target, targetOf, unknownTool } from "./call-target.ts";
+import { CodeSubscriptions } from "./code-subscriptions.ts";
+import { countedResult, usedNames } from "./counted-call.ts";
+import type { Parts } from "./parts.ts";
+import { progressText } from "./progress-text.ts";
+
+export interface ToolCall {
+  /** `server.tool`; the server alone where `tool` is a word of its own. */
+  target: string;
+  tool?: string | undefined;
+  given: Given[];
+  /** For all of it, the start of the server as well; without it the config's, for the answer alone. */
+  timeoutMs?: number | undefined;
+  /** Where its caller has read of it, as a mark of `registry/hooks.ts`. */
+  via?: string | undefined;
+}
+
+export interface Called {
+  server: string;
+  /** Its own name. */
+  tool: string;
+  result: ToolResult;
+}
+
+export interface CallOptions {
+  signal: AbortSignal;
+  /** Told in a line how far the server says it is. */
+  onProgress?: ((line: string) => void) | undefined;
+}
+
+/** Throws SERVER_NOT_FOUND, TOOL_NOT_FOUND, INVALID_ARGUMENTS, and what `pool.callTool` throws. */
+export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress }: CallOptions): Promise<Called> {
+  const { timeoutMs, via = "" } = wanted;
+  const hook = hookIn(via);
+  if (hook && parts.config.hooks) parts.ledger.found(hookKey("shell", hook));
+  const target = targetOf(wanted, parts);
+  const id = toolId(target.server, target.tool);
+  const late = new AbortController();
+  const limit = timeoutMs === undefined ? undefined : new TimeLimit(timeoutMs, () => late.abort());
+  const surroundings = {
+    signal: limit ? AbortSignal.any([signal, late.signal]) : signal,
+    timeoutMs,
+    clock: limit,
+    argumentsFor: (schema: JsonObject) => argumentsOf(wanted.given, schema),
+    subscriptions: new CodeSubscriptions(parts.pool),
+    onProgress: onProgress && ((progress: Progress) => onProgress(progressText(id, progress))),
+  };
+  try {
+    return await callTarget(target, parts, surroundings, signal);
+  } catch (error) {
+    if (late.signal.aborted && !signal.aborted) throw timeoutError(id, timeoutMs ?? 0);
+    const isUnknown = error instanceof ClaudikinsError && error.code === "TOOL_NOT_FOUND";
+    throw isUnknown ? unknownTool(target, parts) : error;
+  } finally {
+    limit?.end();
+  }
+}
+
+async function callTarget(
+  { server, tool }: Target,
+  parts: Parts,
+  surroundings: CallSurroundings,
+  signal: AbortSignal,
+): Promise<Called> {
+  const call: BindingCall = { namespace: server, group: "tools", name: tool, args: {}, raw: true };
+  const names = () => usedNames(call, parts);
+  let name = tool;
+  const result = await countedResult(names, { parts, signal }, async () => {
+    const called = await toolResult(parts, call, surroundings);
+    name = called.tool.name;
+    return called.result;
+  });
+  return { server, tool: name, result };
+}
+
+function timeoutError(id: string, timeoutMs: number): ClaudikinsError {
+  return new ClaudikinsError("CALL_TIMEOUT", `${id} did not answer within ${timeoutMs / 1_000} s`, {
+    hint: "Raise --timeout, or ask for less in one call.",
+  });
+}
+
+/** What is known of the tool that would be called, for who is asked for its arguments; a server that nobody has asked yet is asked. */
+export async function describe(
+  wanted: Pick<ToolCall, "target" | "tool">,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<{ server: RegistryServer; tool: RegistryTool }> {
+  const target = targetOf(wanted, parts);
+  parts.pool.refuseDenied(target.server, target.tool);
+  const server = parts.catalog.findWithDenied(target.server) ?? (await parts.catalog.fetch(target.server, signal));
+  const { tools } = server;
+  const tool = tools.find(({ name }) => name === target.tool) ?? tools.find(({ jsName }) => jsName === target.tool);
+  if (!tool) throw unknownTool(target, parts);
+  parts.pool.refuseDenied(target.server, tool.name);
+  return { server, tool };
+}

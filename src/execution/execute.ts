@@ -1,0 +1,63 @@
+/** exec: code → bindings → sandbox → outcome. */
+import type { Limits } from "../config/schema.ts";
+import type { CheckMode, Outcome } from "../sandbox/contract.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { askAgain, bindingsFor } from "./bindings.ts";
+import { limitsFrom } from "./limits.ts";
+import type { Parts } from "./parts.ts";
+import type { ExecutionRecorder, Recording } from "./recording.ts";
+
+export interface ExecuteRequest {
+  source: string;
+  /** Instead of the config's. */
+  limits?: { [Name in keyof Limits]?: Limits[Name] | undefined } | undefined;
+  /** Instead of the config's. */
+  check?: CheckMode | undefined;
+  signal?: AbortSignal | undefined;
+  /** Whether the outcome goes into the context of an agent's model. Nobody knows where a shell's output goes. */
+  isForAgent?: boolean | undefined;
+  /** Told in a line what has happened. */
+  onProgress?: ((line: string) => void) | undefined;
+}
+
+/** What it takes to run a program. */
+export interface ExecutionParts extends Parts {
+  sandbox: Sandbox;
+  /** Undefined if executions are not recorded. */
+  recorder: ExecutionRecorder | undefined;
+}
+
+/** Runs a program. Whatever the code does is an outcome; throws only what is wrong with claudikins itself. */
+export async function execute(request: ExecuteRequest, parts: ExecutionParts): Promise<Outcome> {
+  const recording = parts.recorder?.begin(request.source, parts);
+  const outcome = await runOrAskAgain(request, parts, recording);
+  recording?.ended(outcome);
+  return outcome;
+}
+
+async function runOrAskAgain(request: ExecuteRequest, parts: ExecutionParts, recording?: Recording): Promise<Outcome> {
+  const first = await run(request, parts, recording);
+  // Code is refused by what the registry says, which may be older than the server: it is asked before that counts.
+  if (first.ok || first.reason !== "check" || first.error.name !== "CheckError") return first;
+  return (await askAgain(request.source, parts, request.signal)) ? run(request, parts, recording) : first;
+}
+
+async function run(request: ExecuteRequest, parts: ExecutionParts, recording?: Recording): Promise<Outcome> {
+  const { source, limits, check, signal, onProgress, isForAgent } = request;
+  const { config } = parts;
+  const bindings = await bindingsFor(source, parts, { signal, onProgress, isForAgent });
+  recording?.start();
+  return parts.sandbox.execute(source, {
+    bindings,
+    limits: limitsFrom(withChosen(config.limits, limits)),
+    mounts: config.folders,
+    check: check ?? config.check,
+    signal,
+    watch: recording?.watch,
+  });
+}
+
+function withChosen(limits: Limits, chosen: ExecuteRequest["limits"] = {}): Limits {
+  const given = Object.entries(chosen).filter(([, value]) => value !== undefined);
+  return { ...limits, ...Object.fromEntries(given) };
+}

@@ -1,0 +1,282 @@
+/** Executions as `claudikins trace` shows them: noted while they run, written when they have been answered. Nothing here makes one fail. */
+import { type Redact, redactorOf } from "../clients/secrets.ts";
+import type { RecordMode } from "../config/defaults.ts";
+import { messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { withoutBase64 } from "../media.ts";
+import type { CallWatcher, Outcome, WatchedCall, WatchedEnd } from "../sandbox/contract.ts";
+import { newId } from "../trace/id.ts";
+import type { Door, Excerpt, ExecutionRecord, RecordedCall } from "../trace/record.ts";
+import { writeRecord } from "../trace/store.ts";
+import { usedNames } from "./counted-call.ts";
+import type { Parts } from "./parts.ts";
+
+export interface RecordingOptions {
+  folder: string;
+  mode: RecordMode;
+  door: Door;
+  /** The config's file; null for the demo's. */
+  config: string | null;
+  log: Log;
+}
+
+/** The answer goes first. */
+const writeAfterMs = 20;
+
+export class ExecutionRecorder {
+  readonly options: RecordingOptions;
+  /** Of the last execution that has begun. */
+  lastId: string | undefined;
+  readonly #unwritten: (() => Promise<ExecutionRecord>)[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: RecordingOptions) {
+    this.options = options;
+  }
+
+  begin(source: string, parts: Parts): Recording {
+    const recording = new Recording(source, parts, this.options, (make) => {
+      this.#unwritten.push(make);
+      this.#timer ??= setTimeout(() => void this.end(), writeAfterMs);
+      this.#timer.unref();
+    });
+    this.lastId = recording.id;
+    return recording;
+  }
+
+  /** Writes what is left. Never rejects. */
+  end(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const left = this.#unwritten.splice(0);
+    this.#writing = this.#writing.then(async () => {
+      for (const make of left) await this.#write(make);
+    });
+    return this.#writing;
+  }
+
+  async #write(make: () => Promise<ExecutionRecord>): Promise<void> {
+    const { folder, log } = this.options;
+    try {
+      await writeRecord(folder, await make());
+    } catch (error) {
+      log.debug(`Cannot record the execution: ${messageOf(error)}`);
+    }
+  }
+}
+
+/** Of more, only their number is kept. */
+const maxCalls = 10_000;
+
+interface Noted {
+  call: WatchedCall;
+  startMs: number;
+  argumentChars: number;
+  endMs?: number;
+  end?: WatchedEnd;
+  resultChars?: number;
+}
+
+export class Recording {
+  readonly id: string;
+  readonly #at = Date.now();
+  readonly #begunAt = performance.now();
+  readonly #source: string;
+  readonly #parts: Parts;
+  readonly #options: RecordingOptions;
+  readonly #keep: (make: () => Promise<ExecutionRecord>) => void;
+  #startedAt = this.#begunAt;
+  #noted: Noted[] = [];
+  #made = 0;
+
+  constructor(
+    source: string,
+    parts: Parts,
+    options: RecordingOptions,
+    keep: (make: () => Promise<ExecutionRecord>) => void,
+  ) {
+    this.id = newId(this.#at);
+    this.#source = source;
+    this.#parts = parts;
+    this.#options = options;
+    this.#keep = keep;
+  }
+
+  /** The code runs from now on. It may do so once more, where it was refused. */
+  start(): void {
+    this.#startedAt = performance.now();
+    this.#noted = [];
+    this.#made = 0;
+  }
+
+  readonly watch: CallWatcher = (call) => {
+    // Questions about the tools are no calls.
+    if (call.namespace === "") return () => {};
+    this.#made += 1;
+    if (this.#noted.length >= maxCalls) return () => {};
+    const { namespace, group, name, line, args } = call;
+    const known = { namespace, group, name, line, args: this.#begin(args, maxArguments) };
+    const noted: Noted = { call: known, startMs: this.#now, argumentChars: args.length };
+    this.#noted.push(noted);
+    return (end) => {
+      noted.endMs = this.#now;
+      if (end.outcome === "ok") noted.resultChars = end.text.length;
+      noted.end = end.outcome === "ok" ? { ...end, text: this.#begin(end.text, maxResult) } : end;
+    };
+  };
+
+  ended(outcome: Outcome): void {
+    const startedAt = this.#startedAt;
+    const durationMs = performance.now() - startedAt;
+    const noted = this.#noted;
+    this.#keep(async () => this.#record(outcome, noted, durationMs));
+  }
+
+  get #now(): number {
+    return performance.now() - this.#startedAt;
+  }
+
+  /** A copy, so that the whole text is not kept in memory; nothing where no contents are. */
+  #begin(text: string, max: number): string {
+    if (this.#options.mode === "sizes") return "";
+    return text.length <= max + margin ? text : Buffer.from(text.slice(0, max + margin)).toString();
+  }
+
+  async #record(outcome: Outcome, noted: Noted[], durationMs: number): Promise<ExecutionRecord> {
+    const { door, config, mode } = this.#options;
+    const { receipt, logs } = outcome;
+    const contents = mode === "contents" ? await Contents.of(this.#parts) : undefined;
+    const source = this.#source;
+    return {
+      version: 1,
+      id: this.id,
+      at: this.#at,
+      door,
+      config,
+      ok: outcome.ok,
+      ...(outcome.ok ? {} : { reason: outcome.reason }),
+      durationMs: rounded(durationMs),
+      beforeMs: rounded(this.#startedAt - this.#begunAt),
+      calls: receipt.calls,
+      failures: receipt.failures,
+      charsIn: receipt.charsIn,
+      charsOut: receipt.charsOut,
+      hasContents: contents !== undefined,
+      receipt: receipt.id,
+      code: {
+        chars: source.length,
+        lines: source.replace(/\n$/, "").split("\n").length,
+        ...(contents ? { text: contents.text(source, maxCode).text } : {}),
+      },
+      timeline: noted.map((each) => this.#call(each, durationMs, contents)),
+      moreCalls: this.#made - noted.length,
+      logs: {
+        lines: logs.length,
+        chars: logs.reduce((sum, { text }) => sum + text.length + 1, 0),
+        ...(contents
+          ? { entries: logs.map(({ level, text }) => ({ level, text: contents.text(text, maxLog).text })) }
+          : {}),
+      },
+      ...(outcome.ok ? {} : { error: errorOf(outcome.error, contents) }),
+      ...(outcome.ok && contents && (outcome.json ?? outcome.value) !== undefined
+        ? { value: contents.value(outcome) }
+        : {}),
+    };
+  }
+
+  #call(noted: Noted, durationMs: number, contents: Contents | undefined): RecordedCall {
+    const { call, startMs, end = { outcome: "cancelled" } } = noted;
+    // What was broken off with the execution may tell so a moment later.
+    const endMs = Math.min(noted.endMs ?? durationMs, durationMs);
+    const { line } = call;
+    return {
+      ...usedNames(call, this.#parts),
+      ...(line === undefined ? {} : { line }),
+      startMs: rounded(startMs),
+      endMs: rounded(endMs),
+      outcome: end.outcome,
+      argumentChars: noted.argumentChars,
+      resultChars: noted.resultChars ?? 0,
+      ...(end.outcome === "failed" && end.code !== undefined ? { code: end.code.slice(0, 100) } : {}),
+      ...(contents ? contents.ofCall(noted) : {}),
+    };
+  }
+}
+
+function errorOf({ name, message, code, hint, line }: FailedError, contents: Contents | undefined) {
+  return {
+    ...(code === undefined ? {} : { code: code.slice(0, 100) }),
+    ...(line === undefined ? {} : { line }),
+    ...(contents ? { name: contents.text(name, 200).text, message: contents.text(message, maxLog).text } : {}),
+    ...(contents && hint !== undefined ? { hint: contents.text(hint, maxLog).text } : {}),
+  };
+}
+
+type FailedError = Extract<Outcome, { ok: false }>["error"];
+
+/** Characters of contents that are kept. */
+const maxArguments = 10_000;
+const maxResult = 20_000;
+const maxCode = 500_000;
+const maxLog = 20_000;
+const maxValue = 100_000;
+
+/** Of all contents of an execution together. */
+const maxContents = 4_000_000;
+
+/** No secret is longer: of what is cut, so much is read beyond the end, and not kept, so that half of one is never shown. */
+const margin = 4_096;
+
+/** Texts without secrets and without base64 of pictures and files, as long as there is room. */
+class Contents {
+  readonly #masked: (value: unknown) => unknown;
+  #room = maxContents;
+
+  private constructor(masked: (value: unknown) => unknown) {
+    this.#masked = masked;
+  }
+
+  static async of({ config }: Parts): Promise<Contents> {
+    const { masked } = await import("../clients/masked.ts");
+    const redactors: Redact[] = [...config.servers.values()].map(redactorOf);
+    const redact: Redact = (text) => redactors.reduce((known, each) => each(known), text);
+    return new Contents((value) => masked(value, redact));
+  }
+
+  text(whole: string, max: number): Excerpt {
+    const isCut = whole.length > max;
+    const masked = String(this.#masked(whole.slice(0, max + margin)));
+    const most = isCut ? Math.min(max, Math.max(0, masked.length - margin)) : masked.length;
+    const all = withoutBase64(masked.slice(0, most), isCut);
+    const text = all.slice(0, this.#room);
+    this.#room -= text.length;
+    return { text, isWhole: !isCut && text.length === all.length };
+  }
+
+  value({ value, json }: { value: unknown; json?: string }): Excerpt {
+    return this.#json(json ?? JSON.stringify(value), maxValue, "value");
+  }
+
+  ofCall({ call, end }: Noted): Partial<RecordedCall> {
+    const args = this.#json(call.args, maxArguments, "arguments");
+    if (end?.outcome === "failed") return { arguments: args, message: this.text(end.message, maxLog).text };
+    return { arguments: args, ...(end?.outcome === "ok" ? { result: this.#json(end.text, maxResult, "result") } : {}) };
+  }
+
+  /** By the names of its keys as well, where it is short enough to be read. */
+  #json(json: string, max: number, key: string): Excerpt {
+    if (json.length > max) return this.text(json, max);
+    try {
+      const { [key]: known } = this.#masked({ [key]: JSON.parse(json) }) as Record<string, unknown>;
+      return this.text(typeof known === "string" ? known : JSON.stringify(known), max);
+    } catch {
+      // It is a text, or nested deeper than our stack.
+      return this.text(json, max);
+    }
+  }
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

@@ -1,0 +1,133 @@
+/**
+ * `tools.search`, `tools.describe` and `tools.list`: what code can ask about the tools there are. Only servers whose
+ * tools nobody has asked for yet are started.
+ */
+
+import { stateProblem } from "../clients/state.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { didYouMean } from "../near-names.ts";
+import type { RegistryServer, RegistryTool } from "../registry/model.ts";
+import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
+import { prepareSearch, search } from "../search/search.ts";
+import { importOf, listSkills, type Skill, skillId } from "../search/skills.ts";
+import { eventLoopTurn } from "../turns.ts";
+import type { Parts } from "./parts.ts";
+
+/** What stands for the skills in the list of servers. */
+const skillsName = "./skills";
+
+const defaultLimit = 10;
+const maxLimit = 100;
+
+/** Throws INVALID_ARGUMENTS, SERVER_NOT_FOUND or TOOL_NOT_FOUND. */
+export async function registryFunction(
+  name: string,
+  args: Record<string, unknown>,
+  parts: Parts,
+  signal: AbortSignal,
+): Promise<unknown> {
+  // Code may ask a thousand questions at once.
+  await eventLoopTurn();
+  const problems = await parts.catalog.fetchMissing(signal);
+  await parts.catalog.observer.settleAll();
+  switch (name) {
+    case "search":
+      await prepareSearch(parts.catalog);
+      return { found: searchTools(args["query"], args["limit"], parts), notSearched: Object.fromEntries(problems) };
+    case "describe":
+      return describeTool(args["id"], parts);
+    case "list":
+      return args["server"] === undefined ? listServers(parts, problems) : listTools(args["server"], parts);
+    default:
+      throw new ClaudikinsError("TOOL_NOT_FOUND", `tools has no function "${name}": it has search, describe and list`);
+  }
+}
+
+function searchTools(query: unknown, limit: unknown, parts: Parts): object[] {
+  if (typeof query !== "string" || query.trim() === "") {
+    throw new ClaudikinsError("INVALID_ARGUMENTS", 'tools.search takes words: await tools.search("refund an order")');
+  }
+  const count = Number.isInteger(limit) ? Math.min(Math.max(Number(limit), 1), maxLimit) : defaultLimit;
+  const { tools } = search(query, count, parts.catalog);
+  return tools.map(({ id, description, signature: call, example }) => ({ id, description, signature: call, example }));
+}
+
+function describeTool(id: unknown, parts: Parts): object {
+  if (typeof id !== "string")
+    throw new ClaudikinsError("INVALID_ARGUMENTS", 'tools.describe takes an id: "server.tool"');
+  for (const server of knownServers(parts)) {
+    for (const tool of server.tools) {
+      const ids = [`${server.name}.${tool.name}`, `${server.jsName ?? server.name}.${tool.jsName ?? tool.name}`];
+      if (ids.includes(id)) return described(server, tool);
+    }
+  }
+  const skill = listSkills(parts.config.folders).find((each) => skillId(each) === id.replace(/^\.\//, ""));
+  if (skill) return describedSkill(skill);
+  const all = knownServers(parts).flatMap((server) => server.tools.map((tool) => `${server.name}.${tool.name}`));
+  throw new ClaudikinsError("TOOL_NOT_FOUND", `No tool has the id "${id}"`, {
+    hint: didYouMean(id, all) ?? "Find ids with tools.search or tools.list.",
+  });
+}
+
+function describedSkill(skill: Skill): object {
+  const { description, signature: call } = skill;
+  return { id: skillId(skill), description, signature: call, example: importOf(skill) };
+}
+
+function described(server: RegistryServer, tool: RegistryTool): object {
+  const { description, inputSchema, outputSchema, observed, annotations } = tool;
+  return {
+    id: `${server.name}.${tool.name}`,
+    description,
+    signature: signature(server, tool),
+    example: exampleCall(server, tool),
+    inputSchema,
+    ...(outputSchema ? { outputSchema } : {}),
+    ...(observed ? { observed } : {}),
+    ...(annotations ? { annotations } : {}),
+  };
+}
+
+function listServers(parts: Parts, problems: ReadonlyMap<string, string>): object[] {
+  const skills = listSkills(parts.config.folders).map((skill) => `${skill.signature} // ${importOf(skill)}`);
+  const servers = parts.catalog.names.map(({ name }) => {
+    const known = parts.catalog.find(name);
+    const description = parts.config.servers.get(name)?.description;
+    const isClosed = parts.catalog.isClosed(name) ? "denied in the config" : undefined;
+    const problem = isClosed ?? problems.get(name) ?? stateProblem(parts.pool.state(name));
+    return {
+      server: name,
+      ...(description ? { description } : {}),
+      tools: known?.tools.map((tool) => tool.jsName ?? tool.name) ?? [],
+      ...(known && !problem ? {} : { problem: problem ?? "its tools are not known" }),
+    };
+  });
+  if (skills.length === 0) return servers;
+  return [...servers, { server: skillsName, description: "functions saved in ./workspace/skills", tools: skills }];
+}
+
+function listTools(name: unknown, parts: Parts): object[] {
+  if (name === skillsName) {
+    return listSkills(parts.config.folders).map(describedSkill);
+  }
+  const server = knownServers(parts).find((each) => each.name === name || each.jsName === name);
+  if (!server) {
+    const names = parts.catalog.names.map((each) => each.name);
+    throw new ClaudikinsError("SERVER_NOT_FOUND", `No tools are known for the server "${String(name)}"`, {
+      hint: didYouMean(String(name), names) ?? `Servers: ${names.join(", ") || "none"}`,
+    });
+  }
+  return server.tools.map((tool) => ({
+    id: `${server.name}.${tool.name}`,
+    description: firstSentence(tool.description || tool.title || ""),
+    signature: signature(server, tool),
+  }));
+}
+
+/** With the names that they have in code now. */
+function knownServers(parts: Parts): RegistryServer[] {
+  return parts.catalog.names.flatMap(({ name, jsName }) => {
+    const server = parts.catalog.find(name);
+    return server ? [{ ...server, jsName }] : [];
+  });
+}

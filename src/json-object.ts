@@ -1,0 +1,23 @@
+/** JSON objects as they come from outside: unchecked. */
+
+export type JsonObject = Record<string, unknown>;
+
+/** Whether a value is an object and no array. */
+export function isObject(value: unknown): value is JsonObject {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+/** The value at a path of keys; undefined if there is none. */
+export function valueAt(document: unknown, path: readonly string[]): unknown {
+  let value = document;
+  for (const key of path) {
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
+    value = value[key];
+  }
+  return value;
+}
+
+/** The strings of an array; none if the value is no array. */
+export function stringsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}

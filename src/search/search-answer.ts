@@ -1,0 +1,115 @@
+/** What is said of a search besides what was found: all there is of a tool, what there is where nothing fits, and who is missing. */
+
+import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import type { Pool } from "../clients/pool.ts";
+import { stateProblem } from "../clients/state.ts";
+import { nearNames } from "../near-names.ts";
+import { notesOf } from "../registry/emit.ts";
+import { type RegistryTool, toolId } from "../registry/model.ts";
+import type { FoundTool, SearchResult } from "./search.ts";
+import { listSkills, skillId } from "./skills.ts";
+
+/** How much is shown of each tool: enough to choose, enough to call, or all. */
+export const details = ["names", "signatures", "full"] as const;
+export type Detail = (typeof details)[number];
+
+/** The example call, where it says more than the signature: it has arguments, or is an import. */
+export function tellingExample({ kind, example }: FoundTool): string | undefined {
+  return kind === "tool" && example.endsWith("()") ? undefined : example;
+}
+
+/** Of the same tool on other servers so many are named. */
+const maxAlso = 5;
+
+/** `also: other.find and more`: one account each, for example. */
+export function alsoText({ also = [] }: FoundTool): string | undefined {
+  if (also.length === 0) return undefined;
+  const more = also.length > maxAlso ? " and more" : "";
+  return `also: ${also.slice(0, maxAlso).join(", ")}${more}`;
+}
+
+/** All that the registry has of a tool. */
+export interface FullTool extends Pick<RegistryTool, "description" | "inputSchema" | "outputSchema" | "observed"> {
+  id: string;
+  name: string;
+  server: string;
+  category: string;
+  example: string;
+  notes: string;
+  also?: string[];
+}
+
+export function fullTool(found: FoundTool, catalog: ToolCatalog): FullTool {
+  const { id, name, server: serverName, example, also } = found;
+  const more = also ? { also } : {};
+  const server = catalog.visibleServers.find((each) => each.name === serverName);
+  const tool = server?.tools.find((each) => each.name === name);
+  if (found.kind === "skill" || !server || !tool) {
+    const skill = listSkills(catalog.config.folders).find((each) => skillId(each) === id);
+    const description = skill?.description ?? found.description;
+    return {
+      id,
+      name,
+      server: serverName,
+      category: "",
+      description,
+      inputSchema: {},
+      example,
+      notes: found.signature,
+    };
+  }
+  const { description, inputSchema, outputSchema, observed } = tool;
+  return {
+    id,
+    name,
+    server: serverName,
+    category: server.category,
+    description,
+    inputSchema,
+    ...(outputSchema ? { outputSchema } : observed ? { observed } : {}),
+    example,
+    notes: notesOf(withNameInCode(server, catalog), tool),
+    ...more,
+  };
+}
+
+function withNameInCode<Server extends { name: string }>(server: Server, { names }: ToolCatalog) {
+  return { ...server, jsName: names.find(({ name }) => name === server.name)?.jsName };
+}
+
+export interface Overview {
+  /** Ids of tools whose names are near to what was asked for. */
+  near: string[];
+  /** Servers whose tools are known, those with most tools first. */
+  servers: { server: string; tools: number; description: string }[];
+}
+
+const maxNear = 3;
+
+/** For who found nothing. */
+export function overview(query: string, { visibleServers: known }: ToolCatalog): Overview {
+  const ids = new Map(known.flatMap(({ name, tools }) => tools.map((tool) => [tool.name, toolId(name, tool.name)])));
+  const words = [query, ...query.split(/\s+/).filter((word) => word.length > 3)];
+  const near = new Set(words.flatMap((word) => nearNames(word, ids.keys(), maxNear)));
+  return {
+    near: [...near].slice(0, maxNear).map((name) => ids.get(name)!),
+    servers: known
+      .map(({ name, tools, description }) => ({ server: name, tools: tools.length, description }))
+      .sort((a, b) => b.tools - a.tools || (a.server < b.server ? -1 : 1)),
+  };
+}
+
+/** Why servers whose tools were found cannot be called now; those in `said` are told of already. */
+export function notCallable(
+  { tools }: SearchResult,
+  { pool, catalog: { config } }: { pool: Pool; catalog: ToolCatalog },
+  said: ReadonlyMap<string, string> = new Map(),
+): Map<string, string> {
+  const callable = new Set(tools.filter(({ kind }) => kind === "tool").map(({ server }) => server));
+  const problems = new Map<string, string>();
+  for (const name of callable) {
+    const problem = said.has(name) || !config.servers.has(name) ? undefined : stateProblem(pool.state(name));
+    if (problem !== undefined) problems.set(name, problem);
+  }
+  return problems;
+}

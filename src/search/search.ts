@@ -1,0 +1,216 @@
+/** search: query → index → ranked tools and skills with what is needed to call them. Starts nothing. */
+
+import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import { withoutMark } from "../registry/hooks.ts";
+import { type RegistryIndex, type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
+import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
+import { ToolSearch } from "../registry/search.ts";
+import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
+import { runJobInTime } from "../registry/work/run.ts";
+import { eventLoopTurn } from "../turns.ts";
+import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
+
+export interface FoundTool {
+  kind: "tool" | "skill";
+  /** `server.tool`, with the original names; `skills/report.topCustomers`. */
+  id: string;
+  /** Of a skill, what it is imported from. */
+  server: string;
+  name: string;
+  description: string;
+  signature: string;
+  example: string;
+  score: number;
+  /** Ids of the very same tool on other servers. */
+  also?: string[];
+}
+
+export interface SearchResult {
+  query: string;
+  tools: FoundTool[];
+  /** Tools that were searched, and skills. */
+  searched: number;
+  /** Configured servers whose tools are not known yet. */
+  notIndexed: string[];
+  /** Servers that are found as they were before their entry in the config was changed. */
+  outdated: string[];
+}
+
+interface Prepared {
+  tools: ToolSearch;
+  skills: Map<RegistryTool, Skill>;
+  /** Of the skills: they may be others at any time. */
+  stamp: string;
+}
+
+const searches = new WeakMap<object, Prepared>();
+
+/**
+ * Only tools of configured servers are found, whatever else the registry still holds. A query may have filters:
+ * `server:github`, `category:ui`. Throws REGISTRY_INVALID, and SERVER_NOT_FOUND for a filter that names no server.
+ */
+export function search(query: string, limit: number, catalog: ToolCatalog): SearchResult {
+  if (catalog.indexProblem && catalog.index.servers.length === 0) throw catalog.indexProblem;
+  catalog.observer.settle();
+  const { index } = catalog;
+  const { tools, skills } = prepared(catalog);
+  const indexed = new Set(index.servers.map((server) => server.name));
+  const unknown = catalog.missingServers();
+  return {
+    query,
+    tools: tools.search(withoutMark(query), limit).map(({ id, server, tool, score, also }): FoundTool => {
+      const skill = skills.get(tool);
+      if (skill) return { ...foundSkill(skill), score };
+      return {
+        kind: "tool",
+        id,
+        server: server.name,
+        name: tool.name,
+        description: firstSentence(tool.description || tool.title || ""),
+        signature: signature(server, tool),
+        example: exampleCall(server, tool),
+        score,
+        ...(also.length > 0 ? { also } : {}),
+      };
+    }),
+    searched: tools.size,
+    notIndexed: unknown.filter((name) => !indexed.has(name)),
+    outdated: unknown.filter((name) => indexed.has(name)),
+  };
+}
+
+/** A tool as it is ranked among all that may be shown. */
+export interface RankedTool {
+  server: string;
+  name: string;
+  score: number;
+}
+
+/** All tools that have anything of the words, best first; those that are the same on several servers each. What looks like a filter is words, too. */
+export function rankedTools(words: string, catalog: ToolCatalog): RankedTool[] {
+  if (catalog.indexProblem && catalog.index.servers.length === 0) throw catalog.indexProblem;
+  catalog.observer.settle();
+  const { tools, skills } = prepared(catalog);
+  const byId = new Map(
+    configured(catalog).flatMap(({ name: server, tools: own }) =>
+      own.map(({ name }) => [toolId(server, name), { server, name }]),
+    ),
+  );
+  return tools
+    .search(words.replace(/\b(server|category):/giu, "$1 "), tools.size)
+    .flatMap(({ id, tool, score, also }) => {
+      if (skills.has(tool)) return [];
+      return [id, ...also].flatMap((each) => {
+        const found = byId.get(each);
+        return found ? [{ ...found, score }] : [];
+      });
+    });
+}
+
+/**
+ * Makes what the next search needs. With many tools that takes seconds, and happens in a worker thread: to be awaited
+ * before each search where something else must go on meanwhile.
+ */
+export async function prepareSearch(catalog: ToolCatalog): Promise<void> {
+  if (catalog.index.servers.length === 0) return;
+  await catalog.observer.settleAll();
+  const wanted = wantedIn(catalog);
+  if (isPrepared(wanted)) return;
+  if (isLittle(wanted)) return void prepared(catalog);
+  const servers: string[] = [];
+  for (const server of wanted.servers) {
+    servers.push(indexedPart(server));
+    await eventLoopTurn();
+  }
+  const job = { work: "search", folder: catalog.config.folders.registry, servers } as const;
+  const json = await runJobInTime(job, prepareLimitMs);
+  if (json === undefined) return;
+  const tools = JSON.parse(json) as PreparedTools;
+  await eventLoopTurn();
+  make(wanted, tools);
+}
+
+/** Whether a search now would take no time worth mentioning. */
+export function isSearchQuick(catalog: ToolCatalog): boolean {
+  const wanted = wantedIn(catalog);
+  return isPrepared(wanted) || isLittle(wanted);
+}
+
+/** Longer descriptions take more than some milliseconds. */
+const maxDescriptionChars = 100_000;
+
+function isLittle({ servers }: Wanted): boolean {
+  const tools = servers.flatMap((server) => server.tools);
+  if (tools.length >= minTools) return false;
+  return tools.reduce((sum, { description }) => sum + description.length, 0) <= maxDescriptionChars;
+}
+
+/** For 100,000 tools on a slow machine. */
+const prepareLimitMs = 60_000;
+
+/** What the words of a search are compared with. */
+function indexedPart({ tools, ...server }: RegistryServer): string {
+  const indexed = tools.map(({ name, title, description, inputSchema }) => {
+    return { name, title, description, inputSchema: { properties: inputSchema["properties"] } };
+  });
+  return JSON.stringify({ ...server, tools: indexed });
+}
+
+interface Wanted extends Pick<Prepared, "skills" | "stamp"> {
+  index: RegistryIndex;
+  servers: RegistryServer[];
+}
+
+function wantedIn(catalog: ToolCatalog): Wanted {
+  const { index, config } = catalog;
+  const found = listSkills(config.folders);
+  const stamp = JSON.stringify(found);
+  const skills = new Map(
+    found.map((skill) => [
+      { name: `${skill.from} ${skill.name}`, description: skill.description, inputSchema: {} },
+      skill,
+    ]),
+  );
+  const servers = skills.size > 0 ? [...configured(catalog), skillServer([...skills.keys()])] : configured(catalog);
+  return { index, servers, skills, stamp };
+}
+
+const isPrepared = ({ index, stamp }: Wanted) => searches.get(index)?.stamp === stamp;
+
+function prepared(catalog: ToolCatalog): Prepared {
+  const before = searches.get(catalog.index);
+  if (before && before.stamp === JSON.stringify(listSkills(catalog.config.folders))) return before;
+  const wanted = wantedIn(catalog);
+  return make(wanted, preparedIn(catalog.config.folders.registry, listedTools(wanted.servers)));
+}
+
+function make({ index, servers, skills, stamp }: Wanted, tools: PreparedTools): Prepared {
+  const made = { tools: new ToolSearch({ ...index, servers }, tools), skills, stamp };
+  searches.set(index, made);
+  return made;
+}
+
+/** For the index, skills are tools of one more server, whose name no server of a config can be taken for. */
+function skillServer(tools: RegistryTool[]): RegistryServer {
+  return { name: "./skills", category: "", description: "", folder: "", fingerprint: "", tools };
+}
+
+function foundSkill(skill: Skill): Omit<FoundTool, "score"> {
+  return {
+    kind: "skill",
+    id: skillId(skill),
+    server: skill.from,
+    name: skill.name,
+    description: firstSentence(skill.description),
+    signature: skill.signature,
+    example: importOf(skill),
+  };
+}
+
+/** The servers of the registry that the config has, with the tools that may be shown and the names that they have in code now. */
+function configured({ visibleServers, names }: ToolCatalog): RegistryServer[] {
+  return names.flatMap(({ name, jsName }) => {
+    const server = visibleServers.find((known) => known.name === name);
+    return server ? [{ ...server, jsName }] : [];
+  });
+}

@@ -1,0 +1,118 @@
+/** New servers of the config: where their entries come from, what their variables are, and whether they work. */
+
+import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import type { Environment } from "../config/environment.ts";
+import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
+import { isObject } from "../json-object.ts";
+import type { CatalogServer } from "../registry/server-catalog.ts";
+import type { PortableEntry } from "./config-file.ts";
+
+export interface NewServer {
+  name: string;
+  entry: PortableEntry;
+  notes: string[];
+}
+
+/** A variable of a well-known server, as it is asked for. */
+export type CatalogVariable = CatalogServer["variables"][number];
+
+export interface VariableOptions {
+  /** Given with `--env`: they are written into the entry. */
+  given: ReadonlyMap<string, string | undefined>;
+  env: Environment;
+  /** Asks the person; undefined where nobody can be asked. An empty answer is none. */
+  ask?: ((variable: CatalogVariable) => Promise<string>) | undefined;
+  /** Nothing is asked of what is missing, and nothing is wrong with that. */
+  lenient: boolean;
+}
+
+/** Throws SERVER_NOT_FOUND with names that are near. */
+export async function catalogServer(name: string): Promise<CatalogServer> {
+  const { findInCatalog } = await import("../registry/server-catalog.ts");
+  const { server, ...rest } = findInCatalog(name);
+  if (server) return server;
+  const near = "near" in rest ? rest.near : [];
+  throw new ClaudikinsError("SERVER_NOT_FOUND", `The catalog has no server called "${name}"`, {
+    hint: [
+      near.length > 0 ? `Did you mean ${near.join(" or ")}?` : undefined,
+      `To add any other server: claudikins add ${JSON.stringify(name)} -- <command>, or claudikins add ${JSON.stringify(name)} <address>`,
+    ]
+      .filter(Boolean)
+      .join(" "),
+  });
+}
+
+/**
+ * `${NAME}` stays where the environment has the variable, and is filled in with what is given or typed; what is not required
+ * and not known goes. Throws NEEDS_VARIABLE.
+ */
+export async function catalogEntry(server: CatalogServer, options: VariableOptions): Promise<PortableEntry> {
+  let entry = structuredClone(server.server) as PortableEntry;
+  const missing: CatalogVariable[] = [];
+  const used = variablesIn(entry);
+  for (const variable of server.variables) {
+    const { name, required } = variable;
+    if (!used.has(name)) continue;
+    const isKnown = options.given.has(name) || Boolean(options.env[name]);
+    const typed = isKnown || options.lenient ? undefined : await options.ask?.(variable);
+    const value = options.given.get(name) ?? (typed || undefined);
+    if (value !== undefined) entry = filled(entry, name, value) as PortableEntry;
+    else if (!isKnown && required && !options.lenient) missing.push(variable);
+    else if (!isKnown && !required) entry = without(entry, name) as PortableEntry;
+  }
+  if (missing.length > 0) throw needs(server, missing);
+  return entry;
+}
+
+function needs(server: CatalogServer, missing: CatalogVariable[]): ClaudikinsError {
+  const names = missing.map(({ name }) => name);
+  const lines = missing.map(({ name, what, from }) => `  ${name}: ${what}${from === undefined ? "" : ` (${from})`}`);
+  return new ClaudikinsError("NEEDS_VARIABLE", `${server.title} needs ${names.join(", ")}:\n${lines.join("\n")}`, {
+    hint: `Set ${names.length === 1 ? "it" : "them"} in your environment, or write ${names.length === 1 ? "it" : "them"} into the config: ${names.map((name) => `--env ${name}=…`).join(" ")}. Nothing was changed.`,
+  });
+}
+
+export function variablesIn(value: unknown): Set<string> {
+  const names = new Set<string>();
+  for (const [, name = ""] of JSON.stringify(value).matchAll(/\$\{([A-Za-z_]\w*)/g)) names.add(name);
+  return names;
+}
+
+export function filled(value: unknown, name: string, text: string): unknown {
+  if (typeof value === "string") return value.replaceAll(`\${${name}}`, () => text);
+  if (Array.isArray(value)) return value.map((each) => filled(each, name, text));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filled(each, name, text)]));
+}
+
+/** Members that are the variable alone go; elsewhere it is empty where it is not set. */
+function without(value: unknown, name: string): unknown {
+  if (typeof value === "string") return value.replaceAll(`\${${name}}`, `\${${name}:-}`);
+  if (Array.isArray(value)) return value.map((each) => without(each, name));
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([, each]) => each !== `\${${name}}`);
+  return Object.fromEntries(kept.map(([key, each]) => [key, without(each, name)]));
+}
+
+/** What came of the first start. */
+export type Checked = { tools: number } | { tools?: undefined; needs: string[] } | { tools?: undefined; signIn: true };
+
+/** Starts it once. Throws what the server fails with; that it wants a sign-in is no failure, and neither is a missing variable. */
+export async function checkNew(name: string, catalog: ToolCatalog, signal: AbortSignal): Promise<Checked | undefined> {
+  const server = catalog.config.servers.get(name);
+  if (!server) return undefined;
+  if (server.needs.length > 0) return { needs: server.needs };
+  try {
+    return { tools: (await catalog.preview(name, { signal })).server.tools.length };
+  } catch (thrown) {
+    const error = toClaudikinsError(thrown);
+    const hasToken =
+      server.url !== undefined &&
+      Object.keys(server.headers).some((header) => header.toLowerCase() === "authorization");
+    if (error.code === "AUTH_REQUIRED" && !hasToken) return { signIn: true };
+    throw new ClaudikinsError(error.code, error.message, {
+      hint: [error.hint, `Nothing was written. To add it anyway: --no-check`].filter(Boolean).join(" "),
+      cause: error.cause,
+    });
+  }
+}

@@ -1,0 +1,110 @@
+/** Changes of claudikins.json that keep its comments and its formatting: servers come and go. */
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { discoverConfig } from "../config/discover.ts";
+import type { Environment } from "../config/environment.ts";
+import { type Config, configOf } from "../config/load.ts";
+import { userConfigFile } from "../config/locations.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
+import { didYouMean } from "../near-names.ts";
+import { parseJson, removeMembers, setMember } from "./edit/json.ts";
+import { bytesOf, type FileText, textOf } from "./file-text.ts";
+import { writeThrough } from "./write-through.ts";
+
+/** A server's entry as claudikins.json has it; not checked yet. */
+export type PortableEntry = JsonObject;
+
+/** The file as it is on disk, whatever is in it. */
+export interface ConfigText {
+  kind: "project" | "user";
+  file: string;
+  /** Undefined where there is none yet. */
+  content: FileText | undefined;
+  text: string;
+}
+
+export interface ConfigFile extends ConfigText {
+  /** As they stand there, checked by nobody, in the order of the file. */
+  entries: Map<string, PortableEntry>;
+}
+
+export interface WhichConfig {
+  flag?: string | undefined;
+  /** The user's own, whatever the project has. */
+  user?: boolean | undefined;
+  cwd: string;
+  env: Environment;
+}
+
+/** The file that counts here, or the user's where there is none. Throws FILE_NOT_FOUND for one that cannot be read. */
+export function findConfigFile({ flag, user, cwd, env }: WhichConfig): ConfigText {
+  const own = userConfigFile(env);
+  const file = user ? own : fileThatCounts({ flag, cwd, env });
+  const content = existsSync(file) ? textOf(file) : undefined;
+  return { kind: file === own ? "user" : "project", file, content, text: content?.text ?? "" };
+}
+
+/** The same with its servers. Throws CONFIG_INVALID and FILE_NOT_FOUND. */
+export function openConfigFile(which: WhichConfig): ConfigFile {
+  const found = findConfigFile(which);
+  const { file, text } = found;
+  const servers = parseJson(text, file)["mcpServers"];
+  if (servers !== undefined && !isObject(servers)) {
+    throw new ClaudikinsError("CONFIG_INVALID", `mcpServers in ${file} is not an object`, {
+      hint: "Correct the file and run the command again. It was not changed.",
+    });
+  }
+  const entries = Object.entries(servers ?? {}).flatMap(([name, entry]) =>
+    isObject(entry) ? [[name, entry] as const] : [],
+  );
+  return { ...found, entries: new Map(entries) };
+}
+
+function fileThatCounts({ flag, cwd, env }: Omit<WhichConfig, "user">): string {
+  const named = flag ?? env["CLAUDIKINS_CONFIG"];
+  if (named) return resolve(cwd, named);
+  const origin = discoverConfig({ cwd, env });
+  return origin.kind === "demo" ? userConfigFile(env) : origin.file;
+}
+
+export function withServer({ file }: ConfigFile, text: string, name: string, entry: PortableEntry): string {
+  return setMember(text, ["mcpServers", name], entry, file);
+}
+
+export function withoutServer({ file }: ConfigFile, text: string, name: string): string {
+  return removeMembers(text, ["mcpServers"], [name], file);
+}
+
+/** The config as it will be. Throws CONFIG_INVALID and NEEDS_VARIABLE. */
+export function configAsText({ kind, file }: ConfigText, text: string, env: Environment): Promise<Config> {
+  return configOf(text, { kind, file }, env);
+}
+
+/**
+ * Throws CONFIG_INVALID where somebody has changed it meanwhile, and FILE_NOT_WRITABLE. A new file is for its owner alone, and
+ * so is one that gets `secrets`.
+ */
+export function writeConfigFile({ file, content }: ConfigText, text: string, { secrets = false } = {}): void {
+  if (existsSync(file) !== (content !== undefined) || (content && !textOf(file).bytes.equals(content.bytes))) {
+    throw new ClaudikinsError("CONFIG_INVALID", `${file} has changed in the meantime`, {
+      hint: "Run the command again. This run changed nothing.",
+    });
+  }
+  if (content && text === content.text) return;
+  if (!content) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeThrough(content?.path ?? file, bytesOf(text, { hasMark: content?.hasMark ?? false }), content?.mode ?? 0o600);
+  if (content && secrets) chmodSync(content.path, content.mode & 0o700);
+}
+
+/** The error for a name that the file has no server of, with the names that are near it. */
+export function noSuchServer(name: string, { entries, file }: Pick<ConfigFile, "entries" | "file">): ClaudikinsError {
+  const names = [...entries.keys()];
+  const there =
+    names.length === 0
+      ? "It has no servers yet. Add one: claudikins add <name>"
+      : `Available: ${names.slice(0, 20).join(", ")}${names.length > 20 ? " …" : ""}.`;
+  return new ClaudikinsError("SERVER_NOT_FOUND", `${file} has no server called "${name}"`, {
+    hint: [didYouMean(name, names), there].filter(Boolean).join(" "),
+  });
+}

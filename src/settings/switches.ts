@@ -1,0 +1,97 @@
+/** Servers and tools that the user switches on and off: edits of claudikins.json, by `disabled`, `deny` and `allow`. */
+
+import type { Config } from "../config/load.ts";
+import { matches } from "../config/pattern.ts";
+import { ClaudikinsError } from "../errors.ts";
+import { isObject, stringsIn } from "../json-object.ts";
+import { didYouMean } from "../near-names.ts";
+import { closingLine, denialOf } from "../policy/decision.ts";
+import { toolId } from "../registry/model.ts";
+import { readIndex } from "../registry/store.ts";
+import type { PortableEntry } from "./config-file.ts";
+import { type ConfigFile, noSuchServer } from "./config-file.ts";
+import { appendItem, removeItem, removeMembers, setMember } from "./edit/json.ts";
+
+export interface Switch {
+  server: string;
+  /** Undefined for the whole server. A `*` in it stands for any text. */
+  tool?: string;
+}
+
+/** `server` or `server.tool`, by the longest name that the config has. Throws SERVER_NOT_FOUND. */
+export function switchOf(word: string, { entries, file }: ConfigFile): Switch {
+  if (entries.has(word)) return { server: word };
+  const names = [...entries.keys()];
+  const server = names.filter((name) => word.startsWith(`${name}.`)).sort((a, b) => b.length - a.length)[0];
+  const tool = server === undefined ? "" : word.slice(server.length + 1);
+  if (server !== undefined && tool !== "") return { server, tool };
+  throw noSuchServer(word.split(".", 1)[0] ?? word, { entries, file });
+}
+
+/** Throws TOOL_NOT_FOUND for a tool that its server is known not to have. The registry has no tool that is denied. */
+export function checkKnown({ server, tool }: Switch, { folders, servers }: Config): void {
+  const { policy } = servers.get(server) ?? {};
+  if (tool === undefined || (policy && denialOf(policy, tool) !== undefined)) return;
+  const known = readIndex(folders.registry)?.servers.find(({ name }) => name === server)?.tools ?? [];
+  if (known.length === 0 || known.some(({ name }) => matches(tool, name))) return;
+  const ids = known.map(({ name }) => toolId(server, name));
+  throw new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`, {
+    hint: didYouMean(toolId(server, tool), ids) ?? `To see its tools: claudikins list tools ${server}`,
+  });
+}
+
+/** The text with it switched off; the same text where it is off already. */
+export function switchedOff(
+  { server, tool }: Switch,
+  { file }: ConfigFile,
+  text: string,
+  entry: PortableEntry,
+): string {
+  const path = ["mcpServers", server];
+  if (tool === undefined) {
+    return entry["disabled"] === true ? text : setMember(text, [...path, "disabled"], true, file);
+  }
+  const { deny } = entry;
+  if (namesFor({ server, tool }).some((name) => stringsIn(deny).includes(name))) return text;
+  if (Array.isArray(deny)) return appendItem(text, [...path, "deny"], tool, file);
+  return setMember(text, [...path, "deny"], [tool], file);
+}
+
+/** The text with it switched on; the same text where nothing in its entry switches it off. */
+export function switchedOn({ server, tool }: Switch, { file }: ConfigFile, text: string, entry: PortableEntry): string {
+  const path = ["mcpServers", server];
+  if (tool === undefined) return "disabled" in entry ? removeMembers(text, path, ["disabled"], file) : text;
+  const names = namesFor({ server, tool });
+  const left = stringsIn(entry["deny"]).filter((pattern) => !names.includes(pattern));
+  let edited = text;
+  if (left.length === 0) edited = removeMembers(edited, path, ["deny"], file);
+  else for (const name of names) edited = removeItem(edited, [...path, "deny"], name, file);
+  const { allow } = entry;
+  const isListed = !Array.isArray(allow) || names.some((name) => stringsIn(allow).some((each) => matches(each, name)));
+  return isListed ? edited : appendItem(edited, [...path, "allow"], tool, file);
+}
+
+/** An entry may name its tools with or without the server. */
+function namesFor({ server, tool = "" }: Switch): string[] {
+  return [tool, `${server}.${tool}`];
+}
+
+/** Throws POLICY_DENIED where another line of a config still switches it off. */
+export function checkOn({ server, tool }: Switch, config: Config): void {
+  const { policy } = config.servers.get(server) ?? {};
+  if (!policy) return;
+  const line = closingLine(policy);
+  const why = tool !== undefined ? denialOf(policy, tool) : line && `is denied in the config by ${line}`;
+  if (why === undefined) return;
+  const name = tool === undefined ? server : toolId(server, tool);
+  throw new ClaudikinsError("POLICY_DENIED", `${name} stays switched off: it ${why}`, {
+    hint: "Change that line: claudikins config edit. Nothing was changed.",
+  });
+}
+
+/** The entry as it stands in a text. */
+export function entryIn(document: unknown, server: string): PortableEntry {
+  const servers = isObject(document) ? document["mcpServers"] : undefined;
+  const entry = isObject(servers) ? servers[server] : undefined;
+  return isObject(entry) ? { ...entry } : {};
+}

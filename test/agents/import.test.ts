@@ -1,0 +1,277 @@
+/** What stands in the files of all hosts, in all the forms that they use, as claudikins.json would have it. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Found, findServers } from "../../src/agents/find.ts";
+import { isSame, merge } from "../../src/agents/merge.ts";
+import { chosenHosts, hosts } from "../../src/agents/supported/hosts.ts";
+import { suppliedText } from "../../src/agents/supported/model.ts";
+import { isOwnCommand } from "../../src/agents/supported/own.ts";
+import { isObject } from "../../src/json-object.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { type Home, homeWithHosts, secrets } from "./home.ts";
+
+let folder: TemporaryFolder;
+let home: Home;
+beforeAll(() => {
+  folder = temporaryFolder();
+  home = homeWithHosts(folder);
+});
+afterAll(() => folder[Symbol.dispose]());
+
+const find = (
+  project: boolean,
+  more: Partial<{ cwd: string; env: Record<string, string>; platform: NodeJS.Platform }> = {},
+) => findServers(hosts, { platform: "linux", cwd: home.project, env: home.env, project, ...more });
+
+/** Short paths, and no values of secrets, so that it can be read. */
+function shown(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll(home.path, "HOME");
+  if (Array.isArray(value)) return value.map(shown);
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, each]) => [shown(key), shown(each)]))
+    : value;
+}
+
+function entriesOf({ files }: Found): object {
+  const byHost = Map.groupBy(
+    files.flatMap(({ servers }) => servers),
+    ({ host }) => host,
+  );
+  return Object.fromEntries(
+    [...byHost].map(([host, servers]) => [
+      host,
+      Object.fromEntries(
+        servers.map(({ name, entry, notes, supplied }) => {
+          const texts = [...notes, ...supplied.map((one) => suppliedText(one))];
+          return [name, { ...entry, ...(texts.length > 0 ? { notes: texts } : {}) }];
+        }),
+      ),
+    ]),
+  );
+}
+
+test("every server of every host, with all that it needs", async () => {
+  const found = await find(true);
+  expect(found.problems).toEqual([]);
+  expect(shown(entriesOf(found))).toMatchSnapshot();
+  // Nothing is lost: what is not taken over is named.
+  expect(shown(found.files.flatMap(({ skipped }) => skipped))).toEqual([
+    {
+      name: "helped",
+      host: "claude-code",
+      file: "HOME/.claude.json",
+      why: "its headers come from a program (headersHelper)",
+    },
+    { name: "ide", host: "claude-code", file: "HOME/.claude.json", why: 'its type "sse-ide" is not supported' },
+    {
+      name: "team-off",
+      host: "claude-code",
+      file: "HOME/code/shop/.mcp.json",
+      why: "you disabled it in Claude Code",
+    },
+    {
+      name: "socket",
+      host: "vscode",
+      file: "HOME/.config/Code/User/mcp.json",
+      why: "its URL is a local socket",
+    },
+    {
+      name: "postgres-context-server",
+      host: "zed",
+      file: "HOME/.config/zed/settings.json",
+      why: "it comes with a Zed extension",
+    },
+  ]);
+});
+
+test("secrets come along as they are", async () => {
+  const text = JSON.stringify(entriesOf(await find(true)));
+  const { helper: _, ...all } = secrets;
+  for (const secret of Object.values(all)) expect(text).toContain(secret);
+});
+
+test("files of a project are named, and left alone unless they are asked for", async () => {
+  const { files, shared } = await find(false);
+  expect(files.filter(({ file }) => file.scope === "project")).toEqual([]);
+  expect(shown(shared)).toEqual([
+    { host: "claude-code", file: "HOME/code/shop/.mcp.json", servers: 2 },
+    { host: "cursor", file: "HOME/code/shop/.cursor/mcp.json", servers: 1 },
+    { host: "codex", file: "HOME/code/shop/.codex/config.toml", servers: 2 },
+    { host: "opencode", file: "HOME/code/shop/opencode.json", servers: 1 },
+  ]);
+  // Also from a folder in it; but nothing above the project counts.
+  expect((await find(true, { cwd: join(home.project, "deep", "er") })).files.length).toBe(
+    (await find(true)).files.length,
+  );
+  expect((await find(true, { cwd: join(home.path, "code") })).files.every(({ file }) => file.scope === "user")).toBe(
+    true,
+  );
+  // The user's own files are not those of a project.
+  expect((await find(true, { cwd: home.path })).files.every(({ file }) => file.scope === "user")).toBe(true);
+});
+
+test("a file that cannot be read is a problem with its line, and the others are read", async () => {
+  using other = temporaryFolder();
+  const broken = homeWithHosts(other);
+  other.write("home/.gemini/settings.json", '{\n  "mcpServers": {\n    "a": {} "b": {}\n  }\n}\n');
+  other.write("home/.codex/config.toml", 'model = "x"\n[mcp_servers.a\ncommand = "a"\n');
+  const { problems, files } = await findServers(hosts, {
+    platform: "linux",
+    cwd: "/",
+    env: broken.env,
+    project: false,
+  });
+  expect(problems.map(({ host, error }) => [host, error.code, error.message.replaceAll(broken.path, "HOME")])).toEqual([
+    ["codex", "CONFIG_INVALID", expect.stringMatching(/^HOME\/\.codex\/config\.toml:2: not valid TOML: /)],
+    ["gemini", "CONFIG_INVALID", "HOME/.gemini/settings.json:3: not valid JSON: comma expected"],
+  ]);
+  expect(new Set(files.map(({ host }) => host.name)).size).toBe(7);
+});
+
+test.each([
+  ["an entry that is none", "text", "it is not a server entry"],
+  ["neither command nor address", { env: {} }, "it has neither a command nor a URL"],
+  ["an address that is none", { url: "nonsense" }, /^mcpServers\.x\.url: expected an address/],
+  ["an empty command", { command: "" }, /^mcpServers\.x\.command: must not be empty/],
+  [
+    "a header of two lines",
+    { url: "https://x", headers: { A: "b\nc" } },
+    /^mcpServers\.x\.headers\.A: must be one line$/,
+  ],
+  ["another type", { type: "sdk", url: "https://x" }, 'its type "sdk" is not supported'],
+])("%s stays where it is", async (_, entry, why) => {
+  using other = temporaryFolder();
+  other.write(".cursor/mcp.json", { mcpServers: { x: entry } });
+  const { files } = await findServers(hosts, {
+    platform: "linux",
+    cwd: "/",
+    env: { HOME: other.path },
+    project: false,
+  });
+  expect(files.flatMap(({ skipped }) => skipped)).toEqual([
+    {
+      name: "x",
+      host: "cursor",
+      file: join(other.path, ".cursor", "mcp.json"),
+      why: typeof why === "string" ? why : expect.stringMatching(why),
+    },
+  ]);
+});
+
+describe("where the files are", () => {
+  const paths = (platform: NodeJS.Platform, env: Record<string, string>) =>
+    hosts.map((host) => [host.name, host.files({ platform, cwd: "/nowhere", env })[0]?.path]);
+
+  test("on Linux, macOS and Windows", () => {
+    const env = { HOME: "/home/me" };
+    expect(paths("linux", env)).toEqual([
+      ["claude-code", "/home/me/.claude.json"],
+      ["claude-desktop", "/home/me/.config/Claude/claude_desktop_config.json"],
+      ["cursor", "/home/me/.cursor/mcp.json"],
+      ["vscode", "/home/me/.config/Code/User/mcp.json"],
+      ["windsurf", "/home/me/.codeium/windsurf/mcp_config.json"],
+      ["codex", "/home/me/.codex/config.toml"],
+      ["gemini", "/home/me/.gemini/settings.json"],
+      ["opencode", "/home/me/.config/opencode/opencode.json"],
+      ["zed", "/home/me/.config/zed/settings.json"],
+    ]);
+    const mac = Object.fromEntries(paths("darwin", env));
+    expect(mac["claude-desktop"]).toBe("/home/me/Library/Application Support/Claude/claude_desktop_config.json");
+    expect(mac["vscode"]).toBe("/home/me/Library/Application Support/Code/User/mcp.json");
+    expect(mac["zed"]).toBe("/home/me/.config/zed/settings.json");
+    const windows = Object.fromEntries(paths("win32", { USERPROFILE: "/C/me", APPDATA: "/C/me/AppData/Roaming" }));
+    expect(windows["claude-desktop"]).toBe("/C/me/AppData/Roaming/Claude/claude_desktop_config.json");
+    expect(windows["zed"]).toBe("/C/me/AppData/Roaming/Zed/settings.json");
+    expect(windows["cursor"]).toBe("/C/me/.cursor/mcp.json");
+  });
+
+  test("the variables of a host count", () => {
+    const env = {
+      HOME: "/home/me",
+      XDG_CONFIG_HOME: "/xdg",
+      CLAUDE_CONFIG_DIR: "/claude",
+      CODEX_HOME: "/codex",
+      OPENCODE_CONFIG: "/oc.json",
+    };
+    const found = Object.fromEntries(paths("linux", env));
+    expect(found["claude-code"]).toBe("/claude/.claude.json");
+    expect(found["codex"]).toBe("/codex/config.toml");
+    expect(found["zed"]).toBe("/xdg/zed/settings.json");
+    expect(
+      chosenHosts(["opencode"])[0]
+        ?.files({ platform: "linux", cwd: "/", env })
+        .map(({ path }) => path),
+    ).toContain("/oc.json");
+  });
+
+  test("each profile of VS Code has its own", () => {
+    using other = temporaryFolder();
+    other.write(".config/Code/User/profiles/-1a2b/mcp.json", { servers: { a: { command: "a" } } });
+    other.write(".config/Code - Insiders/User/mcp.json", { servers: { b: { command: "b" } } });
+    const [vscode] = chosenHosts(["vscode"]);
+    const files = vscode?.files({ platform: "linux", cwd: "/", env: { HOME: other.path } }) ?? [];
+    const names = files.map(({ path }) => path.slice(other.path.length));
+    expect(names).toContain("/.config/Code/User/profiles/-1a2b/mcp.json");
+    expect(names).toContain("/.config/Code - Insiders/User/mcp.json");
+    expect(new Set(files.map(({ group }) => group)).size).toBe(3);
+  });
+
+  test("a host that nobody knows", () => {
+    expect(() => chosenHosts(["curser"])).toThrow('Unknown agent "curser"');
+  });
+});
+
+test.each<[string, string[], boolean]>([
+  ["claudikins", ["serve"], true],
+  ["/home/me/.local/bin/claudikins", ["serve", "--config", "x"], true],
+  ["C:\\bin\\claudikins.exe", ["serve"], true],
+  ["npx", ["-y", "claudikins", "serve"], true],
+  ["npx", ["-y", "claudikins@latest", "serve"], true],
+  ["cmd", ["/c", "npx", "claudikins"], true],
+  ["cmd", ["/c", "claudikins", "serve"], true],
+  ["env", ["A=b", "claudikins", "serve"], true],
+  ["bun", ["/src/claudikins/src/main.ts", "serve"], true],
+  ["npx", ["-y", "@modelcontextprotocol/server-filesystem", "/home/me/claudikins"], false],
+  ["claudikins-helper", [], false],
+  ["node", ["claudikins.js"], false],
+  ["docker", ["run", "claudikins"], false],
+])("our own entry is known: %s %j", (command, args, isOwn) => {
+  expect(isOwnCommand(command, args)).toBe(isOwn);
+});
+
+describe("one list of many hosts", () => {
+  const found = (host: string, name: string, entry: object, folder?: string) =>
+    ({ name, host, file: `/${host}`, section: ["mcpServers"], folder, entry, notes: [], supplied: [] }) as never;
+  const npx = { command: "npx", args: ["-y", "x"] };
+
+  test("the same server of several hosts is there once; switched off only where it is everywhere", () => {
+    const off = { ...npx, disabled: true };
+    const { servers, conflicts } = merge(
+      [
+        found("a", "x", off),
+        found("b", "x", { type: "stdio", env: {}, ...npx }),
+        found("c", "y", off),
+        found("d", "y", off),
+      ],
+      new Map([["x2", npx]]),
+      "/config",
+    );
+    expect(conflicts).toEqual([]);
+    expect(servers.map(({ name, entry, from }) => [name, entry, from.map(({ host }) => host)])).toEqual([
+      ["x", npx, ["a", "b"]],
+      ["y", off, ["c", "d"]],
+    ]);
+  });
+
+  test.each([
+    [npx, { ...npx, args: ["x", "-y"] }, false],
+    [npx, { ...npx, env: { A: "1" } }, false],
+    [npx, { ...npx, callTimeoutMs: 5, description: "x", type: "stdio" }, true],
+    [{ url: "https://x" }, { type: "http", url: "https://x", headers: {} }, true],
+    [{ url: "https://x" }, { type: "streamable-http", serverUrl: "https://x" }, true],
+    [{ url: "https://x" }, { type: "sse", url: "https://x" }, false],
+    [{ url: "https://x" }, { url: "https://x", oauth: false }, false],
+  ])("the same or not: %j %j", (one, other, same) => {
+    expect([isSame(one, other), isSame(other, one)]).toEqual([same, same]);
+  });
+});

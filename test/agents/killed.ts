@@ -1,0 +1,39 @@
+/** Rewires the hosts of a home, and is killed at a certain moment: a program of its own, for switch.test.ts. */
+
+import { apply } from "../../src/agents/apply.ts";
+import { wishesOf } from "../../src/agents/choices.ts";
+import { hosts } from "../../src/agents/supported/hosts.ts";
+import { planSwitch, rewireOptions, takeSurvey } from "../../src/agents/switch-over.ts";
+import { processEnvironment } from "../../src/config/environment.ts";
+
+const [cwd = "", moment = ""] = process.argv.slice(2);
+const env = processEnvironment();
+const surroundings = { env, cwd, platform: process.platform };
+const wishes = wishesOf([], true);
+const { inventories } = await takeSurvey(hosts, { ...surroundings, project: false, wishes });
+const [inventory] = inventories;
+const { plans } = await planSwitch(inventory!, { env, named: new Set() });
+process.stdout.write(`planned ${plans.length}\n`);
+
+const die = () => process.kill(process.pid, "SIGKILL");
+const fourth = plans[3]!;
+let asked = 0;
+let looked = 0;
+const signal = {
+  get aborted() {
+    asked += 1;
+    if (moment === "between two files" && asked === 4) die();
+    if (moment === "after a file is written" && asked === 5) die();
+    return false;
+  },
+} as AbortSignal;
+const { mode } = fourth.before;
+// Asked for when the change is noted, and again when the file is written.
+Object.defineProperty(fourth.before, "mode", {
+  get() {
+    looked += 1;
+    if (moment === "before a file is written" && looked === 2) die();
+    return mode;
+  },
+});
+await apply(plans, { ...rewireOptions(inventory!.configFile, { env }), surroundings, env, signal });

@@ -1,0 +1,102 @@
+/** What the registry knows from before, and is no longer so: used at once, and put right beside it. */
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { execute } from "../../src/execution/execute.ts";
+import { generate } from "../../src/generation/generate.ts";
+import { callSearchTools } from "../../src/server/tools/search-tools.ts";
+import type { Toolbox } from "../../src/toolbox/toolbox.ts";
+import { type Project, project } from "../generation/project.ts";
+import { fixture } from "../support/servers.ts";
+
+// Processes take their time to start on a small machine.
+setDefaultTimeout(30_000);
+
+let folder: Project;
+beforeEach(() => {
+  folder = project();
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const never = new AbortController().signal;
+
+async function gen(): Promise<void> {
+  await using toolbox = await folder.open();
+  await generate(toolbox);
+}
+
+async function run(source: string, toolbox: Toolbox): Promise<unknown> {
+  const outcome = await execute({ source }, toolbox);
+  return outcome.ok ? outcome.value : outcome.error;
+}
+
+async function found(query: string, toolbox: Toolbox): Promise<string> {
+  const { content } = await callSearchTools({ query }, toolbox, never);
+  return (content[0] as { text: string }).text;
+}
+
+/** Names of the tools in the index on disk. */
+const onDisk = (server: string): string[] => {
+  const { servers } = JSON.parse(readFileSync(join(folder.registry, "index.json"), "utf8"));
+  return servers.find(({ name }: { name: string }) => name === server).tools.map(({ name }: { name: string }) => name);
+};
+
+/** Until the index on disk has the tool. */
+async function known(server: string, tool: string): Promise<void> {
+  while (!onDisk(server).includes(tool)) await Bun.sleep(10);
+}
+
+test("a server whose entry has changed is found as it was, and asked again meanwhile", async () => {
+  folder.configure({ shop: folder.offering("shop", { refund: {} }) });
+  await gen();
+  folder.configure({ shop: folder.offering("other", { refund: {}, weigh_parcel: {} }) });
+  await using toolbox = await folder.open();
+  expect(await found("refund", toolbox)).toContain("shop.refund");
+  expect(toolbox.catalog.freshness("shop")).toBe("outdated");
+  await toolbox.catalog.fetch("shop");
+  expect(toolbox.catalog.freshness("shop")).toBe("listed");
+  expect(await found("weigh parcel", toolbox)).toContain("shop.weigh_parcel");
+  expect(onDisk("shop")).toEqual(["refund", "weigh_parcel"]);
+});
+
+test("one that cannot be asked is found as it was, and a later search asks again", async () => {
+  const good = folder.offering("shop", { refund: {} });
+  folder.configure({ shop: good });
+  await gen();
+  folder.configure({ shop: { ...good, args: [...fixture("crash-on-start").args] } });
+  await using toolbox = await folder.open();
+  expect(await found("refund", toolbox)).toContain("shop.refund");
+  await toolbox.catalog.fetch("shop").catch(() => {});
+  const text = await found("refund", toolbox);
+  expect(text).toContain("shop.refund");
+  expect(text).toContain("Not callable now: shop");
+  expect(onDisk("shop")).toEqual(["refund"]);
+});
+
+test("a server that a call has started tells its tools as they are now", async () => {
+  folder.configure({ shop: folder.offering("shop", { refund: {}, old: {} }) });
+  await gen();
+  folder.offering("shop", { refund: {}, weigh_parcel: {} });
+  await using toolbox = await folder.open();
+  expect(await run("return (await shop.refund()).name", toolbox)).toBe("refund");
+  await known("shop", "weigh_parcel");
+  expect(onDisk("shop")).toEqual(["refund", "weigh_parcel"]);
+  expect(await found("weigh parcel", toolbox)).toContain("shop.weigh_parcel");
+});
+
+test("it is asked once in each connection, and not at all where that was done", async () => {
+  folder.configure({ shop: fixture("protocol", "stdio", folder.path) });
+  const lists = `return (await shop.seen()).lists`;
+  {
+    await using first = await folder.open();
+    // Unknown: the code's own question is the one.
+    expect(await run(`await shop.wait({ ms: 0 }); ${lists}`, first)).toBe(1);
+  }
+  await using toolbox = await folder.open();
+  for (let count = 0; count < 3; count++) {
+    expect(await run(`await shop.wait({ ms: 0 }); ${lists}`, toolbox)).toBe(1);
+  }
+  await toolbox.pool.release("shop");
+  expect(toolbox.pool.state("shop").state).toBe("idle");
+  expect(await run(`await shop.wait({ ms: 0 }); ${lists}`, toolbox)).toBe(1);
+});

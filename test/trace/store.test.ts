@@ -1,0 +1,87 @@
+/** Records of executions on disk: what is written is read again, the young ones stay, and damage costs only itself. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { isId, newId, timeOf } from "../../src/trace/id.ts";
+import { defaultKeeping, prune, readRecord, readSummaries, writeRecord } from "../../src/trace/store.ts";
+import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
+import { recordOf } from "./records.ts";
+
+let folder: TemporaryFolder;
+let path: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder.path, "executions");
+});
+afterEach(() => folder[Symbol.dispose]());
+
+const ids = () => readSummaries(path).map(({ id }) => id);
+
+test("ids are sorted by time, and tell it", () => {
+  const times = [Date.UTC(2026, 0, 1), Date.UTC(2026, 10, 21, 12), Date.UTC(2026, 10, 21, 12) + 1, Date.UTC(2049, 1)];
+  const made = times.map(newId);
+  expect(made.every(isId)).toBe(true);
+  expect(made.toSorted()).toEqual(made);
+  expect(made.map(timeOf)).toEqual(times);
+  expect(["", "abc", "../etc/pas", "0123456ilo"].filter(isId)).toEqual([]);
+});
+
+test("what was written is read, whole and as a summary, by its owner alone", async () => {
+  const record = recordOf({ hasContents: true, value: { text: "1\n2", isWhole: true } });
+  await writeRecord(path, record);
+  expect(readRecord(path, record.id)).toEqual(record);
+  const { code, timeline, moreCalls, logs, value, ...summary } = record;
+  expect(readSummaries(path)).toEqual([summary]);
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  expect(statSync(join(path, `${record.id}.json`)).mode & 0o777).toBe(0o600);
+});
+
+test("the young ones are kept: by their number, their age and their size", async () => {
+  const now = Date.now();
+  const records = [5, 4, 3, 2, 1].map((days) => recordOf({ at: now - days * 86_400_000 }));
+  for (const record of records) await writeRecord(path, record);
+  const youngest = records.map(({ id }) => id).reverse();
+  expect(ids()).toEqual(youngest);
+  prune(path, now, { ...defaultKeeping, count: 4 });
+  expect(ids()).toEqual(youngest.slice(0, 4));
+  prune(path, now, { ...defaultKeeping, ageMs: 3.5 * 86_400_000 });
+  expect(ids()).toEqual(youngest.slice(0, 3));
+  const { size } = statSync(join(path, `${youngest[0]}.json`));
+  prune(path, now, { ...defaultKeeping, bytes: 2.5 * size });
+  expect(ids()).toEqual(youngest.slice(0, 2));
+  prune(path, now, { ...defaultKeeping, bytes: 1 });
+  expect(ids()).toEqual(youngest.slice(0, 1));
+});
+
+test("whoever writes removes what is too much, and what a process that was killed has left", async () => {
+  await writeRecord(path, recordOf({ at: Date.now() - 20 * 86_400_000 }));
+  writeFileSync(join(path, "0123456789.json.999999999.0.tmp"), "{");
+  writeFileSync(join(path, "mine.txt"), "mine");
+  const young = recordOf({});
+  await writeRecord(path, young);
+  expect(readdirSync(path).sort()).toEqual([`${young.id}.json`, "mine.txt"].sort());
+});
+
+test("several at once", async () => {
+  const records = Array.from({ length: 30 }, () => recordOf({}));
+  await Promise.all(records.map((record) => writeRecord(path, record, { ...defaultKeeping, count: 20 })));
+  expect(ids()).toHaveLength(20);
+});
+
+test("what is damaged, or of another version, is left out", async () => {
+  const [good, bad, other] = [recordOf({}), recordOf({}), recordOf({})];
+  await writeRecord(path, good);
+  writeFileSync(join(path, `${bad.id}.json`), '{"version":1,"id":');
+  writeFileSync(join(path, `${other.id}.json`), '{"version":2}\n{}\n');
+  expect(ids()).toEqual([good.id]);
+  expect([readRecord(path, bad.id), readRecord(path, other.id), readRecord(path, newId(0))]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(existsSync(join(path, `${bad.id}.json`))).toBe(true);
+});
+
+test("where there is no folder, there is nothing", () => {
+  expect(readSummaries(path)).toEqual([]);
+});
