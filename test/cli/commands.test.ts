@@ -402,7 +402,7 @@ describe("search", () => {
     expect(await shown(["search", "find", "--detail", "ful"])).toMatchInlineSnapshot(`
       "$ claudikins search find --detail ful
       --- stderr
-      error: --detail takes names, signatures, full; got "ful"
+      error: --detail takes names, signatures or full; got "ful"
 
       hint: Did you mean full?
       --- exit code 2

@@ -145,7 +145,7 @@ test.each([
   await harmless(async () => {
     await using host = await openHost({ path: at("project") }, { env });
     const { content } = await host.call("execute_code", { code: "return 'x'.repeat(100_000)" });
-    expect(JSON.stringify(content)).toContain("could not be kept");
+    expect(JSON.stringify(content)).toContain("could not be saved");
   });
 });
 
@@ -285,7 +285,7 @@ test("a folder that becomes a link while claudikins runs is not followed from th
   link(inside(), at("victim"));
   await harmless(async () => {
     expect(JSON.stringify(await write())).toContain("EACCES");
-    expect(JSON.stringify(await long())).toContain("could not be kept");
+    expect(JSON.stringify(await long())).toContain("could not be saved");
   });
 });
 

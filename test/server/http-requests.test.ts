@@ -342,7 +342,7 @@ describe("a token", () => {
     ["comes from one place", ["--http", "0", "--token-env", "A", "--without-token"], 2, "only one of"],
     ["is for --http", ["--token-env", "SHORT"], 2, "--token-env works only with --http"],
     ["is not to be had without --http", ["--without-token"], 2, "--without-token works only with --http"],
-    ["stands beside hosts that are names", ["--http", "0", "--allow-host", "a b"], 2, "--allow-host takes a name"],
+    ["stands beside hosts that are names", ["--http", "0", "--allow-host", "a b"], 2, "--allow-host takes a host name"],
     ["stands beside origins", ["--http", "0", "--allow-origin", "app.example.com/x"], 2, "--allow-origin takes"],
   ])("%s", async (_, flags, exitCode, message) => {
     const options = { cwd: folder.path, env: { SHORT: "too-short" } };

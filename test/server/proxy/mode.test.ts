@@ -75,7 +75,7 @@ describe("the mode", () => {
     const run = (...flags: string[]) =>
       runProgram([...claudikinsCommand, "serve", ...flags], { cwd: folder.path, env: testEnvironment() });
     expect((await run("--mode", "drect")).stderr).toMatchInlineSnapshot(`
-      "error: --mode takes code, direct, auto; got "drect"
+      "error: --mode takes code, direct or auto; got "drect"
 
       hint: Did you mean direct?
       "
