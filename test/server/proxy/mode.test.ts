@@ -81,7 +81,7 @@ describe("the mode", () => {
       "
     `);
     expect((await run("--prefix", "sometimes")).stderr).toMatchInlineSnapshot(`
-      "error: --prefix takes never, on-collision, always; got "sometimes"
+      "error: --prefix takes never, on-collision or always; got "sometimes"
       "
     `);
     const { exitCode, stderr } = await run();
