@@ -501,6 +501,77 @@ return ids;`,
     must: ["ids.append is not a function", "ids.push(value)"],
   },
   {
+    id: "python-operators",
+    mistake: "Python's and, or, not.",
+    ideal: "The line with &&, || and !.",
+    code: `const { orders } = await demo.list_orders({ status: "paid" });
+const big = orders.filter((o) => o.country == "DE" and not o.items < 3);
+return big.length;`,
+    must: ["This is Python; TypeScript is expected", 'o.country == "DE" && !o.items < 3'],
+  },
+  {
+    id: "python-dictionary",
+    mistake: "Python's setdefault and append.",
+    ideal: "??= and push.",
+    code: `const { orders } = await demo.list_orders({ limit: 5 });
+const by = {};
+for (const o of orders) by.setdefault(o.country, []).append(o.id);
+return by;`,
+    must: ["by.setdefault is not a function", "(by[key] ??= []).push(value)"],
+  },
+  {
+    id: "python-set",
+    mistake: "A method of lists on a Set.",
+    ideal: "add.",
+    code: `const seen = new Set();
+for (const o of (await demo.list_orders({ limit: 5 })).orders) seen.append(o.country);
+return seen.size;`,
+    must: ["seen.append is not a function", "seen is a Set: write seen.add(value)."],
+  },
+  {
+    id: "list-not-started",
+    mistake: "An element of a list that was never started.",
+    ideal: "Start it with ??= [].",
+    code: `const by = {};
+for (const o of (await demo.list_orders({ limit: 5 })).orders) by[o.country].push(o.id);
+return by;`,
+    must: ["by[o.country] is undefined", "(by[o.country] ??= []).push(value)"],
+  },
+  {
+    id: "server-hidden",
+    mistake: "A variable with the name of the server that it is filled from.",
+    ideal: "The collision; rename, or servers.memory.",
+    code: `const memory = await memory.read_graph({});
+return memory.entities.length;`,
+    must: ["memory is not initialized", "hides the server memory", "servers.memory.read_graph(…)"],
+  },
+  {
+    id: "server-hidden-before",
+    mistake: "A list with the name of a server, before the server is called.",
+    ideal: "The collision and the line of the list.",
+    code: `const files = ["/data/a.txt", "/data/b.txt"];
+const texts = await files.read_multiple_files({ paths: files });
+return texts;`,
+    must: ["files.read_multiple_files is not a function", "The variable files on line 1 hides the server files"],
+  },
+  {
+    id: "used-before-declared",
+    mistake: "A constant used before its line.",
+    ideal: "Where it is declared.",
+    code: `const total = (await demo.list_orders({ limit })).total;
+const limit = 10;
+return total;`,
+    must: ["limit is not initialized", "before its declaration on line 2"],
+  },
+  {
+    id: "all-lost",
+    mistake: "One failure in Promise.all loses the other results.",
+    ideal: "What Promise.all does, and allSettled.",
+    code: `const ids = ["ord_00001", "nope", "ord_00003"];
+return (await Promise.all(ids.map((order_id) => demo.get_order({ order_id })))).length;`,
+    must: ['No order "nope"', "Promise.all on line 2", "Promise.allSettled keeps them"],
+  },
+  {
     id: "prose",
     mistake: "Words in front of the code.",
     ideal: "Line 1 is no code.",

@@ -7,10 +7,13 @@ import { someLimits } from "./some-limits.ts";
 const tool = (name: string) => ({ name, jsName: name.replace("-", "_"), inputSchema: { type: "object" } });
 const bindings: Bindings = {
   namespaces: [
-    { name: "shop", jsName: "shop", functions: ["list_orders", "export-orders", "get_stock"].map(tool) },
+    { name: "shop", jsName: "shop", functions: ["list_orders", "export-orders", "get_stock", "busy"].map(tool) },
     { name: "files", jsName: "files", functions: ["read"].map(tool) },
   ],
-  call: async ({ name }: BindingCall) => (name === "read" ? { text: "text" } : { json: '{"orders":[1,2],"total":2}' }),
+  call: async ({ name }: BindingCall) => {
+    if (name === "busy") throw Object.assign(new Error("Too many requests"), { code: "TOOL_FAILED" });
+    return name === "read" ? { text: "text" } : { json: '{"orders":[1,2],"total":2}' };
+  },
 };
 const sandbox = new Sandbox();
 afterAll(() => sandbox[Symbol.dispose]());
@@ -82,6 +85,14 @@ const cases: [string, string, string][] = [
     "a server that there is not",
     "await shops.list_orders({});",
     'No server is called "shops". Servers: shop, files. Write: await shop.list_orders({})',
+  ],
+  [
+    "a temporary failure that loses the other results of Promise.all",
+    "const [a, b] = await Promise.all([shop.list_orders({}), shop.busy({})]);",
+    [
+      "Promise.all on line 1 fails with its first failure, and the results of the other calls are lost.",
+      "Repeat a call that fails: const retry = async (call, tries = 5) => { for (;;) try { return await call(); } catch (error) { if (--tries <= 0) throw error; } }; then write retry(() => shop.busy({})).",
+    ].join("\n"),
   ],
   [
     "a tool call as JSON",

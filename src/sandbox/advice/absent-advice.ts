@@ -5,7 +5,7 @@ import { candidates, objectName, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import { absentModule, keysElsewhere, noNetwork } from "./absent-names.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
-import { lines, toolsFor } from "./undefined-names.ts";
+import { lines, toolsFor } from "./wrong-names.ts";
 
 /** `fetch(…)` and the like, which say themselves that they are not there. */
 export function network({ message, at }: Failing, around: Surroundings): Advice | undefined {

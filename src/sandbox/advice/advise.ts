@@ -5,12 +5,12 @@ import type { ParsedCode } from "../ast/tree.ts";
 import type { KnownTools } from "../known-tools.ts";
 import type { RecordedCalls } from "../seen-calls.ts";
 import { environment, missingModule, network } from "./absent-advice.ts";
-import { callsInForIn, wrongArgument } from "./failed-calls.ts";
+import { callsInForIn, lostResults, wrongArgument } from "./failed-calls.ts";
 import { missingProperties, missingText } from "./missing-properties.ts";
 import { missedTool, misuse, parsedAgain } from "./misuse.ts";
 import { stopped } from "./stopped.ts";
 import { type Advice, type Failing, type Surroundings, surroundingsOf } from "./surroundings.ts";
-import { undefinedName } from "./undefined-names.ts";
+import { notInitialized, undefinedName } from "./wrong-names.ts";
 
 interface Known {
   known: KnownTools;
@@ -25,11 +25,13 @@ export function advise(error: Failing, code: ParsedCode, { known, calls }: Known
     stopped(error, around) ??
     missingModule(error, around) ??
     undefinedName(error, around) ??
+    notInitialized(error, around) ??
     network(error, around) ??
     (words?.hint === undefined ? undefined : words) ??
     parsedAgain(error, around) ??
     wrongArgument(error, around) ??
     callsInForIn(error, around) ??
+    lostResults(error, around) ??
     constant(error, around) ??
     worded(error) ??
     withWords(environment(error, around), words) ??
@@ -44,7 +46,7 @@ function withWords(advice: Advice | undefined, words: Advice | undefined): Advic
   return advice && { ...words, ...advice };
 }
 
-/** Failures whose words say what it was, and not what to do. */
+/** Failures whose message says what happened, but not what to do. */
 function worded({ message }: Failing): Advice | undefined {
   if (message === "The first argument of a timer must be a function") {
     return { hint: "Wait with: await new Promise((resolve) => setTimeout(resolve, ms))." };
@@ -70,7 +72,7 @@ function otherTool(error: Failing, around: Surroundings): Advice | undefined {
   return hint === undefined ? undefined : { hint };
 }
 
-/** A property that no result has may be what is behind anything: in the line that failed, or surely another's. */
+/** A property that no result has may be the cause: any in the line that failed, or one with a similar name elsewhere. */
 function absentProperty({ hint, line, reason }: Failing, { values }: Surroundings): Advice | undefined {
   if (hint !== undefined || reason !== "threw") return undefined;
   const all = missingProperties(values);

@@ -1,12 +1,12 @@
-/** Calls that a tool refused: arguments that were computed, and turned out wrong. */
+/** Calls that failed: computed arguments that turned out wrong, and failures that took other results with them. */
 import type { ForInStatement, Node } from "acorn";
 import { isCall, keyName } from "../ast/nodes.ts";
 import { causeOf } from "./causes.ts";
 import { knownTool, pagingOf } from "./pages.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
-import { lines } from "./undefined-names.ts";
+import { lines } from "./wrong-names.ts";
 
-/** `"cursor" must be string, got null`, `the argument "order_id" is missing`: why its expression has that value. */
+/** `"cursor" must be string, got null`, `the argument "order_id" is missing`: why the expression has that value. */
 export function wrongArgument(error: Failing, around: Surroundings): Advice | undefined {
   const { message, code, hint, at } = error;
   if (code !== "INVALID_ARGUMENTS" || at === undefined) return undefined;
@@ -31,7 +31,7 @@ export function wrongArgument(error: Failing, around: Surroundings): Advice | un
   return cause === undefined ? undefined : { hint: lines(`${values.tree.text(value as Node)}: ${cause}`, hint) };
 }
 
-/** A for…in loop gives the indexes of a list, and the tool knows no "0". */
+/** A for…in loop over a list yields its indexes, and no tool knows an id "0". */
 export function callsInForIn(error: Failing, around: Surroundings): Advice | undefined {
   const { at, code } = error;
   if (at === undefined || !code) return undefined;
@@ -44,4 +44,28 @@ export function callsInForIn(error: Failing, around: Surroundings): Advice | und
     };
   }
   return undefined;
+}
+
+const temporary = /temporar|try again|retry|timed? ?out|unavailable|rate.?limit|too many requests|\b(?:429|50[234])\b/i;
+
+/** One failure within Promise.all: the results of the other calls are lost. */
+export function lostResults({ at, code, hint, message }: Failing, { values, calls }: Surroundings): Advice | undefined {
+  if (at === undefined || code === undefined || !calls.some((each) => each.calls > each.failures)) return undefined;
+  const { tree } = values;
+  const all = tree.nodes.filter(isCall).find(({ callee, arguments: [list] }) => {
+    if (tree.text(callee) !== "Promise.all" || !list) return false;
+    const [only] = tree.binding(list)?.sources ?? [];
+    return contains(list, at) || (only?.kind === "value" && contains(only.node, at));
+  });
+  const call = tree.nodes.filter(isCall).findLast((node) => values.toolOf(node) && contains(node, at));
+  if (!all || !call) return undefined;
+  const lost = `Promise.all on line ${tree.line(all)} fails with its first failure, and the results of the other calls are lost.`;
+  const text = tree.text(call).length > 80 ? `${tree.text(call.callee)}(…)` : tree.text(call);
+  const again = `Repeat a call that fails: const retry = async (call, tries = 5) => { for (;;) try { return await call(); } catch (error) { if (--tries <= 0) throw error; } }; then write retry(() => ${text}).`;
+  const keep = "Promise.allSettled keeps them: each result is { status, value } or { status, reason }.";
+  return { hint: lines(hint, lost, temporary.test(message) ? again : keep) };
+}
+
+function contains(node: Node, at: number): boolean {
+  return node.start <= at && at < node.end;
 }

@@ -1,9 +1,12 @@
-/** Methods of other languages and libraries, and what does the same here. `x` stands for what it was called on. */
+/** Methods of other languages and libraries, each with what does the same here. `x` stands for the object. */
 
 const onLists: Record<string, string> = {
   __proto__: null as never,
   append: "x.push(value)",
   extend: "x.push(...list)",
+  insert: "x.splice(index, 0, value)",
+  index: "x.indexOf(value)",
+  copy: "[...x]",
   add: "x.push(value), or for a Set new Set(list)",
   remove: "x.filter((each) => each !== value)",
   contains: "x.includes(value)",
@@ -55,6 +58,8 @@ const onTexts: Record<string, string> = {
   format: "`…${value}…`",
   capitalize: "x[0].toUpperCase() + x.slice(1)",
   contains: "x.includes(text)",
+  title: "x[0].toUpperCase() + x.slice(1)",
+  zfill: 'x.padStart(length, "0")',
   isdigit: "/^\\d+$/.test(x)",
   equals: "x === text",
   length: "x.length, without parentheses",
@@ -70,6 +75,9 @@ const onObjects: Record<string, string> = {
   has: "key in x",
   has_key: "key in x",
   set: "x[key] = value",
+  setdefault: "x[key] ??= value (for a list: (x[key] ??= []).push(value))",
+  append: "(x[key] ??= []).push(value), or start with a list: []",
+  copy: "{ ...x }",
   update: "Object.assign(x, other)",
   pop: "x[key], then delete x[key]",
   forEach: "for (const [key, value] of Object.entries(x))",
@@ -95,9 +103,42 @@ const onObjects: Record<string, string> = {
   strftime: "new Intl.DateTimeFormat(…).format(new Date(x))",
 };
 
+/** Methods that a Set and a Map call otherwise. */
+const onCollections: Record<"Set" | "Map", Record<string, string>> = {
+  Set: {
+    __proto__: null as never,
+    append: "x.add(value)",
+    push: "x.add(value)",
+    update: "for (const each of list) x.add(each)",
+    remove: "x.delete(value)",
+    discard: "x.delete(value)",
+    includes: "x.has(value)",
+    contains: "x.has(value)",
+  },
+  Map: {
+    __proto__: null as never,
+    items: "x.entries()",
+    push: "x.set(key, value)",
+    put: "x.set(key, value)",
+    setdefault: "if (!x.has(key)) x.set(key, value)",
+    remove: "x.delete(key)",
+    pop: "x.get(key), then x.delete(key)",
+    includes: "x.has(key)",
+    contains: "x.has(key)",
+    containsKey: "x.has(key)",
+  },
+};
+
+/** What to write in place of a method that a Set or a Map does not have; methods of lists need a list of it. */
+export function collectionMethod(method: string, object: string, kind: "Set" | "Map"): string | undefined {
+  const found = onCollections[kind][method];
+  if (found !== undefined) return `write ${withObject(found, object)}`;
+  return method in Array.prototype ? `[...${object}${kind === "Map" ? ".entries()" : ""}].${method}(…)` : undefined;
+}
+
 export type Kind = "list" | "text" | "other";
 
-/** What to write in the place of `object.method(…)`; `kind` is undefined where it is not known what the object was. */
+/** What to write in place of `object.method(…)`. `kind` is undefined if the object is not known. */
 export function methodInstead(method: string, object: string, kind: Kind | undefined): string | undefined {
   const tables =
     kind === "list"
@@ -109,6 +150,10 @@ export function methodInstead(method: string, object: string, kind: Kind | undef
           : [onLists, onTexts, onObjects];
   const found = [...new Set(tables.flatMap((table) => table[method] ?? []))];
   if (found.length === 0) return undefined;
+  return `Write ${found.map((text) => withObject(text, object)).join(", or ")}.`;
+}
+
+function withObject(text: string, object: string): string {
   const name = object.length <= 30 && /^[\w$.[\]"']+$/.test(object) ? object : "x";
-  return `Write ${found.map((text) => text.replace(/\bx\b/g, () => name)).join(", or ")}.`;
+  return text.replace(/\bx\b/g, () => name);
 }

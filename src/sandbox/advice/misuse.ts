@@ -1,21 +1,23 @@
-/** A value used as what it is not: the message names the expression, the hint says what it really is. */
+/** Values that are used as something else: the message names the expression, the hint says what it is. */
 import type { CallExpression, Node } from "acorn";
 import { isCall, isMember, isNamed, propertyName } from "../ast/nodes.ts";
 import { candidates, objectName, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import { causeOf } from "./causes.ts";
 import { faultOf, shownExpression } from "./fault.ts";
-import { type Kind, methodInstead } from "./methods.ts";
+import { collectionMethod, type Kind, methodInstead } from "./methods.ts";
 import { shapeOf } from "./shapes.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
-import { lines } from "./undefined-names.ts";
+import { hiddenServer, lines } from "./wrong-names.ts";
 
 export function misuse(error: Failing, around: Surroundings): Advice | undefined {
   const { tree } = around.values;
   const fault = faultOf(error, tree);
   if (!fault) return undefined;
   const hint =
+    hiddenServer(isMember(fault.node) ? fault.node.object : fault.node, around) ??
     readOfPromise(fault.node, error, around) ??
+    listNotStarted(fault.node, around) ??
     ofGlobal(fault.node, around) ??
     causeOf(fault.node, around, fault.is) ??
     missedTool(error, around) ??
@@ -25,6 +27,16 @@ export function misuse(error: Failing, around: Surroundings): Advice | undefined
   return { message: fault.message, hint, at: fault.at };
 }
 
+/** `ids[order.country].push(id)`, where ids starts as `{}`. */
+function listNotStarted(node: Node, { values: { tree } }: Surroundings): string | undefined {
+  const added = tree.parent(node);
+  const method = isMember(added) && added.object === node ? (propertyName(added) ?? "") : "";
+  if (!isMember(node) || !node.computed || !/^(?:push|append|add|extend|unshift)$/.test(method)) return undefined;
+  const [only, another] = tree.binding(node.object)?.sources ?? [];
+  if (another || only?.kind !== "value" || only.node.type !== "ObjectExpression") return undefined;
+  return `Start with an empty list: (${shownExpression(node, tree)} ??= []).push(value).`;
+}
+
 /** What the guest saw: a property that was read from the promise of a call. */
 function readOfPromise(node: Node, { unawaited }: Failing, { values: { tree } }: Surroundings): string | undefined {
   const read = isMember(node) ? unawaited.findLast(({ key }) => key === propertyName(node)) : undefined;
@@ -32,7 +44,7 @@ function readOfPromise(node: Node, { unawaited }: Failing, { values: { tree } }:
   return `${shownExpression(node.object, tree)} is the promise of ${read.tool}(…): put await in front of that call.`;
 }
 
-/** A call that stands there itself is explained with its place. */
+/** A call that is written there itself is explained with its place. */
 function causeIsPlain(node: Node): boolean {
   return isCall(node);
 }
@@ -53,7 +65,7 @@ function ofGlobal(node: Node, { scope, values: { tree } }: Surroundings): string
     : undefined;
 }
 
-/** `orders.append(o)`: what the object really was, and what does the same. */
+/** `orders.append(o)`: what the object was, and which method does the same. */
 function methodOf(node: Node, { values }: Surroundings, is: "undefined" | "other"): string | undefined {
   if (!isMember(node) || node.object.type === "Super") return undefined;
   const seen = values.of(node.object);
@@ -61,8 +73,12 @@ function methodOf(node: Node, { values }: Surroundings, is: "undefined" | "other
   const known = seen && !seen.promised && seen.values.length > 0 ? seen.values : undefined;
   const object = shownExpression(node.object, values.tree);
   const made = collectionOf(node.object, values.tree);
-  if (made) return `${object} is a ${made}: [...${object}${made === "Map" ? ".entries()" : ""}].${name}(…).`;
-  const instead = is === "other" ? methodInstead(name, object, known && kindOf(known)) : undefined;
+  const inCollection = made && collectionMethod(name, object, made);
+  if (inCollection) return `${object} is a ${made}: ${inCollection}.`;
+  const instead =
+    is === "other"
+      ? methodInstead(name, object, known ? kindOf(known) : startKind(node.object, values.tree))
+      : undefined;
   return lines(known && `${object} is ${shapeOf(known)}.`, instead) || undefined;
 }
 
@@ -81,12 +97,21 @@ function collectionOf(node: Node, tree: Tree): "Set" | "Map" | undefined {
   return isNamed(value.callee, "Set") ? "Set" : isNamed(value.callee, "Map") ? "Map" : undefined;
 }
 
+/** What a variable is that starts as `[]`, `{}` or a string and is never replaced. */
+function startKind(node: Node, tree: Tree): Kind | undefined {
+  const [only, another] = tree.binding(node)?.sources ?? [];
+  if (another || only?.kind !== "value" || only.path.length > 0) return undefined;
+  const { type } = only.node;
+  if (type === "ArrayExpression") return "list";
+  return type === "ObjectExpression" ? "other" : type === "TemplateLiteral" ? "text" : undefined;
+}
+
 function kindOf(values: readonly unknown[]): Kind {
   if (values.every(Array.isArray)) return "list";
   return values.every((value) => typeof value === "string") ? "text" : "other";
 }
 
-/** A tool that there is not, reached by a computed name or before it was called. */
+/** A missing tool that was asked for by a computed name, or read before it was called. */
 export function missedTool({ missed }: Failing, around: Surroundings): string | undefined {
   const last = missed.at(-1);
   if (last === undefined) return undefined;
@@ -102,7 +127,7 @@ export function missedTool({ missed }: Failing, around: Surroundings): string | 
   return lines(`${namespace.jsName ?? server} has no tool "${tool}". ${instead}`, ...signatures);
 }
 
-/** `JSON.parse(result)` of what is parsed already, and of text that is no JSON. */
+/** `JSON.parse(result)` of a value that is already parsed, or of text that is not JSON. */
 export function parsedAgain({ name, at, message }: Failing, around: Surroundings): Advice | undefined {
   const { tree } = around.values;
   if (name !== "SyntaxError" || at === undefined) return undefined;

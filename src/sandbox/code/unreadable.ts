@@ -1,9 +1,9 @@
-/** Code that is no TypeScript: what it is instead, or what is wrong in the line. Loaded when code cannot be read. */
+/** Explains code that cannot be parsed: what it is instead of TypeScript, or what is wrong in the line. */
 import { Lines } from "../ast/lines.ts";
 import type { OutcomeError } from "../contract.ts";
 import { otherLanguage } from "./other-languages.ts";
 
-/** The same error with a hint, where one is certain. */
+/** The same error, with a hint if one is certain. */
 export function explainSyntax(error: OutcomeError, source: string): OutcomeError {
   const hint = otherLanguage(source, error.line ?? 1) ?? wrongLine(error, source);
   return hint === undefined ? error : { ...error, hint };
@@ -13,6 +13,8 @@ function wrongLine(
   { message, line = 1, column = 1, source: text = "" }: OutcomeError,
   source: string,
 ): string | undefined {
+  const python = pythonOperators(text, line, column);
+  if (python !== undefined) return python;
   const redeclared = /Identifier '(.+)' has already been declared/.exec(message)?.[1];
   if (redeclared !== undefined) return declaredTwice(redeclared, line, source);
   if (/[“”‘’]/.test(text)) return `Line ${line} has typographic quotes: write " or '.`;
@@ -24,6 +26,22 @@ function wrongLine(
     awaitInCallback(line, source) ?? quotes(message, text, line) ?? jsx(text) ?? unbalanced(source, { line, column })
   );
 }
+
+/** `a and not b`, at the place of the error. */
+function pythonOperators(text: string, line: number, column: number): string | undefined {
+  const isHere = /^(?:and|or|not)\b/.test(text.slice(column - 1)) || /\bnot\s+$/.test(text.slice(0, column - 1));
+  if (!isHere) return undefined;
+  const written = text
+    .replace(stringsAndOperators, (found) => operators[found.trimEnd()] ?? found)
+    .replace(/^(\s*(?:if|while))\s+([^(\s].*?)\s*\{\s*$/, "$1 ($2) {")
+    .trim();
+  const write = written.length > 160 ? "" : `: ${written}`;
+  return `This is Python; TypeScript is expected. On line ${line}, write && for and, || for or, ! for not${write}`;
+}
+
+const operators: Record<string, string> = { __proto__: null as never, and: "&&", or: "||", not: "!" };
+
+const stringsAndOperators = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`|\/\/.*|\b(?:and|or)\b|\bnot\s+/g;
 
 function declaredTwice(name: string, line: number, source: string): string {
   const declares = new RegExp(
@@ -79,7 +97,7 @@ interface Open {
   line: number;
 }
 
-/** Undefined where all have their counterparts. */
+/** The bracket that is not closed, or undefined if all brackets match. */
 export function unbalanced(source: string, error: { line: number; column: number }): string | undefined {
   const open: Open[] = [];
   const lines = new Lines(source);
@@ -101,6 +119,6 @@ export function unbalanced(source: string, error: { line: number; column: number
   return `The ${left.bracket} on line ${left.line} is never closed: ${closing[left.bracket]} is missing.`;
 }
 
-/** Comments and texts are passed over; of texts in backquotes, what is put in is not looked at. */
+/** Comments, strings and regular expressions are skipped, and so are the expressions within templates. */
 const tokens =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`|\/(?![*/\s])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*(?=\s*[.,;)\]])|[()[\]{}]/g;

@@ -1,12 +1,53 @@
-/** `'orders' is not defined`: a tool in another host's way of naming, a server that there is not, another place's global. */
+/** Names that mean nothing here, or not what the program expects: another agent's name of a tool, a missing global, a hidden server. */
 import type { CallExpression, Literal, Node } from "acorn";
 import { didYouMean, misspelling } from "../../near-names.ts";
 import { callOf, correctedCall } from "../ast/arguments.ts";
-import { isCall, isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import { isCall, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
 import { isVerb, type Meant, objectName, toolInName, toolsNamed, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import { absentName } from "./absent-names.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
+
+/** `memory is not initialized`, because `const memory = await memory.read_graph({})` hides the server of that name. */
+export function notInitialized({ name, message }: Failing, around: Surroundings): Advice | undefined {
+  const wanted = name === "ReferenceError" ? /^(.+) is not initialized$/.exec(message)?.[1] : undefined;
+  if (wanted === undefined) return undefined;
+  const { tree } = around.values;
+  const uses = tree.nodes.filter((node) => isNamed(node, wanted) && tree.binding(node));
+  const called = uses.find((node) => hiddenServer(node, around) !== undefined);
+  if (called) return { hint: hiddenServer(called, around), at: called.start };
+  const declared = uses.find((node) => isDeclaration(node, tree));
+  return declared && { hint: `${wanted} is used before its declaration on line ${tree.line(declared)}.` };
+}
+
+/** What to write if a variable hides the server that a member is called on. */
+export function hiddenServer(object: Node, { scope, values: { tree } }: Surroundings): string | undefined {
+  const { name } = object as Node & { name?: string };
+  const server = scope.namespaces.find(({ jsName }) => jsName !== undefined && jsName === name);
+  const member = tree.parent(object);
+  const binding = tree.binding(object);
+  if (!server || !binding || !isMember(member) || member.object !== object) return undefined;
+  // A variable may well have properties of its own, unless they are the names of tools.
+  const tool = propertyName(member);
+  const isTool = server.functions === "any" || server.functions.some((each) => [each.name, each.jsName].includes(tool));
+  if (!isTool) return undefined;
+  const declared = binding.references.find((each) => isDeclaration(each, tree));
+  const line = declared ? ` on line ${tree.line(declared)}` : "";
+  return `The variable ${name}${line} hides the server ${name}. Rename the variable, or write servers.${tree.text(member)}(…) for the server.`;
+}
+
+function isDeclaration(name: Node, tree: Tree): boolean {
+  for (const outer of tree.ancestors(name)) {
+    if (isFunction(outer)) return outer.id === name || outer.params.some((each) => isWithin(name, each));
+    const { id } = outer as Node & { id?: Node | null };
+    if (outer.type === "VariableDeclarator" && id) return isWithin(name, id);
+  }
+  return false;
+}
+
+function isWithin(node: Node, outer: Node): boolean {
+  return outer.start <= node.start && node.end <= outer.end;
+}
 
 export function undefinedName(error: Failing, around: Surroundings): Advice | undefined {
   const name = /^'([^']+)' is not defined$/.exec(error.message)?.[1];
@@ -54,7 +95,7 @@ export function undefinedName(error: Failing, around: Surroundings): Advice | un
   return { hint: member === undefined ? unknownFunction(name, around) : unknownServer(name, member, write, around) };
 }
 
-/** `demo.list_orders(status="paid")`, as Python names arguments. */
+/** `demo.list_orders(status="paid")`: arguments with names, as in Python. */
 function namedArguments(call: CallExpression, name: string, tree: Tree, isTool: boolean): string | undefined {
   const all = call.arguments.flatMap((each) => (each.type === "AssignmentExpression" ? [each] : []));
   if (all.length === 0 || all.length < call.arguments.length || !all.some(({ left }) => isNamed(left, name)))
@@ -65,7 +106,7 @@ function namedArguments(call: CallExpression, name: string, tree: Tree, isTool: 
 
 const callers = /^(?:call|invoke|execute|run|use|request)(?:_?(?:mcp_?)?tool)?$|^(?:use|call)_mcp_tool$/i;
 
-/** `client.callTool({ name: "list_orders", arguments: { … } })`: the tool's name is a text in it. */
+/** `client.callTool({ name: "list_orders", arguments: { … } })`: the name of the tool is a string in the call. */
 function byName(call: CallExpression, name: string, { scope, values: { tree } }: Surroundings): string | undefined {
   const { callee } = call;
   const method =
@@ -137,15 +178,15 @@ function unknownFunction(name: string, around: Surroundings): string | undefined
   return signatures.length > 0 ? lines(`There is no function "${name}".`, ...nearest(signatures)) : undefined;
 }
 
-/** Tools for what a piece of code wanted to do: the words of its texts and addresses. */
+/** The signatures of tools that may do what a piece of code wanted, by the words in its strings and addresses. */
 export function toolsFor(text: string, around: Surroundings): string[] {
   const words = wordsOf(text);
-  // Who names things in the plural wants a list of them.
+  // A plural asks for a list.
   const wanted = /[a-z]s\b/i.test(words) ? `${words} list` : words;
   return nearest(suggestFor(wanted, around));
 }
 
-/** Signatures of what the words say; what only does the same with other things (`list`, `get`) is not meant. */
+/** The signatures of at most three tools that fit the words. A tool that only shares a verb (`list`, `get`) does not fit. */
 function suggestFor(words: string, { suggest }: Surroundings): string[] {
   const things = words.split(" ").filter((word) => !isVerb(word));
   const about = new Set(suggest(things.join(" "), 50).map((each) => each.signature));
