@@ -5,7 +5,7 @@ import { stateText } from "../clients/state.ts";
 import { defaultServerTimes } from "../config/defaults.ts";
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import { callOnce } from "../execution/bindings.ts";
+import { callOnce } from "../execution/call-tool.ts";
 import type { Lock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import { hookIn, hookKey } from "../registry/hooks.ts";

@@ -7,10 +7,9 @@ import { hookIn, hookKey } from "../registry/hooks.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
 import type { BindingCall } from "../sandbox/contract.ts";
 import { TimeLimit } from "../time-limit.ts";
-import { type CallSurroundings, toolResult } from "./bindings.ts";
 import { argumentsOf, type Given } from "./call-arguments.ts";
 import { type Target, targetOf, unknownTool } from "./call-target.ts";
-import { CodeSubscriptions } from "./code-subscriptions.ts";
+import { type CallToolOptions, callTool } from "./call-tool.ts";
 import { countedResult, usedNames } from "./counted-call.ts";
 import type { Parts } from "./parts.ts";
 import { progressText } from "./progress-text.ts";
@@ -53,7 +52,6 @@ export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress 
     timeoutMs,
     clock: limit,
     argumentsFor: (schema: JsonObject) => argumentsOf(wanted.given, schema),
-    subscriptions: new CodeSubscriptions(parts.pool),
     onProgress: onProgress && ((progress: Progress) => onProgress(progressText(id, progress))),
   };
   try {
@@ -70,14 +68,14 @@ export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress 
 async function callTarget(
   { server, tool }: Target,
   parts: Parts,
-  surroundings: CallSurroundings,
+  surroundings: CallToolOptions,
   signal: AbortSignal,
 ): Promise<Called> {
   const call: BindingCall = { namespace: server, group: "tools", name: tool, args: {}, raw: true };
   const names = () => usedNames(call, parts);
   let name = tool;
   const result = await countedResult(names, { parts, signal }, async () => {
-    const called = await toolResult(parts, call, surroundings);
+    const called = await callTool(call, parts, surroundings);
     name = called.tool.name;
     return called.result;
   });

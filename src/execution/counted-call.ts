@@ -21,8 +21,6 @@ export async function counted(
   make: () => Promise<BindingValue>,
 ): Promise<BindingValue> {
   const { parts } = around;
-  // Questions about the tools are no calls.
-  if (call.namespace === "") return make();
   return measured(
     make,
     around,

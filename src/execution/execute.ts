@@ -1,9 +1,8 @@
 /** exec: code → bindings → sandbox → outcome. */
 import type { Limits } from "../config/schema.ts";
-import type { CheckMode, Outcome } from "../sandbox/contract.ts";
+import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { askAgain, bindingsFor } from "./bindings.ts";
-import { limitsFrom } from "./limits.ts";
 import type { Parts } from "./parts.ts";
 import type { ExecutionRecorder, Recording } from "./recording.ts";
 
@@ -45,7 +44,7 @@ async function runOrAskAgain(request: ExecuteRequest, parts: ExecutionParts, rec
 async function run(request: ExecuteRequest, parts: ExecutionParts, recording?: Recording): Promise<Outcome> {
   const { source, limits, check, signal, onProgress, isForAgent } = request;
   const { config } = parts;
-  const bindings = await bindingsFor(source, parts, { signal, onProgress, isForAgent });
+  const bindings = await bindingsFor(source, parts, { signal, tell: onProgress, isForAgent });
   recording?.start();
   return parts.sandbox.execute(source, {
     bindings,
@@ -60,4 +59,24 @@ async function run(request: ExecuteRequest, parts: ExecutionParts, recording?: R
 function withChosen(limits: Limits, chosen: ExecuteRequest["limits"] = {}): Limits {
   const given = Object.entries(chosen).filter(([, value]) => value !== undefined);
   return { ...limits, ...Object.fromEntries(given) };
+}
+
+const megabyte = 1_048_576;
+
+/** The limits of the config in the units of the sandbox. */
+export function limitsFrom(configured: Limits): SandboxLimits {
+  const { timeoutMs, cpuMs, memoryMb, stackKb, calls, callsInFlight } = configured;
+  const bytes = (mb: number) => Math.round(mb * megabyte);
+  return {
+    timeoutMs,
+    cpuMs,
+    memoryBytes: bytes(memoryMb),
+    stackBytes: stackKb * 1_024,
+    calls,
+    callsInFlight,
+    argumentBytes: bytes(configured.argumentMb),
+    resultBytes: bytes(configured.resultMb),
+    valueBytes: bytes(configured.valueMb),
+    logBytes: bytes(configured.logMb),
+  };
 }

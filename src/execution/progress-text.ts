@@ -1,8 +1,29 @@
-/** What an execution is at, in a line for whoever watches: `github.list_issues: 3/10 fetching page 3`. */
+/** Progress as lines for a person or an agent: `github.list_issues: 3/10 fetching page 3`. */
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import { oneLine } from "../clients/notices.ts";
+import type { BindingCall } from "../sandbox/contract.ts";
 
-/** Characters of a server's own words. */
+export type Tell = (line: string) => void;
+
+/** Makes a call, and tells its progress and how it ended. */
+export async function tellingEnd<T>(
+  { namespace, group, name }: Pick<BindingCall, "namespace" | "group" | "name">,
+  tell: Tell | undefined,
+  make: (onProgress?: (progress: Progress) => void) => Promise<T>,
+): Promise<T> {
+  if (!tell) return make();
+  const tool = oneLine(group === "tools" ? `${namespace}.${name}` : `${namespace}.${group}.${name}`, 100);
+  try {
+    const value = await make((progress) => tell(progressText(tool, progress)));
+    tell(`${tool}: done`);
+    return value;
+  } catch (error) {
+    tell(`${tool}: failed`);
+    throw error;
+  }
+}
+
+/** Maximum characters of a server's message. */
 const maxWords = 200;
 
 export function progressText(tool: string, { progress, total, message }: Progress): string {
@@ -12,7 +33,7 @@ export function progressText(tool: string, { progress, total, message }: Progres
   return `${tool}: ${[saysIt(words, progress, whole) ? "" : share, words].filter(Boolean).join(" ")}`;
 }
 
-/** Whether the server's own words say how far it is: "720 of 2,400", "30%", "Processed item 3" where the whole is not known. */
+/** Whether the server's message contains the progress itself: "720 of 2,400", "30%", "Processed item 3" if the total is unknown. */
 function saysIt(words: string, progress: number, total: number | undefined): boolean {
   const numbers = [...words.replace(/(?<=\d)[,'_ ](?=\d{3}(?!\d))/g, "").matchAll(/\d+(?:\.\d+)?/g)].map(Number);
   const has = (value: number) => numbers.includes(value) || numbers.includes(Number(shown(value)));

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { ConnectionLost } from "../clients/connection-lost.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { callOnce } from "../execution/bindings.ts";
+import { callOnce } from "../execution/call-tool.ts";
 import type { Parts } from "../execution/parts.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { RegistryTool } from "../registry/model.ts";

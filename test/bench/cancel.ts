@@ -1,6 +1,6 @@
 /** How long after the abort of a busy loop its outcome is there. */
 import { defaultLimits } from "../../src/config/defaults.ts";
-import { limitsFrom } from "../../src/execution/limits.ts";
+import { limitsFrom } from "../../src/execution/execute.ts";
 import { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { inTurn, median } from "./measure.ts";
 import { type DenoHere, startDeno } from "./peers/deno.ts";

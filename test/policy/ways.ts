@@ -1,6 +1,7 @@
 /** Every way to call a tool: what none of them may go round is tested with all of them. */
-import { callOnce } from "../../src/execution/bindings.ts";
+
 import { call } from "../../src/execution/call.ts";
+import { callOnce } from "../../src/execution/call-tool.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import type { Recorded } from "./recorded.ts";
 

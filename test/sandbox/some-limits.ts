@@ -1,6 +1,6 @@
 /** The usual limits, less memory, and what a test wants otherwise. */
 import { defaultLimits } from "../../src/config/defaults.ts";
-import { limitsFrom } from "../../src/execution/limits.ts";
+import { limitsFrom } from "../../src/execution/execute.ts";
 import type { Limits } from "../../src/sandbox/contract.ts";
 
 export const someLimits = (given: Partial<Limits> = {}): Limits => ({

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
-import { callOnce } from "../../src/execution/bindings.ts";
+import { callOnce } from "../../src/execution/call-tool.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { runProgram, testEnvironment } from "../support/process.ts";
 import { fixture } from "../support/servers.ts";
