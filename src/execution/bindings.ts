@@ -61,18 +61,22 @@ interface DispatchOptions extends Pick<CallOptions, "clock"> {
   isForAgent: boolean;
 }
 
-/** Makes one call of a program: a question about the tools, a function of a server, or a tool. Only the last two are counted. */
+/**
+ * Makes one call of a program: of a tool, or of a function that a server has beside its tools. Questions about the tools, and what
+ * goes on with a subscription, name no server: they are not counted.
+ */
 async function dispatch(call: BindingCall, parts: Parts, options: DispatchOptions): Promise<BindingValue> {
   const { signal, clock, subscriptions, tell, isForAgent } = options;
-  if (call.namespace === "")
-    return { json: JSON.stringify(await registryFunction(call.name, call.args, parts, signal)) };
-  return counted(call, { parts, signal, taken: isForAgent }, () =>
-    tellingEnd(call, tell, async (onProgress) => {
-      if (call.group === "tools") return callForValue(call, parts, { signal, clock, onProgress });
-      const value = await serverFunction(call, parts.pool, subscriptions, { signal, clock, onProgress });
-      return { json: JSON.stringify(value ?? null) };
-    }),
-  );
+  const make = async (onProgress?: CallOptions["onProgress"]): Promise<BindingValue> => {
+    if (call.group === "tools") return callForValue(call, parts, { signal, clock, onProgress });
+    const value = await serverFunction(call, parts.pool, subscriptions, { signal, clock, onProgress });
+    return { json: JSON.stringify(value ?? null) };
+  };
+  if (call.namespace !== "") {
+    return counted(call, { parts, signal, taken: isForAgent }, () => tellingEnd(call, tell, make));
+  }
+  if (call.group !== "tools") return make();
+  return { json: JSON.stringify(await registryFunction(call.name, call.args, parts, signal)) };
 }
 
 /**
