@@ -1,4 +1,4 @@
-/** Many servers asked, one after the other in a few rows: what each gave, or why not, and none of them left running. */
+/** Asks many servers, a few at a time, and leaves none of them running. */
 
 import type { Pool } from "../clients/pool.ts";
 import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
@@ -11,16 +11,16 @@ export interface Problem {
   hint?: string;
 }
 
-/** Of one server, with what it gave. */
+/** The answer of one server, or its problem. */
 export type Answer<T> = { server: string; durationMs: number } & (T | { problem: Problem });
 
 export interface AskOptions {
   signal?: AbortSignal | undefined;
-  /** Told of each that is done. */
+  /** Called after each server. */
   onServer?: ((server: string) => void) | undefined;
 }
 
-/** In the order of the names. A server that fails is told of and stops no other; one that has answered is ended. */
+/** Returns answers in the order of the names. The answer of a server that fails is a problem. Each server is released afterwards. */
 export async function askAll<T extends object>(
   names: readonly string[],
   pool: Pool,

@@ -1,4 +1,4 @@
-/** The configured servers that somebody means by names and categories. */
+/** Chooses configured servers by name and category. */
 
 import type { Config } from "../config/load.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -6,8 +6,8 @@ import { didYouMean } from "../near-names.ts";
 import { aboutServer } from "./config-entry.ts";
 
 /**
- * In the order of the config; those that have one of the names and one of the categories, where any are given. Undefined
- * where nothing is. Throws SERVER_NOT_FOUND.
+ * Returns the servers that match one of the names and one of the categories, in the order of the config. Without names and
+ * categories, returns undefined. Throws SERVER_NOT_FOUND.
  */
 export async function chosenServers(
   config: Config,
@@ -33,7 +33,7 @@ export async function chosenServers(
   });
 }
 
-/** Where somebody names one that is not there. */
+/** The error for a server name that the config does not have. */
 export function unknownServer(name: string, known: string[]): ClaudikinsError {
   return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${name}"`, { hint: hintOf(name, known) });
 }
@@ -44,7 +44,7 @@ function unknownCategory(name: string, known: string[]): ClaudikinsError {
   });
 }
 
-/** Names that a hint tells at most. */
+/** Maximum number of names in a hint. */
 const maxNames = 20;
 
 function hintOf(name: string, known: string[]): string {

@@ -1,12 +1,12 @@
-/** What the registry takes from a server's entry in the config: where it belongs, what it is for, and a mark by which another entry is known. */
+/** What the registry takes from a server's config entry: category, description, and a fingerprint of the entry. */
 import { createHash } from "node:crypto";
 import type { ServerConfig } from "../config/load.ts";
 import { version } from "../version.ts";
 
-/** The folder of servers whose config names no category, and that the catalog does not know. */
+/** The category of servers that have none in the config and are not in the server catalog. */
 const defaultCategory = "other";
 
-/** What the config says; where it says nothing, what the catalog says of the server. It is loaded only for that. */
+/** Takes what the config leaves out from the server catalog, which is loaded only then. */
 export async function aboutServer(config: ServerConfig): Promise<{ category: string; description: string }> {
   const { category, description } = config;
   if (category !== undefined && description !== undefined) return { category, description };
@@ -19,8 +19,9 @@ export async function aboutServer(config: ServerConfig): Promise<{ category: str
 }
 
 /**
- * Says whether two entries would give the same tools under the same names. Of variables and headers only the names count;
- * what the catalog says depends on the entry and our version, which are in it. The registry holds the allowed tools only.
+ * Two entries with the same fingerprint have the same tools under the same names. Variables and headers count by name only, so
+ * that a fingerprint contains no secret. The policy counts because the registry holds only allowed tools, and our version because
+ * the server catalog may differ in another one.
  */
 export function fingerprintOf(config: ServerConfig, jsName: string | undefined): string {
   const names = [jsName ?? null, config.category ?? null, config.description ?? null];
@@ -34,7 +35,7 @@ export function fingerprintOf(config: ServerConfig, jsName: string | undefined):
     .slice(0, 16);
 }
 
-/** Nothing where all tools are allowed. */
+/** Empty if all tools are allowed. */
 function shownOf({ policy }: ServerConfig): string[][] {
   return policy ? [...policy.allow, ...policy.deny].map(({ patterns, line }) => [line, ...patterns]) : [];
 }

@@ -1,4 +1,4 @@
-/** What the definitions of tools cost a model that has them in its context. */
+/** The size of tool definitions in the context of a model. */
 import type { RegistryServer } from "../registry/model.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
@@ -8,7 +8,7 @@ interface Definition {
   inputSchema?: unknown;
 }
 
-/** What hosts pass on of a tool's definition, as JSON; not what they keep for themselves: titles, annotations, what it gives. */
+/** The part of a definition that agents give to their model, as JSON. They leave out titles, annotations and output schemas. */
 export function definitionText({ name, description, inputSchema }: Definition): string {
   return JSON.stringify({ name, description, inputSchema });
 }
@@ -17,10 +17,10 @@ export function definitionChars(tools: readonly Definition[]): number {
   return tools.reduce((sum, tool) => sum + definitionText(tool).length, 0);
 }
 
-/** Of an object that stands for what a server said at one time. */
+/** Characters by server object. A server that changes becomes a new object. */
 const counted = new WeakMap<RegistryServer, number>();
 
-/** Of all tools that the configured servers have, as far as the registry knows them. */
+/** Characters of the definitions of all known tools. */
 export function knownDefinitionChars({ knownServers }: ToolCatalog): number {
   return knownServers.reduce((sum, server) => {
     const chars = counted.get(server) ?? definitionChars(server.tools);

@@ -1,6 +1,6 @@
 /**
- * The registry's index as this process knows it: read once, changed with what servers tell, and written down. Tools that the
- * config denies are neither in it nor in the registry's files; which ones there are only the process knows that has asked.
+ * The registry's index in memory: read once, changed when servers are listed, and written back. Tools that the config denies are
+ * neither in the index nor in the files. Only a process that has listed the server itself knows them.
  */
 import { join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
@@ -12,7 +12,7 @@ import { readIndex, removeServer, updateIndex } from "../registry/store.ts";
 import { runJob } from "../registry/work/run.ts";
 import type { VisibleTools } from "./visible-tools.ts";
 
-/** An index with fewer tools, in a smaller file, is read and written in some milliseconds. */
+/** Below both limits, the index is written on the main thread, which takes a few milliseconds. */
 const manyTools = 500;
 const largeBytes = 500_000;
 
@@ -20,18 +20,18 @@ const writeLimitMs = 60_000;
 
 export class IndexStore {
   readonly #folder: string;
-  /** Called with each server that is read from the index. */
+  /** Called with each server that is read from disk, to complete it. */
   readonly #complete: (server: RegistryServer) => void;
   readonly #shown: VisibleTools;
-  /** The tools that the config denies, as the servers have told this process. */
+  /** Denied tools of the servers that this process has listed. */
   readonly #denied = new Map<string, Pick<RegistryServer, "fingerprint" | "tools">>();
   #index: RegistryIndex | undefined;
-  /** The servers of `of`, which is the index they were taken from. */
+  /** Servers by name, and the index that they come from. */
   #byName: { of: RegistryIndex; servers: Map<string, RegistryServer> } | undefined;
   #problem: ClaudikinsError | undefined;
-  /** Names of those whose entry is not written down, or no longer the one that is. */
+  /** Names of servers whose entry on disk is missing or old. */
   readonly #unwritten = new Set<string>();
-  /** The last write in a worker thread. */
+  /** The last write in a worker. */
   #writing: Promise<unknown> | undefined;
   readonly #listeners = new Set<(name: string) => void>();
 
@@ -41,7 +41,7 @@ export class IndexStore {
     this.#complete = complete;
   }
 
-  /** Another object after every change. */
+  /** A new object after every change. */
   get index(): RegistryIndex {
     if (!this.#index) {
       this.#index = this.onDisk();
@@ -65,7 +65,7 @@ export class IndexStore {
     return this.#byName.servers.get(name);
   }
 
-  /** The same with the tools that the config denies, where this process has asked the server. */
+  /** Includes the tools that the config denies, if this process has listed the server. */
   findWhole(name: string): RegistryServer | undefined {
     const found = this.find(name);
     const denied = this.#denied.get(name);
@@ -73,38 +73,38 @@ export class IndexStore {
     return { ...found, tools: [...found.tools, ...denied.tools] };
   }
 
-  /** `whole` is what the server has told this process. */
+  /** `whole` has all tools that the server listed. */
   rememberDenied(whole: RegistryServer): void {
     const shown = new Set(this.#shown.of(whole).tools);
     const tools = whole.tools.filter((tool) => !shown.has(tool));
     this.#denied.set(whole.name, { fingerprint: whole.fingerprint, tools });
   }
 
-  /** Tells whenever something else is known of a server. What it gives ends that. */
+  /** Calls the listener with each server that is remembered. Returns a function that ends this. */
   onRemembered(listener: (name: string) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** In memory; `write` comes later. */
+  /** Changes the index in memory only: `write` it later. */
   remember(server: RegistryServer): void {
     const others = this.index.servers.filter(({ name }) => name !== server.name);
     this.#index = { version: 1, servers: [...others, server].sort((a, b) => (a.name < b.name ? -1 : 1)) };
     for (const listener of this.#listeners) listener(server.name);
   }
 
-  /** In memory; `write` comes later. */
+  /** Changes the index in memory only: `write` it later. */
   forget(names: ReadonlySet<string>): void {
     this.#index = { version: 1, servers: this.index.servers.filter(({ name }) => !names.has(name)) };
   }
 
-  /** The server's files say what is remembered of it, or are gone as it is: the index may say so, too. */
+  /** Call this once the server's files are written or removed, so that the next `write` includes its entry. */
   changed(name: string): void {
     this.#unwritten.add(name);
   }
 
   /**
-   * Writes what has changed since the last time. A large index is written in a worker thread, one write after the other.
+   * Writes the entries that changed since the last write. A large index is written in a worker, one write after another.
    * Throws FILE_NOT_WRITABLE.
    */
   async write(): Promise<void> {
@@ -144,8 +144,8 @@ export class IndexStore {
   }
 
   /**
-   * Takes out of the registry what the config has denied since it was written. Files are written anew when the server is asked,
-   * which its changed policy leads to.
+   * Removes from the registry what the config has denied since it was written. The remaining files of such a server are written
+   * when it is listed again, which its changed fingerprint leads to.
    */
   #hideDenied(servers: readonly RegistryServer[]): void {
     const old = servers.filter((server) => this.#shown.of(server) !== server);
@@ -162,12 +162,12 @@ export class IndexStore {
         old.map((server) => this.#shown.of(server)),
       );
     } catch (error) {
-      // Nobody is shown them from here, and the next process that may write there removes them.
+      // This process hides the tools anyway, and the next process that may write here removes them.
       if (!(error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE")) throw error;
     }
   }
 
-  /** As the file is now; empty before the first `gen`, and where it is damaged. */
+  /** Reads the file. Empty before the first `gen`, and if the file is damaged. */
   onDisk(): RegistryIndex {
     try {
       return readIndex(this.#folder) ?? emptyIndex;

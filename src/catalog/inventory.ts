@@ -1,4 +1,4 @@
-/** list: what there is to know of every configured server, without starting any; and what shows when all are started. */
+/** `claudikins list`: facts about every configured server without starting it, and with `--check` after starting it. */
 import { basename } from "node:path";
 import type { Pool } from "../clients/pool.ts";
 import { residentBytes } from "../clients/resident-memory.ts";
@@ -9,32 +9,32 @@ import { type ErrorCode, toClaudikinsError } from "../errors.ts";
 import { askedAt } from "../registry/store.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
-/** Nothing secret: no arguments, no variables but the names of those that are missing. */
+/** Contains no secrets: no arguments, and of variables only the names of missing ones. */
 export interface ServerFacts {
   server: string;
   transport: "stdio" | "http" | "sse" | "websocket";
-  /** The last part of the command. */
+  /** The last part of the command's path. */
   program?: string;
-  /** Where a server on the network is: its host and port. */
+  /** Host and port of a server on the network. */
   host?: string;
   description?: string;
   state: ServerState;
-  /** As many as the registry knows and the config allows; undefined where it knows none, or those of another entry. */
+  /** Number of known tools that the config allows. Undefined if nothing counts for the current entry. */
   tools?: number;
-  /** How many more there are that the config denies; undefined where it denies none. */
+  /** Number of tools that the config denies. Undefined if it denies none. */
   denied?: number;
-  /** When the server was last asked for them, in milliseconds since 1970. */
+  /** When the server was last listed, in milliseconds since 1970. */
   askedAt?: number;
 }
 
 export interface CheckedServer extends ServerFacts {
-  /** Of all its processes; where the system says so. */
+  /** Resident memory of all its processes, if the system reports it. */
   memoryBytes?: number;
-  /** Why its tools cannot be called now; under the first line of the message the server's last words. */
+  /** Why its tools cannot be called now. Lines after the first are the server's last output. */
   problem?: { code: ErrorCode; message: string; hint?: string };
 }
 
-/** In the order of the config. Starts nothing. */
+/** Returns facts in the order of the config. Starts nothing. */
 interface Parts {
   catalog: ToolCatalog;
   pool: Pool;
@@ -45,8 +45,8 @@ export function inventory({ catalog, pool }: Parts): ServerFacts[] {
 }
 
 /**
- * Starts every server, all at once, and asks for its tools, which the registry then knows. None takes longer than its
- * `startTimeoutMs` and its `callTimeoutMs`; one that fails is told of and stops no other.
+ * Starts all servers concurrently and lists their tools, which are then stored. Each takes at most its `startTimeoutMs` and
+ * `callTimeoutMs`. A server that fails has a problem and does not affect the others.
  */
 export async function checkServers(
   { catalog, pool }: Parts,
@@ -86,12 +86,12 @@ function factsOf(config: ServerConfig, catalog: ToolCatalog, pool: Pool): Server
 function wayTo(config: ServerConfig): Pick<ServerFacts, "transport" | "program" | "host"> {
   if (config.url === undefined) return { transport: "stdio", program: basename(redactorOf(config)(config.command)) };
   const transport = config.transport === "auto" ? "http" : config.transport;
-  // Of an address that lacks a variable nothing is known yet; userinfo, path and query may hold a token.
+  // A URL with a missing variable has no host yet. Userinfo, path and query may contain a token.
   return { transport, ...(URL.canParse(config.url) ? { host: new URL(config.url).host } : {}) };
 }
 
 async function problemOf(name: string, catalog: ToolCatalog, signal: AbortSignal | undefined) {
-  // A server of which the config denies everything is not started.
+  // Closed servers are never started.
   if (catalog.isClosed(name)) return undefined;
   try {
     await catalog.fetch(name, signal);

@@ -1,4 +1,4 @@
-/** list tools: what there is to call, of all servers or some. Only those are started whose tools nobody has asked for yet. */
+/** `claudikins list tools`: the tools of all servers or some. Only servers whose tools are not known are started. */
 import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
 import { toolId } from "../registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
@@ -10,7 +10,7 @@ export interface ShownTool {
   id: string;
   server: string;
   name: string;
-  /** Its first sentence. */
+  /** The first sentence of its description. */
   description: string;
   signature: string;
   example: string;
@@ -24,15 +24,15 @@ export interface MissingServer {
 }
 
 export interface ToolList {
-  /** In the order of the config, then by name. */
+  /** In the order of the config, then by tool name. */
   tools: ShownTool[];
-  /** Why the tools of other servers are not among them. */
+  /** The servers whose tools are missing, and why. */
   missing: MissingServer[];
 }
 
 /**
- * Of these servers, by their names or those that they have in code; of all where none is named. Who is named is waited for,
- * of the others no one for long. Throws SERVER_NOT_FOUND.
+ * Lists the tools of the named servers, or of all if none is named. Names in code are accepted as well. Named servers are waited
+ * for; without names, a slow server is missing. Throws SERVER_NOT_FOUND.
  */
 export async function listTools(
   named: readonly string[],
@@ -83,7 +83,7 @@ async function learnAll(names: string[], catalog: ToolCatalog, signal: AbortSign
   return (await Promise.all(looks)).flat();
 }
 
-/** Without those that are closed: nobody asks them. */
+/** Closed servers are neither asked nor missing. */
 async function lookAtAll(catalog: ToolCatalog, signal: AbortSignal): Promise<MissingServer[]> {
   const problems = await catalog.fetchMissing(signal, { waitForOutdated: true });
   return [...problems].map(([server, message]) => ({ server, code: "SERVER_UNAVAILABLE", message }));

@@ -157,7 +157,7 @@ export class Lister {
     return { server, whole, before, collisions: shownCollisions };
   }
 
-  /** Two servers may have names that make the same folder; the second gets a number. */
+  /** Two server names may become the same folder name: the second gets a number. */
   #folderFor(name: string, category: string): string {
     const folders = new Map(this.#options.store.index.servers.map((server) => [server.name, server.folder]));
     for (const [server, chosen] of this.#chosenFolders) folders.set(server, chosen);
@@ -181,11 +181,11 @@ export class Lister {
   }
 }
 
-/** With more tools, or larger schemas, the files are written in a worker thread. */
+/** With more tools, or larger schemas, the files are written in a worker. */
 const maxFiles = 100;
 const maxSchemaValues = 5_000;
 
-/** For 5,000 tools on a slow disk. */
+/** Enough for 5,000 tools on a slow disk. */
 const writeLimitMs = 120_000;
 
 async function writeFiles(

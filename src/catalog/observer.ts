@@ -1,4 +1,4 @@
-/** Learns what tools give from the results of calls: their shapes, after the call is answered, with bounded work. */
+/** Learns the shapes of results from calls, after each call is answered and with bounded work. */
 import { join } from "node:path";
 import { LargeJson } from "../clients/decoding/large-json.ts";
 import { resultContent, type ToolResult } from "../clients/result.ts";
@@ -23,22 +23,22 @@ import {
 import { rewriteTool } from "../registry/store.ts";
 import { runJobInTime } from "../registry/work/run.ts";
 
-/** Results that wait to be looked at: in all, and of one tool. */
+/** Maximum number of results that wait to be examined, in all and per tool. */
 const maxWaiting = 16;
 const maxOfTool = 4;
 
-/** After so many results that said nothing new, only one of many is looked at. */
+/** After this many results without news, only one of 32 is examined. */
 const settledAfter = 8;
 const thenOneOf = 32;
 
 /**
- * Longer JSON is looked at in a worker thread: parsing it takes more than 2 ms. Of JSON beyond `maxText` only the beginning is
- * parsed, which takes less than to send it to a worker.
+ * Longer JSON is examined in a worker: parsing it takes more than 2 ms. Of JSON beyond `maxText` only the beginning is parsed, on
+ * this thread, because sending it to a worker would take longer.
  */
 const largeChars = 131_072;
 const lookLimitMs = 10_000;
 
-/** Until what was learned is written, so that results of one moment are written together. */
+/** Delay before writing, so that results of one moment are written together. */
 const writeAfterMs = 1_000;
 const lockWaitMs = 5_000;
 
@@ -50,21 +50,21 @@ interface Seen {
 }
 
 interface Waiting extends Seen {
-  /** Of server and tool. */
+  /** Server and tool. */
   id: string;
 }
 
 export class Observer {
   readonly #folder: string;
-  /** What is known of the servers now. */
+  /** Returns the servers as they are stored now. */
   readonly #servers: () => readonly RegistryServer[];
   readonly #log: Log;
   readonly #isOn: boolean;
   #all: AllObserved | undefined;
-  /** Of the file that `#all` was read from. */
+  /** Modification time and size of the file that `#all` was read from. */
   #stamp = "";
   #waiting: Waiting[] = [];
-  /** Large results that are being looked at in a worker. */
+  /** Large results that a worker examines now. */
   readonly #looking = new Set<Promise<void>>();
   readonly #counts = new Map<string, { calls: number; unchanged: number }>();
   #learned: Learned[] = [];
@@ -78,7 +78,7 @@ export class Observer {
     this.#log = options.log;
   }
 
-  /** Costs the call nothing: the result is looked at when the call is answered. */
+  /** Notes a result. It is examined after the call is answered, so the call is not slower. */
   see(seen: Seen): void {
     const { server, tool, result } = seen;
     if (!this.#isOn || tool.outputSchema || result["isError"] === true) return;
@@ -93,7 +93,7 @@ export class Observer {
     waiting.push({ ...seen, id });
   }
 
-  /** The same as `settle`, and large results as well. */
+  /** Like `settle`, and waits for large results as well. */
   async settleAll(): Promise<void> {
     if (!this.#isOn) return;
     this.#look();
@@ -101,7 +101,7 @@ export class Observer {
     this.settle();
   }
 
-  /** Everything that was seen, here and by others, is known of the tools when this returns, but for large results. */
+  /** Examines all waiting results but large ones, and reads what other processes learned. */
   settle(): void {
     if (!this.#isOn) return;
     this.#look();
@@ -110,17 +110,17 @@ export class Observer {
     for (const server of this.#servers()) this.apply(server);
   }
 
-  /** Gives the tools of a server what was observed of them, and nothing where that is off. */
+  /** Adds the observed shapes to the tools of a server. Does nothing if observing is off. */
   apply(server: RegistryServer): void {
     applyObserved(server, this.#isOn ? (this.#all ?? this.#read()) : new Map());
   }
 
-  /** Removes what was kept before it was turned off. Throws FILE_NOT_WRITABLE. */
+  /** If observing is off, removes what was stored before. Throws FILE_NOT_WRITABLE. */
   forgetWhenOff(): void {
     if (!this.#isOn) forgetObserved(this.#folder);
   }
 
-  /** Resolves when what was learned is written. Never rejects: whoever called a tool has its answer. */
+  /** Writes what was learned. Never rejects: the calls have been answered. */
   async flush(): Promise<void> {
     this.#look();
     await Promise.all(this.#looking);
@@ -163,7 +163,7 @@ export class Observer {
     this.#timer.unref();
   }
 
-  /** The server may have been asked anew since its tool was called. */
+  /** Finds the tool again: the server may have been listed since the call. */
   #applyTo(name: string): void {
     for (const server of this.#servers()) if (server.name === name) this.apply(server);
   }
@@ -202,7 +202,7 @@ export class Observer {
   #read(): AllObserved {
     this.#stamp = this.#stampNow();
     this.#all = readObserved(this.#folder);
-    // What is not written yet.
+    // Not written yet.
     for (const each of this.#learned) addObserved(each, this.#all);
     return this.#all;
   }
@@ -217,7 +217,7 @@ function shapeText({ observed }: RegistryTool): string {
   return JSON.stringify(observed ?? null);
 }
 
-/** The result's JSON or text where it is large. */
+/** The JSON or text of a large result; undefined for a small one. */
 function largeTextOf(result: ToolResult): string | undefined {
   const content = resultContent(result);
   const text =

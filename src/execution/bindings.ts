@@ -17,13 +17,13 @@ export interface BindingOptions {
   signal?: AbortSignal | undefined;
   /** Called with a line when a call has ended, or its server reports progress. */
   tell?: Tell | undefined;
-  /** Whether the results would have gone into the context of an agent's model. */
+  /** Whether an agent runs the program: without it, the results would have gone into its model's context. */
   isForAgent?: boolean | undefined;
 }
 
 /**
- * Bindings for one piece of code. A server that the code names and the registry does not know is asked for its tools
- * first, so that exact names are known before anything runs; one that cannot answer fails only where it is called.
+ * Makes the bindings of one program. Servers that the code names and that are not known are listed first, so that exact names are
+ * known before the program runs. A server that cannot answer fails only when it is called.
  */
 export async function bindingsFor(
   written: string,
@@ -32,7 +32,7 @@ export async function bindingsFor(
 ): Promise<Bindings> {
   const source = written.slice(0, maxSource);
   const mentioned = mentionedServers(source, parts);
-  // Which tools are denied is written down nowhere: the server is asked, so that a call of one is told why it is not made.
+  // Denied tools are not stored: the server is listed, so that the error of such a call can explain it.
   const isPartlyKnown = (name: string) =>
     parts.catalog.freshness(name) !== "listed" && parts.catalog.find(name)?.denied !== undefined;
   await learnAll(
@@ -80,8 +80,8 @@ async function dispatch(call: BindingCall, parts: Parts, options: DispatchOption
 }
 
 /**
- * Asks the servers that the code names once more, those that this process has not asked yet: what the registry says of
- * them may be old. False when there was nobody to ask.
+ * Lists the servers that the code names and this process has not listed yet, because what is stored of them may be old. Returns
+ * false if there was none.
  */
 export async function askAgain(source: string, parts: Parts, signal?: AbortSignal): Promise<boolean> {
   const old = mentionedServers(source, parts).filter((name) => parts.catalog.freshness(name) !== "listed");
@@ -89,7 +89,7 @@ export async function askAgain(source: string, parts: Parts, signal?: AbortSigna
   return old.length > 0;
 }
 
-/** Without those that are closed, which nobody asks. */
+/** The servers that the code names, without closed ones. */
 function mentionedServers(written: string, parts: Parts): string[] {
   const source = written.slice(0, maxSource);
   return parts.catalog.names
@@ -102,10 +102,10 @@ async function learnAll(names: string[], parts: Parts, signal: AbortSignal | und
   await Promise.all(names.map((name) => parts.catalog.fetchPatiently(name, signal)));
 }
 
-/** Programs are not longer; of what is, nothing is run. */
+/** Longer programs are refused. */
 const maxSource = 500_000;
 
-/** True when the text has the name as a whole word; also in strings and comments, which costs a question too many at most. */
+/** Whether the text contains the name as a whole word. Strings and comments count: at worst, a server is listed needlessly. */
 function mentions(source: string, name: string): boolean {
   for (let at = source.indexOf(name); at !== -1; at = source.indexOf(name, at + 1)) {
     if (!isWordAt(source, at - 1) && !isWordAt(source, at + name.length)) return true;
@@ -113,7 +113,7 @@ function mentions(source: string, name: string): boolean {
   return false;
 }
 
-/** A letter of ASCII, a digit, `_` or `$`. Without a regular expression: it is asked for every place that has the name. */
+/** Whether an ASCII letter, a digit, `_` or `$` is there. A regular expression would be slow: this runs for every occurrence. */
 function isWordAt(source: string, at: number): boolean {
   const code = source.charCodeAt(at);
   const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
@@ -126,7 +126,7 @@ function namespaceOf(name: string, jsName: string | undefined, source: string, p
   const server = { ...known, jsName };
   const all = parts.catalog.findWithDenied(name)?.tools ?? [];
   const shown = new Set(known.tools.map((tool) => tool.name));
-  // The code is told of no denied tool that it does not name itself.
+  // The program learns of no denied tool that it does not name itself.
   const isNamed = (tool: RegistryTool) =>
     mentions(source, tool.name) || (tool.jsName !== undefined && mentions(source, tool.jsName));
   return {
@@ -150,10 +150,10 @@ function namespaceOf(name: string, jsName: string | undefined, source: string, p
   };
 }
 
-/** Of the best one's score; below it tools share a word with what was written, and little more. */
+/** Share of the best score. Tools below it have little more than one word in common. */
 const suggestedFrom = 0.4;
 
-/** Nothing is started for it, and a damaged registry suggests nothing. */
+/** Suggests tools without starting a server. A damaged registry suggests nothing. */
 function suggestions(words: string, limit: number, parts: Parts): Suggestion[] {
   if (parts.catalog.index.servers.length === 0 || !isSearchQuick(parts.catalog)) return [];
   const { tools } = search(words, limit, parts.catalog);

@@ -1,10 +1,10 @@
-/** What stands on a command line behind a tool's name → the tool's arguments, made what its schema says that they are. */
+/** Turns words of a command line into the arguments of a tool, with the types of its schema. */
 
 import { ClaudikinsError } from "../errors.ts";
 import type { JsonObject } from "../json-object.ts";
 import { isSchema, resolveReference, schemasOf } from "../registry/json-schema.ts";
 
-/** One word of the command line, read but for its type; `word` is how an error calls it. */
+/** One word of the command line before its type is known. `word` is the word as errors show it. */
 export type Given =
   | { word: string; key: string; text: string }
   | { word: string; key: string; json: unknown }
@@ -12,11 +12,11 @@ export type Given =
 
 export interface Arguments {
   args: JsonObject;
-  /** Of each word that cannot be what the schema wants, why not. */
+  /** Why words do not fit the schema. */
   problems: string[];
 }
 
-/** Objects count first, in their order; then what is given by name, which replaces what they have. */
+/** Applies whole objects first, in their order. Arguments given by name replace theirs. */
 export function argumentsOf(given: readonly Given[], schema: JsonObject): Arguments {
   const args: JsonObject = Object.create(null);
   const named = new Map<string, Named[]>();
@@ -37,7 +37,7 @@ export function argumentsOf(given: readonly Given[], schema: JsonObject): Argume
   return { args, problems };
 }
 
-/** One text as an argument of that name. Throws an ArgumentProblem. */
+/** Turns one text into the argument of that name. Throws ArgumentProblem. */
 export function argumentOf(key: string, text: string, schema: JsonObject): unknown {
   const property = placeOf(key, schema).schema;
   return valueFrom([{ word: text, key, text }], key, formsOf(property, schema));
@@ -45,10 +45,10 @@ export function argumentOf(key: string, text: string, schema: JsonObject): unkno
 
 type Named = Exclude<Given, { object: JsonObject }>;
 
-/** Why a text is not what an argument takes. */
+/** A text does not fit the schema of its argument. */
 export class ArgumentProblem extends Error {}
 
-/** `a.b` is a property of that name, where there is one, else the property `b` of `a`. */
+/** Reads `a.b` as the property with that name if the schema has one, else as the property `b` of `a`. */
 function placeOf(key: string, root: JsonObject): { names: string[]; schema: unknown } {
   const names: string[] = [];
   let schema: unknown = root;
@@ -63,7 +63,7 @@ function placeOf(key: string, root: JsonObject): { names: string[]; schema: unkn
   return { names, schema };
 }
 
-/** The longest beginning that is the name of a property. */
+/** The longest prefix that is the name of a property. */
 function knownPrefix(path: string, parts: JsonObject[]): string | undefined {
   for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
     const name = path.slice(0, end);
@@ -72,21 +72,21 @@ function knownPrefix(path: string, parts: JsonObject[]): string | undefined {
   return undefined;
 }
 
-/** Undefined where nothing is said of it. */
+/** Undefined if the schema does not describe it. */
 function propertyOf(name: string, parts: JsonObject[]): unknown {
   const holder = parts.find(({ properties }) => isSchema(properties) && Object.hasOwn(properties, name));
   if (holder) return (holder["properties"] as JsonObject)[name];
   return parts.map(({ additionalProperties }) => additionalProperties).find(isSchema);
 }
 
-/** The values that a schema takes, as far as a text can be made one. */
+/** The values that a schema accepts, as far as they matter for reading a text. */
 export interface Forms {
-  /** Of JSON Schema; empty where anything may come. */
+  /** JSON Schema types; empty if any value is accepted. */
   types: Set<string>;
-  /** Those of `enum` and `const`. */
+  /** Values of `enum` and `const`. */
   values: unknown[];
   parts: JsonObject[];
-  /** What references count from. */
+  /** The schema that references are resolved in. */
   root: JsonObject;
 }
 
@@ -111,10 +111,10 @@ function typeOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** More alternatives than this nobody writes by hand, and schemas that refer to themselves have no end. */
+/** Schemas that refer to themselves have no end. No schema written by hand has more alternatives. */
 const maxParts = 100;
 
-/** The schema itself, and all that it is made of: its references, its alternatives, what else it must be. */
+/** The schema and its parts: references, `allOf`, `anyOf` and `oneOf`. */
 function partsOf(schema: unknown, root: JsonObject): JsonObject[] {
   const parts = new Set<JsonObject>();
   const waiting = [schema];
@@ -128,7 +128,7 @@ function partsOf(schema: unknown, root: JsonObject): JsonObject[] {
   return [...parts];
 }
 
-/** Of a name that is given several times: a list. */
+/** A name that is given several times makes an array. */
 function valueFrom(all: Named[], key: string, forms: Forms): unknown {
   const [first] = all;
   if (all.length === 1 && first) return "json" in first ? first.json : fromText(first.text, key, forms);
@@ -147,13 +147,13 @@ function valueFrom(all: Named[], key: string, forms: Forms): unknown {
   }
 }
 
-/** What the schema says of the list's item at that place. */
+/** The schema of the array's item at that position. */
 function itemForms({ parts, root }: Forms, place: number): Forms {
   const anyOf = parts.flatMap(({ prefixItems, items }) => schemasOf(prefixItems)[place] ?? items ?? []);
   return formsOf({ anyOf }, root);
 }
 
-/** The most exact of the forms that the text has. */
+/** Reads the text as the most specific type that it fits. */
 function fromText(text: string, key: string, forms: Forms): unknown {
   const { types, values } = forms;
   const chosen = values.find((value) => (typeof value === "string" ? value : JSON.stringify(value)) === text);
@@ -178,7 +178,7 @@ function fromText(text: string, key: string, forms: Forms): unknown {
   throw new ArgumentProblem(`"${key}" takes ${formsText(forms)}, got ${JSON.stringify(shortened(text))}`);
 }
 
-/** Where it could be meant as text as well (`007`, `1.10`, an id of twenty digits), only what a number is written as is one. */
+/** If a string is accepted as well, only a canonical number counts as one: not `007`, `1.10` or an id of twenty digits. */
 function numberOf(text: string, orText: boolean): number | undefined {
   const number = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
   const isExact = /^[+-]?\d+$/.test(text) ? Number.isSafeInteger(number) : Number.isFinite(number);
@@ -195,7 +195,7 @@ const typeTexts: ReadonlyMap<string, string> = new Map([
   ["object", "a JSON object"],
 ]);
 
-/** What may be given, in words. */
+/** Describes the accepted values. */
 export function formsText({ types, values }: Forms): string {
   if (values.length > 0) {
     const shown = values.slice(0, 12).map((value) => JSON.stringify(value));
@@ -217,10 +217,10 @@ function put(args: JsonObject, names: string[], value: unknown): void {
   within[names.at(-1) ?? ""] = value;
 }
 
-/** For who wrote another one. */
+/** The hint for arguments in another form. */
 export const argumentForms = "Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.";
 
-/** Of a word that is none of these; other programs take `name:text`. */
+/** The error for a word that is no argument. Other programs accept `name:text`. */
 export function notAnArgument(word: string): ClaudikinsError {
   const [, name, text = ""] = /^([\w.-]+):(.+)$/s.exec(word) ?? [];
   const meant = name === undefined ? undefined : `Did you mean ${name}=${shortened(text)}?`;

@@ -1,4 +1,4 @@
-/** What somebody calls a tool by → its server and its name. Server names may have dots, as may tools'. */
+/** Finds the server and the tool that a written name means. Names of both may contain dots. */
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean, nearNames } from "../near-names.ts";
 import { toolId } from "../registry/model.ts";
@@ -7,13 +7,13 @@ import type { Parts } from "./parts.ts";
 
 export interface Target {
   server: string;
-  /** As it was written. */
+  /** The tool's name as it was written. */
   tool: string;
 }
 
 /**
- * `server.tool`, or the two in `words` of their own. Of the config's names the longest that fits counts; names in code are
- * names as well. Throws SERVER_NOT_FOUND, and TOOL_NOT_FOUND where only a server is named.
+ * Reads `server.tool`, or the two as separate words. The longest matching server name wins; names in code match as well. Throws
+ * SERVER_NOT_FOUND, and TOOL_NOT_FOUND if only a server is named.
  */
 export function targetOf(words: { target: string; tool?: string | undefined }, parts: Parts): Target {
   const { target } = words;
@@ -34,7 +34,7 @@ export function targetOf(words: { target: string; tool?: string | undefined }, p
   throw longest ? missingTool(longest.name, parts) : unknownServer(target, target, parts);
 }
 
-/** Of a tool that its server does not have. */
+/** The error for a tool that its server does not have. */
 export function unknownTool({ server, tool }: Target, parts: Parts): ClaudikinsError {
   const ids = idsOf([server], parts);
   return new ClaudikinsError("TOOL_NOT_FOUND", `${server} has no tool "${tool}"`, {
@@ -49,7 +49,7 @@ function missingTool(server: string, parts: Parts): ClaudikinsError {
   });
 }
 
-/** `whole` has the tool as well, where one was written. */
+/** `whole` includes the tool, if one was written. */
 function unknownServer(written: string, whole: string, parts: Parts): ClaudikinsError {
   const servers = [...parts.config.servers.keys()];
   const [server = written] = written.split(".", 1);
@@ -61,7 +61,7 @@ function unknownServer(written: string, whole: string, parts: Parts): Claudikins
   return new ClaudikinsError("SERVER_NOT_FOUND", `No server is called "${server}"`, { hint });
 }
 
-/** For who wrote a tool's name alone. */
+/** A hint for a tool name that was written without its server. */
 function toolsCalled(written: string, parts: Parts): string | undefined {
   const tools = parts.catalog.names.flatMap(({ name: server }) =>
     (parts.catalog.find(server)?.tools ?? []).map(({ name }) => ({ name, id: toolId(server, name) })),
@@ -71,7 +71,7 @@ function toolsCalled(written: string, parts: Parts): string | undefined {
   return ids.length > 0 ? `Did you mean ${ids.slice(0, 3).join(" or ")}?` : undefined;
 }
 
-/** Names that an error tells at most. */
+/** Maximum number of names in an error. */
 const maxNames = 20;
 
 function someOf(ids: string[]): string | undefined {
@@ -80,7 +80,7 @@ function someOf(ids: string[]): string | undefined {
   return `Available: ${ids.slice(0, maxNames).join(", ")}${more}`;
 }
 
-/** Of the tools that may be shown. */
+/** The ids of the known tools, without denied ones. */
 function idsOf(servers: string[], parts: Parts): string[] {
   return servers.flatMap((server) => parts.catalog.find(server)?.tools.map(({ name }) => toolId(server, name)) ?? []);
 }

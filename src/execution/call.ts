@@ -1,4 +1,4 @@
-/** call: a tool by its name and words of a command line, its result as it came. What `claudikins call` and the daemon do for it. */
+/** `claudikins call`: calls a tool with words of a command line and returns its whole result. The daemon does the same for it. */
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
 import type { ToolResult } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -15,30 +15,30 @@ import type { Parts } from "./parts.ts";
 import { progressText } from "./progress-text.ts";
 
 export interface ToolCall {
-  /** `server.tool`; the server alone where `tool` is a word of its own. */
+  /** `server.tool`, or the server alone if `tool` is given. */
   target: string;
   tool?: string | undefined;
   given: Given[];
-  /** For all of it, the start of the server as well; without it the config's, for the answer alone. */
+  /** Limit for the start of the server and the call together. Without it, the config's limit applies to the call alone. */
   timeoutMs?: number | undefined;
-  /** Where its caller has read of it, as a mark of `registry/hooks.ts`. */
+  /** The mark of the text that led the caller here, as in `registry/hooks.ts`. */
   via?: string | undefined;
 }
 
 export interface Called {
   server: string;
-  /** Its own name. */
+  /** The tool's own name. */
   tool: string;
   result: ToolResult;
 }
 
 export interface CallOptions {
   signal: AbortSignal;
-  /** Told in a line how far the server says it is. */
+  /** Called with a line when the server reports progress. */
   onProgress?: ((line: string) => void) | undefined;
 }
 
-/** Throws SERVER_NOT_FOUND, TOOL_NOT_FOUND, INVALID_ARGUMENTS, and what `pool.callTool` throws. */
+/** Calls a tool. Throws SERVER_NOT_FOUND, TOOL_NOT_FOUND, INVALID_ARGUMENTS, and what `pool.callTool` throws. */
 export async function call(wanted: ToolCall, parts: Parts, { signal, onProgress }: CallOptions): Promise<Called> {
   const { timeoutMs, via = "" } = wanted;
   const hook = hookIn(via);
@@ -88,7 +88,7 @@ function timeoutError(id: string, timeoutMs: number): ClaudikinsError {
   });
 }
 
-/** What is known of the tool that would be called, for who is asked for its arguments; a server that nobody has asked yet is asked. */
+/** Finds the tool that would be called, to ask a person for its arguments. A server that is not known is listed. */
 export async function describe(
   wanted: Pick<ToolCall, "target" | "tool">,
   parts: Parts,

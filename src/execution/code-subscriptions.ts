@@ -1,16 +1,16 @@
-/** Subscriptions of one execution: its code asks for one update after the other, and all end with it. */
+/** Resource subscriptions of one execution. The code asks for one update after another, and all subscriptions end with it. */
 import type { Pool } from "../clients/pool.ts";
 import { ClaudikinsError } from "../errors.ts";
 
-/** Of one execution. */
+/** Maximum number of open subscriptions of one execution. */
 const maxOpen = 100;
 
-/** Addresses below a subscribed one that may wait to be asked for; of one address it is enough to know that it changed. */
+/** Maximum number of changed resources that wait to be asked for. Several changes of one resource count once. */
 const maxWaiting = 1_000;
 
 interface Open {
   changed: Set<string>;
-  /** Resolves when something has changed, or nothing more will; then there is another one. */
+  /** Resolves on the next change, and when the subscription ends. Then it is replaced. */
   waiting: PromiseWithResolvers<void>;
   end: () => void;
 }
@@ -24,7 +24,7 @@ export class CodeSubscriptions {
     this.#pool = pool;
   }
 
-  /** The id to ask for its updates with. `signal` is that of the execution: when it is aborted, the subscription ends. */
+  /** Returns an id for `next`. The subscription ends when the execution's signal is aborted. */
   async subscribe(server: string, uri: string, signal: AbortSignal): Promise<{ id: number }> {
     if (this.#open.size >= maxOpen) {
       throw new ClaudikinsError("INVALID_ARGUMENTS", `${server} already has ${maxOpen} open subscriptions`, {
@@ -50,7 +50,7 @@ export class CodeSubscriptions {
     return { id };
   }
 
-  /** The next update, as soon as there is one. */
+  /** Waits for the next update. */
   async next(id: number): Promise<{ done: boolean; value?: { uri: string } }> {
     for (let open = this.#open.get(id); open; open = this.#open.get(id)) {
       const [uri] = open.changed;

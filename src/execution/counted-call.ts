@@ -1,4 +1,4 @@
-/** One call of a tool, whoever makes it, as the ledger counts it. */
+/** Counts calls in the ledger. */
 
 import { LargeJson } from "../clients/decoding/large-json.ts";
 import { objectsOf } from "../clients/result.ts";
@@ -14,7 +14,7 @@ interface Surroundings {
   signal: AbortSignal;
 }
 
-/** `taken`: by the code of an agent, so that the result comes into no context by itself. Gives and throws what `make` does. */
+/** Makes and counts a call. `taken`: a program of an agent makes it, so its result does not enter the context by itself. */
 export async function counted(
   call: BindingCall,
   { taken, ...around }: Surroundings & { taken: boolean },
@@ -34,7 +34,7 @@ export async function counted(
   );
 }
 
-/** The same for who passes a result on as it is, to somebody who has called the tool by itself. The names are the server's own. */
+/** Makes and counts a call whose whole result is passed on. Names are the server's own. */
 export async function countedResult(
   names: Used | (() => Used),
   around: Surroundings,
@@ -48,7 +48,7 @@ export async function countedResult(
   }));
 }
 
-/** Large content is not parsed to be counted. */
+/** Large content is counted as text, without parsing it. */
 function charsOfResult(blocks: unknown): number {
   return blocks instanceof LargeJson ? (blocks.text ?? blocks.json).length : charsOfBlocks(blocks);
 }
@@ -61,7 +61,7 @@ interface Measure extends Pick<ToolUse, "resultChars" | "takenChars" | "argument
   isFailure: boolean;
 }
 
-/** `measure` is given nothing where there is no result. */
+/** `measure` gets undefined if the call threw. */
 async function measured<T>(
   make: () => Promise<T>,
   { parts, signal }: Surroundings,
@@ -78,16 +78,16 @@ async function measured<T>(
     const { server, tool } = names();
     const { isFailure, ...chars } = measure(result);
     const durationMs = performance.now() - startedAt;
-    // One that was broken off did not fail: it has no answer.
+    // A cancelled call has no answer, so it did not fail.
     const failures = isFailure && !signal.aborted ? 1 : 0;
     parts.ledger.called(server, tool, { calls: 1, failures, durationMs, ...chars });
   }
 }
 
-/** Longer JSON is not parsed to be counted. */
+/** Longer JSON is not parsed for counting. */
 const longJson = 500_000;
 
-/** As a model would have read it: of content blocks their texts, not the JSON that they are passed on as; if that is too long, nothing. */
+/** Characters that a model would have read. Content blocks count by their texts, unless their JSON is too long to parse. */
 function charsOf(value: BindingValue, { group, raw }: BindingCall): number {
   const text = textOf(value);
   const areBlocks = "blocks" in value || ("json" in value && (raw || group !== "tools"));
@@ -98,13 +98,13 @@ function charsOf(value: BindingValue, { group, raw }: BindingCall): number {
   return Array.isArray(content ?? contents) ? charsOfBlocks(content ?? contents) : text.length;
 }
 
-/** Whose tool, and which: their own names, or that there is no such thing. */
+/** The own names of a server and its tool, or a placeholder for names that do not exist. */
 interface Used {
   server: string;
   tool: string;
 }
 
-/** How a call names them. */
+/** The names as a call has them. */
 type Naming = Pick<BindingCall, "namespace" | "group" | "name">;
 
 export function usedNames(call: Naming, parts: Parts): Used {
@@ -115,7 +115,7 @@ function serverOf({ namespace }: Naming, { config }: Parts): string {
   return config.servers.has(namespace) ? namespace : unknownTool;
 }
 
-/** Its own name, whatever it was called by. What is no tool's name may be anything: it is not written down. */
+/** The tool's own name. An unknown name could be anything, so it is not stored. */
 function nameOf({ namespace, group, name }: Naming, parts: Parts): string {
   if (group !== "tools") return serverFunctions.has(`${group}.${name}`) ? `${group}.${name}` : unknownTool;
   const tools = parts.catalog.findWithDenied(namespace)?.tools ?? [];
@@ -123,7 +123,7 @@ function nameOf({ namespace, group, name }: Naming, parts: Parts): string {
   return tool?.name ?? unknownTool;
 }
 
-/** As in server-functions.ts. */
+/** The functions of server-functions.ts. */
 const serverFunctions = new Set([
   "resources.list",
   "resources.templates",

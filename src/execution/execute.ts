@@ -1,4 +1,4 @@
-/** exec: code → bindings → sandbox → outcome. */
+/** Runs programs: code → bindings → sandbox → outcome. */
 import type { Limits } from "../config/schema.ts";
 import type { CheckMode, Outcome, Limits as SandboxLimits } from "../sandbox/contract.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -8,14 +8,14 @@ import type { ExecutionRecorder, Recording } from "./recording.ts";
 
 export interface ExecuteRequest {
   source: string;
-  /** Instead of the config's. */
+  /** Replaces the config's. */
   limits?: { [Name in keyof Limits]?: Limits[Name] | undefined } | undefined;
-  /** Instead of the config's. */
+  /** Replaces the config's. */
   check?: CheckMode | undefined;
   signal?: AbortSignal | undefined;
-  /** Whether the outcome goes into the context of an agent's model. Nobody knows where a shell's output goes. */
+  /** Whether the outcome goes into the context of an agent's model. False for a shell, whose output may go anywhere. */
   isForAgent?: boolean | undefined;
-  /** Told in a line what has happened. */
+  /** Called with a line when a call has ended, or its server reports progress. */
   onProgress?: ((line: string) => void) | undefined;
 }
 
@@ -36,7 +36,7 @@ export async function execute(request: ExecuteRequest, parts: ExecutionParts): P
 
 async function runOrAskAgain(request: ExecuteRequest, parts: ExecutionParts, recording?: Recording): Promise<Outcome> {
   const first = await run(request, parts, recording);
-  // Code is refused by what the registry says, which may be older than the server: it is asked before that counts.
+  // The check used stored schemas, which may be older than the server: list the server and check again before refusing the code.
   if (first.ok || first.reason !== "check" || first.error.name !== "CheckError") return first;
   return (await askAgain(request.source, parts, request.signal)) ? run(request, parts, recording) : first;
 }

@@ -1,4 +1,7 @@
-/** Executions as `claudikins trace` shows them: noted while they run, written when they have been answered. Nothing here makes one fail. */
+/**
+ * Records executions for `claudikins trace`: notes them while they run, and writes them after the answer. A failure here fails no
+ * execution.
+ */
 import { type Redact, redactorOf } from "../clients/secrets.ts";
 import type { RecordMode } from "../config/defaults.ts";
 import { messageOf } from "../errors.ts";
@@ -15,17 +18,17 @@ export interface RecordingOptions {
   folder: string;
   mode: RecordMode;
   door: Door;
-  /** The config's file; null for the demo's. */
+  /** The config file; null for the demo. */
   config: string | null;
   log: Log;
 }
 
-/** The answer goes first. */
+/** Delay before writing, so that the answer goes first. */
 const writeAfterMs = 20;
 
 export class ExecutionRecorder {
   readonly options: RecordingOptions;
-  /** Of the last execution that has begun. */
+  /** The id of the execution that began last. */
   lastId: string | undefined;
   readonly #unwritten: (() => Promise<ExecutionRecord>)[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,7 +48,7 @@ export class ExecutionRecorder {
     return recording;
   }
 
-  /** Writes what is left. Never rejects. */
+  /** Writes the rest. Never rejects. */
   end(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -66,7 +69,7 @@ export class ExecutionRecorder {
   }
 }
 
-/** Of more, only their number is kept. */
+/** Calls that are recorded. Further calls are only counted. */
 const maxCalls = 10_000;
 
 interface Noted {
@@ -103,7 +106,7 @@ export class Recording {
     this.#keep = keep;
   }
 
-  /** The code runs from now on. It may do so once more, where it was refused. */
+  /** Call this when the code starts. Code that was refused may start a second time. */
   start(): void {
     this.#startedAt = performance.now();
     this.#noted = [];
@@ -111,7 +114,7 @@ export class Recording {
   }
 
   readonly watch: CallWatcher = (call) => {
-    // Questions about the tools are no calls.
+    // Questions about the tools do not count as calls.
     if (call.namespace === "") return () => {};
     this.#made += 1;
     if (this.#noted.length >= maxCalls) return () => {};
@@ -137,7 +140,7 @@ export class Recording {
     return performance.now() - this.#startedAt;
   }
 
-  /** A copy, so that the whole text is not kept in memory; nothing where no contents are. */
+  /** Copies the beginning, so that the whole text is not kept in memory. Empty if contents are not recorded. */
   #begin(text: string, max: number): string {
     if (this.#options.mode === "sizes") return "";
     return text.length <= max + margin ? text : Buffer.from(text.slice(0, max + margin)).toString();
@@ -187,7 +190,7 @@ export class Recording {
 
   #call(noted: Noted, durationMs: number, contents: Contents | undefined): RecordedCall {
     const { call, startMs, end = { outcome: "cancelled" } } = noted;
-    // What was broken off with the execution may tell so a moment later.
+    // A call that was cancelled with the execution may end a moment after it.
     const endMs = Math.min(noted.endMs ?? durationMs, durationMs);
     const { line } = call;
     return {
@@ -215,20 +218,20 @@ function errorOf({ name, message, code, hint, line }: FailedError, contents: Con
 
 type FailedError = Extract<Outcome, { ok: false }>["error"];
 
-/** Characters of contents that are kept. */
+/** Maximum characters of each kind of content. */
 const maxArguments = 10_000;
 const maxResult = 20_000;
 const maxCode = 500_000;
 const maxLog = 20_000;
 const maxValue = 100_000;
 
-/** Of all contents of an execution together. */
+/** Maximum characters of all contents of an execution. */
 const maxContents = 4_000_000;
 
-/** No secret is longer: of what is cut, so much is read beyond the end, and not kept, so that half of one is never shown. */
+/** No secret is longer. This much is read beyond a cut and then dropped, so that half a secret is never kept. */
 const margin = 4_096;
 
-/** Texts without secrets and without base64 of pictures and files, as long as there is room. */
+/** Excerpts without secrets and base64, until the limit of an execution is reached. */
 class Contents {
   readonly #masked: (value: unknown) => unknown;
   #room = maxContents;
@@ -264,14 +267,14 @@ class Contents {
     return { arguments: args, ...(end?.outcome === "ok" ? { result: this.#json(end.text, maxResult, "result") } : {}) };
   }
 
-  /** By the names of its keys as well, where it is short enough to be read. */
+  /** Short JSON is parsed, so that secrets are also found by the names of their keys. */
   #json(json: string, max: number, key: string): Excerpt {
     if (json.length > max) return this.text(json, max);
     try {
       const { [key]: known } = this.#masked({ [key]: JSON.parse(json) }) as Record<string, unknown>;
       return this.text(typeof known === "string" ? known : JSON.stringify(known), max);
     } catch {
-      // It is a text, or nested deeper than our stack.
+      // The text is no JSON, or nested deeper than our stack.
       return this.text(json, max);
     }
   }

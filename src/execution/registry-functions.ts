@@ -1,6 +1,6 @@
 /**
- * `tools.search`, `tools.describe` and `tools.list`: what code can ask about the tools there are. Only servers whose
- * tools nobody has asked for yet are started.
+ * `tools.search`, `tools.describe` and `tools.list`: questions of a program about the tools. Only servers whose tools are not known
+ * are started.
  */
 
 import { stateProblem } from "../clients/state.ts";
@@ -13,7 +13,7 @@ import { importOf, listSkills, type Skill, skillId } from "../search/skills.ts";
 import { eventLoopTurn } from "../turns.ts";
 import type { Parts } from "./parts.ts";
 
-/** What stands for the skills in the list of servers. */
+/** The name of the skills in the list of servers. */
 const skillsName = "./skills";
 
 const defaultLimit = 10;
@@ -26,7 +26,7 @@ export async function registryFunction(
   parts: Parts,
   signal: AbortSignal,
 ): Promise<unknown> {
-  // Code may ask a thousand questions at once.
+  // A program may ask a thousand questions at once.
   await eventLoopTurn();
   const problems = await parts.catalog.fetchMissing(signal);
   await parts.catalog.observer.settleAll();
@@ -124,7 +124,7 @@ function listTools(name: unknown, parts: Parts): object[] {
   }));
 }
 
-/** With the names that they have in code now. */
+/** The known servers with their current names in code. */
 function knownServers(parts: Parts): RegistryServer[] {
   return parts.catalog.names.flatMap(({ name, jsName }) => {
     const server = parts.catalog.find(name);

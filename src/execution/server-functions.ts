@@ -1,11 +1,13 @@
-/** What a server has beside its tools, for code: `server.resources.list()`, `server.prompts.get(name, args)`. What goes on with
- * subscriptions names no server. */
+/**
+ * The functions that a server has beside its tools: `server.resources.list()`, `server.prompts.get(name, args)`. Calls that
+ * continue a subscription name no server.
+ */
 import type { CallOptions, Pool } from "../clients/pool.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { BindingCall } from "../sandbox/contract.ts";
 import type { CodeSubscriptions } from "./code-subscriptions.ts";
 
-/** By the group's name and the function's. Values are in the protocol's own shapes. Throws what the pool throws. */
+/** Calls a function by its group and name. Values have the shapes of MCP. Throws what the pool throws. */
 export async function serverFunction(
   call: BindingCall,
   pool: Pool,

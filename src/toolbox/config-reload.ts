@@ -1,4 +1,4 @@
-/** Lets a process that runs for long work with the config as it is now: `serve` looks for changes with each call. */
+/** Applies changes of the config file to a running process. `serve` checks for changes with each call. */
 
 import { type ConfigChoice, type ConfigOrigin, discoverConfig } from "../config/discover.ts";
 import type { Config } from "../config/load.ts";
@@ -17,11 +17,11 @@ interface Reloaded {
 
 export interface ReloadOptions {
   choice: ConfigChoice;
-  /** The config as a new process would have it. Throws as `loadConfig` does. */
+  /** Loads the config as a new process would. Throws as `loadConfig` does. */
   load: () => Promise<Config>;
 }
 
-/** How often a process looks that was asked to watch. */
+/** Interval between checks while watching. */
 const lookMs = 1_000;
 
 export class ConfigReload implements Disposable {
@@ -32,19 +32,19 @@ export class ConfigReload implements Disposable {
   #running: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `mark` is that of before the toolbox's config was loaded. */
+  /** `mark` is the `configMark` from before the current config was loaded. */
   constructor(reloaded: Reloaded, options: ReloadOptions, mark = configMark(options.choice)) {
     this.#reloaded = reloaded;
     this.#options = options;
     this.#mark = mark;
   }
 
-  /** Why the config as it is now is not the one that counts; undefined where it is. */
+  /** Why the current config file is not in use. Undefined if it is. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** Looks at the files' times, and reads them where these have changed. Never rejects. */
+  /** Checks the files' times, and loads the config if they changed. Never rejects. */
   refresh(): Promise<void> {
     this.#running ??= this.#refresh().finally(() => {
       this.#running = undefined;
@@ -52,7 +52,7 @@ export class ConfigReload implements Disposable {
     return this.#running;
   }
 
-  /** Looks also where nobody calls, until it is disposed of. */
+  /** Checks every second, also without calls, until disposed of. */
   watch(): void {
     this.#timer ??= setInterval(() => void this.refresh(), lookMs).unref();
   }
@@ -63,7 +63,7 @@ export class ConfigReload implements Disposable {
 
   async #refresh(): Promise<void> {
     const mark = configMark(this.#options.choice);
-    // What was wrong may be put right without a change of the file, for example by `claudikins trust`.
+    // A problem may be solved without a change of the file, for example by `claudikins trust`.
     if (mark === this.#mark && this.#problem === undefined) return;
     this.#problem = await this.#problemOfTaking();
     this.#mark = mark;
@@ -90,7 +90,10 @@ export class ConfigReload implements Disposable {
 
 const fileOf = (origin: ConfigOrigin) => (origin.kind === "demo" ? "the built-in demo" : origin.file);
 
-/** Another text when a file that counts is another one, or was written. The user's config has rules for projects as well. */
+/**
+ * A text that changes when another config file is found, or when one is written. The user's own config counts as well, because its
+ * policy applies to projects.
+ */
 export function configMark(choice: ConfigChoice): string {
   let file: string | undefined;
   try {

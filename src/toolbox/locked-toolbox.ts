@@ -1,4 +1,4 @@
-/** A toolbox without servers, for a host that has to be answered while the config is not trusted yet. It opens when it is. */
+/** A toolbox without servers, which answers the agent until the config is trusted, and then opens the real one. */
 import { type Host, hasForms } from "../clients/host.ts";
 import type { PoolOptions } from "../clients/pool.ts";
 import { emptyConfig } from "../config/load.ts";
@@ -12,13 +12,13 @@ import { Turns } from "../turns.ts";
 import { Toolbox } from "./toolbox.ts";
 
 export interface LockedOptions extends PoolOptions {
-  /** The real toolbox. Throws CONFIG_NOT_TRUSTED as long as nobody has trusted the config. */
+  /** Opens the real toolbox. Throws CONFIG_NOT_TRUSTED until the config is trusted. */
   open: () => Promise<Toolbox>;
-  /** Whether the host's person may be asked: they have to be the user whose config it is. */
+  /** Whether the person at the agent may be asked. They must be the user who owns the config. */
   asks: boolean;
 }
 
-/** Nobody reads a longer question in a form, and a hostile config must not hide in the rest of it. */
+/** Longer questions are not asked in a form: nobody would read them to the end, where a hostile config could hide something. */
 const maxQuestionChars = 3_000;
 
 const requestedSchema = {
@@ -37,7 +37,7 @@ const requestedSchema = {
 export class LockedToolbox extends Toolbox {
   override readonly isLocked = true;
   readonly #options: LockedOptions;
-  /** One question at a time. */
+  /** Limits questions to one at a time. */
   readonly #turns = new Turns(1);
   readonly #sharing: LockedToolbox | undefined;
   #opened: Toolbox | undefined;
@@ -49,18 +49,18 @@ export class LockedToolbox extends Toolbox {
     this.#sharing = sharing;
   }
 
-  /** Once it is open, the session has connections of its own. */
+  /** The session gets connections of its own once the toolbox is open. */
   override withOwnPool(): LockedToolbox {
     return new LockedToolbox(this.sandbox, this.#options, this);
   }
 
-  /** Tries to open it, each time it is called, and asks the person at the host once. Throws CONFIG_NOT_TRUSTED. */
+  /** Tries to open the real toolbox, and asks the person at the agent once. Throws CONFIG_NOT_TRUSTED. */
   async unlock(signal: AbortSignal): Promise<Toolbox> {
     if (this.#opened) return this.#opened;
     const turn = this.#turns.take(signal);
     if (turn && !(await turn)) throw new ClaudikinsError("CANCELLED", "The call was cancelled");
     try {
-      // By now somebody may have answered for this call as well.
+      // The toolbox may have been opened while this call waited.
       return this.#opened ?? this.#remember(await this.#open(signal));
     } finally {
       this.#turns.giveBack();
@@ -69,7 +69,7 @@ export class LockedToolbox extends Toolbox {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     await this.#opened?.[Symbol.asyncDispose]();
-    // Its sandbox is that of the one that shares it.
+    // A toolbox that shares another one borrows its sandbox.
     if (!this.#sharing) await super[Symbol.asyncDispose]();
   }
 
@@ -91,7 +91,7 @@ export class LockedToolbox extends Toolbox {
     }
   }
 
-  /** Whether the person at the host says yes; then it is written down. */
+  /** Asks the person at the agent, and stores a yes. */
   async #isTrustedNow(request: TrustRequest, signal: AbortSignal): Promise<boolean> {
     const { host } = this.pool;
     if (!this.#options.asks || this.#saidNo || !hasForms(host)) return false;
@@ -107,7 +107,7 @@ export class LockedToolbox extends Toolbox {
   }
 }
 
-/** Undefined where the host could not ask. */
+/** Undefined if the agent could not ask. */
 async function answerOf(host: Required<Pick<Host, "elicit">>, message: string, signal: AbortSignal) {
   try {
     const late = AbortSignal.any([signal, AbortSignal.timeout(personMs)]);
