@@ -1,4 +1,4 @@
-/** What the calls of a session work with: its toolbox, or the real one from where a locked toolbox has opened. */
+/** The toolbox of a session: a locked one is replaced by the real one once it opens. */
 import type { LockedToolbox } from "../toolbox/locked-toolbox.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { SessionCount } from "./session-count.ts";
@@ -14,11 +14,11 @@ export class CurrentToolbox {
     this.#instructions = instructions;
   }
 
-  /** Throws CONFIG_NOT_TRUSTED as long as the config is not trusted. `listed` are the tools that the host has. */
+  /** Throws CONFIG_NOT_TRUSTED until the config is trusted. `listed` are the tools that the agent has seen. */
   async unlocked(signal: AbortSignal, listed: () => readonly object[]): Promise<Toolbox> {
     if (!this.toolbox.isLocked) return this.toolbox;
     const opened = await (this.toolbox as LockedToolbox).unlock(signal);
-    // Another call may have waited for it, too.
+    // Another call may have replaced it meanwhile.
     if (this.toolbox === opened) return opened;
     this.toolbox = opened;
     this.count = new SessionCount(opened, this.#instructions);

@@ -1,13 +1,13 @@
 /**
- * A host's first questions, answered before the SDK is loaded, which takes longer than all the rest of a start. What comes
- * after them, and all that is not plainly one of them, is left to the SDK's server, which is told of what was said.
+ * Answers an agent's first requests before the SDK is loaded, which takes longer than the rest of a start. Everything else is left
+ * to the SDK's server, which learns what was answered.
  */
 
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { isObject } from "../json-object.ts";
 import { type Surface, toolsFor } from "./surface.ts";
 
-/** As the SDK has them; a test compares. The first one is proposed to a host that asks for another. */
+/** The protocol versions of the SDK; a test compares them. The first one is offered to an agent that asks for another. */
 export const protocolVersions = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 
 export interface Known extends Surface {
@@ -16,23 +16,23 @@ export interface Known extends Surface {
 }
 
 export interface Begun {
-  /** What the SDK's transport reads in the place of stdin: nothing of it is lost, and what was answered is not in it. */
+  /** The stream that the SDK's transport reads instead of stdin: everything that was not answered here. */
   input: Readable;
-  /** The id of the request that the host has its answer to, and that the SDK's server will answer again. */
+  /** The id of the `initialize` request. The SDK's server will answer it again, and that answer must not be sent. */
   initializeId: string | number | undefined;
-  /** The tools that the host has, where it has asked for them. */
+  /** The tools that the agent was given, if it has asked for them. */
   listed: Surface["tools"] | undefined;
 }
 
-/** After the last answer the SDK is loaded, so that the first call does not wait for it. */
+/** Delay after the last answer before the SDK is loaded, so that the first call does not wait for it. */
 const idleMs = 50;
 
-/** Longer lines are none of the first questions. */
+/** Longer lines are left to the SDK's server. */
 const maxLineBytes = 65_536;
 
 const newline = 0x0a;
 
-/** Answers `initialize`, `ping` and `tools/list`. Resolves when something else has come, or nothing for a moment, or at `over`. */
+/** Answers `initialize`, `ping` and `tools/list`. Resolves on another message, after a moment without any, or when `over` aborts. */
 export async function answerFirst(stdin: Readable, stdout: Writable, known: Known, over: AbortSignal): Promise<Begun> {
   const ended = Promise.withResolvers<void>();
   const end = () => ended.resolve();
@@ -43,7 +43,7 @@ export async function answerFirst(stdin: Readable, stdout: Writable, known: Know
   let listed: Surface["tools"] | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Whether that was one of ours. */
+  /** Answers one message. Returns whether it could. */
   const take = (line: Buffer): boolean => {
     const message = requestIn(line);
     if (message?.method === "notifications/initialized" && initializeId !== undefined) return kept.push(line) > 0;
@@ -92,7 +92,7 @@ interface Request {
   params: Record<string, unknown>;
 }
 
-/** Undefined for whatever is not plainly one. */
+/** Undefined if the line is not one plain request. */
 function requestIn(line: Buffer): Request | undefined {
   try {
     const message: unknown = JSON.parse(line.toString("utf8"));
@@ -108,9 +108,9 @@ function requestIn(line: Buffer): Request | undefined {
   }
 }
 
-/** `host` is what the host has said that it can do, once it is initialized. */
+/** `host` has the agent's capabilities once it is initialized. */
 function resultOf({ method, params }: Request, known: Known, host: object | undefined): object | undefined {
-  // With more than that, somebody may be waiting for progress, or for a task.
+  // Other parameters may ask for progress or a task, which the SDK's server handles.
   if (method !== "initialize" && Object.keys(params).length > 0) return undefined;
   const { serverInfo, capabilities, instructions } = known;
   switch (method) {

@@ -1,18 +1,18 @@
-/** Requests of a host that are under way: what a server asks or says meanwhile goes to the host beside the answer it is for. */
+/** The open requests of agents. What a server asks meanwhile goes to the agent on the stream of the request that it belongs to. */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestId } from "@modelcontextprotocol/sdk/types.js";
 
 export class HostRequests {
-  /** The server that each is for; undefined where it may be any. */
+  /** The server that each request is for; undefined if it may be any. */
   readonly #open = new Map<RequestId, string | undefined>();
 
-  /** To be disposed of before it is answered. */
+  /** Dispose of the result before the request is answered. */
   begin(id: RequestId, server?: string): Disposable {
     this.#open.set(id, server);
     return { [Symbol.dispose]: () => void this.#open.delete(id) };
   }
 
-  /** The last one that may be for the server. */
+  /** The last open request that may be for the server. */
   latestOf(server: string): RequestId | undefined {
     const open = [...this.#open].reverse();
     const [id] = open.find(([, each]) => each === server) ?? open.find(([, each]) => each === undefined) ?? [];
@@ -22,7 +22,7 @@ export class HostRequests {
 
 const all = new WeakMap<Server, HostRequests>();
 
-/** Those of one session. */
+/** The open requests of one session. */
 export function hostRequestsOf(server: Server): HostRequests {
   const requests = all.get(server) ?? new HostRequests();
   all.set(server, requests);

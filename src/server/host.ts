@@ -1,4 +1,4 @@
-/** The host of `serve` as the servers' host: what they ask is asked of it, in the same words. */
+/** Passes what servers ask to the agent that `serve` is connected to. */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import {
@@ -11,13 +11,13 @@ import type { Asked, Host } from "../clients/host.ts";
 import { maxTimerMs } from "../time-limit.ts";
 import { hostRequestsOf } from "./host-requests.ts";
 
-/** How long it may take is up to who asks. */
+/** The caller limits the time. */
 const timeout = maxTimerMs;
 
 export function hostOf(server: Server): Host {
-  // Hosts that are made with the SDK do not notice that a request with the id 0 is cancelled; hence it is one that needs no answer.
+  // Agents built with the SDK do not notice that a request with the id 0 is cancelled, so a ping takes this id.
   let pinged = false;
-  /** Over HTTP it goes to the host with what the host itself waits for: not every host listens otherwise. */
+  /** Over HTTP, sends it on the stream of an open request of the agent: not every agent listens to another stream. */
   const optionsOf = ({ server: name, signal }: Asked): RequestOptions => {
     const relatedRequestId = hostRequestsOf(server).latestOf(name);
     return { signal, timeout, ...(relatedRequestId === undefined ? {} : { relatedRequestId }) };

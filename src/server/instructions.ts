@@ -1,11 +1,11 @@
-/** What a host tells its model about us: which servers there are, and how to work with them, in so many tokens. */
+/** The instructions that an agent gives to its model: the servers and how to use them, within a token budget. */
 import { stateProblem } from "../clients/state.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import { firstSentence, signature } from "../registry/signature.ts";
 import { estimateTokens } from "../token-estimate.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 
-/** Hosts cut it there; Claude Code does. */
+/** Claude Code and other agents cut instructions at this length. */
 const maxChars = 2_048;
 
 const head =
@@ -15,17 +15,17 @@ const locked =
   "After that, find tools with search_tools, and call them in execute_code as `await server.tool(args)`.";
 const none = "No MCP servers are configured yet: the user adds them to mcpServers in claudikins.json.";
 
-/** What one server's words take at most, so that something is left for signatures. */
+/** Maximum tokens of one server's description, so that some are left for signatures. */
 const maxWordTokens = 40;
 
-/** A share that is smaller says nothing. */
+/** A smaller share is not worth a description. */
 const minWordTokens = 4;
 
 interface Entry {
   name: string;
-  /** With the number of tools, where it is known. */
+  /** The name, with the number of tools if it is known. */
   label: string;
-  /** What it is for: a sentence; else names of its tools. */
+  /** A sentence about its purpose, else names of its tools. */
   pieces: string[];
   separator: string;
   known: RegistryServer | undefined;
@@ -33,13 +33,13 @@ interface Entry {
 
 type Fits = (text: string) => boolean;
 
-/** Every server is named before any is described, and described before signatures follow. */
+/** Names every server before describing any, and describes them before adding signatures. */
 export function instructionsFor(toolbox: Toolbox, maxTokens: number): string {
   if (toolbox.isLocked) return locked;
   const open = [...toolbox.config.servers.keys()].filter((name) => !toolbox.catalog.isClosed(name));
   const entries = open.map((name) => entryOf(name, toolbox));
   if (entries.length === 0) return none;
-  // An estimate of so short words may be a little too low.
+  // The estimate of such short words may be a little low.
   const fits: Fits = (text) => text.length <= maxChars && estimateTokens(text) * 1.05 <= maxTokens;
   const bare = withLines(entries.map(({ label }) => [label]));
   if (!fits(bare)) return inOneLine(entries, fits);
@@ -49,7 +49,7 @@ export function instructionsFor(toolbox: Toolbox, maxTokens: number): string {
 
 const withLines = (lines: string[][]) => [head, ...lines.map((each) => `- ${each.join("\n  ")}`)].join("\n");
 
-/** Names side by side, with or without the numbers of tools; of those that do not fit either, how many they are. */
+/** Lists names, with the numbers of tools if they fit. Servers that do not fit are counted. */
 function inOneLine(entries: Entry[], fits: Fits): string {
   const text = (names: string[], left: number) => `${head}\n${names.join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
   const labels = entries.map(({ label }) => label);
@@ -65,7 +65,7 @@ function inOneLine(entries: Entry[], fits: Fits): string {
   return first(least);
 }
 
-/** The tokens are shared out evenly; what one server does not need is the others'. */
+/** Shares the tokens evenly. What one server does not need goes to the others. */
 function withWords(entries: Entry[], tokens: number, fits: Fits): string[] {
   const wanted = entries.map((entry) => takenBy(entry, maxWordTokens).tokens);
   for (let left = tokens; left > 0; left = Math.floor(left * 0.9) - 1) {
@@ -76,7 +76,7 @@ function withWords(entries: Entry[], tokens: number, fits: Fits): string[] {
   return entries.map(({ label }) => label);
 }
 
-/** The most that each may take when nobody takes more than they want. */
+/** The largest equal share if nobody takes more than it needs. */
 function evenShare(wanted: number[], tokens: number): number {
   let [left, others] = [tokens, wanted.length];
   for (const want of wanted.toSorted((a, b) => a - b)) {
@@ -87,7 +87,7 @@ function evenShare(wanted: number[], tokens: number): number {
   return maxWordTokens;
 }
 
-/** How many pieces so many tokens are enough for, and what these take. */
+/** How many pieces fit into the tokens, and how many tokens they take. */
 function takenBy({ pieces, separator }: Entry, maxTokens: number): { count: number; tokens: number } {
   let tokens = 0;
   for (const [count, piece] of pieces.entries()) {
@@ -105,7 +105,7 @@ function describedLabel(entry: Entry, share: number): string {
   return `${label}: ${pieces.slice(0, count).join(separator)}${count < pieces.length ? " …" : ""}`;
 }
 
-/** Of a server all of its tools or none: a few would look as if there were no others. The smallest servers come first. */
+/** Shows all signatures of a server or none: a few would look like all. The smallest servers come first. */
 function withSignatures(entries: Entry[], labels: string[], fits: Fits): string {
   const lines = labels.map((label) => [label]);
   let text = withLines(lines);
@@ -113,7 +113,7 @@ function withSignatures(entries: Entry[], labels: string[], fits: Fits): string 
     .flatMap(({ known }, at) => (known && known.tools.length > 0 ? [{ at, known }] : []))
     .sort((a, b) => a.known.tools.length - b.known.tools.length);
   for (const { at, known } of bySize) {
-    // None is shorter than that: what cannot fit is not made.
+    // No signature is shorter than this, so more tools cannot fit.
     if (!fits(`${text}${"\n f()".repeat(known.tools.length)}`)) break;
     const signatures = known.tools.map((tool) => oneLine(signature(known, tool), 1_000));
     lines[at] = [labels[at]!, ...signatures];
@@ -127,7 +127,7 @@ function withSignatures(entries: Entry[], labels: string[], fits: Fits): string 
 function entryOf(name: string, toolbox: Toolbox): Entry {
   const known = toolbox.catalog.find(name);
   const problem = stateProblem(toolbox.pool.state(name));
-  // A server that cannot be used is not described: the words are those that the user can do something with.
+  // A server that cannot be used is not described: its problem is, so that the user can solve it.
   if (problem !== undefined) {
     return {
       name: oneLine(name),
@@ -149,7 +149,7 @@ function entryOf(name: string, toolbox: Toolbox): Entry {
   };
 }
 
-/** What servers say of themselves is one line of text, whatever they send. */
+/** Reduces a server's own text to one line. */
 function oneLine(text: string, maxLength = 64): string {
   if (text.length <= maxLength && /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(text)) return text;
   const line = text

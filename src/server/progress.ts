@@ -1,6 +1,6 @@
-/** `notifications/progress` of one call of the host: in order, not too many, the last one always, and none after the answer. */
+/** Sends `notifications/progress` for one call: in order, limited in rate, always with the last one, and none after the answer. */
 
-/** At most ten a second. */
+/** At most ten per second. */
 const gapMs = 100;
 
 export class ProgressReporter {
@@ -16,7 +16,7 @@ export class ProgressReporter {
     this.#send = send;
   }
 
-  /** One more thing has happened. Of those that are too many for their time, the last one is told, and the number of all. */
+  /** Reports one more step. If steps come too fast, only the last one is sent, with the number of all. */
   report(message: string): void {
     if (this.#ended) return;
     this.#count += 1;
@@ -26,7 +26,7 @@ export class ProgressReporter {
     else this.#timer ??= setTimeout(() => this.#flush(), restMs);
   }
 
-  /** To be called before the answer is given. */
+  /** Call this before the answer is sent. */
   end(): void {
     if (this.#count > this.#sent) this.#flush();
     clearTimeout(this.#timer);

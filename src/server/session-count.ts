@@ -1,4 +1,4 @@
-/** One session of a host, as the ledger counts it: what its definitions cost, what was asked and answered, what led to us. */
+/** Counts one session in the ledger: its definitions, searches, executions, and the text that led to us. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { definitionChars, knownDefinitionChars } from "../catalog/definitions.ts";
 import { charsOfBlocks, shownChars } from "../ledger/characters.ts";
@@ -9,7 +9,7 @@ import { receiptKey } from "./figures.ts";
 export class SessionCount {
   readonly #toolbox: Toolbox;
   readonly #instructions: string;
-  /** Of the servers' definitions, as far as they are counted. */
+  /** Characters of the servers' definitions that are counted already. */
   #counted: number | undefined;
   #isFound = false;
 
@@ -18,7 +18,7 @@ export class SessionCount {
     this.#instructions = instructions;
   }
 
-  /** The host takes our tools: only now it is a session whose model has something to read. */
+  /** Call this when the agent lists our tools: only then does its model read anything. */
   listed(tools: readonly object[]): void {
     if (this.#counted !== undefined) return;
     this.#counted = 0;
@@ -31,7 +31,7 @@ export class SessionCount {
 
   answered(tool: string, args: Record<string, unknown>, { content, _meta }: CallToolResult): void {
     const { ledger } = this.#toolbox;
-    // Hosts show no more, and the results that tools would have given directly are counted in the same way.
+    // Agents show no more, and direct tool results are counted in the same way.
     const chars = Math.min(charsOfBlocks(content), shownChars);
     if (tool === "search_tools") {
       const query = String(args["query"] ?? "");
@@ -44,11 +44,11 @@ export class SessionCount {
       const hook = hookIn(code) ?? (registry === undefined ? undefined : hookOfAccess(registry));
       if (hook) this.#found(hook);
     }
-    // More servers may be known by now.
+    // More servers may be known since then.
     if (this.#counted !== undefined) ledger.later(() => this.#countDefinitions());
   }
 
-  /** What the host would have loaded is counted once, however often it is looked at. */
+  /** Counts the definitions that the agent would have loaded, each once. */
   #countDefinitions(): void {
     const counted = this.#counted ?? 0;
     const more = Math.max(0, knownDefinitionChars(this.#toolbox.catalog) - counted);
@@ -56,7 +56,7 @@ export class SessionCount {
     this.#toolbox.ledger.add({ definitionChars: more });
   }
 
-  /** The first access to the registry. */
+  /** Counts the first access to the registry. */
   #found(hook: Hook): void {
     if (this.#isFound || !this.#toolbox.config.hooks) return;
     this.#isFound = true;
@@ -64,7 +64,7 @@ export class SessionCount {
   }
 }
 
-/** Code that carries no mark has asked `tools`, or has read a file of the registry. */
+/** Code without a mark has called `tools`, or has read a file of the registry. */
 function hookOfAccess(registry: string): Hook {
   if (registry.startsWith("tools.")) return "description";
   return registry === "README.md" ? "readme" : "none";

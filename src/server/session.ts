@@ -1,4 +1,4 @@
-/** One MCP session over any transport: two tools or three, answered at once, whatever state the user's servers are in; or, in direct mode, all of theirs. */
+/** One MCP session over any transport: our two or three tools, or all tools of the servers in direct mode. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
   CallToolRequestSchema,
@@ -36,8 +36,8 @@ const handlers: ReadonlyMap<string, Handler> = new Map([
 ]);
 
 /**
- * The SDK's server of one session, not connected yet. Its calls are those of `toolbox`; they are cancelled when the session
- * ends, and when `closing` is aborted.
+ * Makes the SDK's server of one session, not connected yet. Calls use `toolbox`. They are cancelled when the session ends and when
+ * `closing` aborts.
  */
 export function createSession(
   toolbox: Toolbox,
@@ -53,7 +53,7 @@ export function createSession(
   const server = new Server(serverInfo, { capabilities, instructions });
   const toolsOfHost = () => toolsFor(known, server.getClientCapabilities());
   const current = new CurrentToolbox(toolbox, count, instructions);
-  /** Servers that cannot be used, which the model has been told of. */
+  /** Unusable servers that the model has been told about. */
   const toldServers = new Set<string>();
   let told: string | undefined;
   /** Reports a problem with a changed config once. */

@@ -1,4 +1,4 @@
-/** The session on stdin and stdout as the SDK's server has it, from where the first answers have ended. */
+/** The session on stdin and stdout with the SDK's server, after the first answers. */
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { isJSONRPCResultResponse, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { Toolbox } from "../toolbox/toolbox.ts";
@@ -8,14 +8,14 @@ import { createSession } from "./session.ts";
 import type { SessionCount } from "./session-count.ts";
 import type { Surface } from "./surface.ts";
 
-/** What there is of a session in code mode before the SDK is loaded. */
+/** What a session in code mode has before the SDK is loaded. */
 interface Beginning {
   surface?: Surface | undefined;
   count?: SessionCount | undefined;
   begun?: Begun | undefined;
 }
 
-/** Serves until `over` is aborted, which it is when the connection is closed from inside as well. */
+/** Serves until `over` aborts, which also happens when the connection is closed from inside. */
 export async function serveSession(
   toolbox: Toolbox,
   mode: "code" | "direct",
@@ -32,7 +32,7 @@ export async function serveSession(
   await server.close();
 }
 
-/** The host has its answer to `initialize` already: the server's own is for nobody. */
+/** Drops the server's answer to `initialize`: the agent has one already. */
 class BegunTransport extends StdioServerTransport {
   #answered: string | number | undefined;
 

@@ -1,11 +1,11 @@
-/** The MCP front door on stdin and stdout: one session, as long as the process. */
+/** The MCP server on stdin and stdout: one session per process. */
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { answerFirst } from "./first-answers.ts";
 import { sessionMode } from "./proxy/mode.ts";
 import { SessionCount } from "./session-count.ts";
 import { capabilities, serverInfo, surfaceOf } from "./surface.ts";
 
-/** Serves until the host closes stdin or `interrupted` is aborted; executions that run then are cancelled. */
+/** Serves until the agent closes stdin or `interrupted` aborts. Running executions are cancelled then. */
 export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Promise<void> {
   const over = new AbortController();
   const end = () => over.abort();
@@ -14,7 +14,7 @@ export async function serveStdio(toolbox: Toolbox, interrupted: AbortSignal): Pr
   process.stdout.on("error", end);
   if (interrupted.aborted) end();
   interrupted.addEventListener("abort", end, { once: true });
-  // A terminal that has just been begun to be read keeps the process alive: it is not read at all.
+  // Reading from a terminal would keep the process alive, so it is not read at all.
   if (over.signal.aborted) return void process.stdin.destroy();
   const mode = sessionMode(toolbox);
   const beginning = mode === "code" ? await beginCode(toolbox, over.signal) : {};

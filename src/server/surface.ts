@@ -1,4 +1,4 @@
-/** All that a host loads of us, and its model may pay for: two tools and the instructions, in a budget of tokens; one more where the user wants it. */
+/** Everything that an agent loads of claudikins: two tools and the instructions, within a token budget; a third tool on request. */
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
@@ -10,20 +10,20 @@ import { searchTools } from "./tools/search-tools.ts";
 export const serverInfo = { name: "claudikins", title: "claudikins", version };
 export const capabilities = { tools: {} };
 
-/** What both definitions take, as JSON in o200k: counted by a test. */
+/** Tokens (o200k) of both definitions as JSON. A test counts them. */
 export const definitionTokens = 310;
 
-/** What `execute_task` takes beside them. */
+/** Tokens of `execute_task`. */
 export const taskTokens = 120;
 
 export interface Surface {
   tools: Tool[];
-  /** Of hosts that lend us their model. */
+  /** For agents that offer sampling. */
   toolsWithSampling: Tool[];
   instructions: string;
 }
 
-/** The same for the whole session, since hosts keep what they have read. Within `surfaceTokens` of the config. */
+/** Stays the same for the whole session, since agents keep what they have read. Limited by `surfaceTokens` of the config. */
 export function surfaceOf(toolbox: Toolbox): Surface {
   const { limits, surfaceTokens } = toolbox.config;
   const toolsOf = (host: { sampling: boolean }) => {
@@ -34,7 +34,7 @@ export function surfaceOf(toolbox: Toolbox): Surface {
   return { tools: toolsOf({ sampling: false }), toolsWithSampling: toolsOf({ sampling: true }), instructions };
 }
 
-/** `capabilities` are those that the host has said it has. */
+/** `capabilities` are the agent's. */
 export function toolsFor(
   surface: Pick<Surface, "tools" | "toolsWithSampling">,
   capabilities: object | undefined,
@@ -43,7 +43,7 @@ export function toolsFor(
   return typeof sampling === "object" && sampling !== null ? surface.toolsWithSampling : surface.tools;
 }
 
-/** For Claude Code: the tools are there from the start, not behind a search of its own, and it does not cut what we have bounded. */
+/** For Claude Code: load the tools from the start instead of deferring them, and do not cut results that we limit ourselves. */
 function withMeta(tool: Tool, outputChars: number): Tool {
   return {
     ...tool,

@@ -1,16 +1,16 @@
-/** A value that is too long to be shown, with its shape kept: of long lists and texts the head, the tail and the counts. */
+/** Abridges a value that is too long to show and keeps its shape: long arrays and texts keep head, tail and count. */
 
 import { grouped } from "../../outcome-text.ts";
 import { jsonText } from "./json-text.ts";
 
-/** How much is kept at one stage: elements of a list or object, characters of a text, and levels. */
+/** What one stage keeps: elements of an array or object, characters of a text, and levels. */
 interface Share {
   elements: number;
   characters: number;
   depth: number;
 }
 
-/** From much to little; the first that fits is taken. */
+/** From large to small: the first stage that fits is used. */
 const shares: readonly Share[] = [
   { elements: 200, characters: 4_000, depth: 12 },
   { elements: 50, characters: 1_000, depth: 10 },
@@ -19,10 +19,10 @@ const shares: readonly Share[] = [
   { elements: 4, characters: 100, depth: 4 },
 ];
 
-/** Of what is kept of a list, how much is its head. */
+/** Share of the kept elements that are the head. */
 const headShare = 0.7;
 
-/** JSON of at most `maxChars`; undefined where even the least does not fit. */
+/** Returns JSON of at most `maxChars`, or undefined if even the smallest stage does not fit. */
 export function abridgedJson(value: unknown, maxChars: number): string | undefined {
   for (const share of shares) {
     const json = jsonText(abridged(value, share, 0));
@@ -57,7 +57,7 @@ function abridged(value: unknown, share: Share, depth: number): unknown {
 }
 
 function abridgedText(text: string, characters: number): string {
-  // What is said of the rest takes some characters too.
+  // The note about the rest takes some characters too.
   if (text.length <= characters + 40) return text;
   const { head, tail } = ends(text.length, characters);
   const left = text.length - head - tail;
@@ -65,7 +65,7 @@ function abridgedText(text: string, characters: number): string {
 }
 
 function ends(length: number, kept: number): { head: number; tail: number } {
-  // A gap of one element says less than the element.
+  // A gap of one element would be no shorter than the element.
   if (length <= kept + 1) return { head: length, tail: 0 };
   const head = Math.ceil(kept * headShare);
   return { head, tail: kept - head };

@@ -1,4 +1,4 @@
-/** An outcome as content blocks for the host's model: bounded text, and what the code displayed. */
+/** Turns an outcome into content blocks for the agent's model: bounded text, and what the code displayed. */
 import { join } from "node:path";
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf } from "../../errors.ts";
@@ -11,24 +11,24 @@ import { withReceipt } from "../figures.ts";
 import { abridgedJson } from "./abridge.ts";
 import { jsonText } from "./json-text.ts";
 
-/** Of a text that is too long for the context: how much is shown of its beginning and of its end. */
+/** Characters of a too long text that are shown: of its beginning and of its end. */
 const headShare = 0.7;
 
-/** Of what is shown, how much the logs may take where the value needs the rest. */
+/** Share that the logs get if the value needs the rest. */
 const logShare = 0.3;
 
 const hugeChars = 2_000_000;
 
 export interface OutputOptions {
-  /** Characters of one text that are shown; more is written to a file of the workspace. */
+  /** Characters of one text that are shown. A longer text is written to a file of the workspace. */
   maxChars: number;
-  /** The workspace's folder. */
+  /** The folder of the workspace. */
   workspace: string;
 }
 
 /**
- * Content blocks and never structuredContent, which would hide them from the model. Pictures, sounds and files of the value are
- * blocks of their own, as if they had been displayed. What the receipt says is kept out is what of the tools' results is not in them.
+ * Makes content blocks, and never structuredContent, which would hide them from the model. Images, audio and files in the value
+ * become blocks of their own, as if they had been displayed. The receipt counts the characters of tool results that were left out.
  */
 export function outcomeContent(given: Outcome, options: OutputOptions): CallToolResult {
   const { outcome, media } = shownOutcome(given);
@@ -48,7 +48,7 @@ export function outcomeContent(given: Outcome, options: OutputOptions): CallTool
   return withReceipt({ content, ...(outcome.ok ? {} : { isError: true }) }, receipt);
 }
 
-/** The outcome with a value that can be a text, and what of it cannot. */
+/** Separates the parts of a value that cannot be text. */
 function shownOutcome(outcome: Outcome): { outcome: Outcome; media: ContentBlock[] } {
   if (!outcome.ok) return { outcome, media: [] };
   const { logs, display, receipt } = outcome;
@@ -59,7 +59,7 @@ function shownOutcome(outcome: Outcome): { outcome: Outcome; media: ContentBlock
 function valueText({ value, logs, display, receipt }: Extract<Outcome, { ok: true }>): string {
   if (value === undefined) return logs.length + display.length > 0 ? "" : "(no value: return or log something)";
   if (typeof value === "string") return value;
-  // Nobody reads the lines of something huge, which only goes into a file.
+  // A huge value only goes into a file, where nobody needs line breaks.
   return receipt.charsOut > hugeChars ? JSON.stringify(value) : jsonText(value);
 }
 
@@ -68,7 +68,7 @@ function failedText({ error, reason }: Extract<Outcome, { ok: false }>): string 
   return error.hint ? `${head}\nHint: ${error.hint}` : head;
 }
 
-/** JSON of data, of what is too long its shape: then the whole of it is in a file. */
+/** Shows data as JSON. Too long data is abridged, and a file has the whole. */
 export function boundedJson(value: unknown, id: string, options: OutputOptions): string {
   const whole = jsonText(value);
   const { maxChars } = options;
@@ -77,7 +77,7 @@ export function boundedJson(value: unknown, id: string, options: OutputOptions):
   return `${abridgedJson(value, maxChars) ?? cut(whole, maxChars)}\n\n${spill(whole, id, options, advice)}`;
 }
 
-/** Result and logs in what may be shown: of data its shape, with heads, tails and counts; of text the head and the tail. */
+/** Fits result and logs into the limit. Data is abridged; text keeps head and tail. */
 function shortened(outcome: Outcome, result: string, logs: string, maxChars: number): string[] {
   const logChars = Math.max(Math.floor(maxChars * logShare), maxChars - result.length);
   const shownLogs = cut(logs, logChars);
@@ -94,7 +94,7 @@ function cut(text: string, maxChars: number): string {
   return `${head}\n… ${text.length - maxChars} of ${text.length} characters are not shown …\n${tail}`;
 }
 
-/** Nothing is cut silently: the whole of a long text is in a file that code can read. */
+/** Writes a long text to a file that programs can read, so that nothing is lost. */
 function spill(
   text: string,
   id: string,

@@ -1,11 +1,11 @@
-/** JSON for a reader who pays for every character: what fits on a line stands on one, and only the rest is broken. */
+/** Compact JSON: a value that fits on a line stays on one line. */
 
 const width = 200;
 
-/** Values below this level stand on one line, or the margins of deeply nested data would be longer than the data. */
+/** Values below this level stay on one line. Otherwise the indentation of deeply nested data would be longer than the data. */
 const brokenLevels = 50;
 
-/** `value` comes from JSON, so it has no cycles. Each level is indented by one space. The time is linear in the size. */
+/** Writes a value as JSON with one space per level. The value must have no cycles. Takes linear time. */
 export function jsonText(value: unknown): string {
   const pieces: string[] = [];
   write(value, 0, pieces);
@@ -33,7 +33,7 @@ function write(value: unknown, level: number, pieces: string[]): void {
   pieces.push(`\n${" ".repeat(level)}${close}`);
 }
 
-/** The value on one line; undefined where it has more than `room` characters. Looks no further than that. */
+/** Writes the value on one line. Returns undefined as soon as it has more than `room` characters. */
 function lineOf(value: unknown, room: number): string | undefined {
   if (typeof value === "string" && value.length > room) return undefined;
   if (value === null || typeof value !== "object") {

@@ -1,11 +1,11 @@
-/** The content of an outcome with a large value, as the content worker makes it. */
+/** Makes the content of an outcome with a large value, in the content worker. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import type { Outcome } from "../../sandbox/contract.ts";
 import { type OutputOptions, outcomeContent } from "./content.ts";
 
-/** A flat object, of which the strings cross to the worker without being copied. */
+/** A flat object: Bun moves its strings to the worker without copying them. */
 export interface LargeOutcome {
-  /** Of the value. */
+  /** JSON of the value. */
   json: string;
   /** JSON of `Rest`. */
   rest: string;

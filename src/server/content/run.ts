@@ -1,4 +1,4 @@
-/** Makes the content of an outcome: of a large one in a worker thread, which also writes the file with the whole text. */
+/** Makes the content of an outcome. For a large one, a worker does it and writes the file with the whole text. */
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { OffThread, TookTooLong } from "../../off-thread.ts";
 import { receiptText } from "../../outcome-text.ts";
@@ -6,7 +6,7 @@ import type { Outcome } from "../../sandbox/contract.ts";
 import { type OutputOptions, outcomeContent } from "./content.ts";
 import type { LargeOutcome, Rest } from "./large-content.ts";
 
-/** For 32 MB of data on a slow machine. */
+/** Enough for 32 MB of data on a slow machine. */
 const limitMs = 20_000;
 
 const workers = new OffThread<LargeOutcome, CallToolResult>({ start: startWorker });
@@ -25,7 +25,7 @@ export async function contentFor(outcome: Outcome, options: OutputOptions): Prom
 }
 
 function startWorker(): Worker {
-  // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
+  // The path is relative to this file in the source, and to the entry point in an executable, which is one bundle.
   const path = Bun.isStandaloneExecutable ? "./server/content/worker.ts" : "./worker.ts";
   return new Worker(new URL(path, import.meta.url).href);
 }

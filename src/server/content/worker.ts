@@ -1,4 +1,4 @@
-/** The thread in which the content of large outcomes is made. */
+/** The worker that makes the content of large outcomes. */
 import { answerJobs } from "../../off-thread.ts";
 import { contentOf, type LargeOutcome } from "./large-content.ts";
 

@@ -1,4 +1,4 @@
-/** The messages in the body of a request: bounded, JSON, JSON-RPC. */
+/** Reads the JSON-RPC messages in the body of a request, within limits. */
 import {
   ErrorCode,
   isInitializeRequest,
@@ -9,13 +9,13 @@ import { invalidMessage, Refusal } from "./refusal.ts";
 
 export interface Body {
   messages: JSONRPCMessage[];
-  /** Several in one body, which only some versions of the protocol have. */
+  /** Whether the body is a batch, which only one version of the protocol has. */
   isBatch: boolean;
 }
 
 const maxBatch = 100;
 
-/** Throws a Refusal: 413, 415, 400. */
+/** Throws a Refusal with status 413, 415 or 400. */
 export async function bodyOf(request: Request, maxBytes: number): Promise<Body> {
   const type = request.headers.get("content-type") ?? "";
   if (!/^application\/json\s*(?:;|$)/i.test(type.trim())) {
@@ -44,7 +44,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** No more is read than what is taken, whatever the length that was announced. */
+/** Reads no more than the limit, whatever length was announced. */
 async function textOf(request: Request, maxBytes: number): Promise<string> {
   const tooLarge = () => new Refusal(413, `The body may have at most ${maxBytes} bytes`, { connection: "close" });
   if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge();

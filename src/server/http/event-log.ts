@@ -1,7 +1,7 @@
-/** What was sent to one client of late, so that it can ask again for what a broken connection has swallowed. */
+/** Keeps recent events of one client, so that it can resume after a broken connection. */
 
 export interface EventLogOptions {
-  /** Of all events together; the newest one is kept however large it is. */
+  /** Maximum size of all events together. The newest event is kept whatever its size. */
   maxBytes: number;
   maxAgeMs: number;
 }
@@ -15,7 +15,7 @@ interface Kept {
 
 export class EventLog {
   readonly #options: EventLogOptions;
-  /** In the order in which they were sent. */
+  /** In the order they were sent. */
   readonly #kept: Kept[] = [];
   #bytes = 0;
 
@@ -29,7 +29,7 @@ export class EventLog {
     this.forgetOld();
   }
 
-  /** Of one stream, what came after an event of it and is still there. */
+  /** The events of a stream after the given one, as far as they are kept. */
   after(stream: number, number: number): Uint8Array[] {
     return this.#kept.filter((each) => each.stream === stream && each.number > number).map(({ frame }) => frame);
   }

@@ -1,22 +1,22 @@
-/** One stream of server-sent events: it goes on when its connection breaks, and the client comes back for the rest. */
+/** One stream of server-sent events. It survives a broken connection: the client resumes it on a new one. */
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
 import type { EventLog } from "./event-log.ts";
 
 export interface StreamOptions {
   id: number;
   log: EventLog;
-  /** Whether an empty event comes first, so that the client can come back even if it gets nothing else. */
+  /** Whether to send an empty event first, so that the client can resume even if it got nothing else. */
   primes: boolean;
-  /** After which time it shall. */
+  /** The time after which the client should reconnect. */
   retryMs: number;
-  /** Told when the client has gone, or reads no more. */
+  /** Called when the client has disconnected or stopped reading. */
   onGone?: () => void;
 }
 
-/** Behind with reading so much, a client is let go: what it has not read waits in the log, not in a connection. */
+/** A client that is this far behind is disconnected. The log keeps what it has not read. */
 const maxQueuedBytes = 4 * 1_048_576;
 
-/** Beyond this much that waits to be read, nothing more is done to keep the connection open. */
+/** With this much unread, no more keep-alive is sent. */
 const queueBytes = 65_536;
 
 const encoder = new TextEncoder();
@@ -24,7 +24,7 @@ const keepAlive = encoder.encode(": still here\n\n");
 
 type Controller = ReadableStreamDefaultController<Uint8Array>;
 
-/** To be called from time to time, as long as the connection is to stay open. */
+/** Call this from time to time to keep the connection open. */
 export type StayOpen = () => void;
 
 interface Sink {
@@ -35,13 +35,13 @@ interface Sink {
 
 export class EventStream {
   readonly id: number;
-  /** Requests whose answers are to come in it. */
+  /** Requests that are answered on this stream. */
   readonly pending = new Set<RequestId>();
   readonly #options: StreamOptions;
   #sink: Sink | undefined;
-  /** Of the last event. */
+  /** The id of the last event. */
   #number = 0;
-  /** Of the last event that was put into a connection. */
+  /** The id of the last event that was written to a connection. */
   #sent = 0;
   #hasId = false;
 
@@ -54,17 +54,17 @@ export class EventStream {
     return this.#sink !== undefined;
   }
 
-  /** Whether the client knows where to go on. */
+  /** Whether the client has an event id to resume from. */
   get isResumable(): boolean {
     return this.#hasId;
   }
 
-  /** For how long the connection is open by now. */
+  /** How long the connection has been open, in milliseconds. */
   get liveMs(): number {
     return this.#sink ? performance.now() - this.#sink.openedAt : 0;
   }
 
-  /** A new connection in the place of any other: it begins with what comes after an event, or after what was sent. */
+  /** Replaces the connection. The new one starts after the given event, or after what was sent. */
   open(stayOpen: StayOpen, after = this.#sent): ReadableStream<Uint8Array> {
     this.letGo();
     stayOpen();
@@ -99,14 +99,14 @@ export class EventStream {
     this.#hasId = true;
   }
 
-  /** Something for those between us and the client who take silence for an end. */
+  /** Sends a comment, because proxies close silent connections. */
   keepAlive(): void {
     if (!this.#sink || (this.#sink.controller.desiredSize ?? 0) <= 0) return;
     this.#sink.controller.enqueue(keepAlive);
     this.#sink.stayOpen();
   }
 
-  /** Ends the connection, not the stream: the client comes back for what is still to come. */
+  /** Ends the connection but not the stream: the client reconnects for the rest. */
   letGo(): void {
     const sink = this.#sink;
     this.#sink = undefined;
@@ -119,7 +119,7 @@ export class EventStream {
       controller.enqueue(encoder.encode(`id: ${this.id}-${after}\nretry: ${retryMs}\ndata:\n\n`));
       this.#hasId = true;
     } else {
-      // Bun sends the headers with the first bytes, and the client waits for them.
+      // Bun sends the headers with the first bytes, and the client waits for the headers.
       controller.enqueue(keepAlive);
     }
     for (const frame of log.after(this.id, after)) controller.enqueue(frame);

@@ -1,17 +1,17 @@
-/** Which session ends when another one is to begin and there are as many as there may be. */
+/** Chooses the session that ends when a new one begins at the maximum. */
 
 export interface Candidate {
-  /** Remote address and name of the client. Only fairness depends on it: the token decides who may call. */
+  /** Remote address and name of the client. It only serves fairness: the token decides who may call. */
   client: string;
   transport: { readonly running: number; readonly isInUse: boolean };
-  /** When a request of it came last. */
+  /** The time of its last request. */
   usedAt: number;
 }
 
 /**
- * Never one that has a request without an answer. First an idle one of the same client, then one of the client with the most
- * sessions; one without a connection before one that only listens, and the longest unused before others. Nobody loses the only
- * session that listens to somebody else. Undefined if no session can end.
+ * Chooses an idle session of the same client, else of the client with the most sessions. Sessions without a connection come before
+ * those that listen, and the longest unused ones come first. A session with an open request is never chosen, and no client loses
+ * its only listening session to another client. Undefined if no session can end.
  */
 export function sessionToEvict<T extends Candidate>(sessions: readonly T[], client: string): T | undefined {
   const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** The MCP front door over HTTP: one address, many sessions, and an answer to whatever comes in. */
+/** The MCP server over HTTP: one address and many sessions. */
 import { isInitializeRequest, isJSONRPCRequest, SUPPORTED_PROTOCOL_VERSIONS } from "@modelcontextprotocol/sdk/types.js";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../../errors.ts";
 import type { Log } from "../../log.ts";
@@ -11,19 +11,19 @@ import { invalidMessage, Refusal } from "./refusal.ts";
 import { type SessionLimits, Sessions } from "./sessions.ts";
 
 export interface FrontDoorOptions extends GateOptions, SessionLimits {
-  /** 0: any that is free. */
+  /** 0 means any free port. */
   port: number;
-  /** Of one request. */
+  /** Maximum bytes of one request. */
   maxBodyBytes: number;
   log: Log;
 }
 
 const path = "/mcp";
 
-/** Without a byte for so long, a connection is closed; streams say that they want to stay, also when there is nothing to tell. */
+/** A connection without traffic for this long is closed. Streams send keep-alives. */
 const idleSeconds = 30;
 
-/** For the last answers to be sent, once everything that ran has ended. */
+/** Time for the last answers to be sent after everything has ended. */
 const lastAnswersMs = 2_000;
 
 export class FrontDoor {
@@ -33,7 +33,7 @@ export class FrontDoor {
   readonly #server: Bun.Server<undefined>;
   #isLeaving = false;
 
-  /** Listens from now on. Throws USAGE where that is not possible. */
+  /** Starts to listen. Throws USAGE if that is not possible. */
   constructor(toolbox: Toolbox, options: FrontDoorOptions) {
     this.#options = options;
     this.#gate = new Gate(options);
@@ -45,12 +45,12 @@ export class FrontDoor {
     return new URL(path, this.#server.url).href;
   }
 
-  /** Requests that have no answer yet. */
+  /** Open requests. */
   get running(): number {
     return this.#sessions.running;
   }
 
-  /** Takes nothing new; ends when all that runs has ended, after `graceMs` at the latest: what runs then is cancelled. */
+  /** Refuses new requests and waits for running ones, at most `graceMs`. What still runs then is cancelled. */
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     await this.#untilDone(graceMs);
@@ -86,7 +86,7 @@ export class FrontDoor {
   async #route(request: Request, server: Bun.Server<undefined>): Promise<Response> {
     this.#gate.checkHost(request);
     const { pathname } = new URL(request.url);
-    // Needs no token, so that whatever watches over the process needs none.
+    // No token is needed, so that a process supervisor needs none.
     if (pathname === "/health") return this.#health();
     if (request.method === "OPTIONS") return this.#gate.preflight(request);
     this.#gate.check(request);
@@ -154,7 +154,7 @@ function leaving(): Refusal {
   return new Refusal(503, "claudikins is shutting down and accepts no new requests", { "retry-after": "5" });
 }
 
-/** Throws a Refusal where the client would not take what it is given. */
+/** Throws a Refusal if the client does not accept the answer's type. */
 function accepts(request: Request, ...types: string[]): void {
   const accepted = (request.headers.get("accept") ?? "*/*").toLowerCase();
   const missing = types.find((type) => {
@@ -173,10 +173,10 @@ function listen({ host, port, maxBodyBytes }: FrontDoorOptions, fetch: Answer): 
       hostname: host,
       port,
       idleTimeout: idleSeconds,
-      // Ours speaks JSON; this one is for what is far beyond.
+      // Our own limit answers with JSON. Bun's limit is for bodies far beyond it.
       maxRequestBodySize: 4 * maxBodyBytes,
       development: false,
-      // Without this, Bun would share the port with whoever listens there already.
+      // Otherwise Bun would share the port with another process that listens there.
       reusePort: false,
       fetch,
     });

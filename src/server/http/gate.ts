@@ -1,15 +1,15 @@
-/** Who may come in: the Host and Origin of a request, against web pages that reach for this machine, and a bearer token. */
+/** Checks requests: Host and Origin, which protects against web pages that call this machine, and the bearer token. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import { isLoopback } from "./loopback.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface GateOptions {
-  /** The name or address that is listened at. */
+  /** The name or address that the server listens on. */
   host: string;
-  /** What every request has to have; without it nobody is asked for one. */
+  /** The token that every request must have. Undefined means that none is needed. */
   token?: string | undefined;
-  /** Names by which we may be called, besides our own. */
+  /** Further host names that clients may use. */
   allowedHosts: readonly string[];
   /** Web pages that may call: `https://app.example.com`. */
   allowedOrigins: readonly string[];
@@ -30,14 +30,14 @@ export class Gate {
     this.#token = token === undefined ? undefined : digest(token);
   }
 
-  /** Throws a Refusal: 403 for a Host or Origin, 401 for the token. */
+  /** Throws a Refusal with status 403 for Host or Origin, or 401 for the token. */
   check(request: Request): void {
     this.checkHost(request);
     this.#checkOrigin(request);
     this.#checkToken(request);
   }
 
-  /** What a browser asks before it lets a page call us. Throws a Refusal. */
+  /** Answers a CORS preflight request. Throws a Refusal. */
   preflight(request: Request): Response {
     this.checkHost(request);
     this.#checkOrigin(request);
@@ -52,7 +52,7 @@ export class Gate {
     });
   }
 
-  /** With which a browser shows the answer to the page: only to those that were named. */
+  /** The headers that let a browser show the answer to a page of an allowed origin. */
   corsHeaders(request: Request): Record<string, string> {
     const origin = request.headers.get("origin");
     if (origin === null || !this.#origins.has(origin)) return {};
@@ -63,10 +63,10 @@ export class Gate {
     };
   }
 
-  /** A name of somebody else that leads to our address may be a web page's trick (DNS rebinding). Throws a Refusal. */
+  /** Refuses foreign host names that resolve to our address (DNS rebinding). Throws a Refusal. */
   checkHost(request: Request): void {
     const header = request.headers.get("host");
-    // Anything but a host and a port would be parsed as another part of the URL.
+    // Anything but host and port would be parsed as another part of the URL.
     const name = /^[^\s@/?#\\]+$/.test(header ?? "") ? hostnameOf(`http://${header}`) : undefined;
     if (name !== undefined && this.#isOurs(name)) return;
     throw new Refusal(403, `The Host ${shown(header)} is not allowed. To allow it, use --allow-host ${name ?? "name"}`);
@@ -74,11 +74,11 @@ export class Gate {
 
   #isOurs(name: string): boolean {
     if (isLoopback(name) || this.#hosts.has(name)) return true;
-    // An address is nobody's trick: only names can be made to lead elsewhere.
+    // Addresses are safe: only names can be made to resolve elsewhere.
     return !this.#isLoopback && isIP(name) > 0;
   }
 
-  /** Browsers say which page calls; other programs say nothing. */
+  /** Browsers send the origin of the calling page; other programs send none. */
   #checkOrigin(request: Request): void {
     const origin = request.headers.get("origin");
     if (origin === null || this.#origins.has(origin)) return;
@@ -101,12 +101,12 @@ export class Gate {
   }
 }
 
-/** Of equal length, whatever was given. */
+/** A digest has the same length for every token, as the comparison requires. */
 function digest(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }
 
-/** In small letters, without port and brackets. */
+/** In lower case, without port and brackets. */
 function hostnameOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "") : undefined;
 }

@@ -1,12 +1,12 @@
-/** What a session keeps of the request that begins it: a client could send megabytes that stay as long as the session does. */
+/** Limits what a session keeps of its `initialize` request: a client could send megabytes. */
 import type { ClientCapabilities, InitializeRequest, JSONRPCRequest } from "@modelcontextprotocol/sdk/types.js";
 
-/** Bytes of a body outside any session, which can only be an initialize. */
+/** Maximum bytes of a body outside a session, which can only be `initialize`. */
 export const maxInitializeBytes = 65_536;
 
 const maxNameLength = 256;
 
-/** The same request with nothing in it that claudikins does not use. */
+/** Drops everything that claudikins does not use. */
 export function lean({ jsonrpc, id, params }: JSONRPCRequest & InitializeRequest): JSONRPCRequest & InitializeRequest {
   const { protocolVersion, capabilities, clientInfo } = params;
   const short = (text: string) => text.slice(0, maxNameLength);

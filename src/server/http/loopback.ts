@@ -1,6 +1,6 @@
-/** Addresses that only programs of this machine can reach. */
+/** Loopback addresses. */
 
-/** Also for names and addresses without their brackets. */
+/** Accepts names, and IPv6 addresses with or without brackets. */
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }

@@ -1,7 +1,7 @@
-/** What is answered to a request that is not taken: a status, and a JSON-RPC error that says why. */
+/** Answers a request that is not accepted: an HTTP status and a JSON-RPC error. */
 import { ErrorCode } from "@modelcontextprotocol/sdk/types.js";
 
-/** Of errors that have no code of their own in JSON-RPC: the SDK's servers use it, too. */
+/** The code of errors that have none in JSON-RPC. The SDK's servers use it too. */
 const noCode = -32_000;
 
 export class Refusal extends Error {
@@ -22,12 +22,12 @@ export class Refusal extends Error {
   }
 }
 
-/** The body, or what it says, is no message of the protocol. */
+/** The body is no message of the protocol. */
 export function invalidMessage(message: string): Refusal {
   return new Refusal(400, message, {}, ErrorCode.InvalidRequest);
 }
 
-/** Clients begin another one when they read this status. */
+/** Clients start a new session when they get this status. */
 export function noSession(): Refusal {
   return new Refusal(404, "The session does not exist or has ended: start a new one", {}, -32_001);
 }

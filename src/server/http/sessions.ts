@@ -1,4 +1,4 @@
-/** The sessions at one address: begun, found, ended when nobody uses them, and limited in number. */
+/** The sessions at one address: starts, finds and limits them, and ends unused ones. */
 import {
   type InitializeRequest,
   LATEST_PROTOCOL_VERSION,
@@ -16,7 +16,7 @@ import { SessionTransport, type TransportOptions } from "./transport.ts";
 
 export interface SessionLimits extends Omit<TransportOptions, "version"> {
   maxSessions: number;
-  /** Without a request or a connection for so long, a session ends. */
+  /** A session without requests and connections ends after this time. */
   idleMs: number;
 }
 
@@ -24,10 +24,10 @@ interface Session extends Candidate {
   transport: SessionTransport;
 }
 
-/** Often enough for those between us and a client who take half a minute of silence for an end. */
+/** Often enough for proxies that close connections after half a minute of silence. */
 const tendMs = 15_000;
 
-/** After which those come again for whom there is no room. */
+/** The time after which a refused client may try again. */
 const roomSeconds = 30;
 
 export class Sessions {
@@ -36,7 +36,7 @@ export class Sessions {
   readonly #log: Log;
   readonly #closing = new AbortController();
   readonly #sessions = new Map<string, Session>();
-  /** Connections to servers that end with their sessions. */
+  /** Toolboxes with connections of their own, which end with their session. */
   readonly #ending = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
 
@@ -49,12 +49,12 @@ export class Sessions {
     this.#timer.unref();
   }
 
-  /** Requests that have no answer yet. */
+  /** Open requests. */
   get running(): number {
     return [...this.#sessions.values()].reduce((sum, { transport }) => sum + transport.running, 0);
   }
 
-  /** Throws a Refusal where there is none, or no more. */
+  /** Throws a Refusal if the session does not exist. */
   find(id: string): SessionTransport {
     const session = this.#sessions.get(id);
     if (!session) throw noSession();
@@ -63,8 +63,8 @@ export class Sessions {
   }
 
   /**
-   * `address` is where the client connects from. At the limit an idle session makes room, one of the same client first. Throws a
-   * Refusal if none can.
+   * Starts a session. `address` is the client's. At the maximum an idle session ends first, preferably one of the same client.
+   * Throws a Refusal if none can end.
    */
   async begin(
     { protocolVersion, capabilities, clientInfo }: InitializeRequest["params"],
@@ -97,12 +97,12 @@ export class Sessions {
     await evicted.transport.close();
   }
 
-  /** Cancels what runs; the clients are still told so. */
+  /** Cancels everything that runs. The clients still get their answers. */
   cancel(): void {
     this.#closing.abort();
   }
 
-  /** Ends all. Resolves when the connections to servers that were only theirs have ended. */
+  /** Ends all sessions. Resolves when their own connections to servers have ended. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.cancel();
@@ -111,14 +111,14 @@ export class Sessions {
   }
 
   /**
-   * A host that servers may ask has connections of its own, so that it is never asked for what others do; so has one in direct
-   * mode, which hears all that they say, and everybody where a server is not shared.
+   * A session has connections of its own if servers may ask its agent, so that no agent is asked on behalf of another; in direct
+   * mode, which passes all notifications; and if a server is not shared.
    */
   async #connect(transport: SessionTransport, canBeAsked: boolean): Promise<void> {
     await this.#toolbox.reload?.refresh();
     const mode = sessionMode(this.#toolbox);
     const arePrivate = [...this.#toolbox.config.servers.values()].some(({ session }) => session === "private");
-    // Of a config that is not trusted yet nobody knows whether its servers are shared.
+    // Whether servers are shared is not known before the config is trusted.
     const hasOwnPool = canBeAsked || mode === "direct" || arePrivate || this.#toolbox.isLocked;
     const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
     const server = createSession(toolbox, this.#closing.signal, mode);
@@ -149,7 +149,7 @@ export class Sessions {
   }
 }
 
-/** The id is what a client is known by: the log has too little of it for that. */
+/** The id authenticates a client, so the log contains only its beginning. */
 function shortOf({ sessionId }: SessionTransport): string {
   return sessionId.slice(0, 8);
 }

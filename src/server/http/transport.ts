@@ -1,6 +1,6 @@
 /**
- * The streamable HTTP transport of one session, as the SDK's protocol wants it. The SDK has one; ours bounds what it keeps,
- * ends streams that are done also after a resumption, and those of cancelled requests, and lets no client wait in vain.
+ * The streamable HTTP transport of one session, for the SDK's protocol class. Unlike the SDK's own transport, it limits what it
+ * keeps, and it ends finished streams after a resumption and the streams of cancelled requests, so that no client waits in vain.
  */
 import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
@@ -18,29 +18,29 @@ import { EventStream, type StayOpen } from "./event-stream.ts";
 import { invalidMessage, noSession, Refusal } from "./refusal.ts";
 
 export interface TransportOptions {
-  /** Of the protocol, as the session speaks it. */
+  /** The protocol version of the session. */
   version: string;
   events: EventLogOptions;
-  /** After which time a client shall come back to a stream that was closed. */
+  /** The time after which a client should reconnect to a closed stream. */
   retryMs: number;
-  /** A connection that has been open for so long is closed, where the client will come back. */
+  /** A connection is closed after this time if the client can resume it. */
   maxConnectionMs: number;
-  /** Tool calls of the session that run side by side; more wait, so that one host leaves something for the others. */
+  /** Maximum number of concurrent tool calls of the session. Others wait, so that one agent leaves room for the rest. */
   maxCalls: number;
-  /** Requests of the session that have no answer yet. */
+  /** Open requests of the session. */
   maxRequests: number;
 }
 
-/** Of the protocol, from which clients know what an event without data is, and come back after it (SEP-1699). */
+/** The first protocol version whose clients accept an event without data and resume after it (SEP-1699). */
 const pollingVersion = "2025-11-25";
 
-/** Of the protocol, the only one with several messages in one body. */
+/** The only protocol version with batches. */
 const batchVersion = "2025-03-26";
 
 const streamHeaders = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache, no-transform",
-  // Proxies shall not collect what is to be told now.
+  // Proxies must not buffer events.
   "x-accel-buffering": "no",
 };
 
@@ -51,9 +51,9 @@ export class SessionTransport implements Transport {
   onerror?: (error: Error) => void;
   readonly #options: TransportOptions;
   readonly #log: EventLog;
-  /** For what belongs to no request: the client asks for it with GET. */
+  /** The stream for messages that belong to no request. The client opens it with GET. */
   readonly #listening: EventStream;
-  /** Of requests that have no answer yet, by the id of the stream. */
+  /** Streams of open requests, by stream id. */
   readonly #open = new Map<number, EventStream>();
   readonly #byRequest = new Map<RequestId, EventStream>();
   readonly #calls = new Set<RequestId>();
@@ -69,19 +69,19 @@ export class SessionTransport implements Transport {
 
   async start(): Promise<void> {}
 
-  /** Requests that have no answer yet. */
+  /** Open requests. */
   get running(): number {
     return this.#byRequest.size;
   }
 
-  /** Whether somebody is connected, or waits for an answer. */
+  /** Whether the client is connected or waits for an answer. */
   get isInUse(): boolean {
     return this.running > 0 || this.#listening.isLive;
   }
 
-  /** What a POST brings. Throws a Refusal. */
+  /** Handles a POST request. Throws a Refusal. */
   post({ messages, isBatch }: Body, stayOpen: StayOpen): Response {
-    // It may have ended while the body came in.
+    // The session may have ended while the body arrived.
     if (this.#isClosed) throw noSession();
     if (isBatch && this.#options.version !== batchVersion) {
       throw invalidMessage(`Version ${this.#options.version} of the protocol does not allow batches`);
@@ -109,7 +109,7 @@ export class SessionTransport implements Transport {
     return response;
   }
 
-  /** What a GET asks for: the stream that belongs to no request, or the rest of one that was broken off. Throws a Refusal. */
+  /** Handles a GET request: opens the stream that belongs to no request, or resumes another one. Throws a Refusal. */
   listen(lastEventId: string | null, stayOpen: StayOpen): Response {
     if (lastEventId === null) return this.#streamed(this.#listening.open(stayOpen));
     const [, id, number] = (/^(\d{1,9})-(\d{1,9})$/.exec(lastEventId) ?? []).map(Number);
@@ -119,7 +119,7 @@ export class SessionTransport implements Transport {
     const stream = id === 0 ? this.#listening : this.#open.get(id);
     if (stream) return this.#streamed(stream.open(stayOpen, number));
     const rest = this.#log.after(id, number);
-    // To a browser's EventSource and the SDK's client this says that nothing more will come.
+    // For a browser's EventSource and the SDK's client, this status means that the stream has ended.
     return rest.length > 0 ? this.#streamed(Buffer.concat(rest)) : new Response(null, { status: 204 });
   }
 
@@ -132,7 +132,7 @@ export class SessionTransport implements Transport {
     }
     const stream = this.#byRequest.get(requestId);
     if (!stream) {
-      // Who has cancelled a request wants nothing more of it; but what the client was asked meanwhile is to be ended.
+      // A client that cancelled a request expects no answer, but a question that it was asked meanwhile must be ended.
       const isOfRequest = isAnswer || ("method" in message && message.method === "notifications/progress");
       if (!isOfRequest) this.#unrelated().write(message);
       return;
@@ -141,7 +141,7 @@ export class SessionTransport implements Transport {
     if (isAnswer) this.#done(requestId, stream);
   }
 
-  /** Forgets what is old, keeps connections alive, and closes those that have been open for long. */
+  /** Drops old events, keeps connections alive, and closes connections that have been open for long. */
   tend(): void {
     this.#log.forgetOld();
     for (const stream of [this.#listening, ...this.#open.values()]) {
@@ -155,7 +155,7 @@ export class SessionTransport implements Transport {
     this.#isClosed = true;
     this.#byRequest.clear();
     this.#waiting.length = 0;
-    // Whoever runs a request hears of it here, before the client does.
+    // The handler of the request learns it here, before the client does.
     this.onclose?.();
     for (const stream of [this.#listening, ...this.#open.values()]) stream.letGo();
     this.#open.clear();
@@ -180,7 +180,7 @@ export class SessionTransport implements Transport {
     return new Response(body, { headers: { ...streamHeaders, "mcp-session-id": this.sessionId } });
   }
 
-  /** A client that listens to nothing else may still be waiting for an answer: what is asked of it can go there. */
+  /** A client without another stream may still wait for an answer: a question can go to that stream. */
   #unrelated(): EventStream {
     if (this.#listening.isLive) return this.#listening;
     return [...this.#open.values()].findLast(({ isLive }) => isLive) ?? this.#listening;
@@ -195,13 +195,13 @@ export class SessionTransport implements Transport {
     }
     this.onmessage?.(message);
     if (!("method" in message) || message.method !== "notifications/cancelled") return;
-    // Nobody answers a request that was cancelled.
+    // A cancelled request gets no answer.
     const requestId = message.params?.["requestId"] as RequestId;
     const cancelled = this.#byRequest.get(requestId);
     if (cancelled) this.#done(requestId, cancelled);
   }
 
-  /** Those whose turn it is. */
+  /** Starts waiting calls up to the limit. */
   #beginCalls(): void {
     while (this.#calls.size < this.#options.maxCalls) {
       const next = this.#waiting.shift();
@@ -211,7 +211,7 @@ export class SessionTransport implements Transport {
     }
   }
 
-  /** So that a handler can send the client away, to come back later. */
+  /** Lets a handler close the connection, so that the client reconnects later. */
   #extra(stream: EventStream): MessageExtraInfo {
     if (!this.#canPoll) return {};
     return { closeSSEStream: () => stream.letGo(), closeStandaloneSSEStream: () => this.#listening.letGo() };
@@ -230,7 +230,7 @@ export class SessionTransport implements Transport {
     this.#beginCalls();
   }
 
-  /** A client that knows no event to go on from cannot come back: nobody would ever read the answer. */
+  /** A client without an event id cannot resume, so it would never read the answer. */
   #gone(stream: EventStream): void {
     if (stream.isResumable || this.#isClosed) return;
     for (const requestId of stream.pending) {

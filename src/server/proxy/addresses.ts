@@ -1,6 +1,6 @@
 /**
- * Addresses of resources of many servers. What only one server has keeps its address. What several have, or what looks
- * like an address of ours, is shown with the server before it, `claudikins://<server>/<its own address>`; so are templates.
+ * The URIs of resources of many servers. A URI that only one server has stays as it is. One that several have, or that looks like
+ * ours, is shown as `claudikins://<server>/<own URI>`. Templates follow the same rule.
  */
 
 const scheme = "claudikins://";
@@ -14,7 +14,7 @@ export function prefixOf(server: string): string {
   return `${scheme}${encodeURIComponent(server.toWellFormed())}/`;
 }
 
-/** The place that such an address stands for; undefined for any other address. */
+/** The server and URI that such an address means; undefined for other addresses. */
 export function placeOf(uri: string, servers: Iterable<string>): Place | undefined {
   if (!uri.startsWith(scheme)) return undefined;
   for (const server of servers) {
@@ -24,7 +24,7 @@ export function placeOf(uri: string, servers: Iterable<string>): Place | undefin
   return undefined;
 }
 
-/** How the addresses are shown, those of each server in their order. */
+/** The shown addresses of each server, in its order. */
 export function shownAddresses(all: ReadonlyMap<string, readonly string[]>): Map<string, Map<string, string>> {
   const owners = new Map<string, Set<string>>();
   for (const [server, uris] of all) {
@@ -35,7 +35,7 @@ export function shownAddresses(all: ReadonlyMap<string, readonly string[]>): Map
   return new Map([...all].map(([server, uris]) => [server, new Map(uris.map((uri) => [uri, shown(server, uri)]))]));
 }
 
-/** Whether an address may come from a template (RFC 6570): its fixed parts stand in it, one after the other. */
+/** Whether an address may come from a template (RFC 6570): it contains the template's fixed parts in order. */
 export function mayBeOf(template: string, uri: string): boolean {
   const parts = template.split(/\{[^{}]*\}/);
   const [first = "", ...rest] = parts;
@@ -51,7 +51,7 @@ export function mayBeOf(template: string, uri: string): boolean {
   return uri.length - last.length >= at && uri.endsWith(last);
 }
 
-/** `file:` of `file:///a`; empty where there is none. */
+/** `file:` for `file:///a`; empty if there is none. */
 export function schemeOf(uri: string): string {
   return /^[A-Za-z][A-Za-z0-9+.-]*:/.exec(uri)?.[0].toLowerCase() ?? "";
 }

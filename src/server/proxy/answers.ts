@@ -1,14 +1,14 @@
-/** What a host is answered when there is no result: a server's own error as it came, or ours with its hint. */
+/** Error answers for agents: a server's own error unchanged, or ours with its hint. */
 import { ErrorCode, McpError, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
 import { pageAddress } from "../../clients/page-address.ts";
 import { objectsOf } from "../../clients/result.ts";
 import { type ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 
-/** The code of the protocol for a resource that there is not. */
+/** The protocol's code for an unknown resource. */
 const resourceNotFound = -32_002;
 
-/** A JSON-RPC error: the SDK puts these three into its answer. */
+/** A JSON-RPC error. The SDK puts these three fields into its answer. */
 export class HostError extends Error {
   readonly code: number;
   readonly data: unknown;
@@ -28,11 +28,11 @@ export function noResource(uri: string): HostError {
   return new HostError(resourceNotFound, `No server has the resource ${uri}`, { uri });
 }
 
-/** The error of a server's answer; undefined where the server itself said nothing. */
+/** The error that a server answered; undefined if the server answered none. */
 export function serverError(thrown: unknown, server: string): HostError | undefined {
   const { code, cause } = toClaudikinsError(thrown);
   if (!(cause instanceof McpError) || !answered.includes(code)) return undefined;
-  // The SDK has put its own words before the server's.
+  // The SDK has put a prefix before the server's message.
   const words = cause.message.replace(/^MCP error -?\d+: /, "");
   return new HostError(cause.code, words, dataOf(cause, server));
 }
@@ -42,12 +42,12 @@ export function hostError(thrown: unknown, server: string): HostError {
   return serverError(thrown, server) ?? new HostError(ErrorCode.InternalError, textOf(toClaudikinsError(thrown)));
 }
 
-/** What the model has to know: why the tool could not be called, and what helps. */
+/** A tool result that tells the model why the tool could not be called, and what to do. */
 export function failedCall(thrown: unknown): JsonObject {
   return { content: [{ type: "text", text: textOf(toClaudikinsError(thrown)) }], isError: true };
 }
 
-/** Codes of errors that a server may have answered. */
+/** Our error codes that stand for an error answer of a server. */
 const answered: readonly string[] = ["PROTOCOL_ERROR", "INVALID_ARGUMENTS", "TOOL_FAILED"];
 
 function textOf({ message, hint }: ClaudikinsError): string {
@@ -55,8 +55,7 @@ function textOf({ message, hint }: ClaudikinsError): string {
 }
 
 /**
- * Ids of elicitations are told to the host with the server before them: two servers may use the same. Pages that nobody should
- * open are left out.
+ * Elicitation ids get the server as a prefix, since two servers may use the same id. URLs that nobody should open are left out.
  */
 function dataOf(cause: McpError, server: string): unknown {
   if (!(cause instanceof UrlElicitationRequiredError) || !isObject(cause.data)) return cause.data;

@@ -1,12 +1,12 @@
 /**
- * Definitions as hosts can take them. Most hosts check a list as a whole: one thing in it that is not as the protocol says
- * hides all others, of all servers. What is right passes unchanged.
+ * Makes definitions valid for agents. Most agents validate a list as a whole, so one invalid definition would hide those of all
+ * servers. Valid definitions pass unchanged.
  */
 import { PromptSchema, ResourceSchema, ResourceTemplateSchema, ToolSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { z } from "zod";
 import { isObject, type JsonObject } from "../../json-object.ts";
 
-/** Undefined for what nothing can be made of. */
+/** Undefined if the definition cannot be made valid. */
 export type Usable = (definition: JsonObject) => JsonObject | undefined;
 
 export const usableTool: Usable = (tool) => {
@@ -25,12 +25,12 @@ export const usablePrompt: Usable = (prompt) => checked(PromptSchema, prompt);
 export const usableResource: Usable = (resource) => checked(ResourceSchema, withName(resource, "uri"));
 export const usableTemplate: Usable = (template) => checked(ResourceTemplateSchema, withName(template, "uriTemplate"));
 
-/** Where it has none, its address says what it is. */
+/** A resource without a name is named by its URI. */
 function withName(definition: JsonObject, address: string): JsonObject {
   return typeof definition["name"] === "string" ? definition : { ...definition, name: definition[address] };
 }
 
-/** The same; or without what is wrong, where it can be left out. */
+/** The same definition, or one without its invalid optional fields. */
 function checked(schema: z.ZodType, definition: JsonObject): JsonObject | undefined {
   const { success, error } = schema.safeParse(definition);
   if (success) return definition;
@@ -39,10 +39,10 @@ function checked(schema: z.ZodType, definition: JsonObject): JsonObject | undefi
   return schema.safeParse(rest).success ? rest : undefined;
 }
 
-/** A schema of objects: what it says otherwise stays, where it can be understood. */
+/** Makes a schema one of objects, and keeps the rest of it. */
 function objectSchema(schema: unknown): JsonObject {
   const { properties, required, ...rest } = isObject(schema) ? schema : {};
-  // A schema may be true or false as well, which few hosts know.
+  // A schema may be a boolean as well, which few agents support.
   const asObject = (property: unknown) => (isObject(property) ? property : property === false ? { not: {} } : {});
   const entries = isObject(properties) ? Object.entries(properties).map(([key, each]) => [key, asObject(each)]) : [];
   return {

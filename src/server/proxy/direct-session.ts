@@ -1,4 +1,4 @@
-/** Direct mode: one session in which the host sees the servers' own tools, resources and prompts, each as itself. */
+/** Direct mode: one session in which the agent sees the servers' own tools, resources and prompts. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
   ErrorCode,
@@ -25,14 +25,14 @@ import { ProxiedTools } from "./tools.ts";
 interface Surroundings {
   toolbox: Toolbox;
   server: Server;
-  /** The host's requests that are under way. */
+  /** The agent's open requests. */
   requests: HostRequests;
   count: SessionCount;
-  /** Aborted when everything ends. */
+  /** Aborted when claudikins ends. */
   closing: AbortSignal;
 }
 
-/** One request of the host. */
+/** One request of the agent. */
 interface Asked {
   method: string;
   params: JsonObject;
@@ -42,8 +42,8 @@ interface Asked {
 }
 
 /**
- * The SDK's server of one session, not connected yet. `toolbox` has to have connections of its own: what servers log, list and
- * are subscribed to is the session's. What they have is not known yet, so everything is declared that they may have.
+ * Makes the SDK's server of one session, not connected yet. `toolbox` must have connections of its own, since logs and
+ * subscriptions belong to the session. What the servers offer is not known yet, so all capabilities are declared.
  */
 export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Server {
   const has = { listChanged: true };
@@ -57,7 +57,7 @@ export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Ser
   );
   const count = new SessionCount(toolbox, instructions);
   const session = new DirectSession({ toolbox, server, requests: hostRequestsOf(server), count, closing });
-  // The SDK's own handlers check results and leave out what they do not know: here they pass as they are.
+  // The SDK's own handlers drop unknown fields of results. These handlers pass results unchanged.
   server.removeRequestHandler("logging/setLevel");
   server.fallbackRequestHandler = ({ method, params = {} }, { requestId: id, signal, sendNotification }) =>
     session.answer({
@@ -92,9 +92,9 @@ class DirectSession {
     toolbox.pool.onListChanged((_, what) => {
       if (what !== "tools") this.#changes.changed(what);
     });
-    // The server that says that its tools changed is asked for them first.
+    // A server that announces changed tools is listed first.
     toolbox.onConfig(() => void this.#configChanged());
-    // A host that has the lists asks for nothing by itself.
+    // An agent that has the lists does not ask again by itself.
     toolbox.reload?.watch();
     toolbox.catalog.onChange(() => this.#changes.changed("tools", () => this.#tools.definitions()));
   }
@@ -126,7 +126,7 @@ class DirectSession {
     ["logging/setLevel", (asked) => this.#setLevel(asked)],
   ]);
 
-  /** New servers are asked before the host is told. */
+  /** New servers are listed before the agent is told. */
   async #configChanged(): Promise<void> {
     await this.#tools.list(this.#around.closing).catch(() => {});
     this.#changes.changed("tools", () => this.#tools.definitions());
@@ -191,7 +191,7 @@ class DirectSession {
     return {};
   }
 
-  /** Where a server completes nothing, there are no values: that some server does is all that we can say of ourselves. */
+  /** A server without completions has no values. We declare completions because some server may have them. */
   async #complete(asked: Asked): Promise<JsonObject> {
     const { ref, ...rest } = withoutMeta(asked.params);
     const meant = isObject(ref) ? await this.#referenced(ref, asked.signal) : undefined;
@@ -259,7 +259,7 @@ function textOf(params: JsonObject, key: string): string {
   throw invalidParams(`${key} must be a string`);
 }
 
-/** It is between the host and us, but for what `meta` of the options carries. */
+/** Removes the `_meta` that concerns the agent and us. The `meta` option carries the rest. */
 function withoutMeta({ _meta: _, ...params }: JsonObject): JsonObject {
   return params;
 }

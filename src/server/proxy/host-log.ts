@@ -1,4 +1,4 @@
-/** The host's log: what the servers write into theirs, with their names, from the level that the host wants; and what they lack. */
+/** The log for the agent: the servers' log messages with their names, from the level that the agent chose, and missing servers. */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import {
   type LoggingLevel,
@@ -14,7 +14,7 @@ export class HostLog {
   readonly #server: Server;
   readonly #requests: HostRequests;
   readonly #named = new Map<string, string>();
-  /** Undefined: what the servers think right. */
+  /** Undefined leaves the level to the servers. */
   level: LoggingLevel | undefined;
 
   constructor(server: Server, requests: HostRequests) {
@@ -22,7 +22,7 @@ export class HostLog {
     this.#requests = requests;
   }
 
-  /** A message of a server's log. One without a level that there is, is none. */
+  /** Passes a log message of a server. A message with an invalid level is dropped. */
   pass(server: string, { level: given, logger, ...rest }: JsonObject): void {
     const { success, data: level } = LoggingLevelSchema.safeParse(given);
     if (!success) return;
@@ -30,7 +30,7 @@ export class HostLog {
     this.#send({ data: null, ...rest, level, logger: source }, server);
   }
 
-  /** Names each server once that is missing in a list, and why. */
+  /** Reports each server that is missing in a list once, with the reason. */
   nameProblems(what: string, problems: ReadonlyMap<string, string>): void {
     for (const [server, problem] of problems) {
       const key = JSON.stringify([what, server]);

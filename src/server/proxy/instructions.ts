@@ -1,8 +1,8 @@
-/** What a host tells its model of the servers in direct mode: which there are, and which of them cannot be used. */
+/** The instructions in direct mode: the servers, and which of them cannot be used. */
 import { stateText } from "../../clients/state.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 
-/** Hosts cut it at 2,048 characters; servers that do not fit are counted. */
+/** Agents cut instructions at 2,048 characters. Servers that do not fit are counted. */
 const budget = 1_500;
 
 export function directInstructions(toolbox: Toolbox): string {

@@ -1,4 +1,4 @@
-/** What the servers list of one kind, as far as they have answered: all are asked at once, and none is waited for too long. */
+/** What the servers list of one kind, as far as they have answered. All are asked concurrently; slow ones are not waited for. */
 
 import { listedAtOnce } from "../../catalog/listing-queue.ts";
 import type { Offer } from "../../clients/connect.ts";
@@ -9,21 +9,21 @@ import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { Turns } from "../../turns.ts";
 import type { Usable } from "./definitions.ts";
 
-/** How long a host waits for servers that have to be started; they are told of when they come later. */
+/** How long an agent waits for servers that must start. Later answers are announced as a change. */
 const patienceMs = 10_000;
 
 export interface ListKind {
   offer: Offer;
   list: (server: string) => Promise<JsonObject[]>;
   usable: Usable;
-  /** By which a server's own are told apart. */
+  /** The field that identifies an entry within its server. */
   key: string;
 }
 
 export class KnownLists {
   readonly #toolbox: Toolbox;
   readonly #kind: ListKind;
-  /** Told when a server has answered for which nobody waits any more. */
+  /** Called when a server answers after the wait. */
   readonly #onLate: () => void;
   readonly #turns = new Turns(listedAtOnce);
   readonly #known = new Map<string, JsonObject[]>();
@@ -38,18 +38,18 @@ export class KnownLists {
     this.#onLate = onLate;
   }
 
-  /** In the order of the config: those that have answered at some time. */
+  /** The lists of servers that have answered before, in the order of the config. */
   get known(): ReadonlyMap<string, readonly JsonObject[]> {
     const names = this.#toolbox.config.servers.keys();
     return new Map([...names].flatMap((name) => (this.#known.has(name) ? [[name, this.#known.get(name)!]] : [])));
   }
 
-  /** Why some have not, now. */
+  /** Why servers are missing in the last list. */
   get problems(): ReadonlyMap<string, string> {
     return this.#problems;
   }
 
-  /** Asks them all anew. Never rejects: what a server has listed before still counts when it cannot answer. */
+  /** Asks all servers again. Never rejects: an earlier list counts if a server cannot answer. */
   async ask(signal: AbortSignal): Promise<void> {
     this.#isAsked = true;
     const { config, pool } = this.#toolbox;
@@ -64,7 +64,7 @@ export class KnownLists {
     }
   }
 
-  /** `ask`, where that has not been done yet. */
+  /** Asks unless that was done before. */
   async askOnce(signal: AbortSignal): Promise<void> {
     if (!this.#isAsked) await this.ask(signal);
   }
@@ -89,7 +89,7 @@ export class KnownLists {
     } finally {
       this.#turns.giveBack();
     }
-    // It runs now: whether its tools are those that the registry has costs little.
+    // The server runs now, so comparing its tools with the stored ones costs little.
     this.#toolbox.catalog.refreshInBackground(name);
     if (this.#late.delete(name)) this.#onLate();
   }

@@ -1,15 +1,15 @@
-/** Tells a host that a list has changed: only one that it has seen, and once for changes of one moment. */
+/** Announces changed lists to an agent: only lists that it has seen, and once for changes of one moment. */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { JsonObject } from "../../json-object.ts";
 
 type What = "tools" | "prompts" | "resources";
 
-/** Servers that are asked together answer together. */
+/** Servers that are asked together answer at about the same time. */
 const momentMs = 50;
 
 export class ListChanges {
   readonly #server: Server;
-  /** What the host has seen; a text where it can be compared with. */
+  /** The lists that the agent has seen, as text if they can be compared. */
   readonly #shown = new Map<What, string | undefined>();
   readonly #timers = new Map<What, NodeJS.Timeout>();
 
@@ -21,7 +21,7 @@ export class ListChanges {
     this.#shown.set(what, list && JSON.stringify(list));
   }
 
-  /** `now` gives the list as it is, so that nothing is told when it is the same. */
+  /** `now` returns the current list. Nothing is announced if it is the same. */
   changed(what: What, now?: () => readonly JsonObject[]): void {
     if (this.#timers.has(what)) return;
     const tell = () => {

@@ -1,6 +1,6 @@
 /**
- * Names for the tools or prompts of many servers: what every host takes, no two the same, and each stands for one thing as
- * long as the session lasts. They depend on nothing but the names: not on the order in which servers answer.
+ * Names for the tools or prompts of many servers: valid for every agent, unique, and stable for the session. They depend only on
+ * the original names, not on the order in which servers answer.
  */
 import { createHash } from "node:crypto";
 import type { Prefix } from "../../config/defaults.ts";
@@ -23,7 +23,7 @@ export class ExposedNames {
     this.#prefix = prefix;
   }
 
-  /** Names those that have none yet; what has a name keeps it, also when it is no longer among them. */
+  /** Names new entries. A name stays with its entry even after the entry disappears. */
   assign(all: readonly Original[]): void {
     const fresh = all.filter((original) => !this.#names.has(keyOf(original)));
     if (fresh.length === 0) return;
@@ -34,7 +34,7 @@ export class ExposedNames {
     );
     const marked: Original[] = [];
     for (const [name, rivals] of wanting) {
-      // Whose own name it is has it before those that were made alike.
+      // An original name takes precedence over names that were changed into it.
       const [owner, ...others] = rivals.length === 1 ? rivals : rivals.filter(({ wanted }) => wanted.isOwn);
       const winner = others.length === 0 && !this.#originals.has(name) ? owner : undefined;
       for (const rival of rivals) {
@@ -57,7 +57,7 @@ export class ExposedNames {
     return [...this.#originals.keys()];
   }
 
-  /** Of each name without a prefix the servers that have it, those of before included. */
+  /** The servers of each name without prefix, including earlier ones. */
   #serversOfPlainNames(all: readonly Original[]): Map<string, Set<string>> {
     const servers = new Map<string, Set<string>>();
     for (const { server, name } of [...this.#originals.values(), ...all]) {
@@ -74,7 +74,7 @@ export class ExposedNames {
     return isPrefixed ? fitting(`${server}${separator}${name}`) : plain;
   }
 
-  /** With a mark of what it stands for, as long as it has to be. */
+  /** Adds a digest of the entry, as long as necessary to be unique. */
   #marked(original: Original, servers: ReadonlyMap<string, ReadonlySet<string>>): string {
     const { name } = this.#wanted(original, servers);
     const digest = digestOf(keyOf(original));
@@ -92,11 +92,11 @@ export class ExposedNames {
 
 interface Fitting {
   name: string;
-  /** As it was. */
+  /** The original name. */
   isOwn: boolean;
 }
 
-/** At most 64 letters, digits, dashes and underscores. Of a longer name the whole is in the mark at its end. */
+/** At most 64 letters, digits, dashes and underscores. A longer name ends with a digest of the whole. */
 function fitting(text: string): Fitting {
   const cleaned = text.replace(/[^A-Za-z0-9_-]+/g, "_");
   const name = cleaned.length <= maxChars ? cleaned : withMark(cleaned, digestOf(text).slice(0, markChars));

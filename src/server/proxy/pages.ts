@@ -1,20 +1,20 @@
-/** Long lists in pages. All pages of one list are of the moment in which the first was asked for. */
+/** Splits long lists into pages. All pages of a list show the moment of the first request. */
 import type { JsonObject } from "../../json-object.ts";
 import { invalidParams } from "./answers.ts";
 
-/** Many hosts never ask for a second page: there is one only where a single message would be too much. */
+/** Many agents never ask for a second page, so a page is as large as a message may be. */
 const pageSize = 1_000;
 
 export class Pages {
   readonly #key: string;
   #all: readonly JsonObject[] = [];
 
-  /** `key` is what the list is called in an answer. */
+  /** `key` is the field of the list in an answer. */
   constructor(key: string) {
     this.#key = key;
   }
 
-  /** `list` is asked for the first page only. */
+  /** `list` is called for the first page only. */
   async page(cursor: unknown, list: () => Promise<readonly JsonObject[]>): Promise<JsonObject> {
     if (cursor === undefined) this.#all = await list();
     const from = cursor === undefined ? 0 : this.#from(cursor);

@@ -1,4 +1,4 @@
-/** The prompts of all servers, each as itself. */
+/** The prompts of all servers. */
 
 import { countedResult } from "../../execution/counted-call.ts";
 import type { JsonObject } from "../../json-object.ts";
@@ -30,7 +30,7 @@ export class ProxiedPrompts {
     );
   }
 
-  /** The prompt that a host means. */
+  /** Finds the prompt that the agent names. */
   async find(name: string, signal: AbortSignal): Promise<Original> {
     let found = this.#names.original(name);
     if (!found) {

@@ -1,4 +1,4 @@
-/** The resources of all servers and their templates: shown with their own addresses, and each asked of the server that has it. */
+/** The resources and templates of all servers, shown with their own URIs and read from the server that has them. */
 import type { CallOptions } from "../../clients/pool.ts";
 import { objectsOf } from "../../clients/result.ts";
 import { toClaudikinsError } from "../../errors.ts";
@@ -10,16 +10,16 @@ import { hostError, noResource } from "./answers.ts";
 import { usableResource, usableTemplate } from "./definitions.ts";
 import { KnownLists } from "./known-lists.ts";
 
-/** Addresses in results that are remembered, of the last ones. */
+/** Number of URIs in recent results that are remembered. */
 const maxLinks = 10_000;
 
 export class ProxiedResources {
   readonly #toolbox: Toolbox;
   readonly resources: KnownLists;
   readonly templates: KnownLists;
-  /** Of which server this address was shown to the host; also when it is no longer listed. */
+  /** The server of each URI that the agent was shown, also after the URI is no longer listed. */
   readonly #owners = new Map<string, string>();
-  /** Which server has sent this address in a result. */
+  /** The server of each URI in recent results. */
   readonly #links = new Map<string, string>();
   readonly #subscriptions = new Map<string, () => void>();
 
@@ -63,14 +63,14 @@ export class ProxiedResources {
     });
   }
 
-  /** `onUpdate` is told the address as the host knows it. */
+  /** `onUpdate` gets the URI as the agent knows it. */
   async subscribe(uri: string, onUpdate: (uri: string) => void, options: AskOptions): Promise<void> {
     if (this.#subscriptions.has(uri)) return;
     const end = await this.#askOwner(uri, options, ({ server, uri: own }) => {
       const tell = (updated: string) => onUpdate(own === uri ? updated : prefixOf(server) + updated);
       return this.#toolbox.pool.subscribe(server, own, tell, options);
     });
-    // The host may have asked twice at once.
+    // The agent may have subscribed twice at once.
     if (this.#subscriptions.has(uri)) end();
     else this.#subscriptions.set(uri, end);
   }
@@ -80,7 +80,7 @@ export class ProxiedResources {
     this.#subscriptions.delete(uri);
   }
 
-  /** The server and the template that a host means. */
+  /** Finds the server and the template that the agent names. */
   async findTemplate(template: string, signal: AbortSignal): Promise<Place | undefined> {
     const servers = this.#toolbox.config.servers.keys();
     const place = placeOf(template, servers);
@@ -90,7 +90,7 @@ export class ProxiedResources {
     return known && { server: known[0], uri: template };
   }
 
-  /** What a server links to in a result and nobody lists is asked of that server. */
+  /** Remembers URIs in results: a URI that no server lists is read from the server that sent it. */
   remember(server: string, blocks: unknown): void {
     for (const { type, uri, resource } of objectsOf(blocks)) {
       const address = type === "resource_link" ? uri : type === "resource" && isObject(resource) ? resource["uri"] : "";
@@ -111,7 +111,7 @@ export class ProxiedResources {
     );
   }
 
-  /** Asks those that may have it, one after the other; the first one's error counts where none has. */
+  /** Asks the servers that may have the resource, one after another. If none has it, the first one's error counts. */
   async #askOwner<T>(uri: string, options: AskOptions, ask: (place: Place) => Promise<T>): Promise<T> {
     let first: unknown;
     for (const place of await this.#places(uri, options.signal)) {
@@ -135,7 +135,7 @@ export class ProxiedResources {
     return this.#likely(uri).map((name) => ({ server: name, uri }));
   }
 
-  /** Who lists it; else whose template fits it; else who has others of its kind, or lists nothing at all. */
+  /** Servers that list the URI; else those with a matching template; else those with the same scheme, or without any list. */
   #likely(uri: string): string[] {
     const [resources, templates] = [this.resources.known, this.templates.known];
     const names = [...this.#toolbox.config.servers.keys()].filter((name) => resources.has(name) || templates.has(name));
@@ -153,7 +153,7 @@ export class ProxiedResources {
   }
 }
 
-/** Many servers have resources and know nothing of templates. */
+/** Many servers have resources but no templates. */
 function noneWhereUnknown(error: unknown): JsonObject[] {
   if (toClaudikinsError(error).code === "PROTOCOL_ERROR") return [];
   throw error;
@@ -163,7 +163,7 @@ export interface AskOptions extends CallOptions {
   signal: AbortSignal;
 }
 
-/** The contents as those of the address that the host has asked for. */
+/** Gives the contents the URI that the agent asked for. */
 function withAddress(result: JsonObject, own: string, shown: string): JsonObject {
   const { contents } = result;
   if (!Array.isArray(contents)) return result;

@@ -1,4 +1,4 @@
-/** The tools of all servers, each as itself: from the registry where it knows them, and asked for where it does not. */
+/** The tools of all servers: the stored ones, and those of servers that are listed now. */
 
 import type { ToolResult } from "../../clients/result.ts";
 import { countedResult } from "../../execution/counted-call.ts";
@@ -14,7 +14,7 @@ import type { AskOptions } from "./resources.ts";
 export class ProxiedTools {
   readonly #toolbox: Toolbox;
   readonly #names: ExposedNames;
-  /** Why some servers' tools are not known, since they were last asked. */
+  /** Why servers' tools are still not known. */
   problems: ReadonlyMap<string, string> = new Map();
 
   constructor(toolbox: Toolbox) {
@@ -22,13 +22,13 @@ export class ProxiedTools {
     this.#names = new ExposedNames(toolbox.config.prefix);
   }
 
-  /** Servers that nobody knows yet are waited for, for a while. */
+  /** Waits a while for servers that are not known. */
   async list(signal: AbortSignal): Promise<JsonObject[]> {
     this.problems = await this.#toolbox.catalog.fetchMissing(signal, { waitForOutdated: true });
     return this.definitions();
   }
 
-  /** As they are known now. */
+  /** The definitions of all known tools. */
   definitions(): JsonObject[] {
     const servers = this.#known();
     this.#names.assign(servers.flatMap(({ name: server, tools }) => tools.map(({ name }) => ({ server, name }))));
@@ -36,11 +36,11 @@ export class ProxiedTools {
     return all.filter((each) => each !== undefined);
   }
 
-  /** The tool that a host means. Throws what the protocol says of unknown tools. */
+  /** Finds the tool that the agent names. Throws the protocol's error for unknown tools. */
   async find(name: string, signal: AbortSignal): Promise<Original> {
     const original = this.#names.original(name);
     if (original) return original;
-    // Names depend on what others have: they are given when all were asked.
+    // Names depend on the tools of all servers, so they are assigned after all were asked.
     await this.list(signal);
     const found = this.#names.original(name);
     if (found) return found;
@@ -48,7 +48,7 @@ export class ProxiedTools {
     throw invalidParams([`Unknown tool: ${name}.`, hint].filter(Boolean).join(" "));
   }
 
-  /** The result is the server's, unchanged; its arguments are the host's, as they are. */
+  /** Calls the tool with the agent's arguments and returns the server's result, both unchanged. */
   async call({ server, name }: Original, args: object | undefined, options: AskOptions): Promise<ToolResult> {
     const { pool, catalog } = this.#toolbox;
     const known = catalog.find(server);
@@ -62,7 +62,7 @@ export class ProxiedTools {
     return result;
   }
 
-  /** In the order of the config; without those that cannot be started at all. */
+  /** Known servers in the order of the config, without those that lack variables. */
   #known(): RegistryServer[] {
     return [...this.#toolbox.config.servers.values()].flatMap(({ name, needs }) =>
       needs.length === 0 ? (this.#toolbox.catalog.find(name) ?? []) : [],

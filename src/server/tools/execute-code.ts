@@ -1,4 +1,4 @@
-/** The MCP tool `execute_code`: TypeScript in; its value, its logs and a receipt out. */
+/** The MCP tool `execute_code`: runs TypeScript and returns its value, logs and a receipt. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { execute } from "../../execution/execute.ts";

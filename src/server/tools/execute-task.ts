@@ -1,4 +1,4 @@
-/** The MCP tool `execute_task`: a task in words in; one tool picked and called by a small model; its result out. */
+/** The MCP tool `execute_task`: a small model picks one tool for a task in words and calls it. */
 import type { CallToolResult, ContentBlock, ElicitRequestFormParams, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { type Host, hasForms } from "../../clients/host.ts";
 import type { Config } from "../../config/load.ts";
@@ -20,7 +20,7 @@ export const executeTask: Tool = {
   annotations: { destructiveHint: true, openWorldHint: true },
 };
 
-/** Whether a host gets it: the user has turned it on, and there is a model: of the config, or the host's own. */
+/** Whether an agent gets the tool: the config turns it on, and there is a model, of the config or of the agent. */
 export function offersTasks({ executeTask: isOn, llm }: Config, host: { sampling: boolean }): boolean {
   return isOn && (llm !== undefined || host.sampling);
 }
@@ -49,7 +49,7 @@ export async function callExecuteTask(
   return answer(`${text}\n\n${taskReceiptText(outcome)}`, !outcome.success, media as ContentBlock[]);
 }
 
-/** Of a call that was made the arguments are what the model has made of the task: the agent need not read them. */
+/** Leaves out the arguments of a call that was made: the agent need not read them. */
 function shown(outcome: TaskOutcome): object {
   if (!outcome.success) {
     const { success, tool_used, error, needs_input } = outcome;
@@ -63,7 +63,7 @@ function shown(outcome: TaskOutcome): object {
   return { success, tool_used, result };
 }
 
-/** Throws NEEDS_VARIABLE. */
+/** Chooses the model. Throws NEEDS_VARIABLE. */
 async function modelFor({ config, pool, log }: Toolbox): Promise<Model> {
   if (config.llm) {
     const { OpenAiModel } = await import("../../navigator/openai-model.ts");
@@ -75,7 +75,7 @@ async function modelFor({ config, pool, log }: Toolbox): Promise<Model> {
   return new SamplingModel(host.sample.bind(host));
 }
 
-/** Undefined where the person can be shown no form. */
+/** Undefined if the agent cannot show forms. */
 function formsOf(host: Host | undefined): TaskOptions["askForMissing"] {
   if (!hasForms(host)) return undefined;
   return async (message, schema, signal): Promise<FilledForm> => {

@@ -1,4 +1,4 @@
-/** The MCP tool `search_tools`: words in, signatures out. */
+/** The MCP tool `search_tools`: finds signatures by words. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import { stateProblem } from "../../clients/state.ts";
 import { ClaudikinsError } from "../../errors.ts";
@@ -39,8 +39,8 @@ export const searchTools: Tool = {
 };
 
 /**
- * Servers that the registry does not know are asked now, all at once; one that is slow or broken is not waited for, and is named
- * once in a session: `told` are the names of those that were.
+ * Servers that are not known are listed first, concurrently. A slow or broken server is named instead, once per session: `told` has
+ * the names that were told before.
  */
 export async function callSearchTools(
   args: Record<string, unknown>,
@@ -63,13 +63,13 @@ export async function callSearchTools(
     const broken = notCallable(result, toolbox, problems);
     const isWanted = (name: string) => result.tools.length === 0 || isNamedIn(query, name);
     const missing = { notCallable: untold(broken, told, isWanted), notSearched: untold(problems, told, isWanted) };
-    // A server that has come back may be told of again.
+    // A server that recovered may be named again later.
     for (const name of told) if (!problems.has(name) && isWell(name, toolbox)) told.delete(name);
     for (const name of [...broken.keys(), ...problems.keys()]) told.add(name);
     const text = detail === "full" ? fullText(result, missing, toolbox) : linesText(result, detail, missing, toolbox);
     return answer(text);
   } catch (error) {
-    // The server that is asked for may be one that gives no tools now: then that is what counts.
+    // If the query names a server that cannot be used now, the reason is the answer.
     if (!(error instanceof ClaudikinsError) || error.code !== "SERVER_NOT_FOUND") throw error;
     return answer(
       [error.message, error.hint, ...problemLines({ notSearched: problems })].filter(Boolean).join("\n"),
@@ -78,7 +78,7 @@ export async function callSearchTools(
   }
 }
 
-/** Only those that the model has not read of in this session, and those that this search is about. */
+/** Keeps servers that were not named in this session, and servers that this search is about. */
 function untold(problems: ReadonlyMap<string, string>, told: ReadonlySet<string>, isWanted: (name: string) => boolean) {
   return new Map([...problems].filter(([name]) => !told.has(name) || isWanted(name)));
 }
@@ -96,7 +96,7 @@ function answer(text: string, isError = false): CallToolResult {
 }
 
 interface Missing {
-  /** Found, from what is known of before. */
+  /** Servers whose tools were found in their stored state. */
   notCallable?: ReadonlyMap<string, string>;
   notSearched: ReadonlyMap<string, string>;
 }
@@ -109,7 +109,7 @@ function linesText(result: SearchResult, detail: Detail, missing: Missing, toolb
   return [...lines, ...problemLines(missing)].join("\n");
 }
 
-/** The first ones, as many as have room; one at least, since half of a signature is none. */
+/** As many tools as fit, but at least one: half a signature is useless. */
 function within<T>(
   maxChars: number,
   entries: readonly T[],
@@ -134,7 +134,7 @@ function signatureLines(found: FoundTool): string {
   return [signature, description, tellingExample(found), alsoText(found)].filter(Boolean).join("\n  ");
 }
 
-/** Servers that are named where nothing was found. */
+/** Maximum number of servers in an answer without tools. */
 const maxServers = 30;
 
 function nothingFound({ query, searched }: SearchResult, toolbox: Toolbox): string[] {
