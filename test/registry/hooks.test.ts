@@ -47,5 +47,5 @@ test("the skill has what agents load it by, the README what says that it is ours
 test("there is no other text", async () => {
   const { exitCode, stderr } = await cli(["hooks", "print", "claude"]);
   expect(exitCode).toBe(2);
-  expect(stderr).toStartWith('error: hooks print takes claude-md, skill, readme; got "claude"\n');
+  expect(stderr).toStartWith('error: hooks print takes claude-md, skill or readme; got "claude"\n');
 });
