@@ -1,15 +1,15 @@
-/** What a binding returned, looked at from outside the code. */
+/** Reads the value of a binding outside the program. */
 import type { BindingValue } from "./contract.ts";
 import { blocksOf } from "./guest/blocks.ts";
 
-/** As it is sent: JSON or text. */
+/** The JSON or text that is sent to the worker. */
 export function textOf(value: BindingValue): string {
   if ("json" in value) return value.json;
   if ("blocks" in value) return value.blocks;
   return "text" in value ? value.text : value.jsonOrText;
 }
 
-/** As the code sees it. */
+/** The value as the program sees it. */
 export function parsedValue(value: BindingValue): unknown {
   if ("text" in value) return value.text;
   if ("json" in value) return JSON.parse(value.json);

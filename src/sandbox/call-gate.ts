@@ -1,4 +1,4 @@
-/** The way out for the calls of one execution: how many there may be, how large they are, and how many run together. */
+/** Limits the calls of one execution: their number, their size, and how many are open. */
 import type { Limits } from "./contract.ts";
 import {
   argumentsTooLarge,
@@ -14,7 +14,7 @@ export class CallGate {
   readonly #limits: Limits;
   readonly #send: (call: CallMessage) => void;
   readonly #waiting: CallMessage[] = [];
-  /** Bytes of the arguments of calls that are open: they are held outside the code's own memory. */
+  /** Bytes of the arguments of open calls, which are held outside the program's memory. */
   readonly #bytes = new Map<number, number>();
   #openBytes = 0;
   #made = 0;
@@ -26,9 +26,9 @@ export class CallGate {
     this.#send = send;
   }
 
-  /** Why the call cannot be made; undefined when it is on its way, or waits for its turn. */
+  /** Makes the call, or lets it wait for its turn. Returns why it cannot be made, if so. */
   add(call: CallMessage): ErrorShape | undefined {
-    // Questions about the tools are not calls of tools, and are counted by themselves.
+    // Questions about the tools are counted separately from calls.
     if (call.namespace === "") {
       if (++this.#asked > maxQuestions) return tooManyQuestions();
     } else if (++this.#made > this.#limits.calls) return tooManyCalls(this.#limits);
@@ -45,7 +45,7 @@ export class CallGate {
     return undefined;
   }
 
-  /** To be told of every answer: the next call can go. */
+  /** Call this with every answer, so that the next call can go. */
   answered(call: number): void {
     this.#running -= 1;
     this.#openBytes -= this.#bytes.get(call) ?? 0;
@@ -54,7 +54,7 @@ export class CallGate {
     if (next) this.#start(next);
   }
 
-  /** Calls whose answers are still to come. */
+  /** Number of open calls. */
   get open(): number {
     return this.#running + this.#waiting.length;
   }

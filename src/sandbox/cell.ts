@@ -1,38 +1,38 @@
 /**
- * One prepared context that executions run in, one after the other. Each finds it as new: between them the engine's
- * memory is laid back as it was before the first one, so that nothing of an execution is left, whatever it did.
+ * A reusable context that executions run in, one after another. Between them, the engine's memory is restored to its state before
+ * the first one, so that nothing of an execution is left.
  */
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import type { Limits } from "./contract.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import type { Guest, Host } from "./guest/host.ts";
 
-/** What the guest asks of the execution that runs in it; the time it gets from the cell. */
+/** What the guest may call in the execution that runs. The cell itself tells it the time. */
 export interface HostCalls extends Omit<Host, "now"> {
-  /** Whether the code has to end now. Asked very often. */
+  /** Whether the program must stop now. Called very often. */
   stopped(): boolean;
 }
 
-/** A memory that has grown beyond this is not laid back but given up: the pages would stay resident. */
+/** A memory that has grown beyond this is discarded instead of restored, because its pages would stay resident. */
 const keptBytes = 48 * 1_048_576;
 
-/** What lies below the end of a fresh engine's memory and is in use: the beginning of its heap, and the top of its stack. */
+/** The used part below the end of a fresh engine's memory: the beginning of the heap, and the top of the stack. */
 const keptBelowEnd = 1_048_576;
 
-/** What the engine itself has to do at the end of an execution is not cut off: its stack would be lost, and so the cell. */
+/** Time for the engine's own work at the end of an execution. Stopping it would lose its stack, and so the cell. */
 const endingMs = 50;
 
-/** Calls of the host from the guest after which garbage is collected. */
+/** Host calls between two garbage collections. */
 const callsPerCollection = 50_000;
 
-/** The limit of the runtime is a little below the memory's end (see engine.ts), and allocations are not without gaps. */
+/** The runtime's limit is a little below the end of the memory (see engine.ts), and allocations leave gaps. */
 const exhaustedBytes = 3 * 1_048_576;
 
-/** As what escapes from a job. */
+/** The form of an exception that escapes from a job. */
 const outOfMemory = () =>
   Object.assign(new Error("a job was lost"), { guest: { name: "InternalError", message: "out of memory" } });
 
-/** What the worker calls in the guest, see guest/host.ts. */
+/** The guest's methods that the worker calls, see guest/host.ts. */
 const guestMethods: readonly (keyof Guest)[] = ["start", "settle", "loaded", "loadFailed", "fire", "waiting", "finish"];
 
 export class Cell implements Disposable {
@@ -41,19 +41,19 @@ export class Cell implements Disposable {
   readonly #context: QuickJSContext;
   readonly #guest: QuickJSHandle;
   readonly #methods = new Map<keyof Guest, QuickJSHandle>();
-  /** Where the engine keeps the address up to which its memory is in use. */
+  /** The address of the word in which the engine keeps the end of its used memory. */
   readonly #endAddress: number;
-  /** From here on memory is laid back. Below, down to the static data, is the rest of the stack, which is never reached. */
+  /** Memory is restored from here on. Below is the rest of the stack, down to the static data; it is never reached. */
   readonly #keptFrom: number;
   #fresh: { statics: Uint8Array; heap: Uint8Array } | undefined;
   #host: HostCalls | undefined;
-  /** When the last execution ended, until the next one begins. */
+  /** The end of the last execution; undefined while one runs. */
   #leftAt: number | undefined;
-  /** Whether the engine was left in the middle of one of its own loops: nobody unwound its stack. */
+  /** Whether the engine was stopped within one of its own loops, so that its stack was not unwound. */
   #torn = false;
   #hostCalls = 0;
 
-  /** Runs the guest's script through `loadGuest`, or whatever else makes the guest ready. */
+  /** `loadGuest` makes the guest ready: it runs the guest's script or restores a snapshot. */
   constructor(engine: Engine, endAddress: number, loadGuest: (context: QuickJSContext) => void) {
     this.#engine = engine;
     this.#endAddress = endAddress;
@@ -73,7 +73,7 @@ export class Cell implements Disposable {
     this.#guest = this.#context.getProp(this.#context.global, "__guest");
   }
 
-  /** Remembers the cell as it is now, for `renew`. What is used only once saves itself the time. */
+  /** Remembers the current state for `renew`. A cell that is used once does not need it. */
   remember(): void {
     for (const name of guestMethods) this.#method(name);
     const memory = new Uint8Array(this.#engine.memory.buffer);
@@ -81,8 +81,8 @@ export class Cell implements Disposable {
   }
 
   /**
-   * Gives the cell to an execution. Above 256 KB of stack, an overflow would reach the host as a RangeError of its own
-   * stack, which ends the instance (see quickjs-emscripten #240).
+   * Gives the cell to an execution. With more than 256 KB of stack, an overflow would reach the host as a RangeError of the host's
+   * own stack, which ends the instance (quickjs-emscripten #240).
    */
   enter(host: HostCalls, { stackBytes }: Limits): void {
     this.#host = host;
@@ -90,13 +90,13 @@ export class Cell implements Disposable {
     this.#runtime.setMaxStackSize(Math.min(stackBytes, 262_144));
   }
 
-  /** The execution is over: what its code still does is stopped, and until then reaches nobody. */
+  /** Ends the execution: its code is stopped, and reaches nobody until then. */
   leave(): void {
     this.#host = undefined;
     this.#leftAt = performance.now();
   }
 
-  /** Makes the cell as it was when it was remembered. False when it cannot be used again, and another is to be made. */
+  /** Restores the remembered state. Returns false if the cell cannot be used again. */
   renew(): boolean {
     this.#host = undefined;
     this.#leftAt = undefined;
@@ -111,7 +111,7 @@ export class Cell implements Disposable {
     return true;
   }
 
-  /** Frees everything, which the engine refuses (it aborts) while somebody holds a handle of it. */
+  /** Frees everything. The engine aborts here if a handle is still held. */
   [Symbol.dispose](): void {
     this.#leftAt = undefined;
     for (const method of this.#methods.values()) method.dispose();
@@ -120,17 +120,17 @@ export class Cell implements Disposable {
     this.#runtime.dispose();
   }
 
-  /** Evaluates an expression, whose frames have the given file name in stacks. Throws what it throws. */
+  /** Evaluates an expression. `file` is its name in stacks. Throws what it throws. */
   evaluate(code: string, file: string): QuickJSHandle {
     return this.#context.unwrapResult(this.#context.evalCode(code, file, { type: "global", strict: true }));
   }
 
-  /** Calls a method of the guest with numbers, texts and functions. */
+  /** Calls a method of the guest. */
   callGuest(name: keyof Guest, ...args: (string | number | QuickJSHandle)[]): void {
     this.#call(name, args).dispose();
   }
 
-  /** Asks the guest something that has a truth value for an answer. */
+  /** Calls a method of the guest that returns a boolean. */
   askGuest(question: "waiting" | "finish"): boolean {
     using answer = this.#call(question, []);
     return this.#context.getNumber(answer) === 1;
@@ -144,7 +144,7 @@ export class Cell implements Disposable {
     return result;
   }
 
-  /** Looked up once, before the cell is remembered: a handle of later would not outlive `renew`. */
+  /** The guest's method, looked up once before the state is remembered: a later handle would not survive `renew`. */
   #method(name: keyof Guest): QuickJSHandle {
     const known = this.#methods.get(name);
     if (known) return known;
@@ -153,7 +153,7 @@ export class Cell implements Disposable {
     return method;
   }
 
-  /** Runs some of the jobs that wait; false when there are none. Throws what escapes from one, as `guest`. */
+  /** Runs some pending jobs. Returns false if there are none. Throws what escapes from one, as `guest`. */
   runJobs(): boolean {
     if (!this.#runtime.hasPendingJob()) {
       if (this.#isExhausted && !this.askGuest("waiting") && !this.askGuest("finish")) throw outOfMemory();
@@ -172,12 +172,12 @@ export class Cell implements Disposable {
     return this.#leftAt !== undefined || (this.#host?.stopped() ?? false);
   }
 
-  /** At the limit, or it was: then a promise may have been rejected without memory for the job that tells of it. */
+  /** Whether the memory is or was exhausted. Then a promise may have been rejected without memory for the job that reports it. */
   get #isExhausted(): boolean {
     return this.#end > this.#engine.memory.buffer.byteLength - exhaustedBytes;
   }
 
-  /** It has grown too large to be laid back. */
+  /** Whether the memory has grown too large to be restored. */
   get outgrown(): boolean {
     return this.#end > keptBytes;
   }
@@ -186,7 +186,10 @@ export class Cell implements Disposable {
     return new DataView(this.#engine.memory.buffer).getInt32(this.#endAddress, true);
   }
 
-  /** A call leaves a kilobyte of garbage behind, which is not collected in time: the engine's memory makes the heap look small. */
+  /**
+   * Collects garbage from time to time: each call leaves a kilobyte, which JavaScriptCore does not collect in time because the
+   * engine's memory makes the heap look small.
+   */
   #collectNowAndThen(): void {
     this.#hostCalls += 1;
     if (this.#hostCalls % callsPerCollection === 0) Bun.gc(true);

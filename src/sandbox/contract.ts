@@ -1,4 +1,4 @@
-/** What the sandbox promises: the outcome of an execution, its receipt, and the bindings that code is given. */
+/** The contract of the sandbox: the outcome of an execution, its receipt, and the bindings of a program. */
 import type { Clock } from "../time-limit.ts";
 
 export type FailureReason = "threw" | "check" | "timeout" | "cpu" | "memory" | "stack" | "cancelled" | "crashed";
@@ -10,13 +10,13 @@ export interface LogEntry {
   text: string;
 }
 
-/** An error as it is shown: nothing of the process around the sandbox is in it. Lines and columns count from 1. */
+/** An error of a program. It contains nothing of the process around the sandbox. Lines and columns count from 1. */
 export interface OutcomeError {
   name: string;
   message: string;
   code?: string;
   hint?: string;
-  /** Frames of the executed file only. */
+  /** Only frames of the executed file. */
   stack: string;
   line?: number;
   column?: number;
@@ -27,9 +27,9 @@ export interface OutcomeError {
 export interface ToolUse {
   calls: number;
   failures: number;
-  /** Summed over the calls; calls in flight together count each. */
+  /** Sum over all calls; concurrent calls count individually. */
   durationMs: number;
-  /** Characters of the results, which stayed out of the context. */
+  /** Characters of the results, which stayed out of the model's context. */
   resultChars: number;
   /** Message of the first failure, if every call failed and the code succeeded without showing the message. */
   hiddenFailure?: string;
@@ -41,30 +41,30 @@ export interface Receipt {
   durationMs: number;
   calls: number;
   failures: number;
-  /** By tool id, sorted. */
+  /** Sorted by tool id. */
   tools: Record<string, ToolUse>;
-  /** Characters of tool results that went into the code. */
+  /** Characters of tool results that the program received. */
   charsIn: number;
-  /** Characters that came out of it: the value or the failure, the logs, the texts that were displayed. */
+  /** Characters of the output: the value or the failure, the logs, and displayed texts. */
   charsOut: number;
-  /** What it asked of the registry first, if anything: `tools.search`, or a path below ./registry. */
+  /** The program's first access to the registry, if any: `tools.search`, or a path below ./registry. */
   registry?: string;
 }
 
 interface Common {
-  /** In order, also those written before a failure. */
+  /** In order, including those before a failure. */
   logs: LogEntry[];
-  /** Content blocks for the host, in the order they were displayed. */
+  /** Content blocks for the agent, in the order they were displayed. */
   display: unknown[];
   receipt: Receipt;
 }
 
-/** Success is the tag, never the truthiness of a field. */
+/** `ok` tells success from failure. */
 export type Outcome =
   | ({
       ok: true;
       value: unknown;
-      /** The value as JSON text, where that is large: `value` is then parsed when it is read. */
+      /** The value as JSON if it is large. `value` is then parsed when it is first read. */
       json?: string;
     } & Common)
   | ({ ok: false; reason: FailureReason; error: OutcomeError } & Common);
@@ -72,119 +72,122 @@ export type Outcome =
 export interface Limits {
   /** Wall-clock time. */
   timeoutMs: number;
-  /** Time in which the code itself runs; what it waits for does not count. */
+  /** CPU time of the program. Waiting does not count. */
   cpuMs: number;
-  /** The whole memory of the engine. */
+  /** Memory of the engine. */
   memoryBytes: number;
-  /** What nested calls may take, 256 KB at most. */
+  /** Stack for nested calls, at most 256 KB. */
   stackBytes: number;
-  /** Tool calls in all. */
+  /** Maximum number of tool calls. */
   calls: number;
-  /** Tool calls that run together; more of them wait for their turn. */
+  /** Maximum number of concurrent tool calls. Others wait. */
   callsInFlight: number;
-  /** JSON of the arguments of one call. */
+  /** Maximum bytes of the arguments of one call as JSON. */
   argumentBytes: number;
-  /** Text of the result of one call. */
+  /** Maximum bytes of the result of one call. */
   resultBytes: number;
-  /** JSON of the value, and of all that is displayed. */
+  /** Maximum bytes of the value as JSON, and of everything displayed. */
   valueBytes: number;
-  /** Log lines; of more, the beginning and the end are kept. */
+  /** Maximum bytes of the logs. Longer logs keep beginning and end. */
   logBytes: number;
 }
 
-/** The folders that code sees as `./workspace` (read and write) and `./registry` (read only). Absolute paths. */
+/** The absolute paths of the folders that programs see as `./workspace` (read and write) and `./registry` (read only). */
 export interface Mounts {
   workspace: string;
   registry: string;
-  /** The part of each path that may lead through links; from there on none is followed. Without it, the folder itself. */
+  /**
+   * The part of each path that may contain links. Below it, none is followed. Without it, the folder itself may be reached through
+   * links.
+   */
   bases?: { workspace: string; registry: string };
 }
 
-/** A group of functions: a global object inside, when `jsName` is free there, and always in `servers[name]`. */
+/** A group of functions: a global of the program if `jsName` is free, and always `servers[name]`. */
 export interface Namespace {
   name: string;
-  /** Undefined where the name would hide something. */
+  /** Undefined if the name would hide a global. */
   jsName: string | undefined;
-  /** What it is for, in the words of whoever configured it. */
+  /** The description from the config. */
   description?: string | undefined;
-  /** `any` where they are not known: then every name is taken for a function, and calling it says more. */
+  /** `any` if they are not known: then every name is accepted, and the call is checked later. */
   functions: KnownFunction[] | "any";
   /**
-   * Functions that are neither shown nor suggested, of those that the code names: a call of one is made, and answered with why
-   * not.
+   * Denied functions that the program names. They are neither shown nor suggested; a call of one reaches the host, which explains
+   * the denial.
    */
   hidden?: Pick<KnownFunction, "name" | "jsName">[];
-  /** There may be more of these: whoever calls a function by a name that is not known is answered by the host. */
+  /** Whether there may be more denied functions: then a call of an unknown name reaches the host. */
   mayHide?: boolean;
 }
 
 export interface KnownFunction {
   name: string;
-  /** Undefined where another function has it. */
+  /** Undefined if another function has the name. */
   jsName: string | undefined;
-  /** JSON Schema of the one argument, for checking calls before they are made. */
+  /** JSON Schema of the argument, to check calls before the program runs. */
   inputSchema?: unknown;
-  /** How it is called, for whoever called it wrongly. */
+  /** The signature, for errors. */
   signature?: string | undefined;
 }
 
-/** A function that may have been meant. */
+/** A function that a wrong name may mean. */
 export interface Suggestion {
-  /** The name of its namespace, and its own in code. */
+  /** The name of its namespace, and its name in code. */
   server: string;
   name: string;
-  /** How it is called. */
+  /** Its signature. */
   signature: string;
 }
 
-/** What happens to code in which a call is certainly wrong: it is not run, it is told of in the logs, or nothing. */
+/** What happens to a program with a call that is certainly wrong: it is refused, warned about in the logs, or run. */
 export type CheckMode = "error" | "warn" | "off";
 
 /**
- * What a binding returns: JSON text that is parsed inside, a list of content blocks as JSON, text that stays text, or long
- * text of which only the parsing inside shows whether it is JSON.
+ * The value of a binding: JSON that is parsed inside, content blocks as JSON, text, or a long text of which only the parsing inside
+ * shows whether it is JSON.
  */
 export type BindingValue = { json: string } | { blocks: string } | { text: string } | { jsonOrText: string };
 
 export type CallGroup = "tools" | "resources" | "prompts";
 
 export interface BindingCall {
-  /** Empty for the functions of the global `tools`: search, describe, list. */
+  /** Empty for the global `tools`: search, describe, list. */
   namespace: string;
-  /** The namespace's own functions, or those of `namespace.resources` and `namespace.prompts`. */
+  /** `tools` for the namespace's own functions, else `resources` or `prompts`. */
   group: CallGroup;
   name: string;
   args: Record<string, unknown>;
-  /** The caller wants the whole result and not the value. */
+  /** Whether the program wants the whole result instead of the value. */
   raw: boolean;
 }
 
-/** A call as it was made. */
+/** A call that a program made. */
 export interface WatchedCall extends Omit<BindingCall, "args" | "raw"> {
-  /** Of the code. */
+  /** The line of the code. */
   line: number | undefined;
   /** JSON. */
   args: string;
 }
 
-/** What became of it: the text of its result, or why it has none. */
+/** How a call ended: the text of its result, or why there is none. */
 export type WatchedEnd =
   | { outcome: "ok"; text: string }
   | { outcome: "failed"; code: string | undefined; message: string }
-  /** Broken off with the execution. */
+  /** Cancelled with the execution. */
   | { outcome: "cancelled" };
 
-/** Told of each call that is made, and then of its end. It is waited for: whatever takes time is to be done later. */
+/** Called with each call; the function that it returns is called at the call's end. Both delay the call, so they must be fast. */
 export type CallWatcher = (call: WatchedCall) => (end: WatchedEnd) => void;
 
 /**
- * The functions that code may call. A rejection becomes an exception inside; its `code` and `hint` go with it when they
- * are strings, everything else of it stays outside.
+ * The functions that a program may call. A rejection becomes an exception inside. Only its message, `code` and `hint` are passed
+ * on.
  */
 export interface Bindings {
   namespaces: Namespace[];
-  /** Functions that may do what the words say, best first. Asked when something has failed. */
+  /** Functions that fit the words, best first. Called after a failure. */
   suggest?(words: string, limit: number): Suggestion[];
-  /** The clock is that of the execution: it is held while somebody is asked something. */
+  /** `clock` is the time limit of the execution. It pauses while a person is asked. */
   call(call: BindingCall, signal: AbortSignal, clock?: Clock): Promise<BindingValue>;
 }

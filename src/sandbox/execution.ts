@@ -1,4 +1,4 @@
-/** One execution inside the worker: starts the code, keeps its jobs moving, and says how it ended. */
+/** One execution in the worker: starts the code, runs its jobs, and reports how it ended. */
 import { CallGate } from "./call-gate.ts";
 import type { Cell, HostCalls } from "./cell.ts";
 import { codeFile, wrapped } from "./code/wrapper.ts";
@@ -12,9 +12,9 @@ import { LogBuffer } from "./log-buffer.ts";
 import { type ErrorShape, type FromWorker, type RunMessage, type SettleMessage, stopReason } from "./messages.ts";
 import { type RecordedCalls, SeenCalls } from "./seen-calls.ts";
 
-/** How the code ended, as the engine tells it. */
+/** How the code ended. */
 export type CodeResult =
-  /** `notes` is JSON of what looks wrong about the value. */
+  /** `notes` is JSON of what the guest noticed. */
   { ok: true; json: string | undefined; notes?: string | undefined } | CodeFailure;
 
 export interface CodeFailure {
@@ -22,7 +22,7 @@ export interface CodeFailure {
   reason: FailureReason;
   error: ErrorShape & { stack: string };
   floating?: boolean;
-  /** Tools that were asked for and are not there. */
+  /** Names of tools that were read and do not exist. */
   missed?: string[];
   /** Properties that were read from promises of calls. */
   unawaited?: { tool: string; key: string }[];
@@ -30,14 +30,14 @@ export interface CodeFailure {
 
 export interface Ended {
   result: CodeResult;
-  /** Whether the engine may be used for another execution. */
+  /** Whether the engine may run another execution. */
   reusable: boolean;
   registry: string | undefined;
 }
 
 export interface ExecutionOptions {
   run: RunMessage;
-  /** Transpiled; the body of an async function. */
+  /** The transpiled code: the body of an async function. */
   code: string;
   send: (message: FromWorker) => void;
   /** Called once. */
@@ -59,9 +59,9 @@ export class Execution implements HostCalls {
   readonly #timers = new Map<number, Timer>();
   readonly #stop: Int32Array;
   #deadline: number;
-  /** Time in which the code ran, up to when it last did. */
+  /** CPU time of the code so far. */
   #usedMs = 0;
-  /** Since when the code runs; undefined while it waits. */
+  /** When the code began to run; undefined while it waits. */
   #runningSince: number | undefined;
   #displayedBytes = 0;
   #displayed = 0;
@@ -112,12 +112,12 @@ export class Execution implements HostCalls {
     this.#deadline = performance.now() + (deadline - Date.now());
   }
 
-  /** Called when the stop flag may have changed while the code was only waiting. */
+  /** Call this when the stop flag may have changed while the code waits. */
   checkStopped(): void {
     this.#enter(() => {});
   }
 
-  /** The calls that were made so far. */
+  /** The calls so far. */
   get calls(): RecordedCalls[] {
     return this.#calls.all;
   }
@@ -131,7 +131,7 @@ export class Execution implements HostCalls {
     return this.#displayed > 0;
   }
 
-  /** Runs something in the engine, then everything that became possible by it; whatever happens has a result. */
+  /** Runs something in the engine, and then all jobs that it made possible. */
   #enter(work: () => void): void {
     if (this.#over) return;
     this.#runningSince = performance.now();
@@ -157,7 +157,7 @@ export class Execution implements HostCalls {
     while (!this.#over && this.#reasonToStop() === undefined && this.#cell.runJobs());
   }
 
-  /** Nothing can run: an answer or a timer will wake the code, or it has ended, or it waits for what never comes. */
+  /** Called when no job can run: the code has ended, or waits for an answer or a timer, or waits forever. */
   #whenIdle(): void {
     if (this.#timers.size > 0 || this.#gate.open > 0) return;
     if (this.#cell.askGuest("waiting") || this.#cell.askGuest("finish") || this.#over) return;
@@ -243,7 +243,7 @@ export class Execution implements HostCalls {
   }
 
   failed(errorJson: string): void {
-    // A stop is an exception inside, which the code may have seen as its own failure.
+    // A stop is an exception inside, which the code may have caught and reported as its own failure.
     const stopped = this.#reasonToStop();
     const error: GuestError = JSON.parse(errorJson);
     if (stopped !== undefined) this.#finish(stoppedFailure(stopped, error));
@@ -262,7 +262,7 @@ export class Execution implements HostCalls {
     return this.#reasonToStop() !== undefined;
   }
 
-  /** What came out of the engine, or over its edge: an overflow of the host's stack, an abort of the instance. */
+  /** Describes what the engine threw, an overflow of the host's stack, or an abort of the instance. */
   #failureOf(thrown: unknown): CodeFailure {
     const stopped = this.#reasonToStop();
     const { guest, cause } = thrown as { guest?: unknown; cause?: unknown };
@@ -279,7 +279,7 @@ export class Execution implements HostCalls {
   }
 
   #guestFailure(error: GuestError): CodeFailure {
-    // Unless the code itself may have thrown it.
+    // Unless the code may have thrown it itself.
     const unsaid =
       error.name === "Thrown" && error.message === "null" && !/\b(?:throw\s+null|reject\(\s*null)\b/.test(this.#code);
     return guestFailure(unsaid ? outOfMemory : error);
@@ -291,14 +291,14 @@ export class Execution implements HostCalls {
     this.#cell.leave();
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#logs.flush(true);
-    // An engine that ran out of memory or stack, or was stopped in the middle, is not used again; and one that has grown
-    // too large ends with its worker, which gives its memory back now and not some time.
+    // An engine that ran out of memory or stack, or was stopped, is not used again. One that has grown too large ends with its
+    // worker, which returns its memory at once.
     const reusable = (result.ok || result.reason === "threw") && !this.#cell.outgrown;
     this.#onEnd({ result, reusable, registry: this.#files.registryPath });
   }
 }
 
-/** A text with zero characters or lone surrogates would not get there whole; as JSON, which has words for them, it does. */
+/** A text with zero characters or lone surrogates is sent as JSON, which can escape them. */
 function payloadOf(value: BindingValue): [kind: number, payload: string] {
   if ("json" in value) return [answerKind.json, value.json];
   if ("blocks" in value) return [answerKind.blocks, value.blocks];
@@ -307,7 +307,7 @@ function payloadOf(value: BindingValue): [kind: number, payload: string] {
   return ["text" in value ? answerKind.text : answerKind.jsonOrText, text];
 }
 
-/** Of the executed code, whose lines are those that were written: where it is, by the frame that is the nearest to the call. */
+/** The line of the executed code in a stack: that of the innermost frame. Transpiling keeps lines. */
 function lineIn(stack: string): number | undefined {
   const line = frameOfCode.exec(stack)?.[1];
   return line === undefined ? undefined : Number(line);
@@ -320,7 +320,7 @@ function groupOf(kind: number): CallGroup {
   return kind === callKind.prompts ? "prompts" : "tools";
 }
 
-/** Where there is no memory even for the error that says so, the engine throws null. */
+/** The engine throws null if there is no memory for the error itself. */
 const outOfMemory: GuestError = { name: "InternalError", message: "out of memory" };
 
 interface GuestError {
@@ -346,7 +346,7 @@ function guestFailure(error: GuestError): CodeFailure {
   };
 }
 
-/** QuickJS has one error for each limit of its own. */
+/** QuickJS has one error for each of its limits. */
 function reasonOf(name: string, message: string): FailureReason {
   if (name === "InternalError" && message === "out of memory") return "memory";
   if (name === "InternalError" && message === "string too long") return "memory";
@@ -354,7 +354,7 @@ function reasonOf(name: string, message: string): FailureReason {
   return "threw";
 }
 
-/** `interrupted` is the exception that the stop was inside: its frames say where the code was. */
+/** `interrupted` is the exception that the stop caused inside. Its frames show where the code was. */
 function stoppedFailure(reason: FailureReason, interrupted?: GuestError): CodeFailure {
   const name = { cancelled: "CancelledError", cpu: "CpuTimeError" }[reason as string] ?? "TimeoutError";
   return { ok: false, reason, error: { name, message: "", stack: String(interrupted?.stack ?? "") } };

@@ -2,7 +2,7 @@
 import type { FailureReason, Limits, OutcomeError } from "./contract.ts";
 import type { ErrorShape } from "./messages.ts";
 
-/** The failure in words, without looking at the program. */
+/** Describes a failure without looking at the program. */
 export function plainFailure(
   { reason, error }: { reason: FailureReason; error: ErrorShape },
   limits: Limits,

@@ -1,4 +1,4 @@
-/** A failure as it came out of the engine → one that helps: the line of the original, its text, and what to do next. */
+/** Explains a failure of the engine: adds the original line, its text, and what to do next. */
 import type { Advice } from "./advice/surroundings.ts";
 import type { Transpiled } from "./code/transpile.ts";
 import { codeFile, wrapperLength } from "./code/wrapper.ts";
@@ -20,7 +20,7 @@ export async function describeFailure(failed: CodeFailure, about: About): Promis
   const { name, code, hint, stack } = failed.error;
   const { message, hint: limitHint } = plainFailure(failed, about.limits);
   const frames = framesOf(stack, about.transpiled);
-  // The frame of an error's own constructor says where its class is, not where it was thrown.
+  // The frame of an error's constructor shows the place of its class, not where it was thrown.
   const first = frames.find(({ where }) => where !== name) ?? frames[0];
   const advice = await adviceFor(failed, { message, at: first?.at }, about);
   const said = advice.hint ?? hint ?? limitHint;
@@ -44,7 +44,7 @@ export async function describeFailure(failed: CodeFailure, about: About): Promis
 
 const notAwaited = "Nothing awaited this promise: put await in front of the call, or handle its failure with catch.";
 
-/** Longer code is not explained: it would take too long. */
+/** Longer code is not explained, because it would take too long. */
 const maxCode = 50_000;
 
 async function adviceFor(
@@ -57,17 +57,17 @@ async function adviceFor(
   const line = at === undefined ? undefined : (await about.transpiled.originalPosition(at)).line;
   const { advise } = await import("./advice/advise.ts");
   const failing = { reason, name, message, code, hint, at, line, missed, unawaited };
-  // Without advice, the failure still has its message and its place.
+  // Without advice, the failure still has its message and place.
   return about.known.resolved(() => advise(failing, about.transpiled.plain, about)).catch(() => ({}));
 }
 
 interface Frame {
   where: string;
-  /** Offset in the program without its types. */
+  /** Offset in the program without types. */
   at: number;
 }
 
-/** The frames of the executed code; frames of the guest's own script are left out. */
+/** The frames of the executed code, without frames of the guest's script. */
 function framesOf(stack: string, transpiled: Transpiled): Frame[] {
   const frames: Frame[] = [];
   for (const match of stack.matchAll(/^\s*at (.*?) ?\(?main\.ts:(\d+):(\d+)\)?$/gm)) {

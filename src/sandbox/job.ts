@@ -1,4 +1,4 @@
-/** One execution in its worker, from the source to the outcome: the code is read, checked, run, and explained. */
+/** One execution in its worker, from source to outcome: reads, checks, runs and explains the code. */
 import type { Cell } from "./cell.ts";
 import { CheckError, maxListed, type PlacedFinding, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
@@ -25,7 +25,7 @@ export class Job {
   readonly #known: KnownTools;
   #execution: Execution | undefined;
   #answered: ((answers: Answers) => void) | undefined;
-  /** What moved the deadline before the code ran. */
+  /** A deadline that was moved before the code ran. */
   #deadline: number | undefined;
 
   constructor(cell: Promise<Cell>, run: RunMessage, send: (message: FromWorker) => void) {
@@ -63,7 +63,7 @@ export class Job {
     this.#execution?.checkStopped();
   }
 
-  /** Throws CheckError when the code cannot be read, or a call in it is certainly wrong. */
+  /** Throws CheckError if the code cannot be parsed, or a call is certainly wrong. */
   async #read(): Promise<{ transpiled: Transpiled; notes: LogEntry[] }> {
     const { source, check } = this.#run;
     const { transpile } = await import("./code/transpile.ts");
@@ -99,7 +99,7 @@ export class Job {
     execution.start();
   }
 
-  /** The result goes first: whatever becomes of the explanation, it counts. */
+  /** Sends the result first. It counts whether the explanation succeeds or not. */
   async #end({ result, reusable, registry }: Ended, execution: Execution, transpiled: Transpiled): Promise<void> {
     const { limits, source } = this.#run;
     const ended = { type: "ended", reusable, ...(registry === undefined ? {} : { registry }) } as const;
@@ -125,7 +125,7 @@ export class Job {
     this.#send({ type: "explained", ...(error ? { error } : {}) });
   }
 
-  /** An explanation is a bonus: it may stumble over code that is stranger than what it was made for. */
+  /** Explanations may fail for unusual code; then there is none. */
   async #orNothing<T extends OutcomeError | LogEntry[]>(explain: () => Promise<T>): Promise<T | undefined> {
     try {
       return await explain();

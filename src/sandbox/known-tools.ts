@@ -1,17 +1,17 @@
-/** Schemas, signatures and suggestions of the tools, fetched from the host when the check or the advice needs them. */
+/** Schemas, signatures and suggestions of tools, fetched from the main thread when the check or the advice needs them. */
 import type { Bindings, KnownFunction, Namespace, Suggestion } from "./contract.ts";
 import type { Answers, Questions, ToolDetails } from "./messages.ts";
 
 type Ask = (questions: Questions) => Promise<Answers>;
 
-/** Tools and searches that one execution asks about. What is beyond stays unknown. */
+/** Maximum number of tools and searches that one execution asks about. Others stay unknown. */
 const maxTools = 500;
 const maxSearches = 50;
 
-/** The words come from the program: they are a name or two, not a text. */
+/** Maximum characters of a search. Its words come from the program, and should be a name or two. */
 const maxWords = 500;
 
-/** What an answer reveals may lead to more questions, a few times. */
+/** Rounds of questions: an answer may lead to more. */
 const maxRounds = 5;
 
 export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
@@ -21,15 +21,14 @@ export class KnownTools implements Pick<Bindings, "namespaces" | "suggest"> {
   readonly #found = new Map<string, Suggestion[]>();
   #open: Questions = { tools: [], searches: [] };
 
-  /** The namespaces have names alone. */
+  /** The namespaces contain only names. */
   constructor(namespaces: readonly Namespace[], ask: Ask) {
     this.#ask = ask;
     this.namespaces = namespaces.map((namespace) => this.#withDetails(namespace));
   }
 
   /**
-   * Does the work, and does it again while it has met something that was not known: then the host has been asked. It must
-   * give the same for the same answers.
+   * Does the work, and repeats it after each round of questions that it needed. It must return the same for the same answers.
    */
   async resolved<T>(work: () => T): Promise<T> {
     for (let round = 0; round < maxRounds; round++) {
@@ -102,7 +101,7 @@ function keyOf(namespace: string, name: string): string {
   return JSON.stringify([namespace, name]);
 }
 
-/** The host's side: what the bindings say. */
+/** Answers the questions from the bindings, on the main thread. */
 export function answersTo({ tools, searches }: Questions, { namespaces, suggest }: Bindings): Answers {
   const byName = new Map(namespaces.map((namespace) => [namespace.name, namespace]));
   return {

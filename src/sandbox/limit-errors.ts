@@ -1,4 +1,4 @@
-/** How the code is told of a limit that it has reached and can do something about. */
+/** Errors for limits that a program can handle. */
 import type { Limits } from "./contract.ts";
 import type { ErrorShape } from "./messages.ts";
 
@@ -13,7 +13,7 @@ export function tooManyCalls({ calls }: Limits): ErrorShape {
   };
 }
 
-/** Questions about the tools (`tools.search`, `tools.list`) that one execution may ask: each is answered by the host's thread. */
+/** Maximum number of questions about the tools (`tools.search`, `tools.list`) of one execution: the main thread answers each. */
 export const maxQuestions = 1_000;
 
 export function tooManyQuestions(): ErrorShape {
@@ -34,7 +34,7 @@ export function argumentsTooLarge(tool: string, bytes: number, { argumentBytes }
   };
 }
 
-/** Bytes that the arguments of all open calls may have together. */
+/** Maximum bytes of the arguments of all open calls. */
 export function openCallsOf({ argumentBytes }: Limits): number {
   return 4 * argumentBytes;
 }
@@ -66,7 +66,7 @@ export function valueTooLarge(what: string, bytes: number, { valueBytes }: Limit
   };
 }
 
-/** Values that one execution may display: each is a message to the host's thread. */
+/** Maximum number of values that one execution displays: each is a message to the main thread. */
 export const maxDisplayed = 1_000;
 
 export function displayedTooMuch(): ErrorShape {

@@ -1,6 +1,6 @@
 /**
- * Collects log lines and hands them on in groups: a million lines must not become a million messages. Of more than may
- * be kept, the beginning and the end are, with a line between them that says how much is missing.
+ * Collects log lines and sends them in groups: a million lines must not become a million messages. Beyond the limit, beginning and
+ * end are kept, with a line between them that tells how much is missing.
  */
 
 import { withoutBase64 } from "../media.ts";
@@ -12,13 +12,13 @@ const groupLines = 200;
 const groupBytes = 32_768;
 const groupAgeMs = 25;
 
-/** Lines that advice looks at. */
+/** Lines that the advice examines. */
 const firstLines = 300;
 
-/** What a line takes beside its text. */
+/** Size of a line beside its text. */
 const lineBytes = 64;
 
-/** Of what may be kept, how much of it is the beginning. */
+/** Share of the limit for the beginning. */
 const headShare = 0.75;
 
 export class LogBuffer {
@@ -28,14 +28,14 @@ export class LogBuffer {
   #group: LogPart[] = [];
   #groupBytes = 0;
   #since = 0;
-  /** The newest lines, once the beginning is full. */
+  /** The newest lines after the beginning is full. */
   readonly #tail: LogPart[] = [];
   #tailStart = 0;
   #tailHas = 0;
   #missing = 0;
   readonly #first = new LogLines();
 
-  /** `maxBytes` are of the lines' texts in UTF-16, and 64 for each line. */
+  /** `maxBytes` counts the texts in UTF-16, and 64 bytes per line. */
   constructor(send: (entries: LogPart[]) => void, maxBytes: number) {
     this.#send = send;
     this.#headBytes = Math.floor(maxBytes * headShare);
@@ -65,7 +65,7 @@ export class LogBuffer {
     return this.#first.entries;
   }
 
-  /** Sends what is there; at the end, also the newest lines of too many. */
+  /** Sends the collected lines; at the end, also the newest ones after a gap. */
   flush(end = false): void {
     if (this.#group.length > 0) this.#sendGroup();
     if (!end || this.#tail.length === 0) return;
@@ -84,7 +84,7 @@ export class LogBuffer {
       this.#tailStart += 1;
       this.#missing += 1;
     }
-    // Moving what is left for each line that goes would take longer than all else.
+    // Shifting the array for each dropped line would take longer than everything else.
     if (this.#tailStart > 1_000 && this.#tailStart * 2 > this.#tail.length) {
       this.#tail.splice(0, this.#tailStart);
       this.#tailStart = 0;
@@ -102,7 +102,7 @@ function sizeOf({ text }: LogPart): number {
   return text.length * 2 + lineBytes;
 }
 
-/** A line that is too long by itself, with what it says of that. */
+/** Shortens a line that is too long, and notes it. */
 function shortened(text: string, maxBytes: number): string {
   const characters = Math.max(0, Math.floor((maxBytes - lineBytes) / 2) - 60);
   if (text.length <= characters + 60) return text;

@@ -1,4 +1,4 @@
-/** Log lines in order; a line that was begun (`process.stdout.write(".")`) goes on with the next text of its level. */
+/** Log lines in order. A started line (`process.stdout.write(".")`) continues with the next text of its level. */
 import type { LogEntry, LogLevel } from "./contract.ts";
 import type { LogPart } from "./messages.ts";
 

@@ -1,4 +1,4 @@
-/** The messages between an execution's owner and its worker. Values cross as text, never as live objects. */
+/** The messages between the main thread and a worker. Values cross as text, never as objects. */
 import type {
   BindingCall,
   BindingValue,
@@ -13,29 +13,29 @@ import type {
   Suggestion,
 } from "./contract.ts";
 
-/** The first message to a worker: what its executions run in. Later ones are told to begin with `renew`. */
+/** The first message to a worker: the settings of its executions. `renew` prepares the next execution. */
 export interface PrepareMessage {
   type: "prepare";
   engine: WebAssembly.Module;
   /** The guest's script. */
   guest: string;
   memoryBytes: number;
-  /** Whether there may be executions after the first one. */
+  /** Whether further executions may follow. */
   again: boolean;
 }
 
 export interface RunMessage {
   type: "run";
-  /** TypeScript as it was written. */
+  /** The TypeScript source. */
   source: string;
   check: CheckMode;
-  /** The names of the tools. The worker asks for their schemas when it needs them. */
+  /** The names of the tools. The worker asks for schemas when it needs them. */
   namespaces: Namespace[];
   mounts: Mounts;
   limits: Limits;
-  /** When the time is over: it began to run before the worker was ready. Milliseconds since 1970. */
+  /** The end of the time limit, which began before the worker was ready. Milliseconds since 1970. */
   deadline: number;
-  /** Two Int32: why the code must stop (`stopReason`), and how far the worker is (`phase`). */
+  /** Two Int32 values: why the code must stop (`stopReason`), and the worker's `phase`. */
   state: SharedArrayBuffer;
 }
 
@@ -46,22 +46,24 @@ export interface ErrorShape {
   hint?: string | undefined;
 }
 
-/** The answer of a call. A value is a property of the message itself: strings of a flat object cross without being copied. */
+/**
+ * The answer of a call. The value is a property of the message itself, because Bun moves strings of flat objects without copying.
+ */
 export type SettleMessage = { type: "settle"; call: number } & (BindingValue | { error: ErrorShape });
 
-/** The time stands still, or goes on: then it is over at this moment. Milliseconds since 1970. */
+/** The new end of the time limit, after a pause. Milliseconds since 1970. */
 export interface DeadlineMessage {
   type: "deadline";
   deadline: number;
 }
 
-/** What the check and the advice want to know about the tools. */
+/** Questions of the check and the advice about tools. */
 export interface Questions {
   tools: { namespace: string; name: string }[];
   searches: { words: string; limit: number }[];
 }
 
-/** The answers, in the order of the questions. */
+/** Answers in the order of the questions. */
 export interface Answers {
   tools: ToolDetails[];
   searches: Suggestion[][];
@@ -78,7 +80,7 @@ export type ToWorker =
   | { type: "stop" }
   | { type: "renew" };
 
-/** A line of the log, or the beginning of one: what comes next on its level belongs to it. */
+/** A log line, or the start of one that the next text of its level continues. */
 export interface LogPart extends LogEntry {
   open?: boolean;
 }
@@ -88,7 +90,7 @@ export interface CallMessage extends Omit<BindingCall, "args"> {
   call: number;
   /** JSON. */
   args: string;
-  /** The line of the code, where it is known. */
+  /** The line of the code, if known. */
   line: number | undefined;
 }
 
@@ -101,31 +103,31 @@ export type FromWorker =
   | ExplainedMessage;
 
 /**
- * The code has ended. When `explains`, an `explained` message follows, which may be given up waiting for. A success has its
- * value as `json`, where there is one, and is flat like an answer.
+ * The code has ended. With `explains`, an `explained` message follows; the receiver may stop waiting for it. A success has its
+ * value as `json`, if there is one, and is flat like an answer.
  */
 export type EndedMessage = {
   type: "ended";
   reusable: boolean;
-  /** The first path below ./registry that was asked for. */
+  /** The first path below ./registry that was read. */
   registry?: string;
   explains: boolean;
 } & (SuccessShape | { failure: Failure });
 
 export interface SuccessShape {
   json?: string;
-  /** Of a value that is a long text: its length, which cannot be known from `json` without parsing it. */
+  /** The length of a value that is a long text: parsing `json` for it would take time. */
   textChars?: number;
 }
 
-/** A failure in words that help, or warnings about a value that looks wrong. */
+/** An explained failure, or warnings about a value that is certainly wrong. */
 export interface ExplainedMessage {
   type: "explained";
   error?: OutcomeError;
   warnings?: LogEntry[];
 }
 
-/** Characters of JSON that take some milliseconds to parse. What has more is parsed only where it is needed. */
+/** JSON of this length takes a few milliseconds to parse. Longer JSON is parsed only when needed. */
 export const largeChars = 262_144;
 
 export type WorkerResult = ({ ok: true } & SuccessShape) | Failure;
@@ -136,8 +138,8 @@ export interface Failure {
   error: OutcomeError;
 }
 
-/** Values of the first number of the state. */
+/** Values of the first number of `state`. */
 export const stopReason = { none: 0, cancelled: 1, timeout: 2 } as const;
 
-/** Values of the second one. */
+/** Values of the second number of `state`. */
 export const phase = { starting: 0, reading: 1, running: 2 } as const;

@@ -1,4 +1,4 @@
-/** What one execution did, written down while it runs: logs, display blocks, calls; in the end the outcome. */
+/** Records what one execution does: logs, displayed blocks, calls, and in the end the outcome. */
 
 import { randomBytes } from "node:crypto";
 import { collectSoon } from "../collect-soon.ts";
@@ -27,10 +27,10 @@ import {
 } from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
 
-/** Blocks for the host, which are no data. */
+/** Content blocks that are no data. */
 const mayHaveBlocks = /"type":"(?:text|image|audio|resource|resource_link)"/;
 
-/** A success whose value is parsed when it is first read. */
+/** Makes a success whose value is parsed when it is first read. */
 function largeSuccess(json: string, common: Pick<Outcome, "logs" | "display" | "receipt">): Outcome {
   let known: { value: unknown } | undefined;
   return Object.defineProperties({ ok: true, ...common } as Extract<Outcome, { ok: true }>, {
@@ -71,24 +71,24 @@ export class Recorder {
   }
 
   display(json: string): void {
-    // Large data would be shown as this very text.
+    // Large data would be shown as this text anyway.
     const displayed: unknown =
       json.length > largeChars && !mayHaveBlocks.test(json) ? { type: "text", text: json } : JSON.parse(json);
     this.#display.push(displayed);
     this.#displayedChars += textChars(displayed);
   }
 
-  /** The code has asked something of the registry. */
+  /** Notes the first access to the registry. */
   asked(what: string): void {
     this.#registry ??= what;
   }
 
-  /** Makes one call through the bindings and gives the answer for the code; a failure is an answer too. */
+  /** Makes one call through the bindings. Returns the answer for the program; a failure is an answer too. */
   async call(message: CallMessage, bindings: Bindings, signal: AbortSignal, clock: Clock): Promise<SettleMessage> {
     const { call, namespace, group, name, raw } = message;
     const tool = toolId(message);
     const startedAt = performance.now();
-    // Questions about the tools are no calls of tools.
+    // Questions about the tools do not count as calls.
     if (namespace === "") this.asked(`tools.${name}`);
     const use = namespace === "" ? newUse() : this.#use(tool);
     use.calls += 1;
@@ -103,13 +103,13 @@ export class Recorder {
       }
       use.resultChars += text.length;
       const { resultBytes } = this.#limits;
-      // A character of a string has three bytes at most.
+      // A UTF-16 unit has at most three bytes in UTF-8.
       const bytes = text.length * 3 > resultBytes ? Buffer.byteLength(text) : 0;
       if (bytes > resultBytes) throw resultTooLarge(tool, bytes, this.#limits);
       ended?.(signal.aborted ? { outcome: "cancelled" } : { outcome: "ok", text });
       return { type: "settle", call, ...value };
     } catch (error) {
-      // One that was broken off with the execution did not fail: it has no answer.
+      // A call that was cancelled with the execution did not fail.
       const shape = errorShape(error);
       if (signal.aborted) {
         ended?.({ outcome: "cancelled" });
@@ -146,7 +146,7 @@ export class Recorder {
     };
   }
 
-  /** A program that catches every failure of a tool may not say why nothing came of it. */
+  /** Tells the first failure if the program caught all failures and does not mention it. */
   #noteHiddenFailures(json: string): void {
     for (const [tool, message] of this.#failures) {
       const use = this.#use(tool);
@@ -181,7 +181,7 @@ export class Recorder {
   }
 }
 
-/** Images are no text. */
+/** Images do not count as text. */
 function textChars(displayed: unknown): number {
   if (typeof displayed === "string") return displayed.length;
   if (Array.isArray(displayed)) return displayed.reduce((sum: number, each) => sum + textChars(each), 0);
@@ -193,7 +193,7 @@ function newUse(): ToolUse {
   return { calls: 0, failures: 0, durationMs: 0, resultChars: 0 };
 }
 
-/** Only what is meant for the code: never a stack, a cause or a path of ours. */
+/** What the program may see of an error: never a stack, a cause, or a path of ours. */
 function errorShape(error: unknown): ErrorShape {
   const { code, hint, message } = error as { code?: unknown; hint?: unknown; message?: unknown };
   return {

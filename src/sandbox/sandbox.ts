@@ -1,4 +1,4 @@
-/** Runs code: each execution has a worker to itself, which reads, checks and runs it, and which can always be stopped. */
+/** Runs programs. Each execution has its own worker, which can always be stopped. */
 import { type Clock, TimeLimit } from "../time-limit.ts";
 import { Turns } from "../turns.ts";
 import type {
@@ -18,13 +18,13 @@ import { answersTo } from "./known-tools.ts";
 import { type Failure, type FromWorker, phase, stopReason, type ToWorker, type WorkerResult } from "./messages.ts";
 import { Recorder } from "./recorder.ts";
 
-/** How long a worker that was told to stop may take to say so, before it is ended from outside. */
+/** Time for a worker to stop by itself before it is terminated. */
 const stopGraceMs = 250;
 
-/** Reading a program takes milliseconds. In some programs a parser would try combinations for years. Time on a core of its own. */
+/** CPU time for parsing a program. Parsing takes milliseconds, but for some programs a parser would try combinations for years. */
 const readingMs = 5_000;
 
-/** How long an outcome waits for its explanation. */
+/** Time that an outcome waits for its explanation. */
 const explainingMs = 2_000;
 
 const guest: string = guestScript();
@@ -41,29 +41,29 @@ export interface ExecuteOptions {
 interface ReadyWorker {
   worker: Worker;
   memoryBytes: number;
-  /** Resolves when it was told to make its next execution. */
+  /** Resolves when the worker may prepare its next execution. */
   prepared: Promise<void>;
 }
 
 export class Sandbox implements Disposable {
-  /** Workers that wait for the next execution. More are started when more executions run side by side. */
+  /** Workers that are kept for the next execution. More start when executions run concurrently. */
   #keptWorkers: number;
   readonly #idle: ReadyWorker[] = [];
   readonly #busy = new Set<Worker>();
   readonly #turns: Turns;
 
-  /** `keptWorkers` is 0 for a process that runs one piece of code. More executions than `atOnce` wait for their turn. */
+  /** `keptWorkers` is 0 for a process that runs one program. At most `atOnce` executions run concurrently; others wait. */
   constructor({ keptWorkers = 2, atOnce = 16 } = {}) {
     this.#keptWorkers = keptWorkers;
     this.#turns = new Turns(atOnce);
   }
 
-  /** Starts a worker now, so that it is ready when the code is. With another memory size it is no use. */
+  /** Starts a worker early. It is only useful for an execution with the same memory size. */
   warm(memoryBytes: number): void {
     if (this.#idle.length === 0) this.#idle.push(startWorker(memoryBytes, this.#keptWorkers > 0));
   }
 
-  /** Never rejects: whatever the code does is an outcome. */
+  /** Runs a program. Never rejects: everything that the program does is an outcome. */
   async execute(source: string, options: ExecuteOptions): Promise<Outcome> {
     const recorder = new Recorder(options.limits, options.watch);
     const result = await this.#runInTurn(source, options, recorder);
@@ -71,7 +71,7 @@ export class Sandbox implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    // An execution that is still being read takes a worker later, and gives it back to nobody.
+    // An execution that is still waiting takes a worker later, and must not return it to a disposed sandbox.
     this.#keptWorkers = 0;
     this.#turns.end();
     for (const { worker } of this.#idle.splice(0)) worker.terminate();
@@ -79,7 +79,7 @@ export class Sandbox implements Disposable {
     this.#busy.clear();
   }
 
-  /** The time of the code begins with its turn. */
+  /** The time limit starts when the execution gets its turn. */
   async #runInTurn(source: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
     if ((await this.#turns.take(options.signal)) === false) return stopped("cancelled", options.limits);
     try {
@@ -97,7 +97,7 @@ export class Sandbox implements Disposable {
     const calls = new AbortController();
     const { worker, prepared } = this.#take(limits.memoryBytes);
     const send = (message: ToWorker) => worker.postMessage(message);
-    /** What counts when the explanation does not come. */
+    /** The outcome if no explanation comes. */
     let ended: { result: WorkerResult; reusable: boolean } | undefined;
     const timers: Timer[] = [];
     const after = (ms: number, then: () => void) => timers.push(setTimeout(then, ms));
@@ -164,7 +164,7 @@ export class Sandbox implements Disposable {
     const cancel = () => halt("cancelled");
     signal?.addEventListener("abort", cancel, { once: true });
 
-    /** The start of the worker does not count, and executions that run side by side share the cores. */
+    /** The start of the worker does not count, and concurrent executions share the cores. */
     const watchReading = (waitedMs = 0) =>
       after(readingMs, () => {
         const now = Atomics.load(state, 1);
@@ -206,17 +206,17 @@ export class Sandbox implements Disposable {
   }
 
   #giveBack(worker: Worker, memoryBytes: number, reusable: boolean): void {
-    // A worker that is not here any more was ended while it ran.
+    // A worker that is missing here was terminated while it ran.
     if (!this.#busy.delete(worker)) return;
     worker.onmessage = null;
     worker.onerror = null;
     if (!reusable) {
       worker.terminate();
-      // The next execution is not to wait for a new one.
+      // The next execution should not wait for a new worker.
       if (this.#keptWorkers > 0) this.warm(memoryBytes);
       return;
     }
-    // One of another memory size was for executions as they were, and makes room.
+    // A worker of another memory size belongs to an earlier config, and makes room.
     const old = this.#idle.findIndex((idle) => idle.memoryBytes !== memoryBytes);
     if (this.#idle.length >= this.#keptWorkers && old !== -1) this.#idle.splice(old, 1)[0]?.worker.terminate();
     if (this.#idle.length < this.#keptWorkers) {
@@ -227,7 +227,7 @@ export class Sandbox implements Disposable {
 }
 
 function startWorker(memoryBytes: number, again: boolean): ReadyWorker {
-  // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
+  // The path is relative to this file in the source, and to the entry point in an executable, which is one bundle.
   const path = Bun.isStandaloneExecutable ? "./sandbox/worker.ts" : "./worker.ts";
   const worker = new Worker(new URL(path, import.meta.url).href);
   return { worker, memoryBytes, prepared: prepare(worker, memoryBytes, again) };
@@ -238,7 +238,7 @@ async function prepare(worker: Worker, memoryBytes: number, again: boolean): Pro
   worker.postMessage({ type: "prepare", engine, guest, memoryBytes, again } satisfies ToWorker);
 }
 
-/** The result of an execution whose worker could not give one itself. */
+/** The outcome of an execution whose worker could not report one. */
 function stopped(reason: "cancelled" | "timeout" | "stack" | "crashed", limits: Limits, isReading = false): Failure {
   const failure: Failure = {
     ok: false,
@@ -266,7 +266,7 @@ function tooNested(ms: number): { message: string; hint: string } {
   };
 }
 
-/** The names alone: schemas and signatures are sent when the worker asks for them. */
+/** Only the names. Schemas and signatures are sent when the worker asks for them. */
 function withoutSchemas(namespace: Namespace): Namespace {
   const { name, jsName, description, functions, hidden = [], mayHide = false } = namespace;
   if (functions === "any") return { name, jsName, description, functions };

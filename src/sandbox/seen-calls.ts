@@ -1,4 +1,4 @@
-/** The tool calls of one execution as its worker sees them, kept for advice. */
+/** The tool calls of one execution, kept in the worker for advice. */
 import { textOf } from "./binding-value.ts";
 import type { BindingValue } from "./contract.ts";
 import type { CallMessage, ErrorShape, SettleMessage } from "./messages.ts";
@@ -6,9 +6,9 @@ import type { CallMessage, ErrorShape, SettleMessage } from "./messages.ts";
 interface Seen {
   calls: number;
   failures: number;
-  /** Calls without an answer yet. */
+  /** Number of open calls. */
   open: number;
-  /** Calls whose arguments were those of the call before. */
+  /** Number of calls with the same arguments as the call before. */
   repeated: number;
   args: string | undefined;
   results: BindingValue[];
@@ -22,14 +22,14 @@ export interface RecordedCalls {
   open: number;
   repeated: number;
   results: readonly BindingValue[];
-  /** The first one. */
+  /** The first call. */
   failure: ErrorShape | undefined;
 }
 
-/** Results that are kept of one tool: the first one and the last ones. */
+/** Maximum number of results that are kept of one tool: the first one and the last ones. */
 const keptResults = 4;
 
-/** Of results longer than this, only the last one is kept. */
+/** Of longer results, only the last one is kept. */
 const longResult = 1_000_000;
 
 export class SeenCalls {
@@ -37,7 +37,7 @@ export class SeenCalls {
   readonly #open = new Map<number, { seen: Seen; raw: boolean }>();
 
   made({ call, namespace, group, name, raw, args }: CallMessage): void {
-    // Questions about the tools are not calls of tools.
+    // Questions about the tools do not count as calls.
     if (namespace === "") return;
     const seen = this.#of(toolId({ namespace, group, name }));
     seen.calls += 1;

@@ -1,4 +1,4 @@
-/** The thread that code runs in: one execution at a time, each in a cell that is as new. */
+/** The worker that programs run in: one execution at a time, each in a restored cell. */
 import { collectSoon } from "../collect-soon.ts";
 import { textOf } from "./binding-value.ts";
 import { Cell } from "./cell.ts";
@@ -18,7 +18,7 @@ let settings: PrepareMessage | undefined;
 let cell: Promise<Cell> | undefined;
 let current: Job | undefined;
 
-/** The build puts the snapshot where the source has an empty file. From source, a build may have kept one; else the guest's script is run. */
+/** The build replaces an empty file with the snapshot. From source, a build may have kept one; else the guest's script runs. */
 async function snapshotFor(guest: string): Promise<Uint8Array> {
   const made = madeFile("guest", guest);
   const kept = made === undefined ? undefined : Bun.file(made);
@@ -41,7 +41,7 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     case "prepare":
       settings = data;
       cell = createCell(data);
-      // Every program needs it: loaded while the host is still on its way to the first one.
+      // Every program needs it, so it is loaded while the main thread prepares the first one.
       void import("./code/transpile.ts");
       break;
     case "renew":
@@ -69,7 +69,7 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   }
 };
 
-/** Whether the answer leaves much garbage behind once it is in the engine's memory. */
+/** Whether the answer leaves much garbage once it is copied into the engine. */
 function isLarge(message: SettleMessage): boolean {
   return !("error" in message) && textOf(message).length > largeChars;
 }

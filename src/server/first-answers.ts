@@ -32,7 +32,9 @@ const maxLineBytes = 65_536;
 
 const newline = 0x0a;
 
-/** Answers `initialize`, `ping` and `tools/list`. Resolves on another message, after a moment without any, or when `over` aborts. */
+/**
+ * Answers `initialize`, `ping` and `tools/list`. Resolves on another message, after a moment without any, or when `over` aborts.
+ */
 export async function answerFirst(stdin: Readable, stdout: Writable, known: Known, over: AbortSignal): Promise<Begun> {
   const ended = Promise.withResolvers<void>();
   const end = () => ended.resolve();

@@ -1,4 +1,4 @@
-/** One QuickJS engine: WebAssembly with a memory of fixed size, from which fresh runtimes are made. */
+/** One QuickJS engine: WebAssembly with a memory of fixed size. */
 import variant from "@jitl/quickjs-wasmfile-release-sync";
 import {
   newQuickJSWASMModuleFromVariant,
@@ -11,28 +11,28 @@ import { encodeLongTexts, type TextEncoding } from "./long-texts.ts";
 
 const pageBytes = 65_536;
 
-/** Left to the engine itself when code has used up its own part, so that running out is an exception and no abort. */
+/** Memory reserved for the engine itself, so that exhausted memory is an exception and no abort. */
 const reserveBytes = 1_048_576;
 
 export interface Engine {
   quickjs: QuickJSWASMModule;
   memory: WebAssembly.Memory;
-  /** Called about every millisecond from within loops of the engine that run no JavaScript; may throw to end them. */
+  /** Called about every millisecond within loops of the engine that run no JavaScript. May throw to end them. */
   onTick: () => void;
 }
 
 /**
- * QuickJS's own memory limit does not hold for typed arrays; a WebAssembly.Memory that cannot grow does. Its initial
- * size is its maximum, since growing inside a promise job aborts on dispose. Pages cost nothing until they are touched.
+ * QuickJS's own memory limit does not cover typed arrays; a WebAssembly.Memory of fixed size does. Its initial size is its maximum,
+ * because growing within a promise job aborts on dispose. Untouched pages cost nothing.
  */
 export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: number): Promise<Engine> {
   const pages = Math.ceil(memoryBytes / pageBytes);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const engine = { memory, onTick: () => {} };
   const emscriptenModule = {
-    // Otherwise the path of this program gets into the engine's memory.
+    // Otherwise the path of this program would get into the engine's memory.
     thisProgram: "quickjs",
-    // An abort is an exception too, and what comes of it is said by the outcome: stderr is the program's own.
+    // An abort is an exception too, which the outcome reports. stderr belongs to the program.
     printErr: () => {},
     async instantiateWasm(imports: Imports, onSuccess: (instance: WebAssembly.Instance) => void) {
       const instance = await instantiateInterruptible(wasmModule, imports, () => engine.onTick());
@@ -47,17 +47,17 @@ export async function createEngine(wasmModule: WebAssembly.Module, memoryBytes: 
   return Object.assign(engine, { quickjs });
 }
 
-/** The limit that the engine can hold by itself whatever runs in it. */
+/** The limit that the engine enforces itself. */
 export function limitMemory(runtime: QuickJSRuntime, { memory }: Engine): void {
   runtime.setMemoryLimit(memory.buffer.byteLength - reserveBytes);
 }
 
-/** Static data of the engine is below this; the address up to which its memory is in use is kept there. */
+/** The engine's static data is below this address. It contains the end of the used memory. */
 export const staticBytes = 262_144;
 
 /**
- * Where the engine keeps the address up to which its memory is in use (`sbrk`'s, which has no name in the program): the
- * word that two large allocations raise by what they take, and the highest of those, since others are within.
+ * Finds the word in which the engine keeps the end of its used memory (that of `sbrk`, which has no name in the program): two large
+ * allocations raise it by their sizes. Of several such words, it is the highest.
  */
 export async function findEndAddress(wasmModule: WebAssembly.Module): Promise<number> {
   const { quickjs, memory } = await createEngine(wasmModule, 16 * 1_048_576);

@@ -8,10 +8,10 @@
  * anything it does not know is an error, so that nothing is passed over.
  */
 
-/** The number of loop rounds between two calls of the host: about a millisecond. */
+/** Loop rounds between two calls of the host: about a millisecond. */
 const fuelRounds = 200_000;
 
-/** The exported global that counts down is called this, and after a space the import that is called at 0. */
+/** The name of the exported global that counts down, and after a space, of the import that is called at 0. */
 const fuelExport = "fuel";
 
 const section = { type: 1, import: 2, global: 6, export: 7, code: 10 };
@@ -27,7 +27,7 @@ const op = {
   i32Const: 0x41,
 };
 
-/** Throws when the program has something this does not know, or no import of type `() → ()` to call. */
+/** Throws if the program contains something unknown, or has no import of type `() → ()`. */
 export function makeInterruptible(program: Uint8Array): Uint8Array<ArrayBuffer> {
   const sections = readSections(program);
   const body = (id: number) => sections.find((each) => each.id === id)?.bytes ?? new Uint8Array([0]);
@@ -55,12 +55,12 @@ export function makeInterruptible(program: Uint8Array): Uint8Array<ArrayBuffer> 
   return new Uint8Array(Buffer.concat([program.subarray(0, 8), ...parts]));
 }
 
-/** What a program imports, by module and name. */
+/** The imports of a program, by module and name. */
 export type Imports = Bun.WebAssembly.Imports;
 
 /**
- * Instantiates a program made interruptible. `onTick` is called from within its loops, about every millisecond that one
- * of them runs; what it throws ends the program. The import that is used for this keeps its other use.
+ * Instantiates an interruptible program. `onTick` is called within its loops, about every millisecond; what it throws ends the
+ * program. The import that is used for this keeps its own function.
  */
 export async function instantiateInterruptible(
   module: WebAssembly.Module,
@@ -138,7 +138,7 @@ function readImports(bytes: Uint8Array, emptyTypes: ReadonlySet<number>) {
   return { globals, tick };
 }
 
-/** The check at the head of loops. Not in the largest function, the interpreter's own, which asks by itself. */
+/** Adds the check at the head of loops. The largest function is the interpreter, which checks by itself. */
 function withChecks(bytes: Uint8Array, check: number[]): Uint8Array {
   const reader = new Reader(bytes);
   const bodies = Array.from({ length: reader.u32() }, () => reader.take(reader.u32()));
@@ -161,9 +161,8 @@ function bodyWithChecks(body: Uint8Array, check: number[]): Uint8Array {
 }
 
 /**
- * Where loops begin that may run long: those with a call or another loop in them, and those that compare texts, since a
- * search compares them again and again, and megabytes each time. The rest go over memory, which ends, and are where a
- * check would cost most.
+ * Finds the loops that may run long: those with a call or an inner loop, and those that compare texts, since a search compares
+ * megabytes again and again. Other loops go over memory, which is finite, and a check would slow them most.
  */
 function longLoops(body: Uint8Array): number[] {
   const reader = new Reader(body);
@@ -196,12 +195,12 @@ function longLoops(body: Uint8Array): number[] {
   return found.sort((first, second) => first - second);
 }
 
-/** Reads characters of two texts, of one or two bytes each, and writes nothing. */
+/** Whether a loop reads characters of two texts, of one or two bytes each, and writes nothing. */
 function comparesTexts({ characters, stores }: { characters: number; stores: boolean }): boolean {
   return characters >= 2 && !stores;
 }
 
-/** Loads of one or two bytes into 32 bits. */
+/** Instructions that load one or two bytes into 32 bits. */
 function isCharacterLoad(opcode: number): boolean {
   return opcode >= 0x2c && opcode <= 0x2f;
 }
@@ -210,7 +209,7 @@ function isStore(opcode: number): boolean {
   return opcode >= 0x36 && opcode <= 0x3e;
 }
 
-/** Reads one instruction with its immediates; its opcode. */
+/** Reads one instruction with its immediates and returns its opcode. */
 function skipInstruction(reader: Reader): number {
   const opcode = reader.byte();
   if (opcode === op.block || opcode === op.loop || opcode === op.if || opcode === op.i32Const || opcode === 0x42) {
@@ -248,7 +247,7 @@ function withoutImmediates(opcode: number): boolean {
   return [0x00, 0x01, 0x05, op.end, 0x0f, 0x1a, 0x1b].includes(opcode) || (opcode >= 0x45 && opcode <= 0xc4);
 }
 
-/** A vector with one more element. */
+/** Appends an element to a vector. */
 function appended(vector: Uint8Array, element: number[]): Uint8Array {
   const reader = new Reader(vector);
   const count = reader.u32();
@@ -301,7 +300,7 @@ class Reader {
     return this.#bytes.subarray(this.at - length, this.at);
   }
 
-  /** Passes a number of any size by. */
+  /** Skips a number of any size. */
   leb(): void {
     while (this.byte() >= 0x80);
   }

@@ -1,16 +1,19 @@
-/** Long texts on their way into an engine's memory: encoded by the platform, since emscripten's loop over characters is slow. */
+/** Copies long texts into an engine's memory with the platform's encoder: emscripten's loop over characters is slow. */
 
-/** What emscripten's module has for it, and quickjs-emscripten uses. */
+/** The functions of emscripten's module that quickjs-emscripten uses for texts. */
 export interface TextEncoding {
   lengthBytesUTF8(text: string): number;
-  /** `bytes` is what there is room for at `address`, with a zero at the end. */
+  /** `bytes` is the room at `address`, including a final zero. */
   stringToUTF8(text: string, address: number, bytes: number): void;
 }
 
-/** Below, the loop is faster. */
+/** For shorter texts, the loop is faster. */
 const longText = 512;
 
-/** Replaces both functions of the module, whose memory does not grow. A lone surrogate stays with the loop, which keeps it. */
+/**
+ * Replaces both functions of the module, whose memory must not grow. Texts with lone surrogates are left to the loop, which keeps
+ * them.
+ */
 export function encodeLongTexts(module: TextEncoding, memory: WebAssembly.Memory): void {
   const { lengthBytesUTF8, stringToUTF8 } = module;
   const heap = new Uint8Array(memory.buffer);
@@ -18,7 +21,7 @@ export function encodeLongTexts(module: TextEncoding, memory: WebAssembly.Memory
   const isLong = (text: string) => text.length > longText && text.isWellFormed();
   module.lengthBytesUTF8 = (text) => (isLong(text) ? Buffer.byteLength(text) : lengthBytesUTF8(text));
   module.stringToUTF8 = (text, address, bytes) => {
-    // Where the engine has no room for the text, its allocator said so with 0, and nobody looked at it.
+    // The allocator returned 0 because there is no room, and the caller did not check it.
     if (address === 0) throw outOfMemory();
     if (!isLong(text)) return stringToUTF8(text, address, bytes);
     const { written } = encoder.encodeInto(text, heap.subarray(address, address + bytes - 1));
@@ -26,7 +29,7 @@ export function encodeLongTexts(module: TextEncoding, memory: WebAssembly.Memory
   };
 }
 
-/** As what the engine throws itself. */
+/** The error that the engine would throw. */
 function outOfMemory(): Error {
   return Object.assign(new Error("no room for a text"), { guest: { name: "InternalError", message: "out of memory" } });
 }

@@ -1,6 +1,6 @@
 /**
- * What a build makes of the engine and the guest's script is kept for runs from source, too: starting without it takes a
- * second of a core more. The names of the files have a hash of everything that they are made of, so no run can use an old one.
+ * Keeps what a build makes of the engine and the guest's script for runs from source: without it, a start takes a second longer.
+ * File names contain a hash of all inputs, so no run can use an old file.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,10 +11,10 @@ const folder = Bun.isStandaloneExecutable
   ? undefined
   : join(import.meta.dir, "..", "..", "..", "node_modules", ".cache", "claudikins");
 
-/** The engine as a program that can be interrupted, and the memory in which the guest's script has run. */
+/** The interruptible engine, and the memory in which the guest's script has run. */
 export function madeFile(kind: "engine" | "guest", guestScript = ""): string | undefined {
   if (folder === undefined) return undefined;
-  // The memory depends on what the engine has done up to the script.
+  // The memory depends on everything that the engine did before the script.
   const sources = readdirSync(import.meta.dir).filter((name) => name.endsWith(".ts"));
   const texts = [...sources.sort().map((name) => join(import.meta.dir, name)), join(import.meta.dir, "..", "cell.ts")];
   const parts = [guestScript, readFileSync(wasmFile), ...texts.map((path) => readFileSync(path))];

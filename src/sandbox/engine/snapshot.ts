@@ -2,28 +2,28 @@
  * The memory of an engine in which the guest's script has run, taken when the executable is built. Parsing the script
  * in a cold engine takes longer than everything else an execution does before its code runs; copying does not.
  *
- * It is laid over a fresh engine that has done the same steps up to the script: QuickJS and its allocator are
- * deterministic, so that all addresses are the same. Where they are not, the snapshot is not used.
+ * It is copied over a fresh engine that did the same steps up to the script. QuickJS and its allocator are deterministic, so all
+ * addresses are the same. If they are not, the snapshot is not used.
  */
 import type { QuickJSContext } from "quickjs-emscripten-core";
 import { Cell } from "../cell.ts";
 import type { Engine } from "./engine.ts";
 
-/** Memory is compared in blocks; runs of blocks that the script changed are in the snapshot. */
+/** Memory is compared in blocks. The snapshot contains runs of blocks that the script changed. */
 const blockBytes = 256;
 
-/** The same for every fresh engine up to here; another when anything before went another way. */
+/** A value that is the same for every fresh engine, and differs if anything before went another way. */
 function allocationMark(context: QuickJSContext): number {
   using probe = context.newObject();
   return Number(probe.value) ^ (Number(context.global.value) << 8);
 }
 
-/** Makes the guest ready the long way. */
+/** Makes the guest ready without a snapshot. */
 export function runGuest(context: QuickJSContext, guestScript: string): void {
   context.unwrapResult(context.evalCode(guestScript, "guest.js", { type: "global" })).dispose();
 }
 
-/** Before the runs: the mark, the engine's end address, and the count of runs. */
+/** The head before the runs: the mark, the engine's end address, and the number of runs. */
 const headWords = 3;
 
 interface Run {
@@ -32,8 +32,8 @@ interface Run {
 }
 
 /**
- * For the build: runs the guest's script in a fresh engine. The snapshot is a row of 32-bit numbers (the head, then start
- * and length of each run) and then the runs themselves.
+ * Runs the guest's script in a fresh engine, for the build. The snapshot consists of 32-bit numbers (the head, then start and
+ * length of each run), followed by the runs.
  */
 export function takeSnapshot(engine: Engine, endAddress: number, guestScript: string): Uint8Array {
   let snapshot = new Uint8Array();
@@ -55,12 +55,12 @@ export function takeSnapshot(engine: Engine, endAddress: number, guestScript: st
   return snapshot;
 }
 
-/** The engine's end address, see `findEndAddress`. */
+/** The engine's end address: see `findEndAddress`. */
 export function endAddressOf(snapshot: Uint8Array): number {
   return new Int32Array(snapshot.buffer, snapshot.byteOffset, headWords)[1]!;
 }
 
-/** True when the engine now is as if the script had run in it. */
+/** Returns true if the engine is now as if the script had run in it. */
 export function restoreSnapshot(engine: Engine, context: QuickJSContext, snapshot: Uint8Array): boolean {
   const [mark = 0, , count = 0] = new Int32Array(snapshot.buffer, snapshot.byteOffset, headWords);
   if (allocationMark(context) !== mark) return false;

@@ -1,4 +1,4 @@
-/** QuickJS as a compiled WebAssembly module: compiled once a process, while the first worker starts, and given to all. */
+/** QuickJS as a WebAssembly module. It is compiled once per process, while the first worker starts, and shared by all workers. */
 import wasmFile from "@jitl/quickjs-wasmfile-release-sync/wasm" with { type: "file" };
 import { madeFile } from "./made-files.ts";
 
@@ -9,7 +9,9 @@ export function compiledEngine(): Promise<WebAssembly.Module> {
   return compiling;
 }
 
-/** In an executable, the build has put the program here that was made interruptible. From source that is done now, unless a build has kept it. */
+/**
+ * In an executable, this is the interruptible program that the build made. From source it is made now, unless a build has kept it.
+ */
 export async function programBytes(): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await Bun.file(wasmFile).bytes();
   if (Bun.isStandaloneExecutable) return bytes;
