@@ -1,0 +1,68 @@
+/** Small changes of source code that should make a test fail. The formatter's spaces make operators recognisable. */
+import { Random } from "../sandbox/fuzz/random.ts";
+
+export interface Mutation {
+  /** Below src. */
+  file: string;
+  line: number;
+  before: string;
+  after: string;
+}
+
+/** What to look for in a line, and what takes its place. The first group stays. */
+const rules: readonly { pattern: RegExp; replacement: string }[] = [
+  { pattern: /( )===(?= )/g, replacement: "$1!==" },
+  { pattern: /( )!==(?= )/g, replacement: "$1===" },
+  { pattern: /( )&&(?= )/g, replacement: "$1||" },
+  { pattern: /( )\|\|(?= )/g, replacement: "$1&&" },
+  { pattern: /( )<(?= )/g, replacement: "$1<=" },
+  { pattern: /( )<=(?= )/g, replacement: "$1<" },
+  { pattern: /( )>(?= )/g, replacement: "$1>=" },
+  { pattern: /( )>=(?= )/g, replacement: "$1>" },
+  { pattern: /( )\+(?= \d)/g, replacement: "$1-" },
+  { pattern: /( )-(?= \d)/g, replacement: "$1+" },
+  { pattern: /\b(return )true(?=;)/g, replacement: "$1false" },
+  { pattern: /\b(return )false(?=;)/g, replacement: "$1true" },
+  { pattern: /((?:if|while) \()!(?=[\w(])/g, replacement: "$1" },
+  { pattern: /((?:if|while) \()(?=\w[\w.?]*\) )/g, replacement: "$1!" },
+  { pattern: /(\.)some(?=\()/g, replacement: "$1every" },
+  { pattern: /(\.)every(?=\()/g, replacement: "$1some" },
+  // A call for its effect alone.
+  { pattern: /^(\s+)(?:await )?(?:this\.)?#?[\w.]+\([^{}]*\);$/g, replacement: "$1;" },
+];
+
+/** Every mutation of a source text, in the order of its lines. */
+export function mutationsOf(file: string, text: string): Mutation[] {
+  return text.split("\n").flatMap((before, index) => {
+    if (/^\s*(?:\/\/|\*|\/\*|import |export (?:type|interface) |type |interface )/.test(before)) return [];
+    return rules.flatMap(({ pattern, replacement }) =>
+      [...before.matchAll(pattern)].map((match) => {
+        const [whole, kept = ""] = match;
+        const changed = replacement.replace("$1", kept);
+        const after = before.slice(0, match.index) + changed + before.slice(match.index + whole.length);
+        return { file, line: index + 1, before, after };
+      }),
+    );
+  });
+}
+
+/** The same choice for the same seed: `count` mutations, spread evenly over the groups. */
+export function chosen(groups: readonly Mutation[][], count: number, seed: number): Mutation[] {
+  const random = new Random(seed, 0);
+  const shuffled = groups.map((group) => {
+    const rest = [...group];
+    for (let end = rest.length; end > 1; end--) {
+      const other = random.below(end);
+      [rest[end - 1], rest[other]] = [rest[other]!, rest[end - 1]!];
+    }
+    return rest;
+  });
+  const picked: Mutation[] = [];
+  for (let round = 0; picked.length < count && shuffled.some((group) => group.length > round); round++) {
+    for (const group of shuffled) {
+      const mutation = group[round];
+      if (mutation && picked.length < count) picked.push(mutation);
+    }
+  }
+  return picked;
+}
