@@ -1,9 +1,9 @@
 /** Writes docs/cli.md, the reference of the command line, from the definitions of the commands. `bun run docs`. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Arg, Command } from "../src/cli/command.ts";
+import type { Arg, Command, Entry, Group } from "../src/cli/command.ts";
 import { everywhereArgs } from "../src/cli/command.ts";
-import { commands, type Entry, type Group, sections } from "../src/cli/command-table.ts";
+import { commands, sections } from "../src/cli/command-table.ts";
 import { flagLine, split, usageText } from "../src/cli/help.ts";
 
 export const cliPageFile = join(import.meta.dir, "..", "docs", "cli.md");

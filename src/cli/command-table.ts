@@ -1,22 +1,7 @@
-/** Which commands there are, each loaded only when it is called, and where the help text has them. */
-import type { Command } from "./command.ts";
+/** All commands with their one-line summaries. A command's file is loaded only when the command runs. */
+import type { CommandTable } from "./command.ts";
 
-/** Loaded only when it is called. */
-export interface Entry {
-  summary: string;
-  load: () => Promise<{ default: Command }>;
-  /** Not for people to start: left out of the help text. */
-  hidden?: boolean;
-}
-
-/** Commands that belong together, under one word. */
-export interface Group {
-  summary: string;
-  description: string;
-  commands: Record<string, Entry>;
-}
-
-export const commands: Record<string, Entry | Group> = {
+export const commands: CommandTable = {
   serve: {
     summary: "Run the MCP server that agents connect to (search_tools and execute_code)",
     load: () => import("./commands/serve.ts"),
@@ -151,7 +136,7 @@ export const commands: Record<string, Entry | Group> = {
   },
 };
 
-/** Where the help text has them. */
+/** The sections of the help text and their commands. */
 export const sections: Record<string, readonly string[]> = {
   "Set up": ["setup", "init", "restore", "add", "remove", "disable", "enable", "config", "trust", "auth", "gen"],
   "Use tools": ["search", "list", "call", "run", "exec"],
@@ -159,9 +144,9 @@ export const sections: Record<string, readonly string[]> = {
   Maintain: ["doctor", "trace", "logs", "stats", "daemon", "completions", "demo"],
 };
 
-/** Those that people may start, with what each of them is for. */
-export function shownOf(entries: Record<string, Entry | Group>): [string, string][] {
-  return Object.entries(entries).flatMap(([name, entry]) =>
+/** The names and summaries of the commands that are not hidden. */
+export function shownOf(table: CommandTable): [string, string][] {
+  return Object.entries(table).flatMap(([name, entry]) =>
     "hidden" in entry && entry.hidden ? [] : [[name, entry.summary]],
   );
 }

@@ -1,82 +1,123 @@
-/** A subcommand: citty's definition, with what its help and completions say, and an Io instead of the process. */
-import { type ArgDef, type CommandDef, defineCommand, type ParsedArgs } from "citty";
-import { valuesOf } from "./flags.ts";
+/** The definition of a command: its arguments, flags and help, the shape of its JSON output, and the function that runs it. */
 import type { Io } from "./io.ts";
 import type { Shape } from "./shapes.ts";
 
-/** What a shell offers for an argument or the value of a flag: see `completions/names.ts`. */
+/** The kind of names that a shell offers for an argument or for the value of a flag. See `completions/names.ts`. */
 export type Completion =
+  /** An enabled server of the config. */
   | "server"
-  /** Of the config file, also where it is switched off. */
+  /** A server of the config file, enabled or not. */
   | "entry"
-  /** The same, and all tools that are known, also those that are denied. */
+  /** A server of the config file or one of its known tools, including denied tools. */
   | "switch"
   | "tool"
-  /** `key=value` of the tool that the first argument names. */
+  /** `key=value` for the tool that the first argument names. */
   | "parameter"
   | "category"
   /** A server of the catalog. */
   | "catalog"
-  /** Of the environment. */
+  /** An environment variable. */
   | "variable"
-  /** One that was recorded. */
+  /** A recorded execution. */
   | "execution"
   | "file"
   | "folder";
 
-export type Arg = ArgDef & {
-  /** The only values there are. */
+/** An argument or a flag. The values that it can take follow from the kind: see `Values`. */
+export interface Arg {
+  type: "positional" | "string" | "boolean";
+  description: string;
+  /** Placeholder for the value of a flag in the help; the default is the flag's name. */
+  valueHint?: string;
+  /** The one-letter form of a flag. */
+  short?: string;
+  /** A former name of a flag, which is still accepted but not shown. */
+  alias?: string;
+  /** Positional arguments are required unless this is false. */
+  required?: boolean;
+  /** All valid values. */
   choices?: readonly string[];
   complete?: Completion;
-  /** May be given several times, each with a value. */
+  /** The flag may be given more than once. */
   repeatable?: boolean;
-  /** The last argument may be several words. */
+  /** The last argument takes all remaining words; those after `--` may look like flags. */
   several?: boolean;
-  /** Its words are `name=value`. */
+  /** The words of the argument are `name=value`, so an unknown flag may be one of them with dashes by mistake. */
   pairs?: boolean;
-};
+}
 
 export type Args = Record<string, Arg>;
 
+export const repeatable = { repeatable: true } as const;
+export const several = { several: true } as const;
+export const pairs = { several: true, pairs: true } as const;
+
+type Value<A extends Arg> = A extends { repeatable: true } | { several: true }
+  ? string[]
+  : A extends { type: "boolean" }
+    ? boolean | undefined
+    : A extends { required: true }
+      ? string
+      : string | undefined;
+
+/** The values of a command line by argument and flag. A flag that is not given is undefined, or an empty list if repeatable. */
+export type Values<T extends Args> = { [Name in keyof T]: Value<T[Name]> };
+
 export interface Command {
-  definition: CommandDef<Args>;
   args: Args;
   description: string;
   /** Lines of `$ claudikins …` for the help text. */
   examples: string[];
+  /** The document that `--json` prints, as JSON Schema. Undefined if the command prints none. */
   json: Shape | undefined;
+  /** Properties beside `error` in the JSON of a failure. */
   jsonFailure: Readonly<Record<string, Shape>>;
+  /** Returns the exit code. Errors become exit codes by the table in errors.ts. `commands` are all commands. */
+  run(values: Values<Args>, io: Io, commands: CommandTable): Promise<number>;
 }
 
-/** `run` returns the exit code; what it throws becomes one by the table in errors.ts. `all` gives the values of a repeatable flag. */
+/** A command in the table, loaded when it is needed. */
+export interface Entry {
+  summary: string;
+  load: () => Promise<{ default: Command }>;
+  /** Left out of help and suggestions. */
+  hidden?: boolean;
+}
+
+/** Commands under one word, such as `auth`. */
+export interface Group {
+  summary: string;
+  description: string;
+  commands: Record<string, Entry>;
+}
+
+export type CommandTable = Readonly<Record<string, Entry | Group>>;
+
+/** Defines a command. `run` gets the values that its arguments declare. */
 export function command<const T extends Args>(options: {
-  name: string;
   description: string;
   args: T;
   examples: string[];
-  /** The document that `--json` prints, as JSON Schema. Undefined where stdout stays empty. */
   json?: Shape;
-  /** What stands beside `error` in the line of a failure, where there is something to tell. */
   jsonFailure?: Readonly<Record<string, Shape>>;
-  run(args: ParsedArgs<T>, io: Io, all: (flag: keyof T & string) => string[]): Promise<number>;
+  run(values: Values<T>, io: Io, commands: CommandTable): Promise<number>;
 }): Command {
-  const { name, description, args, examples, json, jsonFailure = {}, run } = options;
-  const all = { ...args, ...everywhereArgs };
-  const definition = defineCommand<Args>({
-    meta: { name, description },
-    args: all,
-    run: ({ args: parsed, data, rawArgs }) =>
-      run(parsed as unknown as ParsedArgs<T>, data as Io, (flag) => valuesOf(rawArgs, all, flag)),
-  });
-  return { definition, args: all, description, examples, json, jsonFailure };
+  const { args, json, jsonFailure = {}, run, ...texts } = options;
+  return {
+    ...texts,
+    args: { ...args, ...everywhereArgs },
+    json,
+    jsonFailure,
+    run: (values, io, commands) => run(values as Values<T>, io, commands),
+  };
 }
 
-/** Flags that every command has. What they do, `run` does before it. */
+/** Flags of every command. `run.ts` applies them before the command starts. */
 export const everywhereArgs = {
   verbose: { type: "boolean", description: "Log details to stderr, like CLAUDIKINS_LOG=debug" },
 } as const satisfies Args;
 
-/** Flags that several commands have, so that they are the same everywhere. */
+/** Flags that several commands share. */
 export const commonArgs = {
   config: {
     type: "string",

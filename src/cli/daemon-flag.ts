@@ -7,6 +7,10 @@ export const daemonArgs = {
   "no-daemon": { type: "boolean", description: "Start servers for this command only, and stop them when it ends" },
 } as const satisfies Args;
 
+export interface DaemonFlags {
+  "no-daemon"?: boolean | undefined;
+}
+
 const words: ReadonlyMap<string, boolean> = new Map([
   ["on", true],
   ["1", true],
@@ -17,7 +21,7 @@ const words: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** By the parsed flags and CLAUDIKINS_DAEMON. Throws USAGE where the variable is neither on nor off. */
-export function usesDaemon(args: object, env: Environment): boolean {
+export function usesDaemon(args: DaemonFlags, env: Environment): boolean {
   const word = env["CLAUDIKINS_DAEMON"] || "on";
   const isOn = words.get(word.toLowerCase());
   if (isOn === undefined) {
@@ -27,6 +31,5 @@ export function usesDaemon(args: object, env: Environment): boolean {
   if (process.platform === "win32") return false;
   // Where nobody has a home there is no place for its socket that is theirs alone.
   const hasPlace = ["HOME", "USERPROFILE", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"].some((name) => env[name]);
-  // The parser reads `--no-…` as a flag that is taken back.
-  return isOn && hasPlace && (args as { daemon?: boolean }).daemon !== false;
+  return isOn && hasPlace && !args["no-daemon"];
 }

@@ -1,8 +1,8 @@
 /** Help as JSON, for programs: with the shape of what a command prints with `--json`, as JSON Schema and as TypeScript. */
 import { declareType } from "../registry/types/declarations.ts";
 import { version } from "../version.ts";
-import type { Arg, Command } from "./command.ts";
-import { type Entry, type Group, shownOf } from "./command-table.ts";
+import type { Arg, Command, CommandTable } from "./command.ts";
+import { shownOf } from "./command-table.ts";
 import { split, usageText } from "./help.ts";
 import { about, either, failureShape, named, type Shape } from "./shapes.ts";
 
@@ -16,7 +16,7 @@ export function commandJson(command: Command, path: string[]): string {
     usage: usageText(command, path),
     arguments: positionals.map(([name, arg]) => ({
       name,
-      description: arg.description ?? "",
+      description: arg.description,
       required: arg.required !== false,
       ...(arg.several ? { several: true } : {}),
     })),
@@ -29,7 +29,7 @@ export function commandJson(command: Command, path: string[]): string {
 }
 
 /** `{"version","commands":[{"command","description"}]}`, or `command` in place of `version` for a group. */
-export function commandsJson(among: Record<string, Entry | Group>, path: string[]): string {
+export function commandsJson(among: CommandTable, path: string[]): string {
   const commands = shownOf(among).map(([name, summary]) => ({
     command: [...path, name].join(" "),
     description: summary,
@@ -38,14 +38,13 @@ export function commandsJson(among: Record<string, Entry | Group>, path: string[
 }
 
 function optionJson([name, arg]: [string, Arg]): object {
-  const short = "alias" in arg ? [arg.alias ?? []].flat() : [];
   return {
     name: `--${name}`,
-    ...(short.length > 0 ? { short: short.map((each) => `-${each}`) } : {}),
+    ...(arg.short === undefined ? {} : { short: [`-${arg.short}`] }),
     ...(arg.type === "boolean" ? {} : { value: arg.valueHint ?? name }),
     ...(arg.choices ? { choices: arg.choices } : {}),
     ...(arg.repeatable ? { repeatable: true } : {}),
-    description: arg.description ?? "",
+    description: arg.description,
   };
 }
 

@@ -55,7 +55,7 @@ export function commandText(command: Command, path: string[], page: Page): strin
     positionals.length > 0 &&
       heading("Arguments", page) +
         rows(
-          positionals.map(([name, arg]) => [name, arg.description ?? ""]),
+          positionals.map(([name, arg]) => [name, arg.description]),
           page,
         ),
     flags.length > 0 && heading("Options", page) + rows(flags.map(flagLine), page),
@@ -105,7 +105,7 @@ function placeText([name, { required, several }]: [string, Arg]): string {
 
 /** A short form first, with room for it where there is none. */
 export function flagLine([name, arg]: [string, Arg]): Line {
-  const [short] = "alias" in arg ? [arg.alias].flat() : [];
+  const { short } = arg;
   const value = arg.type === "boolean" ? "" : ` <${arg.valueHint ?? name}>`;
-  return [`${short === undefined ? "    " : `-${short}, `}--${name}${value}`, arg.description ?? ""];
+  return [`${short === undefined ? "    " : `-${short}, `}--${name}${value}`, arg.description];
 }

@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import type { FrontDoorOptions } from "../server/http/front-door.ts";
 import { isLoopback } from "../server/http/loopback.ts";
-import type { Args } from "./command.ts";
-import { parseAddress, parseCount, parseDuration, repeatable } from "./flags.ts";
+import { type Args, repeatable, type Values } from "./command.ts";
+import { parseAddress, parseCount, parseDuration } from "./flags.ts";
 import type { Io } from "./io.ts";
 
 export const httpArgs = {
@@ -64,7 +64,7 @@ export const httpArgs = {
   },
 } as const satisfies Args;
 
-type Flags = { [Name in keyof typeof httpArgs]?: string | boolean | undefined };
+type Flags = Values<typeof httpArgs>;
 
 export interface HttpChoice extends Omit<FrontDoorOptions, "log"> {
   graceMs: number;
@@ -90,14 +90,10 @@ const usual = {
 };
 
 /** Undefined where MCP is to be spoken on stdin and stdout. Throws USAGE, NEEDS_VARIABLE and FILE_NOT_FOUND. */
-export function httpChoice(
-  flags: Flags,
-  all: (flag: "allow-host" | "allow-origin") => string[],
-  io: Pick<Io, "env" | "cwd">,
-): HttpChoice | undefined {
+export function httpChoice(flags: Flags, io: Pick<Io, "env" | "cwd">): HttpChoice | undefined {
   const { http, grace, "max-sessions": sessions, "session-idle": idle, "reconnect-after": reconnect } = flags;
   if (typeof http !== "string") {
-    const stray = Object.keys(httpArgs).find((name) => flags[name as keyof Flags] !== undefined);
+    const stray = Object.keys(httpArgs).find((name) => [flags[name as keyof Flags]].flat()[0] !== undefined);
     if (stray !== undefined) throw new ClaudikinsError("USAGE", `--${stray} works only with --http`);
     return undefined;
   }
@@ -113,8 +109,8 @@ export function httpChoice(
     ...address,
     token,
     isOpen: flags["without-token"] === true,
-    allowedHosts: all("allow-host").map(hostName),
-    allowedOrigins: all("allow-origin").map(originOf),
+    allowedHosts: flags["allow-host"].map(hostName),
+    allowedOrigins: flags["allow-origin"].map(originOf),
     ...(typeof sessions === "string" ? { maxSessions: parseCount(sessions, "--max-sessions", 10_000) } : {}),
     ...(typeof idle === "string" ? { idleMs: parseDuration(idle, "--session-idle", maxIdleMs) } : {}),
     ...(typeof reconnect === "string"

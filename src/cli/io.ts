@@ -1,4 +1,4 @@
-/** The streams and surroundings of one command as an object: the process's own, or in memory in a test. */
+/** The streams, environment and signals that a command works with. Tests replace them with streams in memory. */
 import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { type Environment, processEnvironment } from "../config/environment.ts";
@@ -7,31 +7,31 @@ import { interruptedExitCode, systemCodeOf } from "../errors.ts";
 
 export interface Output {
   write(text: string): Promise<void>;
-  /** Whether a person watches: only then colours and progress. */
+  /** Colours and progress are shown only on a terminal. */
   readonly isTerminal: boolean;
-  /** How many characters a line of the terminal has; undefined where there is none. */
+  /** The width of the terminal in characters. Undefined without a terminal. */
   readonly columns?: number | undefined;
-  /** Whether the reader went away, as far as it was found out. */
+  /** Whether a write has failed because the reader closed its end. */
   readonly isClosed?: boolean;
-  /** A terminal that only appends: what was written cannot be taken away. */
+  /** The terminal cannot erase what was written (`TERM=dumb`). */
   readonly isDumb?: boolean;
 }
 
 export interface Input {
-  /** All of it. */
+  /** The whole input. */
   text(): Promise<string>;
-  /** Line by line, until its end or that of the signal; what comes then stays unread. */
+  /** All lines until the input ends or the signal is aborted. */
   lines(signal: AbortSignal): AsyncIterable<string>;
-  /** The next line; what comes after it stays for the next call. Undefined at the end, and when the signal comes. */
+  /** The next line, or undefined at the end of the input and when the signal is aborted. */
   line(options: LineOptions): Promise<string | undefined>;
   readonly isTerminal: boolean;
 }
 
 export interface LineOptions {
   signal: AbortSignal;
-  /** What is typed is not shown: it is a secret. */
+  /** Does not echo what is typed. */
   hidden?: boolean;
-  /** Called when nothing of what is typed from now on would be shown that shall not. */
+  /** Called once echo is off, so that a typed secret cannot appear. */
   onReady?: () => Promise<void>;
 }
 
@@ -41,20 +41,20 @@ export interface Io {
   stderr: Output;
   env: Environment;
   cwd: string;
-  /** Aborted by SIGINT and SIGTERM: the command ends what it started, and then itself. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP. The command then ends what it started. */
   interrupted: AbortSignal;
   /**
-   * Puts the same program, with the same arguments, in the place of this process, with these variables besides. It goes on as
-   * it is where the system has no such thing, and there is none to call where the command is not a process's own.
+   * Replaces this process with the same program, the same arguments and additional environment variables. Returns if the
+   * system cannot replace a process. Undefined for commands that do not run in a process of their own.
    */
   restart?(variables: Record<string, string>): void;
 }
 
-/** Signals are caught from here on: the first one stops cleanly, the second at once. */
+/** The streams of this process. From this call on, the first signal aborts `interrupted` and a second one exits at once. */
 export function processIo(): Io {
   const env = processEnvironment();
   return {
-    stdin: { text: () => Bun.stdin.text(), lines: linesOfStdin, line: lineOfStdin, isTerminal: isatty(0) },
+    stdin: { text: () => Bun.stdin.text(), lines: linesOfStdin, line: nextLine, isTerminal: isatty(0) },
     stdout: outputOf(1, env),
     stderr: outputOf(2, env),
     env,
@@ -66,17 +66,17 @@ export function processIo(): Io {
       try {
         process.execve?.(command[0], command, Object.fromEntries(defined));
       } catch {
-        // Windows is such a system.
+        // Windows has no execve.
       }
     },
   };
 }
 
-/** Nobody types or pastes a longer line; what has no end shall not fill the memory. */
+/** Maximum length of a line without an end, in characters. A longer input could fill the memory. */
 const maxLineLength = 65_536;
 
 async function* linesOfStdin(signal: AbortSignal): AsyncIterable<string> {
-  // Lets the terminal or the pipe go, which would keep the process.
+  // An open stdin would keep the process running.
   const stop = () => void process.stdin.destroy();
   if (signal.aborted) return;
   signal.addEventListener("abort", stop, { once: true });
@@ -97,15 +97,88 @@ async function* linesOfStdin(signal: AbortSignal): AsyncIterable<string> {
   }
 }
 
-/** Loaded only where somebody is asked. */
-async function lineOfStdin(options: LineOptions): Promise<string | undefined> {
-  const { nextLine } = await import("./terminal-line.ts");
-  return nextLine(options);
+/** Input that was typed before a line was asked for. */
+let typedAhead = "";
+let hasEnded = false;
+
+async function nextLine({ signal, hidden = false, onReady }: LineOptions): Promise<string | undefined> {
+  if (signal.aborted) return undefined;
+  if (hasEnded || typedAhead.includes("\n")) {
+    await onReady?.();
+    return takeLine() ?? takeRest();
+  }
+  const { stdin } = process;
+  const isRaw = hidden && stdin.isTTY;
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  const onData = (chunk: string) => {
+    const done = isRaw ? takeKeys(chunk) : takeText(chunk);
+    if (done) resolve(takeLine() ?? takeRest());
+  };
+  const onEnd = () => {
+    hasEnded = true;
+    resolve(takeRest());
+  };
+  const onAbort = () => resolve(undefined);
+  stdin.setEncoding("utf8").on("data", onData).once("end", onEnd).once("error", onEnd);
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (isRaw) stdin.setRawMode(true);
+  stdin.resume();
+  try {
+    await onReady?.();
+    return await promise;
+  } finally {
+    if (isRaw) stdin.setRawMode(false);
+    stdin.off("data", onData).off("end", onEnd).off("error", onEnd).pause();
+    signal.removeEventListener("abort", onAbort);
+    // An open stdin would keep the process running.
+    stdin.unref?.();
+  }
+}
+
+function takeText(chunk: string): boolean {
+  typedAhead += chunk;
+  return typedAhead.includes("\n");
+}
+
+/** Edits the line and handles Ctrl-C and Ctrl-D, which the terminal does not do in raw mode. Returns whether the line is complete. */
+function takeKeys(chunk: string): boolean {
+  for (const key of chunk) {
+    if (key === "\r" || key === "\n") {
+      typedAhead += "\n";
+      return true;
+    }
+    if (key === "\u0003") {
+      process.kill(process.pid, "SIGINT");
+      return false;
+    }
+    if (key === "\u0004") {
+      hasEnded = true;
+      return true;
+    }
+    if (key === "\u007f" || key === "\b") typedAhead = [...typedAhead].slice(0, -1).join("");
+    else if (key === "\u0015") typedAhead = "";
+    else if (key >= " ") typedAhead += key;
+  }
+  return false;
+}
+
+function takeLine(): string | undefined {
+  const end = typedAhead.indexOf("\n");
+  if (end === -1) return undefined;
+  const line = typedAhead.slice(0, end).replace(/\r$/, "");
+  typedAhead = typedAhead.slice(end + 1);
+  return line;
+}
+
+function takeRest(): string | undefined {
+  const rest = typedAhead;
+  typedAhead = "";
+  return rest === "" ? undefined : rest;
 }
 
 /**
- * Writes to a file descriptor, whole texts in their order. The process's own streams would do the same, but take longer
- * to be made than most commands take to run.
+ * Writes whole texts to a file descriptor, in order. `process.stdout` would do the same, but creating it takes longer than most
+ * commands run.
  */
 function outputOf(fd: 1 | 2, { TERM }: Environment): Output {
   let isClosed = false;
@@ -125,7 +198,7 @@ function outputOf(fd: 1 | 2, { TERM }: Environment): Output {
           done += writeSync(fd, bytes, done);
         } catch (error) {
           const code = systemCodeOf(error);
-          // A reader that went away (`| head`) is no error of ours; what is left to say is said to nobody.
+          // The reader closed the pipe, as `head` does. That is not an error.
           if (code === "EPIPE") {
             isClosed = true;
             return;
@@ -142,7 +215,7 @@ function catchSignals(): AbortSignal {
   const controller = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
-      // Whoever sends a second one does not want to wait, not even for output; the exit handlers kill what we started.
+      // A second signal does not wait for output. The exit handlers kill what was started.
       if (controller.signal.aborted) process.exit(interruptedExitCode);
       controller.abort(name);
     });

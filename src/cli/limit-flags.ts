@@ -1,7 +1,7 @@
 /** The limits of an execution as flags of a command: one for each key of the config's `limits`. */
-import type { ArgsDef } from "citty";
 import { maxTimeoutMs } from "../config/defaults.ts";
 import { ClaudikinsError } from "../errors.ts";
+import type { Args } from "./command.ts";
 import { parseCount, parseDuration } from "./flags.ts";
 
 const time = { type: "string", valueHint: "time" } as const;
@@ -25,7 +25,7 @@ export const limitArgs = {
     ...size,
     description: "Maximum size of the logs; longer logs keep only their beginning and end (default 8mb)",
   },
-} as const satisfies ArgsDef;
+} as const satisfies Args;
 
 type LimitFlags = { [Name in keyof typeof limitArgs]?: string | undefined };
 

@@ -5,9 +5,9 @@ export const maxLines = 1_000_000;
 export const logFlags = {
   lines: {
     type: "string",
-    alias: "n",
+    short: "n",
     valueHint: "n",
     description: `Number of lines to show, from the end (default ${defaultLines})`,
   },
-  follow: { type: "boolean", alias: "f", description: "Show new lines as they are written, until Ctrl-C" },
+  follow: { type: "boolean", short: "f", description: "Show new lines as they are written, until Ctrl-C" },
 } as const;

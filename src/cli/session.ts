@@ -14,7 +14,7 @@ import { LogFiles } from "../logs/log-files.ts";
 import { configOwner } from "../logs/place.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
 import { Toolbox } from "../toolbox/toolbox.ts";
-import { usesDaemon } from "./daemon-flag.ts";
+import { type DaemonFlags, usesDaemon } from "./daemon-flag.ts";
 import type { Io } from "./io.ts";
 import { type ConfigFlags, openConfig } from "./trust-prompt.ts";
 
@@ -37,7 +37,7 @@ export interface ToolboxOptions {
 }
 
 /** The command's flags: which config counts, who answers for it, and whether the daemon is wanted. */
-export type ToolboxFlags = ConfigFlags & object;
+export type ToolboxFlags = ConfigFlags & DaemonFlags;
 
 /** Starts nothing, but may ask the person at the terminal whether to trust the config. */
 export async function openToolbox(io: Io, flags: ToolboxFlags, options: ToolboxOptions = {}): Promise<Toolbox> {

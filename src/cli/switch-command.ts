@@ -7,14 +7,12 @@ import { configAsText, openConfigFile, writeConfigFile } from "../settings/confi
 import { parseJson } from "../settings/edit/json.ts";
 import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../settings/switches.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../settings/trust/keep-trust.ts";
-import { type Command, command, commonArgs } from "./command.ts";
-import { several } from "./flags.ts";
+import { type Command, command, commonArgs, several } from "./command.ts";
 import { about, list, record, text, yesOrNo } from "./shapes.ts";
 
 export function switchCommand(isOn: boolean, description: string, examples: string[]): Command {
   const name = isOn ? "enable" : "disable";
   return command({
-    name,
     description,
     args: {
       names: {
@@ -39,12 +37,12 @@ export function switchCommand(isOn: boolean, description: string, examples: stri
         }),
       ),
     }),
-    async run(args, io, all) {
+    async run(args, io) {
       if (args.user && args.config !== undefined)
         throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
       const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
       const { file } = configFile;
-      const wanted = [...new Set(all("names"))].map((word) => switchOf(word, configFile));
+      const wanted = [...new Set(args.names)].map((word) => switchOf(word, configFile));
       const isTrusted = await isTrustedFile(configFile, io.env);
       const isUsable = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });
       let edited = configFile.text;

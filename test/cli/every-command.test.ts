@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Command } from "../../src/cli/command.ts";
+import { valuesOf } from "../../src/cli/command-line.ts";
 import { commands, sections, shownOf } from "../../src/cli/command-table.ts";
 import { readBashLine } from "../../src/cli/completions/bash-line.ts";
-import { checkFlags } from "../../src/cli/flags.ts";
 import { version } from "../../src/version.ts";
 import { root } from "../support/claudikins.ts";
 import { claudikinsCommand } from "../support/command.ts";
@@ -162,7 +162,7 @@ describe.each(Object.entries(table))("%s", (path, { success, usage, failure, jso
         `${all.join(" ")} `.startsWith(`claudikins ${each.path} `),
       )!;
       if (entry === entries.find((each) => each.path === path)!.entry) {
-        expect(() => checkFlags(all.slice(1 + called.split(" ").length), command.args, called)).not.toThrow();
+        expect(() => valuesOf(all.slice(1 + called.split(" ").length), command.args, called)).not.toThrow();
       }
     }
   });

@@ -133,7 +133,7 @@ test("of a server that the daemon holds: its one start, what it said to all, and
   const code = (text: string) => `await shop.write({ text: "${text}\\n" })`;
   try {
     expect((await claudikins("exec", "-e", code("from the first"))).exitCode).toBe(0);
-    const { stderr } = await claudikins("exec", "--trace", "-e", code("from the second"));
+    const { stderr } = await claudikins("exec", "--wire", "-e", code("from the second"));
     expect(stderr).toMatch(/shop → tools\/call #\d \(\d+ bytes\) \{"name": "write"/);
     expect(stderr).toMatch(/shop ← result of tools\/call #\d after \d+ ms/);
   } finally {

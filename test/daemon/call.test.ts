@@ -191,7 +191,7 @@ test("no daemon where none is wanted", async () => {
 
 test("what is to be seen of it happens here, with the servers of the daemon", async () => {
   const seen = (await value(["seen.seen"])) as { pid: number };
-  const { exitCode, stdout, stderr } = await call(["seen.seen", "--trace"]);
+  const { exitCode, stdout, stderr } = await call(["seen.seen", "--wire"]);
   expect([exitCode, JSON.parse(stdout).pid]).toEqual([0, seen.pid]);
   expect(stderr).toContain("seen → tools/call #");
   expect((await call(["seen.seen", "--verbose"])).stderr).toContain("seen");

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Args } from "../../src/cli/command.ts";
-import { commands, type Entry, type Group } from "../../src/cli/command-table.ts";
+import type { Args, Entry, Group } from "../../src/cli/command.ts";
+import { commands } from "../../src/cli/command-table.ts";
 import { parseConfig } from "../../src/config/parse.ts";
 import { knownKeys } from "../../src/config/schema.ts";
 import { ClaudikinsError, type ErrorCode } from "../../src/errors.ts";
@@ -42,7 +42,7 @@ async function problemOf(line: string): Promise<string | undefined> {
 
 function isFlag(word: string, args: Args): boolean {
   const [, dashes, name = ""] = /^(--?)([^=]*)/.exec(word) ?? [];
-  if (dashes === "-") return Object.values(args).some((arg) => "alias" in arg && [arg.alias].flat().includes(name));
+  if (dashes === "-") return Object.values(args).some(({ short }) => short === name);
   const takenBack = name.replace(/^no-/, "");
   return (
     commonFlags.includes(name) || [name, takenBack].some((each) => args[each]?.type && args[each].type !== "positional")

@@ -27,7 +27,7 @@ test.skipIf(process.platform === "win32").each(["on", "off"])(
     for (const line of examples) {
       const { exitCode, stdout, stderr } = await runProgram(["sh", "-c", line], { cwd: folder.path, env });
       const isPicture = line.includes("-o ");
-      const said = isPicture ? "Wrote chart.png" : line.includes("--trace") ? "demo → tools/call" : undefined;
+      const said = isPicture ? "Wrote chart.png" : line.includes("--wire") ? "demo → tools/call" : undefined;
       expect([line, exitCode, stderr]).toEqual([line, 0, said === undefined ? "" : expect.stringContaining(said)]);
       expect([line, stdout]).toEqual([line, expect.stringContaining(isPicture ? "mugs" : "ord_")]);
     }

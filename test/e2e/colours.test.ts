@@ -36,7 +36,7 @@ const plain = "\u001b[0m";
 describe.skipIf(process.platform === "win32").each<[string[], { progress?: boolean; coloured?: boolean }]>([
   [["list", "--check"], { progress: true, coloured: false }],
   [["exec", "--verbose", "-e", "await demo.get_order({ order_id: 'x' })"], {}],
-  [["call", "demo.get_order", "order_id=x", "--trace"], {}],
+  [["call", "demo.get_order", "order_id=x", "--wire"], {}],
   [["search", "refund an order"], {}],
   [["logs", "demo"], {}],
   [["doctor"], { progress: true }],

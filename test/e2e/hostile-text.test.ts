@@ -66,7 +66,7 @@ describe.skipIf(process.platform === "win32")("nothing that is obeyed reaches a 
     ["a tool's result", ["exec", "-e", "return escapes.speak({})"]],
     ["a tool's failure", ["exec", "-e", "return escapes.fail({})"]],
     ["a server's refusal", ["exec", "-e", "return escapes.refuse({})"]],
-    ["a trace", ["exec", "--trace", "--no-daemon", "-e", "return escapes.speak({ word: 'x' })"]],
+    ["a trace", ["exec", "--wire", "--no-daemon", "-e", "return escapes.speak({ word: 'x' })"]],
     ["our own log", ["exec", "--verbose", "--no-daemon", "-e", "return escapes.speak({})"]],
     ["call", ["call", "escapes.speak"]],
     ["call of a tool that fails", ["call", "escapes.fail"]],

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { transcriptOf } from "../../scripts/session/layers.ts";
 import { recordSession } from "../../scripts/session/session.ts";
 import { columns, steps } from "../../scripts/session/steps.ts";
-import type { Entry, Group } from "../../src/cli/command-table.ts";
+import type { Entry, Group } from "../../src/cli/command.ts";
+import { valuesOf } from "../../src/cli/command-line.ts";
 import { commands } from "../../src/cli/command-table.ts";
-import { checkFlags } from "../../src/cli/flags.ts";
 import { executable, root } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
 import { lastLines } from "./svg-screen.ts";
@@ -72,7 +72,7 @@ test("its commands are the script's, and the command line knows them and their f
     const entry: Entry | Group | undefined = Object.hasOwn(commands, name) ? commands[name] : undefined;
     if (!entry || !("load" in entry)) throw new Error(`there is no command ${name}`);
     const { default: loaded } = await entry.load();
-    expect(() => checkFlags(args, loaded.args, name)).not.toThrow();
+    expect(() => valuesOf(args, loaded.args, name)).not.toThrow();
   }
 });
 

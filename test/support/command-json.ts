@@ -1,7 +1,7 @@
 /** Holds what a command prints with `--json` to the shape that its help shows: exactly, undeclared keys are refused. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { Command } from "../../src/cli/command.ts";
-import { commands, type Entry, type Group } from "../../src/cli/command-table.ts";
+import type { Command, Entry, Group } from "../../src/cli/command.ts";
+import { commands } from "../../src/cli/command-table.ts";
 import { failureShape } from "../../src/cli/shapes.ts";
 import type { CliResult } from "../cli/in-memory.ts";
 

@@ -23,8 +23,8 @@ import {
   writeConfigFile,
 } from "../../settings/config-file.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/keep-trust.ts";
-import { command, commonArgs } from "../command.ts";
-import { parsePairs, repeatable, several } from "../flags.ts";
+import { command, commonArgs, repeatable, several } from "../command.ts";
+import { parsePairs } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { saying } from "../progress.ts";
 import { ask, canAsk } from "../prompt.ts";
@@ -33,7 +33,6 @@ import { about, list, number, record, text, texts } from "../shapes.ts";
 import { askingForTrust, trustArgs } from "../trust-prompt.ts";
 
 export default command({
-  name: "add",
   description:
     "Add a server to claudikins.json: a well-known server by name, a command after --, a URL, or an entry copied from any agent's settings. The server is started once to check that it works.",
   args: {
@@ -97,19 +96,18 @@ export default command({
       const: true,
     }),
   }),
-  async run(args, io, all) {
-    const words = all("what");
+  async run(args, io) {
+    const words = args.what;
     if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
     const { cwd, env } = io;
     const answer = { flag: args.config, trust: args.trust, cwd, env };
     if (!args.user && !isAnsweredFor(answer)) await askingForTrust(args, io, () => checkTrust(answer));
     const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
     const isTrusted = await isTrustedFile(configFile, io.env);
-    // The parser reads `--no-…` as a flag that is taken back.
-    const isChecked = args["check"] !== false;
+    const isChecked = !args["no-check"];
     const details: Details = {
-      env: parsePairs(all("env"), "--env", { form: /^([A-Za-z_]\w*)(?:=([\s\S]*))?$/, shown: "NAME=value" }),
-      headers: parsePairs(all("header"), "--header", { form: /^([^\s:]+)\s*:\s*([\s\S]*)$/, shown: "'Name: value'" }),
+      env: parsePairs(args.env, "--env", { form: /^([A-Za-z_]\w*)(?:=([\s\S]*))?$/, shown: "NAME=value" }),
+      headers: parsePairs(args.header, "--header", { form: /^([^\s:]+)\s*:\s*([\s\S]*)$/, shown: "'Name: value'" }),
       type: args.type,
     };
     const isAsked = isChecked && configFile.kind === "user" && canAsk(io) && !args.json;

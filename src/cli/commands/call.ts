@@ -10,20 +10,19 @@ import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import type { Called, ToolCall } from "../../execution/call.ts";
 import { type ResultForm, writeResult } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
-import { command, commonArgs } from "../command.ts";
+import { command, commonArgs, pairs } from "../command.ts";
 import { daemonArgs, usesDaemon } from "../daemon-flag.ts";
-import { pairs, parseDuration } from "../flags.ts";
+import { parseDuration } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { filesShape } from "../outcome-shape.ts";
 import { Activity } from "../progress.ts";
 import { canAsk } from "../prompt.ts";
 import { outputPlace } from "../result-files.ts";
 import { anything, record, text } from "../shapes.ts";
-import { besideTrace, isTraced, type TraceFlags, traceArgs, traceOf } from "../trace-flags.ts";
 import { askingForTrust, type ConfigFlags, trustArgs } from "../trust-prompt.ts";
+import { besideWire, openWire, showsWire, type WireFlags, wireArgs } from "../wire-flags.ts";
 
 export default command({
-  name: "call",
   description: "Call one tool and print its result. The daemon keeps the server ready for the next call.",
   args: {
     tool: {
@@ -44,17 +43,17 @@ export default command({
       valueHint: "json",
       description: "All arguments as one JSON object, @file, or - for standard input",
     },
-    interactive: { type: "boolean", alias: "i", description: "Ask for each argument that is not given" },
+    interactive: { type: "boolean", short: "i", description: "Ask for each argument that is not given" },
     output: {
       type: "string",
-      alias: "o",
+      short: "o",
       valueHint: "file",
       description: "Write the result, or the images in it, to a file",
       complete: "file",
     },
     raw: { type: "boolean", description: "Print the complete result as the server sent it" },
     timeout: { type: "string", valueHint: "time", description: "Give up after this time, such as 5s or 2m" },
-    ...traceArgs,
+    ...wireArgs,
     ...daemonArgs,
     ...trustArgs,
     ...commonArgs,
@@ -74,11 +73,11 @@ export default command({
     "value?": anything,
     "files?": filesShape,
   }),
-  async run(args, io, all) {
+  async run(args, io) {
     if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Use --raw or --json, not both");
     const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
-    const words = await readCall(all("tool"), args.args, io);
+    const words = await readCall([args.tool, ...args.arguments], args.args, io);
     const wanted: ToolCall = { ...words, timeoutMs };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
     // A server may ask the person at the terminal, and only from here they can be asked.
@@ -89,11 +88,11 @@ export default command({
   },
 });
 
-type Flags = TraceFlags & ConfigFlags;
+type Flags = WireFlags & ConfigFlags;
 
 /** Whether somebody wants to see what happens: what the daemon says to a server is not seen from here. */
 function isWatched(flags: Flags, { env }: Io): boolean {
-  return isTraced(flags) || ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
+  return showsWire(flags) || ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
 }
 
 /** By what the daemon knows and holds. */
@@ -132,10 +131,10 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
     import("../consent.ts"),
     import("../terminal-host.ts"),
   ]);
-  await using trace = await traceOf(flags, io);
+  await using wire = await openWire(flags, io);
   await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
-  toolbox.pool.trace = trace?.trace;
-  const activity = new Activity(besideTrace(flags, io.stderr), waitingText(wanted));
+  toolbox.pool.trace = wire?.trace;
+  const activity = new Activity(besideWire(flags, io.stderr), waitingText(wanted));
   const { onProgress } = activity;
   using asker = TerminalAsker.of(io, activity);
   toolbox.pool.asker = asker;

@@ -1,14 +1,12 @@
 /** `claudikins complete`: what the scripts of `completions` ask while somebody types. Never fails: then there is nothing to offer. */
 import { isVisible } from "../../visible-text.ts";
-import { command } from "../command.ts";
-import { commands } from "../command-table.ts";
+import { type CommandTable, command } from "../command.ts";
 import { readBashLine, repliesTo } from "../completions/bash-line.ts";
 import type { Candidate } from "../completions/names.ts";
 import { type Offer, offer } from "../completions/offer.ts";
 import type { Io } from "../io.ts";
 
 export default command({
-  name: "complete",
   description:
     "Print possible completions, one per line, each followed by a tab and its description. A line that starts with a tab is an instruction to the shell: files or folders (offer paths), or open (add no space).",
   args: {
@@ -27,15 +25,16 @@ export default command({
     },
   },
   examples: ["claudikins complete fish -- exec --ch", "claudikins complete bash -- ':=' 'claudikins exec --ch'"],
-  async run(args, io, all) {
-    const words = all("words");
-    const lines = await (args.shell === "bash" ? forBash(words, io) : forOthers(words, io)).catch(() => []);
+  async run({ shell, words }, io, commands) {
+    const lines = await (shell === "bash" ? forBash(words, io, commands) : forOthers(words, io, commands)).catch(
+      () => [],
+    );
     await io.stdout.write(lines.map((line) => `${line}\n`).join(""));
     return 0;
   },
 });
 
-async function forOthers(words: string[], io: Io): Promise<string[]> {
+async function forOthers(words: string[], io: Io, commands: CommandTable): Promise<string[]> {
   const offered = await offer(words.slice(0, -1), words.at(-1) ?? "", commands, io);
   const { candidates } = offered;
   const lines = candidates.filter(isPlain).map(({ value, about = "" }) => {
@@ -45,7 +44,7 @@ async function forOthers(words: string[], io: Io): Promise<string[]> {
   return [...lines, ...instructions(offered, candidates)];
 }
 
-async function forBash([breaks = "", text = ""]: string[], io: Io): Promise<string[]> {
+async function forBash([breaks = "", text = ""]: string[], io: Io, commands: CommandTable): Promise<string[]> {
   const line = readBashLine(text, breaks);
   if (line.isRedirection) return ["\tfiles"];
   const offered = await offer(line.words.slice(1), line.current, commands, io);

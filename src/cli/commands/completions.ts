@@ -10,7 +10,6 @@ const scripts = { bash, zsh, fish };
 const shells = ["bash", "zsh", "fish"] as const;
 
 export default command({
-  name: "completions",
   description:
     "Print a script that lets your shell complete commands, flags, servers and tools with Tab. Run the example for your shell once.",
   args: {

@@ -3,7 +3,6 @@ import { startDemo } from "../../demo/server.ts";
 import { command } from "../command.ts";
 
 export default command({
-  name: "demo",
   description:
     "Run the built-in demo MCP server on stdin and stdout: a small shop's back office with made-up data. It is used when nothing is configured.",
   args: {},

@@ -10,11 +10,9 @@ import { record, yesOrNo } from "../shapes.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
-  name: "doctor",
   description:
     "Check the whole setup and suggest fixes: the executable, the config, each server, sign-ins, folders, the registry, your agents and the daemon. Nothing is changed. The exit code is 0 if there are no problems, else 2 (config), 4 (a server cannot be reached), 3 (a sign-in is needed) or 1.",
   args: {
-    // The parser reads `--no-…` as a flag that is taken back.
     "no-servers": { type: "boolean", description: "Do not start any server" },
     config: commonArgs.config,
     ...trustArgs,
@@ -23,7 +21,7 @@ export default command({
   examples: ["claudikins doctor", "claudikins doctor --no-servers", "claudikins doctor --json"],
   json: record({ ok: yesOrNo, findings: findingsShape }),
   async run(args, io) {
-    const withServers = args["servers"] !== false;
+    const withServers = !args["no-servers"];
     await using opened = await openScene(io, args, { withServers, asks: false });
     const { toolbox } = opened.scene;
     const total = withServers ? (toolbox?.config.servers.size ?? 0) : 0;

@@ -20,11 +20,10 @@ import { outcomeError } from "../report.ts";
 import { outputPlace } from "../result-files.ts";
 import { countExecution } from "../shell-count.ts";
 import { terminalHost } from "../terminal-host.ts";
-import { besideTrace, traceArgs, traceOf } from "../trace-flags.ts";
 import { trustArgs } from "../trust-prompt.ts";
+import { besideWire, openWire, wireArgs } from "../wire-flags.ts";
 
 export default command({
-  name: "exec",
   description: "Run TypeScript that calls tools. The returned value goes to stdout; logs and the receipt go to stderr.",
   args: {
     file: {
@@ -33,7 +32,7 @@ export default command({
       description: "A TypeScript file, or - for standard input",
       complete: "file",
     },
-    eval: { type: "string", alias: "e", valueHint: "code", description: "Run this code instead of a file" },
+    eval: { type: "string", short: "e", valueHint: "code", description: "Run this code instead of a file" },
     check: {
       type: "string",
       valueHint: "mode",
@@ -47,7 +46,7 @@ export default command({
         "Write the result to this file: the image, sound or file that the code returns or displays, else the value",
     },
     ...limitArgs,
-    ...traceArgs,
+    ...wireArgs,
     ...recordArgs,
     ...daemonArgs,
     ...trustArgs,
@@ -57,7 +56,7 @@ export default command({
     `claudikins exec report.ts`,
     `claudikins exec -e 'return (await demo.list_orders({ status: "paid" })).total'`,
     `echo 'return 6 * 7' | claudikins exec -`,
-    `claudikins exec report.ts --trace`,
+    `claudikins exec report.ts --wire`,
     `claudikins exec screenshot.ts --output page.png`,
   ],
   json: doneShape,
@@ -74,11 +73,11 @@ export default command({
       import("../session.ts"),
     ]);
     const source = await readSource(args.file, args.eval, io);
-    await using trace = await traceOf(args, io);
+    await using wire = await openWire(args, io);
     await using toolbox = await openToolbox(io, args, { sandbox, sharing: "shell" });
-    toolbox.pool.trace = trace?.trace;
+    toolbox.pool.trace = wire?.trace;
     await recordTo(toolbox, "exec", args, io);
-    const activity = new Activity(besideTrace(args, io.stderr), "Running");
+    const activity = new Activity(besideWire(args, io.stderr), "Running");
     const { onProgress } = activity;
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;

@@ -4,8 +4,7 @@ import { chosenServers } from "../../catalog/chosen-servers.ts";
 import type { ClaudikinsError } from "../../errors.ts";
 import { checkRegistry } from "../../generation/check-registry.ts";
 import { generate } from "../../generation/generate.ts";
-import { command, commonArgs } from "../command.ts";
-import { repeatable } from "../flags.ts";
+import { command, commonArgs, repeatable } from "../command.ts";
 import { failureOf, genShape, staleness, tellOfCheck, tellOfGen } from "../gen-report.ts";
 import type { Io } from "../io.ts";
 import { Progress } from "../progress.ts";
@@ -14,7 +13,6 @@ import { openToolbox } from "../session.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
-  name: "gen",
   description:
     "Fetch the tools of the configured servers, and write one TypeScript file per tool and the search index.",
   args: {
@@ -51,9 +49,9 @@ export default command({
   ],
   json: genShape,
   jsonFailure: { "report?": genShape },
-  async run(args, io, all) {
+  async run(args, io) {
     await using toolbox = await openToolbox(io, args, { registry: args.output });
-    const only = await chosenServers(toolbox.config, { servers: all("server"), categories: all("category") });
+    const only = await chosenServers(toolbox.config, { servers: args.server, categories: args.category });
     const total = only?.length ?? toolbox.config.servers.size;
     const progress = new Progress(args.json ? undefined : io.stderr, "servers", total);
     const onServer = (server: string) => progress.advance(server);

@@ -18,10 +18,10 @@ import { ClaudikinsError } from "../../errors.ts";
 import { isTrustedFile } from "../../settings/trust/keep-trust.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hasColours } from "../colours.ts";
-import { command, commonArgs } from "../command.ts";
+import { command, commonArgs, repeatable } from "../command.ts";
 import { conflictLines, decisionText } from "../conflict-text.ts";
 import { unifiedDiff } from "../diff.ts";
-import { parseDuration, parsePairs, repeatable } from "../flags.ts";
+import { parseDuration, parsePairs } from "../flags.ts";
 import { conflictsJson, hostsJson, initShape, type Row, rowsOf, seenJson } from "../init-document.ts";
 import { askAboutConflicts, fillIn, refuseConflicts } from "../init-questions.ts";
 import { inventoryTable, notesText, seenText, sumText } from "../init-report.ts";
@@ -36,7 +36,6 @@ const usualStartMs = 30_000;
 const maxStartMs = 600_000;
 
 export default command({
-  name: "init",
   description:
     "Import the MCP servers of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Gemini CLI, opencode and Zed into claudikins.json, and put claudikins in their place.",
   args: {
@@ -98,12 +97,12 @@ export default command({
   ],
   json: initShape,
   jsonFailure: { "init?": initShape },
-  async run(args, io, all) {
+  async run(args, io) {
     const withinMs = args.timeout === undefined ? usualStartMs : parseDuration(args.timeout, "--timeout", maxStartMs);
-    const named = all("host");
+    const named = args.host;
     const hosts = chosenHosts(named);
     const surroundings = { env: io.env, platform: process.platform, cwd: io.cwd };
-    const pairs = parsePairs(all("env"), "--env", { form: /^([A-Za-z_]\w*)=([\s\S]+)$/, shown: "NAME=value" });
+    const pairs = parsePairs(args.env, "--env", { form: /^([A-Za-z_]\w*)=([\s\S]+)$/, shown: "NAME=value" });
     const given = new Map([...pairs].map(([name, value = ""]) => [name, value]));
     const isDry = args["dry-run"] === true;
     const asks = canAsk(io) && !args.json && !isDry;
@@ -112,7 +111,7 @@ export default command({
       project: args.project === true,
       config: args.config,
       named: new Set(named),
-      wishes: wishesOf(all("prefer"), args["keep-both"] === true),
+      wishes: wishesOf(args.prefer, args["keep-both"] === true),
     });
     const { found, inventories } = survey;
     if (isDry) for (const inventory of inventories) for (const each of inventory.conflicts) leaveAll(inventory, each);
@@ -178,8 +177,7 @@ export default command({
 
     /** What a repository brings along is not started by a dry run, nor beside a config that nobody trusts. */
     async function isStarted({ inventory: { configFile } }: SwitchPlan): Promise<boolean> {
-      // The parser reads `--no-…` as a flag that is taken back.
-      if (args["start"] === false) return false;
+      if (args["no-start"]) return false;
       const isShared = args.project === true && configFile.kind === "project";
       return !isShared || (!isDry && (await isTrustedFile(configFile, io.env)));
     }

@@ -6,8 +6,7 @@ import { ClaudikinsError } from "../../errors.ts";
 import { didYouMean } from "../../near-names.ts";
 import { ageText } from "../age-text.ts";
 import { hasColours } from "../colours.ts";
-import { command, commonArgs } from "../command.ts";
-import { several } from "../flags.ts";
+import { command, commonArgs, several } from "../command.ts";
 import { withHeld } from "../held-states.ts";
 import { Progress } from "../progress.ts";
 import { errorJson, errorText } from "../report.ts";
@@ -74,7 +73,6 @@ const toolsShape = named(
 const listShape = either(serversShape, toolsShape);
 
 export default command({
-  name: "list",
   description:
     "List the configured servers with their state, tools and description. No server is started unless you add --check.",
   args: {
@@ -104,8 +102,8 @@ export default command({
   ],
   json: listShape,
   jsonFailure: { "list?": listShape },
-  async run(args, io, all) {
-    const [named] = all("server");
+  async run(args, io) {
+    const [named] = args.server;
     const { what = "servers" } = args;
     if (what !== "servers" && what !== "tools") {
       throw new ClaudikinsError("USAGE", `list takes servers or tools; got "${what}"`, {
@@ -116,7 +114,7 @@ export default command({
       if (args.check) throw new ClaudikinsError("USAGE", "--check works only with servers: claudikins list --check");
       const { detailed = false, json = false } = args;
       const { writeToolList } = await import("../tool-list.ts");
-      return writeToolList({ servers: all("server"), detailed, json, flags: args }, io);
+      return writeToolList({ servers: args.server, detailed, json, flags: args }, io);
     }
     if (args.detailed || named !== undefined) {
       throw new ClaudikinsError(

@@ -55,7 +55,6 @@ const logsShape = either(
 );
 
 export default command({
-  name: "logs",
   description:
     "Show what a server wrote to stderr, when it was started and how it ended. Without a server, list the logs.",
   args: {

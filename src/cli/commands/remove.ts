@@ -12,9 +12,8 @@ import {
 } from "../../settings/config-file.ts";
 import { isTrustedFile, keepTrust } from "../../settings/trust/keep-trust.ts";
 import { logout, standings } from "../../sign-in/sign-ins.ts";
-import { command, commonArgs } from "../command.ts";
+import { command, commonArgs, several } from "../command.ts";
 import { openCredentials } from "../credentials.ts";
-import { several } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { saying } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
@@ -22,7 +21,6 @@ import { toolboxOf } from "../session.ts";
 import { about, list, record, text, yesOrNo } from "../shapes.ts";
 
 export default command({
-  name: "remove",
   description:
     "Remove servers from claudikins.json, and delete their generated files. The file keeps its comments and formatting.",
   args: {
@@ -42,10 +40,10 @@ export default command({
       }),
     ),
   }),
-  async run(args, io, all) {
+  async run(args, io) {
     if (args.user && args.config !== undefined) throw new ClaudikinsError("USAGE", "Use --user or --config, not both");
     const configFile = openConfigFile({ flag: args.config, user: args.user, cwd: io.cwd, env: io.env });
-    const names = [...new Set(all("names"))];
+    const names = [...new Set(args.names)];
     for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
     const isTrusted = await isTrustedFile(configFile, io.env);
     const isUsable = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });

@@ -5,9 +5,8 @@ import { maskOf } from "../../agents/secrets.ts";
 import { chosenHosts, hostNames } from "../../agents/supported/hosts.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { hasColours } from "../colours.ts";
-import { command, commonArgs } from "../command.ts";
+import { command, commonArgs, repeatable } from "../command.ts";
 import { unifiedDiff } from "../diff.ts";
-import { repeatable } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { errorJson, errorText } from "../report.ts";
 import { about, list, oneOf, record, text } from "../shapes.ts";
@@ -23,7 +22,6 @@ const files = list(
 );
 
 export default command({
-  name: "restore",
   description:
     "Undo what init did to your agents' settings files. A file is restored byte for byte. If the agent has changed other settings in the file since, only the servers are restored. claudikins.json is not changed.",
   args: {
@@ -48,11 +46,11 @@ export default command({
   examples: ["claudikins restore", "claudikins restore --host cursor", "claudikins restore --servers-only"],
   json: record({ files }),
   jsonFailure: { "files?": files },
-  async run(args, io, all) {
+  async run(args, io) {
     if (args.force && args["servers-only"]) {
       throw new ClaudikinsError("USAGE", "Use --force or --servers-only, not both");
     }
-    const named = all("host");
+    const named = args.host;
     const hosts = chosenHosts(named).map(({ name }) => name);
     const restored = await restore(io.env, {
       hosts: named.length === 0 ? [] : hosts,

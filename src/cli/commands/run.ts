@@ -6,10 +6,10 @@ import { argumentsOf } from "../../execution/call-arguments.ts";
 import { openLog } from "../../log.ts";
 import type { FilledForm, TaskOptions } from "../../navigator/model.ts";
 import { hasColours } from "../colours.ts";
-import { command, commonArgs } from "../command.ts";
+import { command, commonArgs, several } from "../command.ts";
 import { TerminalAsker } from "../consent.ts";
 import { daemonArgs } from "../daemon-flag.ts";
-import { parseDuration, several } from "../flags.ts";
+import { parseDuration } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { Activity } from "../progress.ts";
 import {
@@ -66,7 +66,6 @@ const failed = {
 };
 
 export default command({
-  name: "run",
   description: "Run a task given in words: a small model picks one tool and its arguments, and claudikins calls it.",
   args: {
     task: {
@@ -101,9 +100,9 @@ export default command({
     `echo "how much did we sell in March 2025?" | claudikins run -`,
     `claudikins run --model cerebras/gpt-oss-120b "what is low in stock?"`,
   ],
-  async run(args, io, all) {
+  async run(args, io) {
     const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
-    const task = await taskOf(all("task"), io);
+    const task = await taskOf(args.task, io);
     const { openToolbox } = await import("../session.ts");
     await using toolbox = await openToolbox(io, args, { sharing: "shell" });
     const llm = chosenLlm(toolbox.config.llm, args.model, io.env);

@@ -14,7 +14,6 @@ import { countMark } from "../shell-count.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
 export default command({
-  name: "search",
   description:
     "Find tools by what they do. The search reads the registry. If the registry has no tools yet, claudikins fetches them from the servers first.",
   args: {

@@ -20,7 +20,6 @@ import { guardSignals } from "../signal-guard/guard.ts";
 import { openConfig, trustArgs } from "../trust-prompt.ts";
 
 export default command({
-  name: "serve",
   description:
     "Run the MCP server that agents connect to, on stdin and stdout or over HTTP. It offers search_tools and execute_code over all configured servers.",
   args: {
@@ -55,8 +54,8 @@ export default command({
     "claudikins serve --http 0.0.0.0:4600 --token-env CLAUDIKINS_TOKEN",
   ],
   json: record({ url: text, "tokenFile?": text }),
-  async run(args, io, all) {
-    const choice = httpChoice(args, all, io);
+  async run(args, io) {
+    const choice = httpChoice(args, io);
     const mode = args.mode === undefined ? undefined : parseChoice(args.mode, "--mode", modes);
     const prefix = args.prefix === undefined ? undefined : parseChoice(args.prefix, "--prefix", prefixes);
     if (choice) takeMoreSockets(io);

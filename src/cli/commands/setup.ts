@@ -34,12 +34,11 @@ const stepShape = named(
 );
 
 export default command({
-  name: "setup",
   description:
     "Prepare claudikins: create its folders, fetch tools that are not known yet, make generated files executable, write the skill if you want it, and report what doctor finds. You can run it again at any time. It does not change your agents' settings; claudikins init does.",
   args: {
     skill: { type: "boolean", description: "Write the skill for the agents on this machine, without asking" },
-    yes: { type: "boolean", alias: "y", description: "Answer yes to every question" },
+    yes: { type: "boolean", short: "y", description: "Answer yes to every question" },
     "no-servers": { type: "boolean", description: "Do not start any server" },
     "dry-run": { type: "boolean", description: "Show what would be done, and do nothing" },
     config: commonArgs.config,
@@ -49,8 +48,7 @@ export default command({
   examples: ["claudikins setup", "claudikins setup --yes", "claudikins setup --dry-run"],
   json: record({ ok: yesOrNo, steps: list(stepShape), findings: findingsShape }),
   async run(args, io) {
-    // The parser reads `--no-…` as a flag that is taken back.
-    const withServers = args["servers"] !== false;
+    const withServers = !args["no-servers"];
     await using opened = await openScene(io, args, { withServers: false, asks: true });
     const { scene, toolbox } = opened;
     const skillFiles = await chosenSkillFiles(args, io);

@@ -18,7 +18,6 @@ const defaultDays = 14;
 const maxDays = 100;
 
 export default command({
-  name: "stats",
   description:
     "Show what was called in all your projects, and how many tokens stayed out of the context. The figures are sums from the ledger, which stores no contents.",
   args: {

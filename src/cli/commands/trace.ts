@@ -25,11 +25,10 @@ const defaultListed = 20;
 const defaultCalls = 40;
 
 export default command({
-  name: "trace",
   description:
     "Show recorded executions, or the timeline of one execution's calls. exec and serve record every execution, with sizes only. " +
     'To record contents as well, use exec --record, serve --record, or "record" in the config ("sizes", "contents" or false). ' +
-    "To see the messages to and from servers while code runs, use exec --trace.",
+    "To see the messages to and from servers while code runs, use exec --wire.",
   args: {
     execution: {
       type: "positional",
@@ -39,7 +38,7 @@ export default command({
     },
     limit: {
       type: "string",
-      alias: "n",
+      short: "n",
       valueHint: "n",
       description: `Maximum number of executions to list (default ${defaultListed}), or of calls to show for one execution (default ${defaultCalls}, longest first)`,
     },

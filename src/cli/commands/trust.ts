@@ -36,7 +36,6 @@ const oneShape = record({
 });
 
 export default command({
-  name: "trust",
   description:
     "Show what this project's config would start, connect to, read and allow, and ask whether you trust it. claudikins uses a project's config only after you trust it, and asks again when the config starts, reads or allows something else. Your own config needs no trust, and neither does a config that you name with --config.",
   args: {
@@ -46,7 +45,7 @@ export default command({
       description: "Config file, or the folder that contains it (default: the nearest claudikins.json)",
       complete: "file",
     },
-    yes: { type: "boolean", alias: "y", description: "Trust the config without asking" },
+    yes: { type: "boolean", short: "y", description: "Trust the config without asking" },
     list: { type: "boolean", description: "List the configs that you trust" },
     revoke: { type: "boolean", description: "Stop trusting the config, and stop its daemon" },
     json: commonArgs.json,

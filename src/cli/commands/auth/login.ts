@@ -16,7 +16,6 @@ const usualTimeoutMs = 300_000;
 const maxTimeoutMs = 3_600_000;
 
 export default command({
-  name: "login",
   description:
     "Sign in to a server. Your browser opens; without a browser, open the address that is shown and paste the address you are redirected to.",
   args: {
@@ -67,8 +66,7 @@ export default command({
       if (args.json) await io.stdout.write("null\n");
       return 0;
     }
-    // The parser reads `--no-…` as a flag that is taken back.
-    const browser = args["browser"] !== false;
+    const browser = !args["no-browser"];
     const activity = new Activity(io.stderr, `Contacting ${server.name}`);
     const onSay = () => activity.end();
     const guide = new TerminalGuide(io, { server: server.name, browser, json: args.json === true, onSay });

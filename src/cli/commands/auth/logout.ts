@@ -9,7 +9,6 @@ import { list, record, text, yesOrNo } from "../../shapes.ts";
 import { trustArgs } from "../../trust-prompt.ts";
 
 export default command({
-  name: "logout",
   description: "Sign out of a server: revoke its tokens, if the server supports that, and delete them.",
   args: {
     server: {

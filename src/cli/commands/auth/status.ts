@@ -23,7 +23,6 @@ const servers = list(
 );
 
 export default command({
-  name: "status",
   description: "Show the remote servers and whether you are signed in to them. No server is contacted.",
   args: {
     server: {

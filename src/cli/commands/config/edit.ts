@@ -16,7 +16,6 @@ import { errorText } from "../../report.ts";
 const empty = '{\n  "mcpServers": {}\n}\n';
 
 export default command({
-  name: "edit",
   description:
     "Open the config file in use in your editor (VISUAL or EDITOR), and check it when the editor closes. A missing file is created.",
   args: {

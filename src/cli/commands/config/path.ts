@@ -5,7 +5,6 @@ import { command, commonArgs } from "../../command.ts";
 import { about, oneOf, record, text, yesOrNo } from "../../shapes.ts";
 
 export default command({
-  name: "path",
   description:
     "Print the path of the config file in use. It is the file that --config or CLAUDIKINS_CONFIG names, else the nearest claudikins.json in this folder or above, else your own config.",
   args: {

@@ -12,7 +12,6 @@ import { defaultLines, logFlags, maxLines } from "../../log-flags.ts";
 import { about, either, record, text, texts } from "../../shapes.ts";
 
 export default command({
-  name: "logs",
   description: "Show the log of this config's daemon: when it started and stopped, and which servers it started.",
   args: {
     ...logFlags,

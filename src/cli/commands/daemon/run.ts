@@ -18,7 +18,6 @@ import { trustArgs } from "../../trust-prompt.ts";
 const maxIdleMs = 86_400_000;
 
 export default command({
-  name: "run",
   description:
     "Run the daemon, which keeps the servers of a config running for all callers of their tools. It is started automatically when needed.",
   args: {

@@ -8,7 +8,6 @@ import { table } from "../../table.ts";
 import { ofConfig } from "./of-config.ts";
 
 export default command({
-  name: "status",
   description: "List the running daemons and their servers. Each config whose tools were called recently has a daemon.",
   args: {
     config: { ...commonArgs.config, description: "Show only the daemon of this config file" },

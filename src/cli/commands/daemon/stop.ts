@@ -8,7 +8,6 @@ import { either, list, nothing, number, record, text } from "../../shapes.ts";
 import { ofConfig } from "./of-config.ts";
 
 export default command({
-  name: "stop",
   description: "Stop the daemon of this config and its servers, once running calls have finished.",
   args: {
     all: { type: "boolean", description: "Stop the daemons of all configs" },

@@ -5,7 +5,6 @@ import { command } from "../../command.ts";
 import { parseChoice } from "../../flags.ts";
 
 export default command({
-  name: "print",
   description:
     "Print a text that tells agents how to find and call tools: a section for CLAUDE.md, a skill file, or the README that gen writes into the registry. claudikins stats --hooks shows which of these texts led agents to claudikins.",
   args: {

@@ -15,7 +15,6 @@ import {
 } from "../../skill-files.ts";
 
 export default command({
-  name: "install",
   description:
     "Write a skill that tells agents how to search, run code, keep outputs small and save what works. Claude Code reads it from .claude/skills, all other agents from .agents/skills. By default it is written for the agents on this machine.",
   args: {
@@ -35,9 +34,9 @@ export default command({
   ],
   json: record({ files: changesShape }),
   jsonFailure: { "files?": changesShape },
-  async run(args, io, all) {
+  async run(args, io) {
     const surroundings = surroundingsOf(io);
-    const named = namedHosts(all("host"));
+    const named = namedHosts(args.host);
     const kinds = args["claude-md"] ? (["skill", "section"] as const) : (["skill"] as const);
     const files = filesFor(named ?? usualHosts(surroundings), kinds, scopeOf(args), {
       surroundings,

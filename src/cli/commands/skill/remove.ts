@@ -15,7 +15,6 @@ import {
 } from "../../skill-files.ts";
 
 export default command({
-  name: "remove",
   description: "Remove the skill and the sections that skill install wrote, and nothing else.",
   args: {
     ...whereArgs,
@@ -25,9 +24,9 @@ export default command({
   examples: ["claudikins skill remove", "claudikins skill remove --project --dry-run"],
   json: record({ files: changesShape }),
   jsonFailure: { "files?": changesShape },
-  async run(args, io, all) {
+  async run(args, io) {
     const surroundings = surroundingsOf(io);
-    const chosen = namedHosts(all("host")) ?? hosts;
+    const chosen = namedHosts(args.host) ?? hosts;
     const files = filesFor(chosen, ["skill", "section"], scopeOf(args), { surroundings, named: false });
     const options = { force: args.force === true, dryRun: args["dry-run"] === true };
     const changes = remove(files, options).filter(({ result }) => result !== "unchanged");

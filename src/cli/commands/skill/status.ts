@@ -6,7 +6,6 @@ import { fileShape, surroundingsOf } from "../../skill-files.ts";
 import { table } from "../../table.ts";
 
 export default command({
-  name: "status",
   description:
     "Show where the skill is installed, and the section in CLAUDE.md, AGENTS.md or GEMINI.md, and whether they are up to date.",
   args: {

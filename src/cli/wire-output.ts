@@ -1,4 +1,4 @@
-/** Where a trace goes: a line for each message on stderr, and a file with all of it. */
+/** Shows the messages to and from servers on stderr, one line each, and writes them in full to a file. */
 import { closeSync, openSync, writeSync } from "node:fs";
 import { Trace, type TraceEntry } from "../clients/trace.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
@@ -7,10 +7,10 @@ import { abridgedJson } from "../server/content/abridge.ts";
 import { cyan, dim, hasColours, paint, red } from "./colours.ts";
 import type { Io } from "./io.ts";
 
-/** Characters of a message on one line. */
+/** Maximum characters of a message on stderr. */
 const shownChars = 1_000;
 
-export class OpenTrace implements AsyncDisposable {
+export class WireOutput implements AsyncDisposable {
   readonly trace: Trace;
   readonly #io: Io;
   readonly #isShown: boolean;
@@ -29,7 +29,7 @@ export class OpenTrace implements AsyncDisposable {
     });
   }
 
-  /** One after the other: stderr may take them slowly. */
+  /** Writes one line after the other, since stderr may be slow. */
   #show(line: string): void {
     this.#written = this.#written.then(() => this.#io.stderr.write(line)).catch(() => {});
   }
@@ -44,7 +44,7 @@ export class OpenTrace implements AsyncDisposable {
       writeSync(this.#file, `${JSON.stringify(line)}\n`);
     } catch (error) {
       this.#end();
-      this.#show(`warning: the trace file is no longer written: ${messageOf(error)}\n`);
+      this.#show(`warning: the wire file is no longer written: ${messageOf(error)}\n`);
     }
   }
 
@@ -64,7 +64,7 @@ function opened(file: string): number {
   try {
     return openSync(file, "w", 0o600);
   } catch (cause) {
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write the trace: ${messageOf(cause)}`, { cause });
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write the wire file: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -83,11 +83,11 @@ function lineOf(entry: TraceEntry, colours: boolean): string {
   return `${parts.join("")}${harmless(rest)}\n`;
 }
 
-/** On one line: what it holds, as far as that is short enough, or else its keys. */
+/** The JSON on one line, abridged, or only its keys if it is still too long. */
 function shortJson(body: unknown): string {
   const keys = Object.entries(Object(body)).map(([key, value]) => `${JSON.stringify(key)}: ${kindOf(value)}`);
   const json = abridgedJson(body, shownChars) ?? `{${keys.join(", ").slice(0, shownChars)}}`;
-  // Between its parts only: in texts a line's end is written as `\n`.
+  // JSON strings contain no line breaks, so this joins only the lines of the layout.
   return json.replace(/\n */g, " ");
 }
 

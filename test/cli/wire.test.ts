@@ -1,4 +1,4 @@
-/** `--trace` and `--trace-file`: what went to servers and came from them, beside the command's own output. */
+/** `--wire` and `--wire-file`: the messages to and from servers, without any change to the command's own output. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -38,9 +38,9 @@ const lines = (text: string) =>
         .replace(/\(\d+ bytes\)/, "(N bytes)"),
     );
 
-test("a line for each message on stderr, without secrets; stdout is what it was", async () => {
+test("--wire writes each message on one line of stderr, without secrets, and leaves stdout unchanged", async () => {
   await exec([]);
-  const { exitCode, stdout, stderr } = await exec(["--trace"]);
+  const { exitCode, stdout, stderr } = await exec(["--wire"]);
   expect([exitCode, stdout]).toEqual([0, `${secret}\n`]);
   expect(stderr).not.toContain(secret);
   expect(stderr).not.toContain("horse");
@@ -61,28 +61,19 @@ test("a line for each message on stderr, without secrets; stdout is what it was"
   ]);
 });
 
-test("call has both as well: of a call that the daemon would answer too", async () => {
+test("call has both flags, also for a call that the daemon would answer otherwise", async () => {
   mkdirSync(join(folder.path, "run"), { mode: 0o700 });
   const env = { XDG_RUNTIME_DIR: join(folder.path, "run"), HOME: folder.path, CLAUDIKINS_DAEMON: "on" };
   const claudikins = (...argv: string[]) => runProgram([...claudikinsCommand, ...argv], { cwd: folder.path, env });
   try {
     for (const flags of [[], ["--no-daemon"]]) {
-      const call = [
-        "call",
-        "shop.write",
-        "text=x",
-        "password=horse",
-        "--trace",
-        "--trace-file",
-        "trace.ndjson",
-        ...flags,
-      ];
+      const call = ["call", "shop.write", "text=x", "password=horse", "--wire", "--wire-file", "wire.ndjson", ...flags];
       const { exitCode, stdout, stderr } = await claudikins(...call);
       expect([exitCode, stdout]).toEqual([0, "done\n"]);
       const [asked, answered] = lines(stderr).filter((line) => line.includes("tools/call"));
       expect(asked).toContain('(N bytes) {"name": "write", "arguments": {"text": "x", "password": "***"}}');
       expect(answered).toContain("← result of tools/call");
-      expect(readFileSync(join(folder.path, "trace.ndjson"), "utf8")).toContain('"method":"tools/call"');
+      expect(readFileSync(join(folder.path, "wire.ndjson"), "utf8")).toContain('"method":"tools/call"');
     }
   } finally {
     await claudikins("daemon", "stop");
@@ -90,19 +81,19 @@ test("call has both as well: of a call that the daemon would answer too", async 
   expect(await processesLeft(folder.path)).toEqual([]);
 });
 
-test("a message is one line, however large it is, and without what a terminal would obey", async () => {
+test("a large message stays on one line and contains no control characters", async () => {
   const evil = `return shop.env({ name: "\\u001b[31m\\u009b31m\\u202e" + "x".repeat(200_000) + "\\n" })`;
-  const { stderr } = await cli(["exec", "-e", evil, "--trace"], { cwd: folder.path });
+  const { stderr } = await cli(["exec", "-e", evil, "--wire"], { cwd: folder.path });
   expect(stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
   expect(Math.max(...stderr.split("\n").map((line) => line.length))).toBeLessThan(1_300);
   expect(stderr).toContain("more characters of 200,0");
 });
 
-test("--trace-file has whole messages, and is the user's alone", async () => {
-  const { exitCode, stdout, stderr } = await exec(["--trace-file", "trace.ndjson", "--json"]);
+test("--wire-file contains complete messages and is readable by the user only", async () => {
+  const { exitCode, stdout, stderr } = await exec(["--wire-file", "wire.ndjson", "--json"]);
   expect([exitCode, stderr]).toEqual([0, ""]);
   expect(JSON.parse(stdout).value).toBe(secret);
-  const file = join(folder.path, "trace.ndjson");
+  const file = join(folder.path, "wire.ndjson");
   const text = readFileSync(file, "utf8");
   expect(text).not.toContain(secret);
   expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -133,8 +124,8 @@ test("--trace-file has whole messages, and is the user's alone", async () => {
   });
 });
 
-test("of call: the same", async () => {
-  const call = () => cli(["call", "shop.env", "name=API_TOKEN", "--trace"], { cwd: folder.path });
+test("call --wire hides secrets and shows the call", async () => {
+  const call = () => cli(["call", "shop.env", "name=API_TOKEN", "--wire"], { cwd: folder.path });
   await call();
   const { exitCode, stdout, stderr } = await call();
   expect([exitCode, stdout]).toEqual([0, `${secret}\n`]);
@@ -142,19 +133,38 @@ test("of call: the same", async () => {
   expect(lines(stderr).find((line) => line.includes("tools/call"))).toContain("shop → tools/call #");
 });
 
-test("a file that cannot be written is said before anything is done", async () => {
-  const { exitCode, stdout, stderr } = await exec(["--trace-file", "no/such/folder/trace.ndjson"]);
+test("a file that cannot be written is an error before any code runs", async () => {
+  const { exitCode, stdout, stderr } = await exec(["--wire-file", "no/such/folder/wire.ndjson"]);
   expect([exitCode, stdout]).toEqual([2, ""]);
-  expect(stderr).toMatch(/^error: Cannot write the trace: ENOENT/);
+  expect(stderr).toMatch(/^error: Cannot write the wire file: ENOENT/);
 });
 
-test.skipIf(!existsSync("/dev/full"))("a disk that is full ends the trace, and not the call", async () => {
-  const { exitCode, stdout, stderr } = await exec(["--trace-file", "/dev/full"]);
+test.skipIf(!existsSync("/dev/full"))("a full disk ends the file with a warning, but not the call", async () => {
+  const { exitCode, stdout, stderr } = await exec(["--wire-file", "/dev/full"]);
   expect([exitCode, stdout]).toEqual([0, `${secret}\n`]);
-  expect(stderr.match(/warning: the trace file is no longer written: ENOSPC/g)).toHaveLength(1);
+  expect(stderr.match(/warning: the wire file is no longer written: ENOSPC/g)).toHaveLength(1);
 });
 
-test("colours are for a person who watches, unless they want none", async () => {
-  expect((await exec(["--trace"], { terminal: true })).stderr).toContain("\u001b[36mshop → initialize");
-  expect((await exec(["--trace"], { terminal: true, env: { NO_COLOR: "1" } })).stderr).not.toContain("\u001b[3");
+test("the former names --trace and --trace-file still work, but help and completions do not show them", async () => {
+  const { stdout, stderr } = await exec(["--trace", "--trace-file", "former.ndjson"]);
+  expect(stdout).toBe(`${secret}\n`);
+  expect(stderr).toContain("shop → tools/call");
+  expect(readFileSync(join(folder.path, "former.ndjson"), "utf8")).toContain('"method":"tools/call"');
+  expect((await exec(["--wire", "--trace"])).stderr).toStartWith("error: --trace is given twice");
+  for (const argv of [
+    ["exec", "--help"],
+    ["call", "--help", "--json"],
+    ["complete", "fish", "--", "exec", "--"],
+  ]) {
+    const shown = (await cli(argv)).stdout;
+    expect(shown).toContain("--wire-file");
+    expect(shown).not.toContain("--trace");
+  }
+  const offered = await cli(["complete", "fish", "--", "exec", "--trace-file", ""]);
+  expect(offered.stdout).toBe("\tfiles\n");
+});
+
+test("messages are coloured on a terminal unless NO_COLOR is set", async () => {
+  expect((await exec(["--wire"], { terminal: true })).stderr).toContain("\u001b[36mshop → initialize");
+  expect((await exec(["--wire"], { terminal: true, env: { NO_COLOR: "1" } })).stderr).not.toContain("\u001b[3");
 });

@@ -1,0 +1,177 @@
+/** The one reader of command lines. Running a command, help, suggestions and completions all start from what it returns. */
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { ClaudikinsError } from "../errors.ts";
+import { didYouMean } from "../near-names.ts";
+import type { Arg, Args, CommandTable, Entry, everywhereArgs, Group, Values } from "./command.ts";
+
+/** A command line up to the words that belong to the command itself. */
+export interface CommandLine {
+  /** The words that name the command, such as `auth login`. */
+  path: string[];
+  /** The named command. Undefined if the line ends before it, or names none. */
+  entry: Entry | undefined;
+  /** The group that `path` names, if it names a group. */
+  group: Group | undefined;
+  /** The commands that can follow `path`. */
+  table: CommandTable;
+  /** The word after `path` that names no command. */
+  unknown: string | undefined;
+  /** The words after `path`, and after `unknown`. */
+  rest: string[];
+  version: boolean;
+  /** Whether help is asked for, and how: `help exec` or `exec --help`. */
+  help: "command" | "flag" | undefined;
+  json: boolean;
+  verbose: boolean;
+}
+
+const verboseFlag = `--${"verbose" satisfies keyof typeof everywhereArgs}`;
+const isHelpFlag = (word: string | undefined) => word === "--help" || word === "-h";
+
+/** Finds the command that `argv` names. Never throws: `unknown` says what is wrong. */
+export function readCommandLine(argv: readonly string[], commands: CommandTable): CommandLine {
+  const end = argv.indexOf("--");
+  const flags = end === -1 ? argv : argv.slice(0, end);
+  const words = argv[0] === verboseFlag ? argv.slice(1) : [...argv];
+  const [first = ""] = words;
+  const isHelpCommand = first === "help";
+  const line: CommandLine = {
+    path: [],
+    entry: undefined,
+    group: undefined,
+    table: commands,
+    unknown: undefined,
+    rest: isHelpCommand ? words.slice(1).filter((word) => !word.startsWith("-")) : words,
+    version: ["--version", "-v", "version"].includes(first),
+    help: isHelpCommand ? "command" : flags.some(isHelpFlag) ? "flag" : undefined,
+    json: flags.includes("--json"),
+    verbose: flags.includes(verboseFlag),
+  };
+  while (!line.entry && line.rest.length > 0 && !isHelpFlag(line.rest[0])) {
+    const word = line.rest.shift() ?? "";
+    const found = Object.hasOwn(line.table, word) ? line.table[word] : undefined;
+    if (!found) {
+      line.unknown = word;
+      break;
+    }
+    line.path.push(word);
+    if ("commands" in found) {
+      line.group = found;
+      line.table = found.commands;
+    } else line.entry = found;
+  }
+  return line;
+}
+
+/** A flag as it is written on the command line. */
+interface WrittenFlag {
+  /** The name in the command's definition. Undefined if the command has no such flag. */
+  name: string | undefined;
+  /** With its dashes: `--eval` or `-e`. */
+  written: string;
+  /** Undefined if nothing follows the flag. */
+  value: string | undefined;
+  /** The value is part of the same word, as in `--eval=code` or `-ecode`. */
+  isInline: boolean;
+}
+
+/** The words that belong to a command itself. */
+export interface CommandWords {
+  flags: WrittenFlag[];
+  positionals: string[];
+  /** The definition of the last flag, if its value comes next. */
+  awaited: Arg | undefined;
+  /** The words contain `--`, after which nothing is a flag. */
+  isTerminated: boolean;
+}
+
+/** Reads the words after the command's name. Never throws: unfinished and wrong lines can be read too. */
+export function readWords(words: readonly string[], args: Args): CommandWords {
+  const names = new Map<string, string>();
+  const options: NonNullable<ParseArgsConfig["options"]> = {};
+  for (const [name, { type, short, alias }] of Object.entries(args)) {
+    if (type === "positional") continue;
+    for (const each of alias === undefined ? [name] : [name, alias]) {
+      names.set(each, name);
+      options[each] = { type, ...(short !== undefined && each === name ? { short } : {}) };
+    }
+  }
+  const read: CommandWords = { flags: [], positionals: [], awaited: undefined, isTerminated: false };
+  const { tokens } = parseArgs({ args: [...words], options, strict: false, allowPositionals: true, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === "positional") read.positionals.push(token.value);
+    else if (token.kind === "option-terminator") read.isTerminated = true;
+    else {
+      const { rawName: written, value, inlineValue: isInline = false } = token;
+      read.flags.push({ name: names.get(token.name), written, value, isInline });
+    }
+  }
+  const last = read.flags.at(-1);
+  const lastArg = last?.name === undefined ? undefined : args[last.name];
+  if (tokens.at(-1)?.kind === "option" && last?.value === undefined && lastArg?.type === "string") {
+    read.awaited = lastArg;
+  }
+  return read;
+}
+
+/** Returns the values of the words after the command's name. Throws USAGE for the first mistake. */
+export function valuesOf(words: readonly string[], args: Args, commandName: string): Values<Args> {
+  const read = readWords(words, args);
+  check(read, args, `For all flags and arguments: claudikins ${commandName} --help`);
+  const places = placesOf(args).map(([name]) => name);
+  return Object.fromEntries(
+    Object.entries(args).map(([name, { type, several, repeatable }]) => {
+      const given = read.flags.filter((flag) => flag.name === name);
+      const values = given.flatMap(({ value }) => value ?? []);
+      if (type === "positional") {
+        const place = places.indexOf(name);
+        return [name, several ? read.positionals.slice(place) : read.positionals[place]];
+      }
+      if (type === "boolean") return [name, given.length > 0 || undefined];
+      return [name, repeatable ? [...new Set(values)] : values[0]];
+    }),
+  );
+}
+
+/** The positional arguments in their order. */
+export function placesOf(args: Args): [string, Arg][] {
+  return Object.entries(args).filter(([, { type }]) => type === "positional");
+}
+
+/** `-` alone is a positional argument: standard input. */
+function check({ flags, positionals }: CommandWords, args: Args, hint: string): void {
+  const refuse = (message: string, advice = hint) => new ClaudikinsError("USAGE", message, { hint: advice });
+  const seen = new Set<string>();
+  for (const { name, written, value, isInline } of flags) {
+    const arg = name === undefined ? undefined : args[name];
+    if (name === undefined || !arg) throw refuse(`Unknown flag ${written}`, unknownHint(written, args, hint));
+    if (arg.type === "string" && !value) throw refuse(`${written} needs a value`);
+    if (value?.startsWith("--") && !isInline) {
+      const message = `${written} needs a value, and ${value} looks like a flag`;
+      throw refuse(message, `If that is the value, write --${name}=${value}`);
+    }
+    if (arg.type === "boolean" && value !== undefined) throw refuse(`${written} takes no value`);
+    if (seen.has(name) && !arg.repeatable) throw refuse(`${written} is given twice`);
+    seen.add(name);
+  }
+  const places = placesOf(args);
+  const missing = places.find(([, { required }], place) => required !== false && place >= positionals.length);
+  if (missing) throw refuse(`Missing argument: ${missing[0]}`);
+  const extra = positionals[places.length];
+  if (extra !== undefined && !places.at(-1)?.[1].several) {
+    const quotes = places.length > 0 ? "Quote arguments that contain spaces. " : "";
+    throw refuse(`Unexpected argument "${extra}"`, `${quotes}${hint}`);
+  }
+}
+
+function unknownHint(written: string, args: Args, hint: string): string {
+  const flags = Object.keys(args).filter((name) => args[name]?.type !== "positional");
+  const near = didYouMean(
+    written,
+    flags.map((name) => `--${name}`),
+  );
+  const takesPairs = Object.values(args).some((arg) => arg.pairs);
+  const name = written.replace(/^-+/, "");
+  const pair = takesPairs ? `To pass it as an argument, leave out the dashes: ${name}=value.` : undefined;
+  return [near, pair, hint].filter(Boolean).join(" ");
+}
