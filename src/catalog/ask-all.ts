@@ -20,7 +20,9 @@ export interface AskOptions {
   onServer?: ((server: string) => void) | undefined;
 }
 
-/** Returns answers in the order of the names. The answer of a server that fails is a problem. Each server is released afterwards. */
+/**
+ * Returns answers in the order of the names. The answer of a server that fails is a problem. Each server is released afterwards.
+ */
 export async function askAll<T extends object>(
   names: readonly string[],
   pool: Pool,

@@ -20,7 +20,7 @@ import type { IndexStore } from "./index-store.ts";
 import type { Observer } from "./observer.ts";
 import type { VisibleTools } from "./visible-tools.ts";
 
-/** What a server answered, compared with what is stored. */
+/** The answer of a server, compared with the stored one. */
 export interface Listing {
   /** The server as the registry stores it: without the tools that the config denies. */
   server: RegistryServer;

@@ -1,7 +1,7 @@
 /**
- * The tools of the configured servers: what is stored about them, how fresh it is, and the requests that bring it up to date.
+ * The tools of the configured servers: stored descriptions, their freshness, and the requests that bring them up to date.
  *
- * A server is *listed* when this process has asked it for its tools (`tools/list`). What it answered is *stored* in the registry on
+ * A server is *listed* when this process has asked it for its tools (`tools/list`). The answer is *stored* in the registry on
  * disk, where the next process finds it. A stored entry counts only if it was made from the entry that the config has now.
  */
 import type { CallOptions, Pool } from "../clients/pool.ts";
@@ -107,7 +107,7 @@ export class ToolCatalog implements AsyncDisposable {
     return this.#shared.store.problem;
   }
 
-  /** What is known of a server, without the tools that the config denies. Undefined if nothing counts. */
+  /** The stored server, without the tools that the config denies. Undefined if it is missing or outdated. */
   find(server: string): RegistryServer | undefined {
     const found = this.#shared.store.find(server);
     return found && this.#isCurrent(found) ? this.#shared.visible.of(found) : undefined;
@@ -122,7 +122,7 @@ export class ToolCatalog implements AsyncDisposable {
     return found && this.#isCurrent(found) ? found : undefined;
   }
 
-  /** What is known of the configured servers, in the order of the config, without denied tools. */
+  /** The stored servers that are not outdated, in the order of the config, without denied tools. */
   get knownServers(): RegistryServer[] {
     return [...this.config.servers.keys()].flatMap((server) => this.find(server) ?? []);
   }
@@ -139,7 +139,7 @@ export class ToolCatalog implements AsyncDisposable {
     return this.#shared.store.find(server) ? "outdated" : "unknown";
   }
 
-  /** Configured servers of which nothing counts, without those that are closed. */
+  /** Configured servers that are not stored or outdated, without closed ones. */
   missingServers(): string[] {
     return [...this.config.servers.keys()].filter((server) => !this.find(server) && !this.isClosed(server));
   }
@@ -160,7 +160,7 @@ export class ToolCatalog implements AsyncDisposable {
     return policy !== undefined && policy.allow.length + policy.deny.length > 0;
   }
 
-  /** What is known of a server, denied tools included; a server that is not known is asked. Throws what `fetch` throws. */
+  /** Returns the stored server with denied tools, or fetches it. Throws what `fetch` throws. */
   async get(server: string, signal?: AbortSignal): Promise<RegistryServer> {
     return this.findWithDenied(server) ?? this.fetch(server, signal);
   }
@@ -354,7 +354,7 @@ export class ToolCatalog implements AsyncDisposable {
     } catch (error) {
       if (!(this.find(server) && error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE")) throw error;
     }
-    // Of many, the last ones write the index for all.
+    // If many are listed, the last ones write the index for all.
     if (this.#queue.size <= listedAtOnce) await this.#writeRest();
     // Where very many are asked, they do not stay: the first call starts one again.
     if (areMany && wasIdle && !config.servers.get(server)?.keepAlive) await pool.release(server);

@@ -62,8 +62,8 @@ interface DispatchOptions extends Pick<CallOptions, "clock"> {
 }
 
 /**
- * Makes one call of a program: of a tool, or of a function that a server has beside its tools. Questions about the tools, and what
- * goes on with a subscription, name no server: they are not counted.
+ * Makes one call of a program: of a tool, or of a function that a server has beside its tools. Questions about the tools, and
+ * calls that continue a subscription, name no server: they are not counted.
  */
 async function dispatch(call: BindingCall, parts: Parts, options: DispatchOptions): Promise<BindingValue> {
   const { signal, clock, subscriptions, tell, isForAgent } = options;

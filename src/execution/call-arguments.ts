@@ -220,7 +220,7 @@ function put(args: JsonObject, names: string[], value: unknown): void {
 /** The hint for arguments in another form. */
 export const argumentForms = "Write arguments as name=text, name:=json, '{…}', @file.json, or - for standard input.";
 
-/** The error for a word that is no argument. Other programs accept `name:text`. */
+/** The error for a word that is not an argument. Other programs accept `name:text`. */
 export function notAnArgument(word: string): ClaudikinsError {
   const [, name, text = ""] = /^([\w.-]+):(.+)$/s.exec(word) ?? [];
   const meant = name === undefined ? undefined : `Did you mean ${name}=${shortened(text)}?`;

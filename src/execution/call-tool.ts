@@ -85,7 +85,7 @@ export function callOnce(
 
 /**
  * The tool that a call means, with checked arguments. What is stored may be older than the server: before a call is refused for an
- * unknown tool or a wrong argument, the server is asked for its tools. A denied tool is refused before anything is said about it.
+ * unknown tool or a wrong argument, the server is asked for its tools. A denied tool is refused before any other error.
  */
 async function checkedCall(
   { namespace: server, name, args: written }: WantedCall,

@@ -274,7 +274,7 @@ class Contents {
       const { [key]: known } = this.#masked({ [key]: JSON.parse(json) }) as Record<string, unknown>;
       return this.text(typeof known === "string" ? known : JSON.stringify(known), max);
     } catch {
-      // The text is no JSON, or nested deeper than our stack.
+      // The text is not JSON, or nested deeper than our stack.
       return this.text(json, max);
     }
   }

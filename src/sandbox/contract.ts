@@ -144,8 +144,8 @@ export interface Suggestion {
 export type CheckMode = "error" | "warn" | "off";
 
 /**
- * The value of a binding: JSON that is parsed inside, content blocks as JSON, text, or a long text of which only the parsing inside
- * shows whether it is JSON.
+ * The value of a binding: JSON that is parsed inside, content blocks as JSON, text, or a long text that the program parses as
+ * JSON if possible.
  */
 export type BindingValue = { json: string } | { blocks: string } | { text: string } | { jsonOrText: string };
 

@@ -27,7 +27,7 @@ import {
 } from "./messages.ts";
 import { toolId } from "./seen-calls.ts";
 
-/** Content blocks that are no data. */
+/** Content blocks other than data. */
 const mayHaveBlocks = /"type":"(?:text|image|audio|resource|resource_link)"/;
 
 /** Makes a success whose value is parsed when it is first read. */

@@ -29,7 +29,7 @@ export interface RecordedCalls {
 /** Maximum number of results that are kept of one tool: the first one and the last ones. */
 const keptResults = 4;
 
-/** Of longer results, only the last one is kept. */
+/** Longer results replace each other: only the last one is kept. */
 const longResult = 1_000_000;
 
 export class SeenCalls {

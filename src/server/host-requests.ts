@@ -1,4 +1,4 @@
-/** The open requests of agents. What a server asks meanwhile goes to the agent on the stream of the request that it belongs to. */
+/** The open requests of agents. A question of a server goes to the agent on the stream of the request that it belongs to. */
 import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import type { RequestId } from "@modelcontextprotocol/sdk/types.js";
 

@@ -65,7 +65,7 @@ function inOneLine(entries: Entry[], fits: Fits): string {
   return first(least);
 }
 
-/** Shares the tokens evenly. What one server does not need goes to the others. */
+/** Shares the tokens evenly. The others get what one server does not need. */
 function withWords(entries: Entry[], tokens: number, fits: Fits): string[] {
   const wanted = entries.map((entry) => takenBy(entry, maxWordTokens).tokens);
   for (let left = tokens; left > 0; left = Math.floor(left * 0.9) - 1) {

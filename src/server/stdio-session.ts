@@ -8,7 +8,7 @@ import { createSession } from "./session.ts";
 import type { SessionCount } from "./session-count.ts";
 import type { Surface } from "./surface.ts";
 
-/** What a session in code mode has before the SDK is loaded. */
+/** The parts of a session in code mode before the SDK is loaded. */
 interface Beginning {
   surface?: Surface | undefined;
   count?: SessionCount | undefined;

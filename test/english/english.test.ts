@@ -9,23 +9,24 @@ import { parseProgram } from "../../src/sandbox/code/parse-program.ts";
 import { cli } from "../cli/in-memory.ts";
 import { root } from "../support/claudikins.ts";
 import { entries } from "../support/command-json.ts";
-import { patterns } from "./patterns.ts";
+import { commentPatterns, type Pattern, patterns } from "./patterns.ts";
 
 // Every file of the source is parsed.
 setDefaultTimeout(60_000);
 
 /** `where: pattern: text` for each text that has one of the patterns. */
-function found(where: string, texts: readonly string[]): string[] {
+function found(where: string, texts: readonly string[], forbidden: readonly Pattern[] = patterns): string[] {
   const plain = texts.map((text) => text.replace(/\s+/g, " ").trim());
   return plain.flatMap((text) =>
-    patterns.filter(({ pattern }) => pattern.test(text)).map(({ pattern }) => `${where}: ${pattern}: ${text}`),
+    forbidden.filter(({ pattern }) => pattern.test(text)).map(({ pattern }) => `${where}: ${pattern}: ${text}`),
   );
 }
 
 describe("each pattern", () => {
-  test.each(patterns)("$pattern matches its example, and not what to write instead", ({ pattern, bad, write }) => {
+  const all = [...patterns, ...commentPatterns];
+  test.each(all)("$pattern matches its example, and not what to write instead", ({ pattern, bad, write }) => {
     expect(bad).toMatch(pattern);
-    expect(found("", [write])).toEqual([]);
+    expect(found("", [write], all)).toEqual([]);
   });
 });
 
@@ -91,4 +92,26 @@ describe("texts in the source", () => {
     const source = "const a: string = 'one text'; throw new Error(`two ${a} more texts`, { hint: \"three of them\" });";
     expect(texts(source).sort()).toEqual(["one text", "three of them", "two … more texts"]);
   });
+});
+
+/** Rooms whose comments have been rewritten. The others follow, and are added here. */
+const rewritten = /^(?:catalog|execution|sandbox\/engine|server|toolbox)\/|^sandbox\/[^/]+$/;
+
+/** Comments of TypeScript, without their stars and slashes. */
+function comments(source: string): string[] {
+  return [...source.matchAll(/\/\*\*?(?<block>[\s\S]*?)\*\/|(?:^|\s)\/\/ (?<line>.*)$/gm)].map(({ groups }) =>
+    (groups?.["block"] ?? groups?.["line"] ?? "").replace(/^\s*\*/gm, ""),
+  );
+}
+
+test("comments", () => {
+  const folder = join(root, "src");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => path.endsWith(".ts") && rewritten.test(path));
+  expect(files.length).toBeGreaterThan(80);
+  const forbidden = [...patterns, ...commentPatterns];
+  expect(files.flatMap((path) => found(path, comments(readFileSync(join(folder, path), "utf8")), forbidden))).toEqual(
+    [],
+  );
 });

@@ -153,3 +153,12 @@ export const patterns: Pattern[] = [
     write: "Keep printing new lines until Ctrl-C",
   },
 ];
+
+/** Ways to begin a comment that leave a reader without a subject. */
+export const commentPatterns: Pattern[] = [
+  {
+    pattern: /^(?:Of|Whose|Whoever|Whom|Who|Those|That of)\b/,
+    bad: "Of what is nothing, nothing.",
+    write: "Zero counts are omitted.",
+  },
+];

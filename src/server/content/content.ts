@@ -59,7 +59,7 @@ function shownOutcome(outcome: Outcome): { outcome: Outcome; media: ContentBlock
 function valueText({ value, logs, display, receipt }: Extract<Outcome, { ok: true }>): string {
   if (value === undefined) return logs.length + display.length > 0 ? "" : "(no value: return or log something)";
   if (typeof value === "string") return value;
-  // A huge value only goes into a file, where nobody needs line breaks.
+  // A huge value only goes into a file, which needs no line breaks.
   return receipt.charsOut > hugeChars ? JSON.stringify(value) : jsonText(value);
 }
 

@@ -50,7 +50,7 @@ export class FrontDoor {
     return this.#sessions.running;
   }
 
-  /** Refuses new requests and waits for running ones, at most `graceMs`. What still runs then is cancelled. */
+  /** Refuses new requests and waits for running ones, at most `graceMs`. Requests that still run then are cancelled. */
   async close(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     await this.#untilDone(graceMs);

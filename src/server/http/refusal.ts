@@ -22,7 +22,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The body is no message of the protocol. */
+/** The body is not a message of the protocol. */
 export function invalidMessage(message: string): Refusal {
   return new Refusal(400, message, {}, ErrorCode.InvalidRequest);
 }

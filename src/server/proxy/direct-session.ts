@@ -43,7 +43,7 @@ interface Asked {
 
 /**
  * Makes the SDK's server of one session, not connected yet. `toolbox` must have connections of its own, since logs and
- * subscriptions belong to the session. What the servers offer is not known yet, so all capabilities are declared.
+ * subscriptions belong to the session. The servers have not answered yet, so all capabilities are declared.
  */
 export function createDirectSession(toolbox: Toolbox, closing: AbortSignal): Server {
   const has = { listChanged: true };
