@@ -507,7 +507,7 @@ return ids;`,
     code: `const { orders } = await demo.list_orders({ status: "paid" });
 const big = orders.filter((o) => o.country == "DE" and not o.items < 3);
 return big.length;`,
-    must: ["This is Python; TypeScript is expected", 'o.country == "DE" && !o.items < 3'],
+    must: ["This is Python; TypeScript is expected", 'o.country == "DE" && !(o.items < 3)'],
   },
   {
     id: "python-dictionary",

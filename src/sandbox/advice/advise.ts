@@ -4,7 +4,7 @@ import { isNamed } from "../ast/nodes.ts";
 import type { ParsedCode } from "../ast/tree.ts";
 import type { KnownTools } from "../known-tools.ts";
 import type { RecordedCalls } from "../seen-calls.ts";
-import { environment, missingModule, network } from "./absent-advice.ts";
+import { environment, missingModule, network } from "./absent.ts";
 import { callsInForIn, lostResults, wrongArgument } from "./failed-calls.ts";
 import { missingProperties, missingText } from "./missing-properties.ts";
 import { missedTool, misuse, parsedAgain } from "./misuse.ts";

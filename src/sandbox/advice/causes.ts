@@ -1,17 +1,18 @@
-/** Why an expression is undefined, no function or no list, where the program itself shows it. */
-import type { CallExpression, Expression, Function as FunctionNode, MemberExpression, Node } from "acorn";
+/** Why an expression is undefined, not a function or not a list, where the program and its results show it. */
+import type { CallExpression, MemberExpression, Node } from "acorn";
 import { isRecord } from "../ast/literals.ts";
-import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import { bare, isCall, isFunction, isMember, isNamed, isWithin, propertyName } from "../ast/nodes.ts";
 import { promiseOf } from "../ast/promises.ts";
 import { shownExpression } from "./fault.ts";
 import { missingAt } from "./missing-properties.ts";
 import type { Seen } from "./seen.ts";
+import type { SeenValues } from "./seen-values.ts";
 import { keysOf, listKeys, shapeOf } from "./shapes.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 const envelope = new Set(["content", "structuredContent", "isError", "text", "data", "result", "body", "json"]);
 
-/** `is` tells whether it was undefined, or something else than was wanted. Undefined where nothing is certain. */
+/** `is` tells whether the expression was undefined, or something else than expected. The cause is undefined if none is certain. */
 export function causeOf(given: Node, around: Surroundings, is: "undefined" | "other"): string | undefined {
   const node = bare(given);
   const { tree } = around.values;
@@ -39,14 +40,13 @@ export function causeOf(given: Node, around: Surroundings, is: "undefined" | "ot
     : undefined;
 }
 
-/** The call that a variable holds the result of. */
+/** The call whose result an expression is, directly or through a variable. */
 function callIn(node: Node, { values: { tree } }: Surroundings): CallExpression | undefined {
-  const [only, another] = tree.binding(node)?.sources ?? [];
-  const value = only?.kind === "value" && !another && only.path.length === 0 ? bare(only.node) : bare(node);
+  const value = bare(tree.onlyValue(node) ?? node);
   return isCall(value) ? value : undefined;
 }
 
-/** A call of a method that the program itself declares as async. */
+/** The call of a method that the program declares as async. */
 function asyncMethod({ callee }: CallExpression, { values: { tree } }: Surroundings): string | undefined {
   const name = isMember(callee) ? propertyName(callee) : undefined;
   const methods = tree.nodes.flatMap((node) => {
@@ -90,11 +90,13 @@ function causeOfMember(node: MemberExpression, around: Surroundings): string | u
     if (!seen.values.some(isRecord)) return undefined;
     return `${object} has no "${property}", only ${shapeOf(seen.values)}.${name}`;
   }
-  const list = node.computed && propertyName(node) === undefined ? values.of(node.object) : undefined;
-  if (list?.values.length && list.values.every((value) => Array.isArray(value) && value.length === 0)) {
-    return `${shownExpression(node.object, tree)} is an empty list.`;
-  }
-  return node.object.type === "Super" || isNamed(node.object, "this") ? undefined : undefined;
+  return node.computed && propertyName(node) === undefined ? emptyList(node.object, values) : undefined;
+}
+
+function emptyList(node: Node, values: SeenValues): string | undefined {
+  const seen = values.of(node)?.values ?? [];
+  const isEmpty = seen.length > 0 && seen.every((value) => Array.isArray(value) && value.length === 0);
+  return isEmpty ? `${shownExpression(node, values.tree)} is an empty list.` : undefined;
 }
 
 function isNegative({ computed, property }: MemberExpression): boolean {
@@ -103,7 +105,7 @@ function isNegative({ computed, property }: MemberExpression): boolean {
   );
 }
 
-/** A tool's value used as what it is not: as an MCP envelope, or as the list that is in it. */
+/** The value of a tool used as an MCP envelope, or as the list that is in it. */
 function usedWhole(object: string, seen: Seen, property: string | undefined): string {
   const raw = property !== undefined && envelope.has(property) && !keysOf(seen.values).includes(property);
   const lists = listKeys(seen);
@@ -124,7 +126,7 @@ function usedWhole(object: string, seen: Seen, property: string | undefined): st
 
 const findsNothing = new Set(["find", "findLast", "at", "pop", "shift", "get", "match", "exec"]);
 
-/** `list.find(…)`, `forEach`, and functions of the program that return nothing. */
+/** Why a call gave undefined: `list.find(…)`, `forEach`, and functions of the program that return nothing. */
 function causeOfResult(call: CallExpression, around: Surroundings): string | undefined {
   const { tree } = around.values;
   const { callee } = call;
@@ -132,33 +134,23 @@ function causeOfResult(call: CallExpression, around: Surroundings): string | und
     const method = propertyName(callee) ?? "";
     if (method === "forEach") return "forEach returns nothing: use map, or a for…of loop.";
     if (!findsNothing.has(method)) return undefined;
-    const list = callee.object.type === "Super" ? undefined : around.values.of(callee.object);
-    if (list?.values.length && list.values.every((value) => Array.isArray(value) && value.length === 0)) {
-      return `${shownExpression(callee.object, tree)} is an empty list.`;
-    }
-    return `${shownExpression(call as Expression, tree)} found nothing.${comparedWith(call, around)}`;
+    const nothing = `${shownExpression(call, tree)} found nothing.${comparedWith(call, around)}`;
+    return emptyList(callee.object, around.values) ?? nothing;
   }
-  const [only, another] = callee.type === "Identifier" ? (tree.binding(callee)?.sources ?? []) : [];
-  if (another || only?.kind !== "function" || !returnsNothing(only.node, around)) return undefined;
-  return `${tree.text(callee)} returns nothing: its return is missing (line ${tree.line(only.node)}).`;
+  const called = tree.onlyFunction(callee);
+  if (called?.body.type !== "BlockStatement" || tree.returned(called).length > 0) return undefined;
+  return `${tree.text(callee)} returns nothing: its return is missing (line ${tree.line(called)}).`;
 }
 
-/** For `find((o) => o.id === "x")`: the property when it is not there at all. */
+/** For `find((o) => o.order_id === "x")`: the property that no element has. */
 function comparedWith(call: CallExpression, around: Surroundings): string {
   const [callback] = call.arguments;
   if (!isFunction(callback)) return "";
   const { tree } = around.values;
-  const within = tree.nodes.filter(isMember).filter((node) => node.start >= callback.start && node.end <= callback.end);
+  const within = tree.nodes.filter(isMember).filter((node) => isWithin(node, callback));
   for (const node of within) {
     const missing = missingAt(node, around.values);
     if (missing) return ` ${missing.object} has no "${missing.property}", only ${shapeOf(missing.seen.values)}.`;
   }
   return "";
-}
-
-function returnsNothing(node: FunctionNode, { values: { tree } }: Surroundings): boolean {
-  if (node.body.type !== "BlockStatement") return false;
-  return !tree
-    .all<Node & { argument?: Node }>("ReturnStatement")
-    .some((each) => each.argument && [...tree.ancestors(each)].find(isFunction) === node);
 }

@@ -2,7 +2,7 @@
 import type { BinaryExpression, Literal, Node, SwitchStatement } from "acorn";
 import { misspelling } from "../../near-names.ts";
 import { isRecord } from "../ast/literals.ts";
-import { isCall, isMember, propertyName } from "../ast/nodes.ts";
+import { isCall, isMember, isWithin, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Output } from "../suspicion.ts";
@@ -45,8 +45,7 @@ function alternatives({ node, property }: Comparison, all: Comparison[], tree: T
   const isOuter = ({ type }: Node) => type === "LogicalExpression" || type === "SwitchStatement";
   const outer = [...tree.ancestors(node)].filter(isOuter).at(-1) ?? node;
   return all.flatMap((each) => {
-    const isSame = outer.start <= each.node.start && each.node.end <= outer.end;
-    return isSame && tree.text(each.property) === tree.text(property) ? [each.text.value] : [];
+    return isWithin(each.node, outer) && tree.text(each.property) === tree.text(property) ? [each.text.value] : [];
   });
 }
 

@@ -54,8 +54,7 @@ export function lostResults({ at, code, hint, message }: Failing, { values, call
   const { tree } = values;
   const all = tree.nodes.filter(isCall).find(({ callee, arguments: [list] }) => {
     if (tree.text(callee) !== "Promise.all" || !list) return false;
-    const [only] = tree.binding(list)?.sources ?? [];
-    return contains(list, at) || (only?.kind === "value" && contains(only.node, at));
+    return contains(tree.onlyValue(list) ?? list, at);
   });
   const call = tree.nodes.filter(isCall).findLast((node) => values.toolOf(node) && contains(node, at));
   if (!all || !call) return undefined;

@@ -1,4 +1,4 @@
-/** The expression that an error of the engine is about: its message leaves it out, and only its position is known. */
+/** Finds the expression that an error of the engine is about. The engine tells only a position, not the expression. */
 import type { CallExpression, Expression, Node } from "acorn";
 import { isCall, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
@@ -6,10 +6,10 @@ import type { Failing } from "./surroundings.ts";
 
 export interface Fault {
   node: Node;
-  /** What was the matter with it. */
+  /** Whether the expression was undefined, or something else than expected. */
   is: "undefined" | "other";
   message: string;
-  /** Where it is, when the engine said another place. */
+  /** Offset of the expression, if the engine told another place. */
   at?: number;
 }
 
@@ -24,7 +24,7 @@ export function faultOf({ message, name, at }: Failing, tree: Tree): Fault | und
   return message === "cannot convert to object" ? converted(at, tree) : undefined;
 }
 
-/** The engine points behind the object. */
+/** The engine tells the position after the object. */
 function memberOf(at: number, tree: Tree, verb: string, nothing: string): Fault | undefined {
   const members = tree.nodes.filter(isMember).filter((node) => node.object.end <= at && at <= node.property.start);
   const member = smallest(members);
@@ -37,17 +37,17 @@ function memberOf(at: number, tree: Tree, verb: string, nothing: string): Fault 
   return {
     node: object,
     is: "undefined",
-    message: `${shown(object, tree)} is ${nothing}, so ${shortened(part)} ${what}`,
+    message: `${shownExpression(object, tree)} is ${nothing}, so ${shortened(part)} ${what}`,
   };
 }
 
 function called(at: number, tree: Tree): Fault | undefined {
   const calls = tree.nodes.filter((node): node is CallExpression => isCall(node) || node.type === "NewExpression");
   const call = smallest(calls.filter(({ callee, end }) => callee.end <= at && at < end && isOpening(at, callee, tree)));
-  return call && { node: call.callee, is: "other", message: `${shown(call.callee, tree)} is not a function` };
+  return call && { node: call.callee, is: "other", message: `${shownExpression(call.callee, tree)} is not a function` };
 }
 
-/** Nothing but parentheses and spaces lies between. */
+/** Whether only parentheses and spaces are between the callee and the position. */
 function isOpening(at: number, callee: Node, tree: Tree): boolean {
   return /^[\s(]*(?:\?\.)?$/.test(tree.code.slice(callee.end, at));
 }
@@ -65,11 +65,11 @@ function iterated(at: number, tree: Tree, nothing: string | undefined): Fault | 
     .flatMap(({ init }) => init ?? []);
   const node = smallest(here) ?? only(patterns);
   if (!node) return undefined;
-  const message = `${shown(node, tree)} is ${nothing ?? "not iterable"}${nothing ? ", so it cannot be iterated" : ""}`;
+  const message = `${shownExpression(node, tree)} is ${nothing ?? "not iterable"}${nothing ? ", so it cannot be iterated" : ""}`;
   return { node, is: nothing ? "undefined" : "other", message, ...(here.length === 0 ? { at: node.start } : {}) };
 }
 
-/** Calls that go through their first argument: `new Map(list)`, `Promise.all(list)`, `Object.fromEntries(list)`. */
+/** Calls that iterate over their first argument: `new Map(list)`, `Promise.all(list)`, `Object.fromEntries(list)`. */
 function isTakingList(node: Node): node is CallExpression {
   if (node.type !== "NewExpression" && !isCall(node)) return false;
   const { callee } = node as CallExpression;
@@ -77,13 +77,17 @@ function isTakingList(node: Node): node is CallExpression {
   return isMember(callee) && /^(?:all|allSettled|race|any|fromEntries)$/.test(propertyName(callee) ?? "");
 }
 
-/** `Object.entries(nothing)`, or a pattern that takes nothing apart. */
+/** `Object.entries(undefined)`, or a pattern that destructures undefined. */
 function converted(at: number, tree: Tree): Fault | undefined {
   const calls = tree.nodes.filter(isCall).filter(({ callee, end }) => callee.end <= at && at < end);
   const call = smallest(calls.filter(({ callee }) => isOpening(at, callee, tree)));
   const [first] = call?.arguments ?? [];
   if (call && isMember(call.callee) && isNamed(call.callee.object, "Object") && first) {
-    return { node: first, is: "undefined", message: `${shown(first, tree)} is undefined or null, not an object` };
+    return {
+      node: first,
+      is: "undefined",
+      message: `${shownExpression(first, tree)} is undefined or null, not an object`,
+    };
   }
   const patterns = tree
     .all<Node & { id: Node; init?: Expression }>("VariableDeclarator")
@@ -94,7 +98,7 @@ function converted(at: number, tree: Tree): Fault | undefined {
   return {
     node,
     is: "undefined",
-    message: `${shown(node, tree)} is undefined or null and cannot be destructured`,
+    message: `${shownExpression(node, tree)} is undefined or null and cannot be destructured`,
     at: node.start,
   };
 }
@@ -107,20 +111,19 @@ function smallest<T extends Node>(nodes: T[]): T | undefined {
   return nodes.sort((a, b) => a.end - a.start - (b.end - b.start))[0];
 }
 
-/** On one line; the arguments of calls, and whatever is long, are left out. */
-function shown(node: Node, tree: Tree): string {
-  if (isCall(node)) return `${shown(node.callee, tree)}(${node.arguments.length > 0 ? "…" : ""})`;
+/** An expression on one line, without the arguments of calls, and shortened. */
+export function shownExpression(node: Node, tree: Tree): string {
+  if (isCall(node)) return `${shownExpression(node.callee, tree)}(${node.arguments.length > 0 ? "…" : ""})`;
   if (isMember(node) && node.object.type !== "Super") {
     const rest = tree.code.slice(node.object.end, node.end).replace(/\s+/g, "");
-    const object = shown(node.object, tree);
+    const object = shownExpression(node.object, tree);
     return `${node.object.type === "AwaitExpression" ? `(${object})` : object}${shortened(rest)}`;
   }
-  if (node.type === "AwaitExpression") return `await ${shown((node as Node & { argument: Node }).argument, tree)}`;
+  if (node.type === "AwaitExpression")
+    return `await ${shownExpression((node as Node & { argument: Node }).argument, tree)}`;
   return shortened(tree.text(node).replace(/\s+/g, " "));
 }
 
 function shortened(text: string): string {
   return text.length > 60 ? `${text.slice(0, 59)}…` : text;
 }
-
-export { shown as shownExpression };

@@ -1,7 +1,7 @@
 /** Variables that work without an await changed after the program had read them. */
 import type { CallExpression, ExpressionStatement, Function as FunctionNode, Identifier, Node } from "acorn";
 import type { Binding } from "../ast/bindings.ts";
-import { bare, isCall, isFunction, isMember, propertyName } from "../ast/nodes.ts";
+import { bare, isCall, isFunction, isMember, isWithin, propertyName } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Output } from "../suspicion.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -35,9 +35,8 @@ function floatingWork(tree: Tree): Floating[] {
     if (isMember(callee) && /^(?:forEach|map)$/.test(propertyName(callee) ?? "") && isFunction(first) && first.async) {
       return [{ call, work: first, each: propertyName(callee) === "forEach" }];
     }
-    const [only, another] = callee.type === "Identifier" ? (tree.binding(callee)?.sources ?? []) : [];
-    const isWork = !another && only?.kind === "function" && only.node.async;
-    return isWork ? [{ call, work: only.node, each: false }] : [];
+    const work = tree.onlyFunction(callee);
+    return work?.async ? [{ call, work, each: false }] : [];
   });
 }
 
@@ -50,7 +49,7 @@ interface Change {
 /** Variables from outside the function that it changes. */
 function changedIn(work: FunctionNode, tree: Tree): Change[] {
   return tree.nodes.flatMap((node) => {
-    if (node.start < work.body.start || node.end > work.body.end) return [];
+    if (!isWithin(node, work.body)) return [];
     const { left, argument } = node as Node & { left?: Node; argument?: Node };
     const target =
       node.type === "AssignmentExpression" ? left : node.type === "UpdateExpression" ? argument : undefined;
@@ -65,9 +64,7 @@ function changedIn(work: FunctionNode, tree: Tree): Change[] {
 
 function isDeclaredIn(name: Identifier, work: FunctionNode, tree: Tree): boolean {
   const parent = tree.parent(name) as (Node & { id?: Node }) | undefined;
-  return (
-    parent?.type === "VariableDeclarator" && parent.id === name && work.start <= name.start && name.end <= work.end
-  );
+  return parent?.type === "VariableDeclarator" && parent.id === name && isWithin(name, work);
 }
 
 /** A list that is only returned is complete when it is shown, but its length is read too early. */

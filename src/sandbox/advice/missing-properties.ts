@@ -1,4 +1,4 @@
-/** Properties that a program reads and that nothing of what the tools gave has. */
+/** Properties that a program reads and that no value of its tools has. */
 import type { MemberExpression, Node } from "acorn";
 import { isRecord } from "../ast/literals.ts";
 import { isCall, isMember, propertyName } from "../ast/nodes.ts";
@@ -10,7 +10,7 @@ import { keysOf, shapeOf } from "./shapes.ts";
 
 export interface Missing {
   node: Node;
-  /** What it is read from, as it stands in the code. */
+  /** The object that it is read from, as it is written in the code. */
   object: string;
   property: string;
   seen: Seen;
@@ -18,7 +18,7 @@ export interface Missing {
   line: number;
 }
 
-/** In the order of the code. A property that the program itself may have put there is not among them. */
+/** The missing properties in the order of the code, without those that the program may set itself. `guarded` asks for the ones that the program tests for or replaces. */
 export function missingProperties(values: SeenValues, guarded = false): Missing[] {
   const { tree } = values;
   const written = writtenNames(tree);
@@ -30,7 +30,7 @@ export function missingProperties(values: SeenValues, guarded = false): Missing[
   return [...read, ...(guarded ? [] : destructured(values, written))].sort((a, b) => a.node.start - b.node.start);
 }
 
-/** The same for one place, whether or not the program allows for its absence. */
+/** The missing property at one place, whether or not the program expects that it may be missing. */
 export function missingAt(node: MemberExpression, values: SeenValues): Missing | undefined {
   const property = propertyName(node);
   return property === undefined ? undefined : missingIn(node, node.object, property, values);
@@ -68,7 +68,7 @@ function destructured(values: SeenValues, written: ReadonlySet<string>): Missing
   });
 }
 
-/** Names that the program sets on some object: `o.name = …`, `Object.assign(o, { name })`, `{ ...o, name }`. */
+/** Names of properties that the program sets on some object: `o.name = …`, `Object.assign(o, { name })`, `{ ...o, name }`. */
 function writtenNames(tree: Tree): Set<string> {
   const names = new Set<string>();
   const add = (node: Node | undefined) => {
@@ -84,8 +84,8 @@ function writtenNames(tree: Tree): Set<string> {
   return names;
 }
 
-/** The program asks whether the property is there, or says what to do without it. */
-export function isGuarded(node: MemberExpression, tree: Tree): boolean {
+/** Whether the program tests for the property, or replaces it if it is missing. */
+function isGuarded(node: MemberExpression, tree: Tree): boolean {
   let inner: Node = node;
   for (const outer of tree.ancestors(node)) {
     const { test, left, operator } = outer as Node & { test?: Node; left?: Node; operator?: string };
@@ -112,7 +112,7 @@ export function isGuarded(node: MemberExpression, tree: Tree): boolean {
         return left === inner;
       case "ArrowFunctionExpression":
       case "ReturnStatement":
-        // The answer of a `filter` and the like.
+        // The answer of the callback of `filter` and the like.
         return isPredicate(outer, tree);
       default:
         return false;

@@ -32,21 +32,16 @@ function listNotStarted(node: Node, { values: { tree } }: Surroundings): string 
   const added = tree.parent(node);
   const method = isMember(added) && added.object === node ? (propertyName(added) ?? "") : "";
   if (!isMember(node) || !node.computed || !/^(?:push|append|add|extend|unshift)$/.test(method)) return undefined;
-  const [only, another] = tree.binding(node.object)?.sources ?? [];
-  if (another || only?.kind !== "value" || only.node.type !== "ObjectExpression") return undefined;
+  if (tree.onlyValue(node.object)?.type !== "ObjectExpression") return undefined;
   return `Start with an empty list: (${shownExpression(node, tree)} ??= []).push(value).`;
 }
 
 /** What the guest saw: a property that was read from the promise of a call. */
 function readOfPromise(node: Node, { unawaited }: Failing, { values: { tree } }: Surroundings): string | undefined {
   const read = isMember(node) ? unawaited.findLast(({ key }) => key === propertyName(node)) : undefined;
-  if (!read || !isMember(node) || causeIsPlain(node.object)) return undefined;
+  // A call that is written there itself is explained with its place.
+  if (!read || !isMember(node) || isCall(node.object)) return undefined;
   return `${shownExpression(node.object, tree)} is the promise of ${read.tool}(…): put await in front of that call.`;
-}
-
-/** A call that is written there itself is explained with its place. */
-function causeIsPlain(node: Node): boolean {
-  return isCall(node);
 }
 
 /** `tools.call(…)`, `tools.demo.list_orders(…)`, `servers.shop.list_orders(…)`. */
@@ -91,17 +86,14 @@ function settledValue(node: Node, { values: { tree } }: Surroundings): string | 
 
 /** `new Set(…)` and `new Map(…)`. */
 function collectionOf(node: Node, tree: Tree): "Set" | "Map" | undefined {
-  const [only, another] = tree.binding(node)?.sources ?? [];
-  const value = only?.kind === "value" && !another && only.path.length === 0 ? only.node : undefined;
+  const value = tree.onlyValue(node);
   if (value?.type !== "NewExpression") return undefined;
   return isNamed(value.callee, "Set") ? "Set" : isNamed(value.callee, "Map") ? "Map" : undefined;
 }
 
 /** What a variable is that starts as `[]`, `{}` or a string and is never replaced. */
 function startKind(node: Node, tree: Tree): Kind | undefined {
-  const [only, another] = tree.binding(node)?.sources ?? [];
-  if (another || only?.kind !== "value" || only.path.length > 0) return undefined;
-  const { type } = only.node;
+  const type = tree.onlyValue(node)?.type;
   if (type === "ArrayExpression") return "list";
   return type === "ObjectExpression" ? "other" : type === "TemplateLiteral" ? "text" : undefined;
 }

@@ -1,4 +1,4 @@
-/** Loops over pages: what the next page is asked for with, and when there is none. */
+/** How a tool returns its results in pages. */
 import type { CallExpression, Node, ObjectExpression, Property } from "acorn";
 import { isRecord } from "../ast/literals.ts";
 import { keyName } from "../ast/nodes.ts";
@@ -11,12 +11,12 @@ const nextKeys = /^(?:next_?(?:page_?)?(?:cursor|token|page)|cursor|(?:page_?)?t
 const cursorArguments = /^(?:(?:next_?)?(?:page_?)?(?:cursor|token)|after|page|offset)$/i;
 
 export interface Paging {
-  /** The argument that takes it, and the key of a result that has it. */
+  /** The argument for the next page, and the key of a result whose value it takes. */
   argument: string;
   key: string;
 }
 
-/** How a tool gives its pages, as far as its schema and its results show. */
+/** The paging of a tool, or undefined if its schema and its results show none. */
 export function pagingOf(tool: KnownFunction | undefined, results: readonly unknown[]): Paging | undefined {
   const properties = (tool?.inputSchema as { properties?: unknown } | undefined)?.properties;
   const argument = isRecord(properties)
@@ -26,12 +26,12 @@ export function pagingOf(tool: KnownFunction | undefined, results: readonly unkn
   return argument === undefined || key === undefined ? undefined : { argument, key };
 }
 
-/** `Pass cursor: page.next_cursor and stop when it is null`, in the words of a loop. */
+/** The loop that reads all pages. */
 export function pagesText({ argument, key }: Paging, callee: string): string {
   return `Pages: let ${argument}; do { const page = await ${callee}({ …, ${argument} }); ${argument} = page.${key} ?? undefined; } while (${argument}); (${key} is null on the last page).`;
 }
 
-/** The arguments that stand in a call, by name. */
+/** The names of the arguments that are written in a call. */
 export function argumentNames(call: CallExpression): string[] {
   const [first] = call.arguments;
   if (first?.type !== "ObjectExpression") return [];

@@ -1,22 +1,15 @@
 /**
- * What the expressions of a program held, as far as it follows from what the tools gave: `o` in
- * `for (const o of orders)` is each of the orders. Undefined wherever that is not certain.
+ * The values that the expressions of a program had, as far as they follow from the results of tools: `o` in
+ * `for (const o of orders)` had each of the orders. Undefined if they are not certain.
  */
-import type {
-  CallExpression,
-  Expression,
-  Function as FunctionNode,
-  MemberExpression,
-  Node,
-  ReturnStatement,
-} from "acorn";
+import type { CallExpression, Expression, Function as FunctionNode, MemberExpression, Node } from "acorn";
 import type { Binding, Source, Step } from "../ast/bindings.ts";
 import { bare, isCall, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
 import { calledTool, type Scope } from "../ast/tool-calls.ts";
 import type { Tree } from "../ast/tree.ts";
 import { at, characters, elements, follow, joined, part, property, type Seen } from "./seen.ts";
 
-/** The results of a tool in this execution, some of the first and of the last. */
+/** The recorded results of a tool in this execution. */
 export type ResultsOf = (tool: string) => unknown[];
 
 const sameList = new Set(["filter", "slice", "sort", "reverse", "toSorted", "toReversed"]);
@@ -35,7 +28,7 @@ export class SeenValues {
     this.#resultsOf = resultsOf;
   }
 
-  /** The tool that a call calls. */
+  /** The tool that a call means, and the callee as it is written. */
   toolOf(call: CallExpression): { call: string; tool: string } | undefined {
     const found = calledTool(call, this.#scope);
     const { callee } = call;
@@ -51,7 +44,7 @@ export class SeenValues {
     return this.#once(binding, () => joined(binding.sources.map((source) => this.#fromSource(source))));
   }
 
-  /** While it is worked out nothing is known of it, so that circles end. */
+  /** An expression that depends on itself is not known. */
   #once(key: unknown, work: () => Seen | undefined): Seen | undefined {
     if (this.#known.has(key)) return this.#known.get(key);
     this.#known.set(key, undefined);
@@ -95,7 +88,7 @@ export class SeenValues {
     }
   }
 
-  /** `a ?? []`: what stands for nothing adds nothing. */
+  /** `a ?? []`: an empty replacement adds no values. */
   #either(left: Expression, right: Expression): Seen | undefined {
     const empty =
       (right.type === "ArrayExpression" && right.elements.length === 0) ||
@@ -109,7 +102,10 @@ export class SeenValues {
     if (tool) return { ...tool, promised: true, values: this.#resultsOf(tool.tool), whole: true };
     const { callee } = node;
     const [first] = node.arguments;
-    if (callee.type === "Identifier") return this.#result(this.tree.binding(callee)?.sources);
+    if (callee.type === "Identifier") {
+      const called = this.tree.onlyFunction(callee);
+      return called && this.#returned(called);
+    }
     if (!isMember(callee)) return undefined;
     const method = propertyName(callee) ?? "";
     if (isNamed(callee.object, "Promise") && method === "all" && first) return this.#promiseAll(first);
@@ -143,23 +139,12 @@ export class SeenValues {
     return result && { ...part(result, [result.values]), promised: true };
   }
 
-  /** What a call of a function of the program gives. */
-  #result(sources: Source[] | undefined): Seen | undefined {
-    const [only] = sources ?? [];
-    return sources?.length === 1 && only?.kind === "function" ? this.#returned(only.node) : undefined;
-  }
-
+  /** What a call of a function gives. */
   #returned(node: FunctionNode): Seen | undefined {
     const { body, async: isAsync } = node;
-    const seen = body.type === "BlockStatement" ? joined(this.#returns(node)) : this.of(body);
+    const seen =
+      body.type === "BlockStatement" ? joined(this.tree.returned(node).map((each) => this.of(each))) : this.of(body);
     return seen && { ...seen, promised: isAsync || seen.promised };
-  }
-
-  #returns(node: FunctionNode): (Seen | undefined)[] {
-    return this.tree
-      .all<ReturnStatement>("ReturnStatement")
-      .filter((each) => [...this.tree.ancestors(each)].find(isFunction) === node)
-      .map(({ argument }) => (argument ? this.of(argument) : undefined));
   }
 
   #member(node: MemberExpression): Seen | undefined {
@@ -167,7 +152,7 @@ export class SeenValues {
     if (!object || object.promised) return undefined;
     const name = propertyName(node);
     if (name !== undefined) return property(object, name);
-    // A negative index is no index at all.
+    // A negative index yields undefined.
     if (node.computed && node.property.type === "UnaryExpression") return undefined;
     const index = node.computed && node.property.type === "Literal" ? node.property.value : undefined;
     if (object.values.every(Array.isArray)) return typeof index === "number" ? at(object, index) : elements(object);
@@ -187,7 +172,7 @@ export class SeenValues {
     }
   }
 
-  /** `const [a, b] = await Promise.all([demo.x(), demo.y()])`: each by its place. */
+  /** `const [a, b] = await Promise.all([demo.x(), demo.y()])`: each variable has the value at its index. */
   #destructured(node: Expression, path: Step[]): Seen | undefined {
     const [first, ...rest] = path;
     const all = node.type === "AwaitExpression" && isCall(node.argument) ? node.argument : undefined;

@@ -1,14 +1,15 @@
-/** Values that were seen, and the ways into them. */
+/** Values of tools that were seen, and their parts. */
 import type { Step } from "../ast/bindings.ts";
 
-/** Values that an expression had. `promised` where it is the promise of them. */
+/** The values that an expression had. */
 export interface Seen {
+  /** The expression is a promise of the values. */
   promised: boolean;
-  /** The call as it stands in the code, `demo.list_orders`, and its tool's id. */
+  /** The call as it is written in the code, `demo.list_orders`, and the id of its tool. */
   call: string | undefined;
   tool: string | undefined;
   values: unknown[];
-  /** It is a tool's value itself, not a part of it. */
+  /** The values are whole results of a tool, not parts of them. */
   whole: boolean;
 }
 
@@ -18,7 +19,7 @@ export function part(seen: Seen, values: unknown[]): Seen {
   return { ...seen, values: values.slice(0, maxValues), whole: false };
 }
 
-/** Undefined as soon as one is not known. */
+/** All values together; undefined if one of them is not known. */
 export function joined(all: (Seen | undefined)[]): Seen | undefined {
   const [first] = all;
   if (!first || !all.every((each) => each && each.promised === first.promised)) return undefined;
@@ -40,7 +41,7 @@ export function elements(seen: Seen | undefined): Seen | undefined {
   return part(seen, (seen.values as unknown[][]).flat());
 }
 
-/** A loop over a text goes through its characters. */
+/** The characters of strings: what a loop over a string yields. */
 export function characters(seen: Seen | undefined): Seen | undefined {
   if (!seen || seen.promised || seen.values.length === 0) return undefined;
   const isText = seen.values.every((value) => typeof value === "string");
@@ -59,7 +60,7 @@ export function at(seen: Seen, index: number): Seen {
   );
 }
 
-/** Values that lack the property are left out. */
+/** The values of a property, without the values that lack it. */
 export function property(seen: Seen, name: string): Seen | undefined {
   const values = seen.values.flatMap((value) =>
     value !== null && typeof value === "object" && Object.hasOwn(value, name)

@@ -1,6 +1,6 @@
-/** Code that was stopped at its time limit: where it was, what it had called, and why it may never end. */
+/** Explains code that was stopped at its time limit: where it was, what it had called, and why it may never end. */
 import type { Node } from "acorn";
-import { isCall, isFunction, isMember } from "../ast/nodes.ts";
+import { isCall, isFunction, isMember, isWithin } from "../ast/nodes.ts";
 import type { Tree } from "../ast/tree.ts";
 import { argumentNames, callsOf, isLoop, knownTool, pagesText, pagingOf } from "./pages.ts";
 import type { Advice, CallCount, Failing, Surroundings } from "./surroundings.ts";
@@ -10,7 +10,7 @@ export function stopped({ reason, message, at }: Failing, around: Surroundings):
   const { tree } = around.values;
   const made = around.calls.toSorted((a, b) => b.calls - a.calls);
   const [most] = made;
-  // Without a place, a loop that cannot end is the one.
+  // Without a place, look for a loop that cannot end.
   const stuck = at === undefined ? tree.nodes.filter(isLoop).find((each) => stuckWords(each, around)) : undefined;
   const loop = stuck ?? loopAt(at, most, around);
   const where = loop && (stuck || at !== undefined) ? `in the loop on line ${tree.line(loop)}` : undefined;
@@ -37,7 +37,7 @@ function calledText({ tool, calls, repeated, failures }: CallCount, around: Surr
   return `${tool} ${times}${line}${same}${failures > 1 ? `, ${failures} failed` : ""}`;
 }
 
-/** The innermost loop that was running; when the code only waited, the one around its calls, or one without an end. */
+/** The innermost loop that was running. If the code only waited: the loop around its calls, or a loop without an end. */
 function loopAt(at: number | undefined, most: CallCount | undefined, { values }: Surroundings): Node | undefined {
   const { tree } = values;
   const all = tree.nodes.filter(isLoop);
@@ -47,18 +47,16 @@ function loopAt(at: number | undefined, most: CallCount | undefined, { values }:
   return around[0] ?? all.find(isWithoutEnd);
 }
 
-/** The engine remembers the last place before the loop at times: then it is the next one in the same function. */
+/** The loop at a place. Sometimes the engine names the last place before the loop: then it is the next one in the function. */
 function runningLoop(at: number, all: Node[], tree: Tree): Node | undefined {
   const contains = (node: Node) => node.start <= at && at <= node.end;
-  const home = tree.nodes.filter((node) => isFunction(node) && contains(node)).at(-1) ?? tree.program;
-  const outer = all.filter(contains).at(-1);
+  const home = tree.nodes.findLast((node) => isFunction(node) && contains(node)) ?? tree.program;
+  const outer = all.findLast(contains);
   const within = outer ?? home;
-  const next = all.find((node) => node.start > at && node.end <= within.end && homeOf(node, tree) === home);
+  const next = all.find(
+    (node) => node.start > at && node.end <= within.end && (tree.functionAround(node) ?? tree.program) === home,
+  );
   return outer && !(next && isBusy(next, tree)) ? outer : next;
-}
-
-function homeOf(node: Node, tree: Tree): Node {
-  return [...tree.ancestors(node)].find(isFunction) ?? tree.program;
 }
 
 function isBusy(loop: Node, tree: Tree): boolean {
@@ -83,7 +81,7 @@ function busyWait(loop: Node | undefined, { values: { tree } }: Surroundings): s
   return `The loop on line ${tree.line(loop)} only burns time: wait with await new Promise((resolve) => setTimeout(resolve, 1000)).`;
 }
 
-/** `while (i < list.length) { … }`, where nothing in the loop changes i. */
+/** `while (i < list.length) { … }`, where nothing in the loop changes i or list. */
 function unchanged(loop: Node | undefined, { values: { tree } }: Surroundings): string | undefined {
   const { test, body, update } = (loop ?? {}) as { test?: Node | null; body?: Node; update?: Node | null };
   if (!loop || !test || !body || tree.nodes.some((node) => isCall(node) && isWithin(node, test))) return undefined;
@@ -99,11 +97,7 @@ function unchanged(loop: Node | undefined, { values: { tree } }: Surroundings): 
     : `Nothing in the loop on line ${tree.line(loop)} changes ${names.join(" or ")}.`;
 }
 
-function isWithin(node: Node, outer: Node): boolean {
-  return outer.start <= node.start && node.end <= outer.end;
-}
-
-/** It is set, or something is called or set on it. */
+/** Whether a variable is set, or a method is called on it. */
 function isChanged(name: Node, tree: Tree): boolean {
   for (const node of tree.ancestors(name)) {
     const { left } = node as Node & { left?: Node };
@@ -124,7 +118,7 @@ function pages({ tool, calls }: CallCount, around: Surroundings): string | undef
   return `${why}${pagesText(paging, around.values.tree.text(call.callee))}`;
 }
 
-/** Many calls in a loop that waits for each. */
+/** Many calls in a loop that awaits each of them. */
 function oneByOne(most: CallCount | undefined, around: Surroundings): string | undefined {
   const { tree } = around.values;
   const [call] = most && most.calls >= 3 ? callsOf(most.tool, around.values) : [];

@@ -1,6 +1,6 @@
 /** Warnings about a program that succeeded although it is certainly wrong. Loaded only when its outcome looks wrong. */
 import type { CallExpression, Function as FunctionNode, Node } from "acorn";
-import { bare, isCall, isFunction, isMember, propertyName } from "../ast/nodes.ts";
+import { bare, isCall, isFunction, isMember, isWithin, propertyName } from "../ast/nodes.ts";
 import type { ParsedCode, Tree } from "../ast/tree.ts";
 import type { LogEntry } from "../contract.ts";
 import type { KnownTools } from "../known-tools.ts";
@@ -74,19 +74,14 @@ function mappedToNothing({ notes }: Output, { values: { tree } }: Surroundings):
     // A label in place of a statement can only be meant as a key.
     const isObject = callback.body.body.every((node) => node.type === "LabeledStatement");
     const isShown = method === "map" && givesUndefined && tree.parent(call)?.type === "ReturnStatement";
-    if (leavesWithValue(callback, tree) || !(isObject || isShown)) return [];
+    if (tree.returned(callback).length > 0 || throwsItself(callback, tree) || !(isObject || isShown)) return [];
     const advice = isObject ? "an object needs parentheses: (o) => ({ … })" : "add return, or remove the braces";
     return [`line ${tree.line(callee)}: the callback of ${method} returns nothing: ${advice}.`];
   });
 }
 
-function leavesWithValue(callback: FunctionNode, tree: Tree): boolean {
-  return tree.nodes.some((node) => {
-    const leaves =
-      node.type === "ThrowStatement" ||
-      (node.type === "ReturnStatement" && (node as Node & { argument?: Node | null }).argument);
-    return leaves && [...tree.ancestors(node)].find(isFunction) === callback;
-  });
+function throwsItself(callback: FunctionNode, tree: Tree): boolean {
+  return tree.all("ThrowStatement").some((each) => tree.functionAround(each) === callback);
 }
 
 /** The program computes something from its results in the last line, and does nothing with it. */
@@ -96,7 +91,7 @@ function unusedResult({ json, logs, displayed }: Output, last: Node | undefined,
   const { id, init } = (last as Node & { declarations: { id: Node; init?: Node | null }[] }).declarations.at(-1) ?? {};
   if (id?.type !== "Identifier" || !init || isFunction(init)) return [];
   // A call in it may be what the program is for.
-  const calls = tree.nodes.filter((node) => isCall(node) && init.start <= node.start && node.end <= init.end);
+  const calls = tree.nodes.filter((node) => isCall(node) && isWithin(node, init));
   if (
     calls.some((call) => around.values.toolOf(call as CallExpression) || tree.parent(call)?.type === "AwaitExpression")
   )
@@ -111,9 +106,7 @@ function nothingRan({ json, notes, logs, displayed }: Output, body: readonly Nod
   const isFunctionShown = notes?.odd.some(({ kind, path }) => kind === "function" && path === "") ?? false;
   if (logs.length > 0 || displayed || !(json === undefined || isFunctionShown)) return [];
   const callsTools = (node: Node) =>
-    tree.nodes.some(
-      (each) => isCall(each) && node.start <= each.start && each.end <= node.end && around.values.toolOf(each),
-    );
+    tree.nodes.some((each) => isCall(each) && isWithin(each, node) && around.values.toolOf(each));
   const declared = tree.nodes.filter(isFunction).flatMap((node) => {
     const parent = tree.parent(node) as (Node & { id?: FunctionNode["id"] }) | undefined;
     const name = node.id ?? (parent?.type === "VariableDeclarator" ? parent.id : null);

@@ -2,10 +2,10 @@
 import type { CallExpression, Literal, Node } from "acorn";
 import { didYouMean, misspelling } from "../../near-names.ts";
 import { callOf, correctedCall } from "../ast/arguments.ts";
-import { isCall, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import { isCall, isFunction, isMember, isNamed, isWithin, propertyName } from "../ast/nodes.ts";
 import { isVerb, type Meant, objectName, toolInName, toolsNamed, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
-import { absentName } from "./absent-names.ts";
+import { absentName } from "./absent.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
 
 /** `memory is not initialized`, because `const memory = await memory.read_graph({})` hides the server of that name. */
@@ -43,10 +43,6 @@ function isDeclaration(name: Node, tree: Tree): boolean {
     if (outer.type === "VariableDeclarator" && id) return isWithin(name, id);
   }
   return false;
-}
-
-function isWithin(node: Node, outer: Node): boolean {
-  return outer.start <= node.start && node.end <= outer.end;
 }
 
 export function undefinedName(error: Failing, around: Surroundings): Advice | undefined {

@@ -1,6 +1,6 @@
 /** Why an output has NaN, undefined, "[object Object]" or nothing in it, where the program and its results show it. */
 import type { AssignmentExpression, BinaryExpression, Literal, MemberExpression, Node } from "acorn";
-import { isMember, isNamed, propertyName } from "../ast/nodes.ts";
+import { isMember, isNamed, isWithin, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import type { Output } from "../suspicion.ts";
@@ -65,7 +65,7 @@ function isEnvelope({ node, object, seen }: Missing, { json = "" }: Output, tree
   if (!isEmpty || !seen.whole || within === undefined || !keysOf(seen.values).includes(within)) return false;
   const chain = [...tree.ancestors(node)].filter(({ type }) => type === "LogicalExpression").at(-1) ?? node;
   const tried = tree.nodes.filter(isMember).filter((each) => {
-    return tree.text(each.object) === object && chain.start <= each.start && each.end <= chain.end;
+    return tree.text(each.object) === object && isWithin(each, chain);
   });
   return tried.length === 1;
 }
@@ -106,12 +106,11 @@ function isNoNumber(seen: readonly unknown[]): boolean {
 /** `counts[key] += 1`, where counts starts as `{}` and nothing else sets its keys. */
 function isUnsetAt(target: MemberExpression, tree: Tree): boolean {
   if (!target.computed || target.object.type !== "Identifier") return false;
-  const binding = tree.binding(target.object);
-  const [only, another] = binding?.sources ?? [];
-  if (!binding || another || only?.kind !== "value" || only.node.type !== "ObjectExpression") return false;
-  if (only.node.properties.length > 0) return false;
+  const { name } = target.object;
+  const start = tree.onlyValue(target.object);
+  if (start?.type !== "ObjectExpression" || start.properties.length > 0) return false;
   return !tree.all<AssignmentExpression>("AssignmentExpression").some(({ left, operator }) => {
-    return isMember(left) && isNamed(left.object, binding.name) && /^(?:=|\?\?=|\|\|=)$/.test(operator);
+    return isMember(left) && isNamed(left.object, name) && /^(?:=|\?\?=|\|\|=)$/.test(operator);
   });
 }
 
@@ -119,11 +118,9 @@ function isUnsetAt(target: MemberExpression, tree: Tree): boolean {
 export function mapAsObject({ values: { tree } }: Surroundings): string[] {
   return tree.all<AssignmentExpression>("AssignmentExpression").flatMap(({ left }) => {
     if (!isMember(left) || left.object.type === "Super" || !left.computed) return [];
-    const binding = tree.binding(left.object);
-    const [only, another] = binding?.sources ?? [];
-    const made = only?.kind === "value" && !another && only.path.length === 0 ? only.node : undefined;
+    const made = tree.onlyValue(left.object);
     if (made?.type !== "NewExpression" || !isNamed(made.callee, "Map") || made.arguments.length > 0) return [];
-    if (binding?.references.some((each) => /^\.set\b/.test(tree.code.slice(each.end)))) return [];
+    if (tree.binding(left.object)?.references.some((each) => /^\.set\b/.test(tree.code.slice(each.end)))) return [];
     const name = tree.text(left.object);
     return `line ${tree.line(left)}: ${name} is a Map: set entries with ${name}.set(key, value) and read them with ${name}.get(key).`;
   });

@@ -36,6 +36,11 @@ export function bare(node: Node): Node {
   return node.type === "ChainExpression" ? (node as Node & { expression: Node }).expression : node;
 }
 
+/** Whether a node is another one or a part of it. */
+export function isWithin(node: Node, outer: Node): boolean {
+  return outer.start <= node.start && node.end <= outer.end;
+}
+
 export function* childrenOf(node: Node): Generator<Node> {
   for (const value of Object.values(node)) {
     for (const each of Array.isArray(value) ? value : [value]) {

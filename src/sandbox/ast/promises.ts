@@ -54,9 +54,8 @@ function promiseList(node: Node, tree: Tree, scope: Scope): PromiseOf | undefine
   const value = bare(node);
   if (value.type === "AwaitExpression") return promiseList((value as Node & { argument: Node }).argument, tree, scope);
   if (value.type === "Identifier") {
-    const [only, another] = tree.binding(value)?.sources ?? [];
-    const isPlain = only?.kind === "value" && only.path.length === 0 && !another;
-    return isPlain && !setsMembers(value, tree) ? promiseList(only.node, tree, scope) : undefined;
+    const made = tree.onlyValue(value);
+    return made && !setsMembers(value, tree) ? promiseList(made, tree, scope) : undefined;
   }
   if (!isCall(value) || !isMember(value.callee) || propertyName(value.callee) !== "map") return undefined;
   const [callback] = value.arguments;
@@ -103,10 +102,6 @@ function isPromiseCall(call: CallExpression, tree: Tree, scope: Scope): boolean 
   if (isMember(callee) && isNamed(callee.object, "Promise") && !tree.binding(callee.object)) {
     return combinators.has(propertyName(callee) ?? "");
   }
-  const [only, another] = callee.type === "Identifier" ? (tree.binding(callee)?.sources ?? []) : [];
-  return !another && isAsync(only);
-}
-
-function isAsync(source: Source | undefined): boolean {
-  return source?.kind === "function" && isFunction(source.node) && source.node.async && !source.node.generator;
+  const called = tree.onlyFunction(callee);
+  return called?.async === true && !called.generator;
 }

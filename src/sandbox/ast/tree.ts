@@ -1,5 +1,5 @@
 /** A program as a tree with parents, scopes, and the values that each name is bound to. */
-import type { Expression, Identifier, Node, Pattern, Program } from "acorn";
+import type { Expression, Function as FunctionNode, Identifier, Node, Pattern, Program, ReturnStatement } from "acorn";
 import { type Binding, boundPaths, initSource, loopSource, type Source, type Step } from "./bindings.ts";
 import { Lines } from "./lines.ts";
 import { childrenOf, isFunction, isMember } from "./nodes.ts";
@@ -52,6 +52,30 @@ export class Tree {
   /** What a name means; undefined if the program does not declare it. */
   binding(node: Node): Binding | undefined {
     return this.#bound.get(node);
+  }
+
+  /** The only expression that a variable gets its whole value from. */
+  onlyValue(name: Node): Expression | undefined {
+    const [only, another] = this.binding(name)?.sources ?? [];
+    return only?.kind === "value" && !another && only.path.length === 0 ? only.node : undefined;
+  }
+
+  /** The only function that a name means. */
+  onlyFunction(name: Node): FunctionNode | undefined {
+    const [only, another] = this.binding(name)?.sources ?? [];
+    return only?.kind === "function" && !another ? only.node : undefined;
+  }
+
+  /** The innermost function around a node. */
+  functionAround(node: Node): FunctionNode | undefined {
+    return this.ancestors(node).find(isFunction);
+  }
+
+  /** The expressions that a function returns with `return`. */
+  returned(node: FunctionNode): Expression[] {
+    return this.all<ReturnStatement>("ReturnStatement").flatMap((each) =>
+      each.argument && this.functionAround(each) === node ? [each.argument] : [],
+    );
   }
 
   text(node: Node): string {

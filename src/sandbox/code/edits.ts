@@ -1,4 +1,9 @@
-/** Changes to a text that keep its lines, and the way back from a position after them to the one before. */
+/**
+ * Changes to a text that keep its lines, and the way back from a position in the changed text.
+ *
+ * magic-string has no such way back but a source map of every character, and it orders insertions at one place by when
+ * they were made, while the rewrites here run in any order.
+ */
 
 export interface Range {
   start: number;
@@ -7,7 +12,7 @@ export interface Range {
 
 interface Edit extends Range {
   text: string;
-  /** Of edits at the same place, the lower comes first. */
+  /** Edits at the same place are sorted by this number. */
   order: number;
 }
 
@@ -19,7 +24,7 @@ export class Edits {
     this.#source = source;
   }
 
-  /** Texts without line breaks around a range. Of ranges that begin together, the longer one's text comes first. */
+  /** Puts texts without line breaks around a range. If ranges start together, the text of the longer one comes first. */
   wrap({ start, end }: Range, before: string, after: string): void {
     this.#edits.push({ start, end: start, text: before, order: start - end });
     this.#edits.push({ start: end, end, text: after, order: start - end });
@@ -29,12 +34,12 @@ export class Edits {
     this.#edits.push({ start: at, end: at, text, order: 0 });
   }
 
-  /** Behind everything else that is put there. */
+  /** Inserts after everything else that is inserted there. */
   insertLast(at: number, text: string): void {
     this.#edits.push({ start: at, end: at, text, order: Number.POSITIVE_INFINITY });
   }
 
-  /** Another text in the place of a range, before all that begins there; its line breaks are kept behind it. */
+  /** Replaces a range. Its line breaks are kept after the new text. */
   replace({ start, end }: Range, text: string): void {
     const breaks = this.#source.slice(start, end).replace(/[^\n]/g, "");
     this.#edits.push({ start, end, text: text + breaks, order: Number.NEGATIVE_INFINITY });
@@ -50,7 +55,7 @@ export class Edits {
     return result + this.#source.slice(done);
   }
 
-  /** The offset in the source that belongs to one in the changed text. */
+  /** The offset in the source for an offset in the changed text. */
   undo(offset: number): number {
     let shift = 0;
     for (const { start, end, text } of this.#sorted()) {

@@ -1,8 +1,8 @@
-/** Code in Markdown fences, as models answer. Lines stay where they were. All of it takes linear time. */
+/** Takes code out of Markdown fences, in linear time. Lines keep their numbers. */
 
-/** The code of a text that is one fence and nothing else; any other text as it is. */
+/** The code of a text that is one fence and nothing else; any other text unchanged. */
 export function withoutFences(source: string): string {
-  // The line that starts a script is not code.
+  // A `#!` line is not code.
   if (source.startsWith("#!")) return source.replace(/^.*/, "");
   const [head, mark] = /^\s*(```|~~~)/.exec(source) ?? [];
   if (head === undefined || mark === undefined) return source;
@@ -13,7 +13,7 @@ export function withoutFences(source: string): string {
   return onSameLines(source.slice(0, start), body.endsWith("\n") ? body.slice(0, -1) : body);
 }
 
-/** The code in the only fence of a text with words around it. */
+/** The code in the only fence of a text; undefined if there are several or none. */
 export function onlyFence(text: string): { code: string } | undefined {
   let only: { start: number; end: number } | undefined;
   let open: number | undefined;
@@ -32,7 +32,7 @@ export function onlyFence(text: string): { code: string } | undefined {
   return only && { code: onSameLines(text.slice(0, only.start), text.slice(only.start, only.end)) };
 }
 
-/** How much of a line is looked at for a mark. */
+/** Maximum number of characters of a line that are searched for a fence. */
 const maxMark = 200;
 
 function onSameLines(before: string, code: string): string {

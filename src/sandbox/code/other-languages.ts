@@ -1,12 +1,12 @@
-/** Code that is no TypeScript at all: a tool call, Python, a shell command, words. */
+/** Recognises text that is not TypeScript: a tool call, Python, a shell command, prose. */
 import { literalText } from "../ast/literals.ts";
 
-/** Undefined where it may be TypeScript with a slip in it. */
+/** What the text is instead, or undefined if it may be TypeScript with a mistake in it. */
 export function otherLanguage(source: string, line: number): string | undefined {
   return toolCall(source) ?? markup(source) ?? fence(source) ?? python(source) ?? shell(source) ?? prose(source, line);
 }
 
-/** A tool call as JSON, which some models send in the place of code. */
+/** A tool call as JSON, which some models send instead of code. */
 function toolCall(source: string): string | undefined {
   let parsed: unknown;
   try {
@@ -119,7 +119,7 @@ function shell(source: string): string | undefined {
   );
 }
 
-/** A line of words, with none of the signs that code has. */
+/** A line of words without any punctuation of code. */
 function prose(source: string, line: number): string | undefined {
   const text = source.split("\n")[line - 1] ?? "";
   const isWords = /^\s*[A-Z][\p{L}']*(?:[ ,]+[\p{L}\d'’-]+){3,}[^=(){}[\];]*[.:!?]?\s*$/u.test(text);

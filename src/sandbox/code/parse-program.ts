@@ -1,15 +1,15 @@
-/** Parses JavaScript as it is run: the body of a function that may have imports and exports. */
+/** Parses JavaScript as the sandbox runs it: the body of an async function, with imports and exports. */
 import { type BinaryExpression, type Node, Parser, type Program } from "acorn";
 import { full } from "acorn-walk";
 
-/** The scope of the whole program, in acorn's flags. */
+/** acorn's flag for the scope of the whole program. */
 const topScope = 1;
 
 interface Scoped {
   treatFunctionsAsVarInScope(scope: { flags: number }): boolean;
 }
 
-/** In a function, unlike in a module, the same function may be declared twice: the last one counts. */
+/** Unlike a module, a function body may declare the same function twice: the last declaration counts. */
 const BodyParser = Parser.extend((Base) => {
   const Scopes = Base as unknown as new (...given: never[]) => Parser & Scoped;
   class Body extends Scopes {
@@ -20,7 +20,7 @@ const BodyParser = Parser.extend((Base) => {
   return Body as unknown as typeof Parser;
 });
 
-/** Throws SyntaxError, with the place as `loc`. */
+/** Throws a SyntaxError with the place as `loc`. */
 export function parseProgram(code: string): Program {
   return BodyParser.parse(code, {
     ecmaVersion: "latest",
@@ -31,8 +31,8 @@ export function parseProgram(code: string): Program {
 }
 
 /**
- * Whether JavaScript may mean something else as TypeScript: `f<T>(x)` is a call there and compares twice here, and so is `f<T>`
- * before a template or at the end of a line.
+ * Whether JavaScript may mean something else as TypeScript: `f<T>(x)` is a call in TypeScript and two comparisons in
+ * JavaScript. The same holds for `f<T>` before a template or at the end of a line.
  */
 export function mayHaveTypeArguments(program: Program, code: string): boolean {
   if (!code.includes("<")) return false;

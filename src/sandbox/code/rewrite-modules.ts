@@ -1,4 +1,4 @@
-/** Imports and exports → calls of the guest's own loader, since code runs as the body of a function. */
+/** Turns imports and exports into calls of the guest's loader, because code runs as the body of a function. */
 import { posix } from "node:path";
 import type {
   ExportAllDeclaration,
@@ -21,10 +21,10 @@ export interface ModuleForm {
   exportsDefault: boolean;
 }
 
-/** Where a specifier is written in: undefined in a program, else the path of the module: `workspace/skills/report.ts`. */
+/** The file that a specifier is written in: undefined for a program, else a module such as `workspace/skills/report.ts`. */
 type From = string | undefined;
 
-/** Static and dynamic imports, `import.meta`, and every form of export; exports land in `__exports`. */
+/** Rewrites static and dynamic imports, `import.meta`, and every form of export. Exports become properties of `__exports`. */
 export function rewriteModules(program: Program, code: string, edits: Edits, from: From): ModuleForm {
   let exportsDefault = false;
   for (const node of program.body) {
@@ -44,7 +44,7 @@ export function rewriteModules(program: Program, code: string, edits: Edits, fro
       edits.replace({ start, end: start + "import".length }, "__import");
       if (source.type === "Literal" && from !== undefined) edits.replace(source, stringOf(source, from));
     } else if (node.type === "MetaProperty" && (node as MetaProperty).meta.name === "import") {
-      // What is imported is never the main module.
+      // An imported module is never the main module.
       edits.replace(node, from === undefined ? "__meta" : `({ ...__meta, main: false, url: "file:///${from}" })`);
     }
   });
@@ -77,7 +77,7 @@ function exportAllText({ source, exported }: ExportAllDeclaration, from: From): 
   return `{ const { default: _, ...all } = ${load}; Object.assign(__exports, all); }`;
 }
 
-/** Exported names are asked for when they are used: an enum gets its value after it was declared, a `let` another one. */
+/** Exports are getters: an enum gets its value after its declaration, and a `let` may change. */
 function exportText(exported: string, local: string): string {
   return `;Object.defineProperty(__exports, ${JSON.stringify(exported)}, { enumerable: true, configurable: true, get: () => ${local} });`;
 }
@@ -117,7 +117,7 @@ function nameOf(node: Identifier | Literal): string {
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-/** What a module calls `./other` is its neighbour; in skills `./servers/…`, `./skills/…` and such are what they are in programs. */
+/** `./other` in a module is a file beside it. In skills, `./servers/…`, `./skills/…` and the like mean the same as in programs. */
 function stringOf({ value }: Literal, from: From): string {
   const specifier = String(value);
   const isSkill = from?.startsWith("workspace/");

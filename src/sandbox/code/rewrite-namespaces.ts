@@ -1,20 +1,20 @@
-/** `namespace A { … }` with values in it → the function that TypeScript makes of it; sucrase takes it for types alone. */
+/** Turns `namespace A { … }` with values into a function, as TypeScript does. sucrase takes a namespace for types and drops it. */
 import { Edits } from "./edits.ts";
 
 interface Token {
   text: string;
   start: number;
   end: number;
-  /** For a bracket that opens: the place of the one that closes it, or -1. */
+  /** Index of the closing bracket of an opening one, else -1. */
   closing: number;
 }
 
 const namespaceStart = /\b(?:namespace|module)\s+[\w$.]+\s*\{/;
 
-/** Words between `export` and the name of what is exported. */
+/** Words between `export` and the exported name. */
 const declaring = /^(?:const|let|var|function|async|class|abstract|enum|namespace|module|\*)$/;
 
-/** The text with the same lines. Loads sucrase only where there is something to do. */
+/** Returns the text with the same lines. Loads sucrase only if the text has a namespace. */
 export async function rewriteNamespaces(source: string): Promise<string> {
   if (!namespaceStart.test(source)) return source;
   const tokens = await tokensOf(source);
@@ -37,7 +37,7 @@ async function tokensOf(source: string): Promise<Token[]> {
     const { tokens } = parse(source, false, true, false);
     return withClosings(tokens.map(({ start, end }) => ({ text: source.slice(start, end), start, end, closing: -1 })));
   } catch {
-    return []; // The transform says what is wrong with it.
+    return []; // The transform reports the syntax error.
   }
 }
 
@@ -78,14 +78,14 @@ function rewrite(
   edits.replace(end, after);
 }
 
-/** The word at the beginning of a statement that has a body. */
+/** Whether the word at an index starts a namespace. */
 function isNamespace(tokens: readonly Token[], at: number): boolean {
   const [before, word, name] = [tokens[at - 1]?.text, tokens[at]?.text, tokens[at + 1]?.text ?? ""];
   if ((word !== "namespace" && word !== "module") || !/^[\w$]+$/.test(name) || before === ".") return false;
   return tokens[bodyOf(tokens, at)]?.text === "{";
 }
 
-/** The token after the name: `A`, or `A.B.C`. */
+/** The index of the token after the name: `A`, or `A.B.C`. */
 function bodyOf(tokens: readonly Token[], at: number): number {
   let body = at + 2;
   while (tokens[body]?.text === ".") body += 2;
@@ -95,7 +95,7 @@ function bodyOf(tokens: readonly Token[], at: number): number {
 const depthOf = (token: Token | undefined) =>
   /^(?:[([{]|\$\{)$/.test(token?.text ?? "") ? 1 : /^[)\]}]$/.test(token?.text ?? "") ? -1 : 0;
 
-/** The exports in a body: the word `export`, and the names of values that follow it. What is nested is passed over. */
+/** The exports directly in a body: the word `export`, and the names of the values that it exports. */
 function exportsOf(tokens: readonly Token[], open: number, close: number): { word: Token; names: string[] }[] {
   const found: { word: Token; names: string[] }[] = [];
   for (let at = open + 1; at < close; at++) {
@@ -109,7 +109,7 @@ function exportsOf(tokens: readonly Token[], open: number, close: number): { wor
 function namesAfter(tokens: readonly Token[], at: number, close: number): string[] {
   let next = at + 1;
   while (declaring.test(tokens[next]?.text ?? "")) next++;
-  // Neither an interface nor a type: these have no values.
+  // An interface or a type has no value.
   if (next === at + 1) return [];
   const names = [tokens[next]?.text ?? ""];
   if (!/^(?:const|let|var)$/.test(tokens[at + 1]?.text ?? "") || tokens[at + 2]?.text === "enum") return names;

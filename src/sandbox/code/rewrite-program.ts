@@ -1,4 +1,4 @@
-/** What makes a program of statements a value: its last expression, its `main`, and the promises it lets go of. */
+/** Gives a program its value: its last expression or its `main`. Marks promises that nothing awaits. */
 import type { CallExpression, Expression, ExpressionStatement, Node, Program, Statement } from "acorn";
 import { ancestor, full } from "acorn-walk";
 import type { Edits, Range } from "./edits.ts";
@@ -6,8 +6,8 @@ import type { ModuleForm } from "./rewrite-modules.ts";
 import { rewriteNoticed } from "./rewrite-noticed.ts";
 
 /**
- * The value of a program: what it returns; else its last expression; else what its default export gives, or its `main`
- * that nobody calls. Calls whose result is let go of are marked, so that they are waited for.
+ * The value of a program is what it returns; else its last expression; else the result of its default export, or of a
+ * `main` that nothing calls. Calls whose result is dropped are marked, so that the guest waits for them.
  */
 export function rewriteProgram(program: Program, code: string, edits: Edits, { exportsDefault }: ModuleForm): void {
   const values = new Map<Node, { awaited: boolean }>();
@@ -16,7 +16,7 @@ export function rewriteProgram(program: Program, code: string, edits: Edits, { e
   for (const [statement, { awaited }] of values) {
     const { expression } = statement as ExpressionStatement;
     const { start, end } = expressionRange(statement, code);
-    // `void main()` at the end is a call that is not awaited; its value is the program's all the same.
+    // The value of `void main()` at the end is the value of main.
     const voided = expression.type === "UnaryExpression" && expression.operator === "void" ? "void".length : 0;
     edits.replace({ start, end: start + voided }, awaited ? "return (await (" : "return (");
     edits.insert(end, awaited ? "))" : ")");
@@ -34,8 +34,8 @@ export function rewriteProgram(program: Program, code: string, edits: Edits, { e
 }
 
 /**
- * The statements whose value is that of a last statement: it, or those at the end of its branches. In a `try`, the value
- * is awaited there, or its `catch` would see nothing of a failure.
+ * The statements that give a last statement its value: itself, or the last ones of its branches. In a `try`, the value
+ * is awaited, so that its `catch` sees a failure.
  */
 function finalExpressions(statement: Statement, found: Map<Node, { awaited: boolean }>, awaited = false): void {
   switch (statement.type) {
@@ -58,7 +58,7 @@ function finalExpressions(statement: Statement, found: Map<Node, { awaited: bool
   }
 }
 
-/** `module.exports = …` and `exports.name = …`, which are meant for others. */
+/** `module.exports = …` and `exports.name = …` are not the value of a program. */
 function assignsExports(expression: Expression): boolean {
   if (expression.type !== "AssignmentExpression" || expression.left.type !== "MemberExpression") return false;
   const { object, property } = expression.left;
@@ -94,7 +94,7 @@ function returnsAtTop(program: Program): boolean {
   return program.body.some((node) => returns(node as Statement));
 }
 
-/** `main`, where the program declares it at the top and mentions it nowhere else. */
+/** `main`, if the program declares it at the top level and does not mention it again. */
 function uncalledMain(program: Program): string | undefined {
   const declared = program.body.some(
     (node) =>
@@ -113,15 +113,15 @@ function isFunction(node: Expression | null | undefined): boolean {
   return node?.type === "ArrowFunctionExpression" || node?.type === "FunctionExpression";
 }
 
-/** The expression of a statement with its parentheses, which are no part of the tree, and without the semicolon. */
+/** The expression of a statement with its parentheses, which the tree leaves out, and without the semicolon. */
 function expressionRange({ start, end }: Node, code: string): Range {
   return { start, end: code[end - 1] === ";" ? end - 1 : end };
 }
 
-/** Calls of these give nothing that could be awaited; wrapping them in a hot loop would only cost time. */
+/** Methods that return no promise. Marking them would only slow down loops. */
 const settledMethods = new Set("push set add delete sort log warn error info debug unshift".split(" "));
 
-/** Statements that call something and let go of what it returns, which may be a promise; and where that is written. */
+/** Statements that call something and drop the result, which may be a promise; and the range of the call. */
 function floatingStatements(program: Program, code: string): [ExpressionStatement, Range][] {
   const found: [ExpressionStatement, Range][] = [];
   full(program, (node: Node) => {
@@ -132,7 +132,7 @@ function floatingStatements(program: Program, code: string): [ExpressionStatemen
     const { callee } = call;
     const method = callee.type === "MemberExpression" ? code.slice(callee.property.start, callee.property.end) : "";
     if (settledMethods.has(method)) return;
-    // `void main();` is no promise, what stands behind `void` is.
+    // In `void main();`, the promise is the operand of `void`.
     found.push([statement, statement.expression.type === "UnaryExpression" ? call : expressionRange(statement, code)]);
   });
   return found;
@@ -144,7 +144,7 @@ function calledIn(expression: Expression): CallExpression | undefined {
   return expression.type === "LogicalExpression" ? calledIn(expression.right) : undefined;
 }
 
-/** Async functions given to `forEach`, which lets go of their promises. */
+/** Async callbacks of `forEach`, which drops their promises. */
 function floatingCallbacks(program: Program): Node[] {
   const found: Node[] = [];
   full(program, (node: Node) => {
@@ -161,7 +161,7 @@ function floatingCallbacks(program: Program): Node[] {
   return found;
 }
 
-/** Timers that are set for what they do, and not for the promise that they stand in. */
+/** Timers outside of `new Promise(…)`: they are set for their callback, not to wait. */
 function workTimers(program: Program): CallExpression[] {
   const found: CallExpression[] = [];
   ancestor(program, {
@@ -180,7 +180,7 @@ function isNewPromise(node: Node): boolean {
   return node.type === "NewExpression" && callee?.name === "Promise";
 }
 
-/** `const done = run();` at the top, of which nothing is ever asked again. */
+/** `const done = run();` at the top level, if done is never used. */
 function forgottenCalls(program: Program): CallExpression[] {
   const names = new Map<string, CallExpression>();
   for (const node of program.body) {

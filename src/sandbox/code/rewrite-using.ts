@@ -1,11 +1,11 @@
-/** `using` and `await using`, which the engine does not know: what they hold is disposed of at the end of their block. */
+/** Rewrites `using` and `await using`, which the engine does not support, to try and finally. */
 import type { BlockStatement, Node, Program, VariableDeclaration } from "acorn";
 import { full } from "acorn-walk";
 import type { Edits } from "./edits.ts";
 
 /** `using x = open(); …` becomes `const held = __using(); try { const x = held.add(open()); … } finally { held.end() }`. */
 export function rewriteUsing(program: Program, code: string, edits: Edits): void {
-  // Sucrase leaves the words as they are, so that code without them is not walked through.
+  // sucrase keeps the word, so code without it needs no walk.
   if (!/\busing\b/.test(code)) return;
   let count = 0;
   full(program, (node: Node) => {

@@ -1,15 +1,15 @@
-/** `yield` without a value before a bracket or a comma, `[...yield]`: sucrase looks for a value there. It is given one that changes nothing. */
+/** Gives a `yield` without a value, as in `[...yield]`, the value `void 0`. sucrase cannot parse it before a bracket or a comma. */
 import { tokenizer } from "acorn";
 import { Edits } from "./edits.ts";
 
 const bareYield = /\byield\s*[\]}),:]/;
 
-/** The text with the same lines; the same text where there is no such `yield`. */
+/** Returns the text with the same lines. */
 export function rewriteYield(source: string): string {
   if (!bareYield.test(source)) return source;
   const edits = new Edits(source);
   let inEnum = false;
-  // The last two before the one that is looked at.
+  // The two tokens before the current one.
   let [before, last, lastEnd] = ["", "", 0];
   try {
     for (const { start, end } of tokenizer(source, { ecmaVersion: "latest", sourceType: "module" })) {
@@ -20,13 +20,13 @@ export function rewriteYield(source: string): string {
       [before, last, lastEnd] = [last, text, end];
     }
   } catch {
-    // The parser says what is wrong with it.
+    // The parser reports the syntax error.
     return source;
   }
   return edits.apply();
 }
 
-/** Not the name of a member, of an export or of a key. */
+/** Whether `yield` is an expression, and not the name of a member, an export or a key. */
 function isExpression(before: string, after: string): boolean {
   if (/^(?:\??\.|as|get|set|static|async)$/.test(before)) return false;
   return after === ":" ? before === "?" || before === "case" : ["]", "}", ")", ","].includes(after);

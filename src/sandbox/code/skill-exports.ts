@@ -1,10 +1,10 @@
-/** What a skill exports, by its text: names, how they are called, and what their comments say. Nothing is run. */
+/** Reads the exports of a skill from its text: names, signatures and comments. The skill is not run. */
 
 export interface SkillExport {
   name: string;
-  /** `topCustomers(limit: number): Promise<string[]>`; for what is no function, its name and its type where it has one. */
+  /** `topCustomers(limit: number): Promise<string[]>`, or the name and the type of an export that is not a function. */
   signature: string;
-  /** The comment before it, on one line; of the file, where it is the first export. */
+  /** The comment before the export, on one line. The first export may have the comment of the file. */
   description: string;
 }
 
@@ -14,7 +14,7 @@ const declaration =
 const maxSignature = 300;
 const maxComment = 4_000;
 
-/** Skills are written by code, and read on the thread that answers the host: so many exports, and so much of each, are looked at. */
+/** Programs write skills, and the thread that answers the host reads them, so the work is limited. */
 const maxExports = 100;
 const maxDeclaration = 2_000;
 
@@ -43,7 +43,7 @@ export function exportsOf(text: string): SkillExport[] {
 function functionText(source: string, from: number, how: { isAsync: boolean; isGenerator: boolean }): string {
   const open = source.indexOf("(", from);
   const close = open === -1 ? -1 : closing(source, open);
-  // Beyond what is looked at, they may well be closed.
+  // The bracket may be closed after the text that is read.
   if (close === -1) return source.length - from > maxSignature ? source.slice(from) : "()";
   return (
     source.slice(from, close + 1) + (typeAfter(source, close + 1, "{") ?? (how.isAsync ? ": Promise<unknown>" : ""))
@@ -64,7 +64,7 @@ function heldText(source: string, from: number, equals: "=" | ""): string {
   return source.slice(start, close + 1) + result;
 }
 
-/** `: type` up to where the body or the value begins; undefined where there is none. */
+/** `: type` before the body or the value; undefined if there is none. */
 function typeAfter(source: string, from: number, end: "{" | "="): string | undefined {
   const start = /^\s*:/.exec(source.slice(from, from + 200));
   if (!start) return undefined;
@@ -90,7 +90,7 @@ function typeAfter(source: string, from: number, end: "{" | "="): string | undef
   return undefined;
 }
 
-/** Where the bracket that opens at `open` closes; strings, templates and comments are passed over. */
+/** The index of the bracket that closes the one at `open`, or -1. Strings, templates and comments are skipped. */
 function closing(source: string, open: number): number {
   let depth = 0;
   const token = /["'`]|\/\*|\/\/|=>|[([{<>)\]}]/g;
@@ -117,7 +117,7 @@ function after(source: string, quoteAt: number, quote: string): number {
   return source.length;
 }
 
-/** The comment that ends at `at`: a block, or the lines that begin with `//`. */
+/** The comment that ends at `at`: a block, or lines that start with `//`. */
 function commentBefore(source: string, at: number): string {
   const before = source.slice(Math.max(0, at - maxComment), at).trimEnd();
   if (before.endsWith("*/")) {
@@ -130,7 +130,7 @@ function commentBefore(source: string, at: number): string {
   return words(lines.slice(start).join("\n"));
 }
 
-/** The comment that the file begins with. */
+/** The comment at the start of the file. */
 function commentAtTop(source: string): string {
   const text = source.trimStart();
   if (text.startsWith("/*")) return text.slice(0, Math.min(text.indexOf("*/") + 2, maxComment));
@@ -139,7 +139,7 @@ function commentAtTop(source: string): string {
   return (end === -1 ? lines : lines.slice(0, end)).join("\n");
 }
 
-/** What a comment says, on one line. */
+/** The text of a comment on one line. */
 function words(comment: string): string {
   return comment
     .replace(/^\/\*+|\*\/$/g, "")

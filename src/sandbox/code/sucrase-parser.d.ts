@@ -1,6 +1,6 @@
-/** The parser within sucrase, of which its package declares no types at this path. */
+/** The parser of sucrase, whose package declares no types for this path. */
 declare module "sucrase/dist/parser/index.js" {
-  /** Throws SyntaxError for what is neither. */
+  /** Throws a SyntaxError if the source is neither JavaScript nor TypeScript. */
   export function parse(
     source: string,
     jsx: boolean,

@@ -1,4 +1,4 @@
-/** TypeScript as agents write it → the body of an async function, with a way back from its positions to the original's. */
+/** Turns TypeScript into the body of an async function, and maps its positions back to the original. */
 import type { Program } from "acorn";
 import { Lines, offsetOf } from "../ast/lines.ts";
 import type { ParsedCode } from "../ast/tree.ts";
@@ -14,29 +14,29 @@ import { rewriteUsing } from "./rewrite-using.ts";
 import { rewriteYield } from "./rewrite-yield.ts";
 
 export interface Transpiled {
-  /** Lines are those of the original. */
+  /** Has the same lines as the original. */
   code: string;
-  /** What was done about the form it was sent in. */
+  /** What was left out of the text that was sent. */
   notes: readonly string[];
   /** The program without its types and otherwise as it was written, for explanations. */
   plain: ParsedCode;
-  /** Calls in it that are certainly wrong. */
+  /** Finds calls that are certainly wrong. */
   check(known: Known): Finding[];
-  /** Where a place of the transpiled code is in `plain`. Lines and columns count from 1. */
+  /** The offset in `plain` for a place of the transpiled code. Lines and columns count from 1. */
   plainOffset(line: number, column: number): number;
   originalPosition(plainOffset: number): Promise<{ line: number; column: number }>;
 }
 
-/** Parsers take a kilobyte and more of memory for each token. Words and signs count, wherever they stand. */
+/** Parsers take more than a kilobyte of memory for each token. Words in strings and comments count as well. */
 const maxCharacters = 500_000;
 const maxTokens = 150_000;
 
-/** Syntax errors in longer code are reported in the parser's own words. */
+/** Syntax errors in longer code keep the message of the parser. */
 const maxExplained = 20_000;
 
 /**
- * A program, whose value is wanted, or a module, whose exports are: then with its path. Throws CheckError when the code
- * is not TypeScript.
+ * Transpiles a program, or a module if its path is given. A program has a value, a module has exports. Throws a
+ * CheckError if the code is not TypeScript.
  */
 export async function transpile(written: string, module?: string): Promise<Transpiled> {
   if (written.length > maxCharacters) throw tooLong(written.length, "characters", maxCharacters);
@@ -62,7 +62,7 @@ async function transpileProgram(written: string, module: string | undefined): Pr
     lines ??= new Lines(code);
     const at = lines.at(offset);
     if (!typed) return at;
-    // The map is made only when an error needs it.
+    // Only an error needs the map.
     trace ??= traceOf(source);
     return (await trace)(at) ?? at;
   };
@@ -76,14 +76,14 @@ async function transpileProgram(written: string, module: string | undefined): Pr
   };
 }
 
-/** Code as it was written, else what stands in its only fence, with words around it. */
+/** Parses the text as code, or the code in its only fence. */
 async function parseWritten(written: string): Promise<Parsed & { source: string; notes: string[] }> {
   const parseSource = async (source: string) => {
     return { source, notes: [] as string[], ...(parseJavaScript(source) ?? (await parseTypeScript(source))) };
   };
   const unfenced = withoutFences(written);
   try {
-    // As JavaScript a fence is an empty text, called with what stands in it.
+    // In JavaScript, a fence is a valid expression: a tagged template.
     if (/^[ \t]*```\w*[ \t]*$/m.test(unfenced))
       throw new CheckError({ name: "SyntaxError", message: "A Markdown fence", stack: "" });
     return await parseSource(unfenced);
@@ -106,13 +106,13 @@ interface Parsed {
   /** JavaScript. */
   code: string;
   program: Program;
-  /** Whether types were taken out of it. */
+  /** Whether types were removed. */
   typed: boolean;
 }
 
 /**
- * JavaScript is run as it was written: sucrase takes longer to load than most programs to run, and misreads some of it. Undefined
- * for other code, and where it may mean something else in TypeScript.
+ * Parses JavaScript without sucrase, which takes longer to load than most programs take to run, and misreads some code.
+ * Undefined if the code is not JavaScript, or may mean something else in TypeScript.
  */
 function parseJavaScript(source: string): Parsed | undefined {
   try {
@@ -152,7 +152,7 @@ interface Position {
   column: number;
 }
 
-/** Where a position of the program without types is in the TypeScript. */
+/** Maps a position of the program without types to the TypeScript. */
 type Trace = (at: Position) => Position | undefined;
 
 async function traceOf(source: string): Promise<Trace> {
@@ -168,7 +168,7 @@ async function traceOf(source: string): Promise<Trace> {
 
 function syntaxError(error: unknown, source: string, firstColumn: 0 | 1): unknown {
   const { loc, message } = error as Error & { loc?: { line: number; column: number } };
-  // Sucrase has errors of its own where it loses its way.
+  // sucrase may fail with an internal error instead of a syntax error.
   if (!loc) return error instanceof RangeError ? error : unreadable("The code cannot be parsed as TypeScript");
   const line = source.split("\n")[loc.line - 1];
   return new CheckError({
@@ -181,7 +181,7 @@ function syntaxError(error: unknown, source: string, firstColumn: 0 | 1): unknow
   });
 }
 
-/** Looking through a program that could just be read may need more stack than that: then nothing is found. */
+/** Walking a deeply nested program may need more stack than parsing it. Nothing is found then. */
 function findingsIn(program: Program, code: string, known: Known): Finding[] {
   try {
     return checkCalls(program, code, known);
@@ -191,13 +191,13 @@ function findingsIn(program: Program, code: string, known: Known): Finding[] {
   }
 }
 
-/** Parsers and walks go down into what is nested until their stack ends. */
+/** Code that is nested too deeply overflows the stack of a parser. */
 function readable(error: unknown): unknown {
   if (!(error instanceof RangeError)) return error;
   return unreadable("The code is nested too deeply, or has an expression that is too long");
 }
 
-/** A quick count, without looking at what is a text or a comment. */
+/** Counts words and signs quickly, including those in strings and comments. */
 function tokensIn(source: string): number {
   let count = 0;
   let inWord = false;

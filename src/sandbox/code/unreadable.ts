@@ -32,6 +32,8 @@ function pythonOperators(text: string, line: number, column: number): string | u
   const isHere = /^(?:and|or|not)\b/.test(text.slice(column - 1)) || /\bnot\s+$/.test(text.slice(0, column - 1));
   if (!isHere) return undefined;
   const written = text
+    // In Python, not binds less tightly than a comparison.
+    .replace(/\bnot\s+([^()"'`]*?[<>=][^()"'`]*?)(?=\s+(?:and|or)\b|\)|$)/g, "not ($1)")
     .replace(stringsAndOperators, (found) => operators[found.trimEnd()] ?? found)
     .replace(/^(\s*(?:if|while))\s+([^(\s].*?)\s*\{\s*$/, "$1 ($2) {")
     .trim();

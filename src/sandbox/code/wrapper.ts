@@ -1,14 +1,14 @@
-/** What code is wrapped in to be evaluated: a function on its first line, so that line numbers stay those of the code. */
+/** Wraps code in a function for evaluation. The function starts on the first line of the code, so that lines keep their numbers. */
 
-/** The name that frames of the executed code have in stacks. */
+/** The file name of the executed code in stacks. */
 export const codeFile = "main.ts";
 
 const head = "(async(__exports)=>{";
 
-/** Columns that the first line of the code is moved by. */
+/** Columns that the wrapper adds before the first line. */
 export const wrapperLength = head.length;
 
-/** An expression that gives the code as a function, which takes the object for its exports. */
+/** An expression whose value is the code as a function. It takes the object for the exports. */
 export function wrapped(code: string): string {
   return `${head}${code}\n})`;
 }
