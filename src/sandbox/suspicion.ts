@@ -1,4 +1,7 @@
-/** Whether the output of a program that succeeded may be wrong. Asked after every execution, so no result is parsed for it. */
+/**
+ * Whether the output of a program that succeeded may be wrong. Asked after every execution, so no result is parsed
+ * for it.
+ */
 import { textOf } from "./binding-value.ts";
 import type { LogEntry } from "./contract.ts";
 import type { RecordedCalls } from "./seen-calls.ts";
@@ -26,7 +29,7 @@ export interface Notes {
 
 /** Longer code is not looked through again. */
 const maxCode = 20_000;
-const telling = ["undefined", "NaN", "[object "];
+const telling = ["undefined", "NaN"];
 /** Maximum number of names that are searched for in the results. */
 const maxNames = 200;
 /** Maximum number of characters of results that are searched. */

@@ -647,14 +647,6 @@ return sum;`,
     must: ["nothing ran", "return await countOpenTickets();"],
   },
   {
-    id: "nothing-returned",
-    mistake: "The result stays in a variable.",
-    ideal: "return it.",
-    code: `const { tickets } = await demo.list_tickets({ status: "open" });
-const byPriority = Object.groupBy(tickets, (t) => t.priority);`,
-    must: ["return byPriority;"],
-  },
-  {
     id: "function-returned",
     mistake: "The function is returned and not called.",
     ideal: "It was not called.",
@@ -689,14 +681,6 @@ return customers[0].email;`,
 const order = orders.find((o) => o.order_id === "ord_00007");
 return order.status;`,
     must: ["order is undefined", "found nothing", 'o has no "order_id"'],
-  },
-  {
-    id: "object-as-text",
-    mistake: "An object in a text.",
-    ideal: "Where, and what to write.",
-    code: `const order = await demo.get_order({ order_id: "ord_00001" });
-return \`\${order.id}: \${order.lines}\`;`,
-    must: ["[object Object]", "JSON.stringify(value)"],
   },
   {
     id: "file-outside",

@@ -150,6 +150,8 @@ describe("a program that may be right gets no warning", () => {
     ],
     ["a failure with a fallback", "return await log.fails({}).catch(() => ({ entries: [] }))"],
     ["a probe for what may not exist", "try { await log.fails({}); return true } catch { return false }"],
+    ["the name of a type", `${read}return Object.prototype.toString.call(entries[0])`],
+    ["an effect and a variable that is not used", "await log.done({});\nconst count = 1;"],
     ["an effect without a result", "const changed = await log.done({});"],
     ["a main that returns nothing", "async function main() { await log.done({}); }\nawait main();"],
     [

@@ -1,4 +1,7 @@
-/** What programs take for granted and the sandbox does not have: the network, the environment, packages, other globals. */
+/**
+ * What programs take for granted and the sandbox does not have: the network, the environment, packages, other
+ * globals.
+ */
 import type { ImportDeclaration, Literal, Node } from "acorn";
 import { isCall, isMember, propertyName } from "../ast/nodes.ts";
 import { candidates, objectName, wordsOf } from "../ast/tool-names.ts";

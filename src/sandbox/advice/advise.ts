@@ -72,7 +72,9 @@ function otherTool(error: Failing, around: Surroundings): Advice | undefined {
   return hint === undefined ? undefined : { hint };
 }
 
-/** A property that no result has may be the cause: any in the line that failed, or one with a similar name elsewhere. */
+/**
+ * A property that no result has may be the cause: any in the line that failed, or one with a similar name elsewhere.
+ */
 function absentProperty({ hint, line, reason }: Failing, { values }: Surroundings): Advice | undefined {
   if (hint !== undefined || reason !== "threw") return undefined;
   const all = missingProperties(values);

@@ -12,7 +12,10 @@ import type { Surroundings } from "./surroundings.ts";
 
 const envelope = new Set(["content", "structuredContent", "isError", "text", "data", "result", "body", "json"]);
 
-/** `is` tells whether the expression was undefined, or something else than expected. The cause is undefined if none is certain. */
+/**
+ * `is` tells whether the expression was undefined, or something else than expected. The cause is undefined if none is
+ * certain.
+ */
 export function causeOf(given: Node, around: Surroundings, is: "undefined" | "other"): string | undefined {
   const node = bare(given);
   const { tree } = around.values;

@@ -84,7 +84,10 @@ function isText(node: Node): node is Literal & { value: string } {
   return node.type === "Literal" && typeof (node as Literal).value === "string";
 }
 
-/** The values that an argument of the same name may have on the called servers, if they include all values that were seen. */
+/**
+ * The values that an argument of the same name may have on the called servers, if they include all values that were
+ * seen.
+ */
 function choicesOf(name: string, { scope, calls }: Surroundings, seen: string[]): string[] | undefined {
   const called = scope.namespaces.filter((each) => calls.some(({ tool }) => tool.startsWith(`${each.name}.`)));
   const fitting = called.flatMap(({ functions }) =>

@@ -18,7 +18,10 @@ export interface Missing {
   line: number;
 }
 
-/** The missing properties in the order of the code, without those that the program may set itself. `guarded` asks for the ones that the program tests for or replaces. */
+/**
+ * The missing properties in the order of the code, without those that the program may set itself. `guarded` asks for
+ * the ones that the program tests for or replaces.
+ */
 export function missingProperties(values: SeenValues, guarded = false): Missing[] {
   const { tree } = values;
   const written = writtenNames(tree);
@@ -68,7 +71,10 @@ function destructured(values: SeenValues, written: ReadonlySet<string>): Missing
   });
 }
 
-/** Names of properties that the program sets on some object: `o.name = …`, `Object.assign(o, { name })`, `{ ...o, name }`. */
+/**
+ * Names of properties that the program sets on some object: `o.name = …`, `Object.assign(o, { name })`, `{ ...o, name
+ * }`.
+ */
 function writtenNames(tree: Tree): Set<string> {
   const names = new Set<string>();
   const add = (node: Node | undefined) => {

@@ -37,7 +37,9 @@ function calledText({ tool, calls, repeated, failures }: CallCount, around: Surr
   return `${tool} ${times}${line}${same}${failures > 1 ? `, ${failures} failed` : ""}`;
 }
 
-/** The innermost loop that was running. If the code only waited: the loop around its calls, or a loop without an end. */
+/**
+ * The innermost loop that was running. If the code only waited: the loop around its calls, or a loop without an end.
+ */
 function loopAt(at: number | undefined, most: CallCount | undefined, { values }: Surroundings): Node | undefined {
   const { tree } = values;
   const all = tree.nodes.filter(isLoop);
@@ -47,7 +49,10 @@ function loopAt(at: number | undefined, most: CallCount | undefined, { values }:
   return around[0] ?? all.find(isWithoutEnd);
 }
 
-/** The loop at a place. Sometimes the engine names the last place before the loop: then it is the next one in the function. */
+/**
+ * The loop at a place. Sometimes the engine names the last place before the loop: then it is the next one in the
+ * function.
+ */
 function runningLoop(at: number, all: Node[], tree: Tree): Node | undefined {
   const contains = (node: Node) => node.start <= at && at <= node.end;
   const home = tree.nodes.findLast((node) => isFunction(node) && contains(node)) ?? tree.program;

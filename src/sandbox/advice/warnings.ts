@@ -8,7 +8,7 @@ import type { Output } from "../suspicion.ts";
 import { neverTrue } from "./comparisons.ts";
 import { lostWork } from "./lost-work.ts";
 import { type Surroundings, surroundingsOf } from "./surroundings.ts";
-import { circular, mapAsObject, missing, nanCauses, objectInText } from "./wrong-output.ts";
+import { circular, mapAsObject, missing, nanCauses } from "./wrong-output.ts";
 
 const maxWarnings = 5;
 
@@ -32,8 +32,6 @@ function warningsFor(output: Output, { program }: ParsedCode, around: Surroundin
           ...mappedToNothing(output, around),
           ...lostWork(output, around),
           ...circular(output),
-          ...objectInText(output, around),
-          ...unusedResult(output, program.body.at(-1), around),
         ];
   return [...new Set(all)]
     .slice(0, maxWarnings)
@@ -82,22 +80,6 @@ function mappedToNothing({ notes }: Output, { values: { tree } }: Surroundings):
 
 function throwsItself(callback: FunctionNode, tree: Tree): boolean {
   return tree.all("ThrowStatement").some((each) => tree.functionAround(each) === callback);
-}
-
-/** The program computes something from its results in the last line, and does nothing with it. */
-function unusedResult({ json, logs, displayed }: Output, last: Node | undefined, around: Surroundings): string[] {
-  const { tree } = around.values;
-  if (json !== undefined || logs.length > 0 || displayed || last?.type !== "VariableDeclaration") return [];
-  const { id, init } = (last as Node & { declarations: { id: Node; init?: Node | null }[] }).declarations.at(-1) ?? {};
-  if (id?.type !== "Identifier" || !init || isFunction(init)) return [];
-  // A call in it may be what the program is for.
-  const calls = tree.nodes.filter((node) => isCall(node) && isWithin(node, init));
-  if (
-    calls.some((call) => around.values.toolOf(call as CallExpression) || tree.parent(call)?.type === "AwaitExpression")
-  )
-    return [];
-  const name = tree.text(id);
-  return [`nothing was returned: the last line only sets ${name}. Add: return ${name};`];
 }
 
 /** The program has calls of tools, all of them in a function that was never called. */

@@ -1,4 +1,7 @@
-/** Names that mean nothing here, or not what the program expects: another agent's name of a tool, a missing global, a hidden server. */
+/**
+ * Names that mean nothing here, or not what the program expects: another agent's name of a tool, a missing global, a
+ * hidden server.
+ */
 import type { CallExpression, Literal, Node } from "acorn";
 import { didYouMean, misspelling } from "../../near-names.ts";
 import { callOf, correctedCall } from "../ast/arguments.ts";
@@ -182,7 +185,10 @@ export function toolsFor(text: string, around: Surroundings): string[] {
   return nearest(suggestFor(wanted, around));
 }
 
-/** The signatures of at most three tools that fit the words. A tool that only shares a verb (`list`, `get`) does not fit. */
+/**
+ * The signatures of at most three tools that fit the words. A tool that only shares a verb (`list`, `get`) does not
+ * fit.
+ */
 function suggestFor(words: string, { suggest }: Surroundings): string[] {
   const things = words.split(" ").filter((word) => !isVerb(word));
   const about = new Set(suggest(things.join(" "), 50).map((each) => each.signature));

@@ -1,5 +1,5 @@
-/** Why an output has NaN, undefined, "[object Object]" or nothing in it, where the program and its results show it. */
-import type { AssignmentExpression, BinaryExpression, Literal, MemberExpression, Node } from "acorn";
+/** Why an output has NaN, undefined or nothing in it, where the program and its results show the cause. */
+import type { AssignmentExpression, BinaryExpression, MemberExpression, Node } from "acorn";
 import { isMember, isNamed, isWithin, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
@@ -57,7 +57,9 @@ function isInText(node: Node, tree: Tree): boolean {
   return operator === "+" && [left, right].some((each) => each.type === "Literal" && typeof each.value === "string");
 }
 
-/** `response.data?.orders ?? []`, where response itself has the orders, no other key is tried, and nothing came of it. */
+/**
+ * `response.data?.orders ?? []`, where response itself has the orders, no other key is tried, and nothing came of it.
+ */
 function isEnvelope({ node, object, seen }: Missing, { json = "" }: Output, tree: Tree): boolean {
   const parent = tree.parent(node);
   const within = isMember(parent) && parent.object === node ? propertyName(parent) : undefined;
@@ -133,50 +135,4 @@ export function circular({ notes }: Output): string[] {
     const where = `${path || "the value"}${count > 1 ? ` and ${count - 1} more are` : " is"}`;
     return `${where} circular, shown as "[Circular]": return ids there, not objects.`;
   });
-}
-
-/** `${order.lines}` in the output, made by the program and not by a tool. */
-export function objectInText({ json = "", logs }: Output, around: Surroundings): string[] {
-  const { tree } = around.values;
-  const said = (word: string) =>
-    tree.all<Literal>("Literal").some(({ raw }) => raw?.includes(word)) ||
-    tree.all<Node & { value: { raw: string } }>("TemplateElement").some(({ value }) => value.raw.includes(word)) ||
-    around.calls.some(({ tool }) => around.resultsOf(tool).some((result) => JSON.stringify(result).includes(word)));
-  return objectTexts.flatMap(([word, advice]) => {
-    const shown = [...logs.flatMap(({ text, level }) => (level === "warn" ? [] : text)), json];
-    if (!shown.some((text) => text.includes(word)) || said(word)) return [];
-    const cause = word === "[object Object]" ? objectsInTexts(around)[0] : undefined;
-    return [cause ? `${cause}, which becomes the string "${word}": ${advice}` : `"${word}" in the output: ${advice}`];
-  });
-}
-
-const objectTexts: [string, string][] = [
-  ["[object Promise]", "a promise became a string: await it."],
-  ["[object Object]", "use one of its properties, or JSON.stringify(value)."],
-];
-
-/** The objects that become part of a text: `${order.lines}`, `"Products: " + result`. */
-function objectsInTexts({ values }: Surroundings): string[] {
-  const { tree } = values;
-  const within = tree.all<Node & { expressions: Node[] }>("TemplateLiteral").flatMap(({ expressions }) => expressions);
-  const added = tree
-    .all<BinaryExpression>("BinaryExpression")
-    .flatMap(({ left, right, operator }) => (operator === "+" ? [left as Node, right] : []));
-  return [...within, ...added].flatMap((node) => {
-    const seen = values.of(node);
-    if (!seen || seen.promised || seen.values.length === 0) return [];
-    const isObject = seen.values.every((value) => value !== null && typeof value === "object" && !isPlainList(value));
-    return isObject ? [`line ${tree.line(node)}: ${shownExpression(node, tree)} is ${shape(seen.values)}`] : [];
-  });
-}
-
-function isPlainList(value: object): boolean {
-  return Array.isArray(value) && value.every((each) => typeof each !== "object");
-}
-
-function shape(values: readonly unknown[]): string {
-  const [first] = values;
-  const isList = Array.isArray(first);
-  const keys = Object.keys((isList ? first.find((each) => each !== null) : first) ?? {}).slice(0, 12);
-  return `${isList ? "a list of" : "the object"} { ${keys.join(", ")} }`;
 }

@@ -192,7 +192,10 @@ function givenArguments(object: ObjectExpression): { given: Map<string, Expressi
 
 const maxArguments = 160;
 
-/** `await demo.list_orders({ status: "paid" })`: a call of the tool with the arguments of `call`, or with `…` if they are long or do not fit. */
+/**
+ * `await demo.list_orders({ status: "paid" })`: a call of the tool with the arguments of `call`, or with `…` if they
+ * are long or do not fit.
+ */
 export function correctedCall(call: CallExpression, callee: string, tool: KnownFunction, code: string): string {
   const [first] = call.arguments;
   const last = call.arguments.at(-1);

@@ -67,7 +67,10 @@ function promiseList(node: Node, tree: Tree, scope: Scope): PromiseOf | undefine
 
 const givingLists = /^(?:map|filter|slice|flat|flatMap|concat|sort|toSorted|reverse|toReversed)$/;
 
-/** Whether an expression is certainly a list or a part of a tool's value, and not an object of the program with its own `map`. */
+/**
+ * Whether an expression is certainly a list or a part of a tool's value, and not an object of the program with its
+ * own `map`.
+ */
 export function isList(given: Node, tree: Tree, scope: Scope): boolean {
   const node = bare(given);
   if (node.type === "ArrayExpression") return true;

@@ -123,7 +123,10 @@ function sameAs(meant: string, words: string): Record<string, string[]> {
   return Object.fromEntries(words.split(" ").map((word) => [word, meant.split(" ")]));
 }
 
-/** The key that was meant: another spelling of the wanted one, or one that shares its words (`total_cents` for `total`). */
+/**
+ * The key that was meant: another spelling of the wanted one, or one that shares its words (`total_cents` for
+ * `total`).
+ */
 export function meantKey(wanted: string, keys: readonly string[]): string | undefined {
   const words = partsOf(wanted);
   const close = misspelling(wanted, keys);

@@ -42,7 +42,9 @@ export function checkCalls(program: Program, code: string, known: Known): Findin
   return findings.sort((a, b) => a.at - b.at);
 }
 
-/** Whether the code first asks if the tool exists: `demo.a ? demo.a() : …`, `if ("a" in demo)`, `demo.a && demo.a()`. */
+/**
+ * Whether the code first asks if the tool exists: `demo.a ? demo.a() : …`, `if ("a" in demo)`, `demo.a && demo.a()`.
+ */
 function isGuarded(call: CallExpression, ancestors: Node[], code: string): boolean {
   return ancestors.some((node) => {
     if (node === call || node.start > call.start) return false;

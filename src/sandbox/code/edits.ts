@@ -24,7 +24,9 @@ export class Edits {
     this.#source = source;
   }
 
-  /** Puts texts without line breaks around a range. If ranges start together, the text of the longer one comes first. */
+  /**
+   * Puts texts without line breaks around a range. If ranges start together, the text of the longer one comes first.
+   */
   wrap({ start, end }: Range, before: string, after: string): void {
     this.#edits.push({ start, end: start, text: before, order: start - end });
     this.#edits.push({ start: end, end, text: after, order: start - end });

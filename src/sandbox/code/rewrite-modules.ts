@@ -21,10 +21,16 @@ export interface ModuleForm {
   exportsDefault: boolean;
 }
 
-/** The file that a specifier is written in: undefined for a program, else a module such as `workspace/skills/report.ts`. */
+/**
+ * The file that a specifier is written in: undefined for a program, else a module such as
+ * `workspace/skills/report.ts`.
+ */
 type From = string | undefined;
 
-/** Rewrites static and dynamic imports, `import.meta`, and every form of export. Exports become properties of `__exports`. */
+/**
+ * Rewrites static and dynamic imports, `import.meta`, and every form of export. Exports become properties of
+ * `__exports`.
+ */
 export function rewriteModules(program: Program, code: string, edits: Edits, from: From): ModuleForm {
   let exportsDefault = false;
   for (const node of program.body) {
@@ -117,7 +123,10 @@ function nameOf(node: Identifier | Literal): string {
   return node.type === "Identifier" ? node.name : String(node.value);
 }
 
-/** `./other` in a module is a file beside it. In skills, `./servers/…`, `./skills/…` and the like mean the same as in programs. */
+/**
+ * `./other` in a module is a file beside it. In skills, `./servers/…`, `./skills/…` and the like mean the same as in
+ * programs.
+ */
 function stringOf({ value }: Literal, from: From): string {
   const specifier = String(value);
   const isSkill = from?.startsWith("workspace/");

@@ -1,4 +1,7 @@
-/** Turns `namespace A { … }` with values into a function, as TypeScript does. sucrase takes a namespace for types and drops it. */
+/**
+ * Turns `namespace A { … }` with values into a function, as TypeScript does. sucrase takes a namespace for types and
+ * drops it.
+ */
 import { Edits } from "./edits.ts";
 
 interface Token {

@@ -26,7 +26,9 @@ function rewriteSorts(program: Program, code: string, edits: Edits): void {
   });
 }
 
-/** Whether the sorted list only becomes a text, as in `JSON.stringify(ids.sort())`: any fixed order will do for a key. */
+/**
+ * Whether the sorted list only becomes a text, as in `JSON.stringify(ids.sort())`: any fixed order will do for a key.
+ */
 function isOrderFree(ancestors: readonly Node[], code: string): boolean {
   const [call, parent] = ancestors.toReversed();
   if (parent?.type === "CallExpression")

@@ -3,7 +3,10 @@ import type { BlockStatement, Node, Program, VariableDeclaration } from "acorn";
 import { full } from "acorn-walk";
 import type { Edits } from "./edits.ts";
 
-/** `using x = open(); …` becomes `const held = __using(); try { const x = held.add(open()); … } finally { held.end() }`. */
+/**
+ * `using x = open(); …` becomes `const held = __using(); try { const x = held.add(open()); … } finally { held.end()
+ * }`.
+ */
 export function rewriteUsing(program: Program, code: string, edits: Edits): void {
   // sucrase keeps the word, so code without it needs no walk.
   if (!/\busing\b/.test(code)) return;

@@ -1,4 +1,7 @@
-/** Gives a `yield` without a value, as in `[...yield]`, the value `void 0`. sucrase cannot parse it before a bracket or a comma. */
+/**
+ * Gives a `yield` without a value, as in `[...yield]`, the value `void 0`. sucrase cannot parse it before a bracket
+ * or a comma.
+ */
 import { tokenizer } from "acorn";
 import { Edits } from "./edits.ts";
 

@@ -1,4 +1,7 @@
-/** Wraps code in a function for evaluation. The function starts on the first line of the code, so that lines keep their numbers. */
+/**
+ * Wraps code in a function for evaluation. The function starts on the first line of the code, so that lines keep
+ * their numbers.
+ */
 
 /** The file name of the executed code in stacks. */
 export const codeFile = "main.ts";
