@@ -6,8 +6,8 @@ import type { ImportDeclaration, Literal, Node } from "acorn";
 import { isCall, isMember, propertyName } from "../ast/nodes.ts";
 import { candidates, objectName, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
+import { lines, toolsFor } from "./suggested-tools.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
-import { lines, toolsFor } from "./wrong-names.ts";
 
 const noNetwork =
   "The sandbox has no network, only the servers' tools. Keys and addresses are in the servers' own config.";

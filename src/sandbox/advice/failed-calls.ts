@@ -3,8 +3,8 @@ import type { ForInStatement, Node } from "acorn";
 import { isCall, keyName } from "../ast/nodes.ts";
 import { causeOf } from "./causes.ts";
 import { knownTool, pagingOf } from "./pages.ts";
+import { lines } from "./suggested-tools.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
-import { lines } from "./wrong-names.ts";
 
 /** `"cursor" must be string, got null`, `the argument "order_id" is missing`: why the expression has that value. */
 export function wrongArgument(error: Failing, around: Surroundings): Advice | undefined {

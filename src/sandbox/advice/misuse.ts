@@ -7,8 +7,9 @@ import { causeOf } from "./causes.ts";
 import { faultOf, shownExpression } from "./fault.ts";
 import { collectionMethod, type Kind, methodInstead } from "./methods.ts";
 import { shapeOf } from "./shapes.ts";
+import { lines } from "./suggested-tools.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
-import { hiddenServer, lines } from "./wrong-names.ts";
+import { hiddenServer } from "./wrong-names.ts";
 
 export function misuse(error: Failing, around: Surroundings): Advice | undefined {
   const { tree } = around.values;

@@ -6,9 +6,10 @@ import type { CallExpression, Literal, Node } from "acorn";
 import { didYouMean, misspelling } from "../../near-names.ts";
 import { callOf, correctedCall } from "../ast/arguments.ts";
 import { isCall, isFunction, isMember, isNamed, isWithin, propertyName } from "../ast/nodes.ts";
-import { isVerb, type Meant, objectName, toolInName, toolsNamed, wordsOf } from "../ast/tool-names.ts";
+import { type Meant, objectName, toolInName, toolsNamed, wordsOf } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
 import { absentName } from "./absent.ts";
+import { lines, nearest, suggestFor, toolsFor } from "./suggested-tools.ts";
 import type { Advice, Failing, Surroundings } from "./surroundings.ts";
 
 /** `memory is not initialized`, because `const memory = await memory.read_graph({})` hides the server of that name. */
@@ -175,33 +176,6 @@ function listed(namespaces: Surroundings["scope"]["namespaces"]): string {
 function unknownFunction(name: string, around: Surroundings): string | undefined {
   const signatures = suggestFor(wordsOf(name), around);
   return signatures.length > 0 ? lines(`There is no function "${name}".`, ...nearest(signatures)) : undefined;
-}
-
-/** The signatures of tools that may do what a piece of code wanted, by the words in its strings and addresses. */
-export function toolsFor(text: string, around: Surroundings): string[] {
-  const words = wordsOf(text);
-  // A plural asks for a list.
-  const wanted = /[a-z]s\b/i.test(words) ? `${words} list` : words;
-  return nearest(suggestFor(wanted, around));
-}
-
-/**
- * The signatures of at most three tools that fit the words. A tool that only shares a verb (`list`, `get`) does not
- * fit.
- */
-function suggestFor(words: string, { suggest }: Surroundings): string[] {
-  const things = words.split(" ").filter((word) => !isVerb(word));
-  const about = new Set(suggest(things.join(" "), 50).map((each) => each.signature));
-  const found = suggest(words, 20).map((each) => each.signature);
-  return (things.length > 0 ? found.filter((each) => about.has(each)) : found).slice(0, 3);
-}
-
-export function nearest(signatures: string[]): string[] {
-  return signatures.length > 0 ? ["Nearest tools:", ...signatures.map((each) => `  ${each}`)] : [];
-}
-
-export function lines(...all: (string | undefined)[]): string {
-  return all.filter(Boolean).join("\n");
 }
 
 function escaped(text: string): string {
