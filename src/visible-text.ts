@@ -34,3 +34,19 @@ export function escaped(character: string): string {
     return `\\u${code.padStart(4, "0")}`;
   }).join("");
 }
+
+/** The text on one line: control characters, invisible characters and white space become single spaces. Longer texts are cut and end with "…". */
+export function oneLine(text: string, maxChars: number): string {
+  const line = text
+    // The rest of a very long text is not read at all.
+    .slice(0, maxChars * 4)
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .trim();
+  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
+}
+
+/** One line of output as a terminal shows it in the end: without colours, overwritten text and control characters. Tabs stay. */
+export function shownLine(line: string): string {
+  const shown = line.trimEnd().split("\r").at(-1) ?? "";
+  return Bun.stripANSI(shown).replace(/(?:(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}])+/gu, " ");
+}

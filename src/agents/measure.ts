@@ -3,8 +3,8 @@
 import { listedAtOnce } from "../catalog/listing-queue.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
+import { Semaphore } from "../semaphore.ts";
 import { estimateTokens } from "../token-estimate.ts";
-import { Turns } from "../turns.ts";
 
 export type Measured =
   | { tools: number; tokens: number }
@@ -23,10 +23,10 @@ export async function measure(
   options: MeasureOptions,
 ): Promise<Map<string, Measured>> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.withinMs)]);
-  const turns = new Turns(listedAtOnce);
+  const semaphore = new Semaphore(listedAtOnce);
   const measured = await Promise.all(
     names.map(async (name): Promise<[string, Measured]> => {
-      const turn = turns.take(signal);
+      const turn = semaphore.acquire(signal);
       if (turn && !(await turn)) return [name, { problem: tooSlow(name) }];
       const answer = await ask(catalog, name, signal).catch((thrown: unknown): Measured => {
         const error = toClaudikinsError(thrown);
@@ -35,7 +35,7 @@ export async function measure(
         return { problem: { code, message, ...(hint === undefined ? {} : { hint }) } };
       });
       options.onServer?.(name);
-      turns.giveBack();
+      semaphore.release();
       return [name, answer];
     }),
   );

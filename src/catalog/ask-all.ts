@@ -2,7 +2,7 @@
 
 import type { Pool } from "../clients/pool.ts";
 import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
-import { Turns } from "../turns.ts";
+import { Semaphore } from "../semaphore.ts";
 import { listedAtOnce } from "./listing-queue.ts";
 
 export interface Problem {
@@ -29,10 +29,10 @@ export async function askAll<T extends object>(
   ask: (server: string) => Promise<T>,
   { signal, onServer }: AskOptions = {},
 ): Promise<Answer<T>[]> {
-  const turns = new Turns(listedAtOnce);
+  const semaphore = new Semaphore(listedAtOnce);
   return Promise.all(
     names.map(async (server) => {
-      const turn = turns.take(signal);
+      const turn = semaphore.acquire(signal);
       if (turn && !(await turn)) return { server, durationMs: 0, problem: notAsked(server) };
       const startedAt = performance.now();
       const given = await ask(server).catch((error: unknown) => ({ problem: problemOf(toClaudikinsError(error)) }));
@@ -40,7 +40,7 @@ export async function askAll<T extends object>(
       onServer?.(server);
       // Releasing a server that is still starting would keep a caller waiting who has given up; the end of the pool ends it.
       if (!signal?.aborted) await pool.release(server);
-      turns.giveBack();
+      semaphore.release();
       return { server, durationMs, ...given };
     }),
   );

@@ -1,6 +1,6 @@
 /** Limits how many servers are asked for their tools concurrently: a thousand servers are never a thousand processes. */
 import { availableParallelism } from "node:os";
-import { Turns } from "../turns.ts";
+import { Semaphore } from "../semaphore.ts";
 
 /** Servers that are asked concurrently. Starting programs mostly wait: for a download, for an answer. */
 export const listedAtOnce = Math.max(8, 4 * availableParallelism());
@@ -13,8 +13,8 @@ const slowOnes = 4;
 
 export class ListingQueue implements Disposable {
   readonly #list: (server: string) => Promise<void>;
-  readonly #begin = new Turns(listedAtOnce);
-  readonly #all = new Turns(slowOnes * listedAtOnce);
+  readonly #begin = new Semaphore(listedAtOnce);
+  readonly #all = new Semaphore(slowOnes * listedAtOnce);
   readonly #running = new Map<string, { since: number; answer: Promise<void> }>();
 
   constructor(list: (server: string) => Promise<void>) {
@@ -45,8 +45,8 @@ export class ListingQueue implements Disposable {
 
   /** Servers that still wait are not asked. */
   [Symbol.dispose](): void {
-    this.#begin.end();
-    this.#all.end();
+    this.#begin.close();
+    this.#all.close();
   }
 
   async #inTurn(server: string): Promise<void> {
@@ -54,28 +54,28 @@ export class ListingQueue implements Disposable {
     try {
       if (await hadTurn(this.#begin)) await this.#askFor(server);
     } finally {
-      this.#all.giveBack();
+      this.#all.release();
     }
   }
 
   async #askFor(server: string): Promise<void> {
     let isMine = true;
-    const giveBack = () => {
-      if (isMine) this.#begin.giveBack();
+    const release = () => {
+      if (isMine) this.#begin.release();
       isMine = false;
     };
-    const timer = setTimeout(giveBack, turnMs);
+    const timer = setTimeout(release, turnMs);
     timer.unref();
     try {
       await this.#list(server);
     } finally {
       clearTimeout(timer);
-      giveBack();
+      release();
     }
   }
 }
 
-async function hadTurn(turns: Turns): Promise<boolean> {
-  const turn = turns.take(undefined);
+async function hadTurn(semaphore: Semaphore): Promise<boolean> {
+  const turn = semaphore.acquire(undefined);
   return turn === undefined || (await turn);
 }

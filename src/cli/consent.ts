@@ -1,7 +1,7 @@
 /** Asks the person at the terminal whether a tool may be called. */
 import type { Answer, Asker } from "../policy/gate.ts";
 import type { Question } from "../policy/question.ts";
-import { Turns } from "../turns.ts";
+import { Semaphore } from "../semaphore.ts";
 import type { Io, LineOptions } from "./io.ts";
 import type { Activity } from "./progress.ts";
 
@@ -22,7 +22,7 @@ export class TerminalAsker implements Asker, Disposable {
   readonly #io: Io;
   readonly #activity: Activity;
   readonly #ended = new AbortController();
-  readonly #turns = new Turns(1);
+  readonly #semaphore = new Semaphore(1);
   /** Waits for a line; what is typed while nobody waits is no answer. */
   #heard: ((line: string | undefined) => void) | undefined;
   #reading: Promise<void> | undefined;
@@ -57,7 +57,7 @@ export class TerminalAsker implements Asker, Disposable {
 
   /** One question at a time, whoever asks it. What was typed before it appeared is no answer. Rejects when the signal is aborted. */
   async inTurn<T>(signal: AbortSignal, question: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.take(signal);
+    const turn = this.#semaphore.acquire(signal);
     if (turn && !(await turn)) throw signal.reason;
     const resume = this.#activity.pause();
     try {
@@ -66,7 +66,7 @@ export class TerminalAsker implements Asker, Disposable {
       return await question();
     } finally {
       resume();
-      this.#turns.giveBack();
+      this.#semaphore.release();
     }
   }
 

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
+import { isLoopback } from "../loopback.ts";
 import type { FrontDoorOptions } from "../server/http/front-door.ts";
-import { isLoopback } from "../server/http/loopback.ts";
 import { type Args, repeatable, type Values } from "./command.ts";
 import { parseAddress, parseCount, parseDuration } from "./flags.ts";
 import type { Io } from "./io.ts";

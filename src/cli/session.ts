@@ -1,7 +1,7 @@
 /** What the commands that work with servers begin with: the config, and a toolbox made of it. */
 import { resolve } from "node:path";
+import type { ChannelOpener } from "../clients/channel.ts";
 import type { PoolOptions } from "../clients/pool.ts";
-import type { LineMaker } from "../clients/transport.ts";
 import { type ConfigOrigin, serverFolder } from "../config/discover.ts";
 import type { Config } from "../config/load.ts";
 import { baseOfChosen, credentialsFile, logsFolder } from "../config/locations.ts";
@@ -60,11 +60,11 @@ export async function toolboxWith(
     config.folders.bases.registry = baseOfChosen(chosen, config.origin);
     guardFolder(chosen, config.folders.bases.registry);
   }
-  const lines = isShared && sharing !== "own" ? sharedLines(config.origin, sharing, flags, io) : undefined;
-  return toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env), lines }, sandbox);
+  const openChannel = isShared && sharing !== "own" ? sharedChannels(config.origin, sharing, flags, io) : undefined;
+  return toolboxOf(config, io, { cwd: serverFolder(config.origin, io.cwd, io.env), openChannel }, sandbox);
 }
 
-interface Ways extends Pick<PoolOptions, "lines" | "logs"> {
+interface Ways extends Pick<PoolOptions, "openChannel" | "logs"> {
   /** The working directory of servers that name none. */
   cwd: string;
 }
@@ -81,26 +81,26 @@ export function logsOf({ logs, origin }: Config, { env }: Io, log: Log): LogFile
 }
 
 /** The daemon is looked for when the first server is needed. */
-function sharedLines(
+function sharedChannels(
   origin: ConfigOrigin,
   sharing: Exclude<Sharing, "own">,
   { config: flag, trust }: ConfigFlags,
   { env }: Io,
-): LineMaker {
+): ChannelOpener {
   const isHost = sharing === "host";
   const session = isHost ? `host ${crypto.randomUUID()}` : shellSessionOf(env);
   const isAnswered = isAnsweredFor({ flag, trust, env });
-  let made: Promise<LineMaker> | undefined;
+  let made: Promise<ChannelOpener> | undefined;
   const make = async () => {
-    const [{ remoteLines }, { DaemonClient }] = await Promise.all([
-      import("../daemon/held/remote-lines.ts"),
+    const [{ remoteChannels }, { DaemonClient }] = await Promise.all([
+      import("../daemon/held/remote-channels.ts"),
       import("../daemon/client.ts"),
     ]);
     const client = () => new DaemonClient(origin.kind === "demo" ? undefined : origin.file, env, isAnswered);
-    return remoteLines({ client, session, isShort: isHost, startsNothing: sharing === "running" });
+    return remoteChannels({ client, session, isShort: isHost, startsNothing: sharing === "running" });
   };
-  return async (server, options, wish) => {
+  return async (server, options) => {
     made ??= make();
-    return (await made)(server, options, wish);
+    return (await made)(server, options);
   };
 }

@@ -2,8 +2,8 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { Trace, type TraceEntry } from "../clients/trace.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
-import { harmless } from "../logs/line.ts";
 import { abridgedJson } from "../server/content/abridge.ts";
+import { shownLine } from "../visible-text.ts";
 import { cyan, dim, hasColours, paint, red } from "./colours.ts";
 import type { Io } from "./io.ts";
 
@@ -79,8 +79,8 @@ function lineOf(entry: TraceEntry, colours: boolean): string {
   const time = `+${Math.round(at).toString().padStart(6)} ms`;
   const body = message[isAnswer ? kind : "params"];
   const rest = ` (${bytes} bytes)${body === undefined ? "" : ` ${shortJson(body)}`}`;
-  const parts = [paint(time, dim, colours), "  ", paint(harmless(heading), kind === "error" ? red : cyan, colours)];
-  return `${parts.join("")}${harmless(rest)}\n`;
+  const parts = [paint(time, dim, colours), "  ", paint(shownLine(heading), kind === "error" ? red : cyan, colours)];
+  return `${parts.join("")}${shownLine(rest)}\n`;
 }
 
 /** The JSON on one line, abridged, or only its keys if it is still too long. */

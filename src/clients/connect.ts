@@ -1,32 +1,28 @@
 /** One server's config → a connected MCP client, or an error that says what the server did instead. */
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { version } from "../version.ts";
-import { ConnectionLost } from "./connection-lost.ts";
+import { oneLine } from "../visible-text.ts";
+import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Host } from "./host.ts";
 import { withoutLateAnswers } from "./late-answers.ts";
 import { NetworkFailure } from "./network-failure.ts";
-import { listenTo, type Notice, oneLine } from "./notices.ts";
+import { type Listed, listenTo, type Notice } from "./notices.ts";
+import { openChannel } from "./open-channel.ts";
 import { type Request, type RequestOptions, sendRequest } from "./request.ts";
-import type { LineSinks } from "./server-log.ts";
+import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
-import { unreachable } from "./server-words.ts";
 import { Settling } from "./settling.ts";
-import { cancelledStart, needsVariable, startFailure } from "./start-failure.ts";
+import { cancelledStart, needsVariable, startFailure, unreachable } from "./start-failure.ts";
 import type { Trace } from "./trace.ts";
-import { type Line, type LineMaker, lineTo } from "./transport.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { WatchedTransport } from "./watched-transport.ts";
 
-/** Kinds of things that a server may list, by their names in the protocol. */
-export type Listed = "tools" | "resources" | "prompts";
-
-/** What a server may have. */
+/** A capability of a server, as the protocol names it. */
 export type Offer = Listed | "completions" | "logging";
 
 /** A connected server. */
@@ -50,25 +46,15 @@ export interface Connection {
   pid: number | undefined;
 }
 
-export interface ConnectOptions {
-  env: Environment;
-  /** The working directory of servers that name none. */
-  cwd: string;
-  log: Log;
-  /** Takes the server's secrets out of what is cut, where half of one would not be known again. */
-  redact?: (text: string) => string;
-  /** Where sign-ins to servers on the network are kept; without it none is used. */
-  credentialsFile?: string | undefined;
+export interface ConnectOptions extends ChannelOptions {
   /** Who answers what servers ask. */
   host?: Host | undefined;
-  /** Makes the way to it; without it, it is started or reached from here. */
-  lines?: LineMaker | undefined;
+  /** Opens the channel. Without it, this process starts the server or connects to it. */
+  openChannel?: ChannelOpener | undefined;
   /** Told how it ended: "its process exited with code 1"; and whether the server is well, and only has to be reached anew. */
   onClose: (how: string, isWell: boolean) => void;
   /** Told what the server says has changed. */
   onNotice?: (notice: Notice) => void;
-  /** Where is kept what the server writes on stderr and what becomes of it. */
-  logs?: LineSinks | undefined;
   /** Sees all messages. */
   trace?: Trace | undefined;
 }
@@ -81,27 +67,34 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   if (server.needs.length > 0) throw needsVariable(server);
   const redact = options.redact ?? ((text) => text);
   const requests = new ServerRequests(server.name, options.host, options.log);
-  const { lines = lineTo } = options;
-  let line: Line;
+  let channel: Channel;
   try {
-    line = await lines(server, options, { capabilities: requests.capabilities, signal });
+    channel = await (options.openChannel ?? openChannel)(server, {
+      ...options,
+      capabilities: requests.capabilities,
+      signal,
+    });
   } catch (cause) {
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
-  if (options.trace) line = { ...line, transport: options.trace.over(line.transport, server.name, redact) };
-  line = { ...line, transport: new WatchedTransport(line.transport, withoutLateAnswers(server.name, options.log)) };
+  if (options.trace) channel = { ...channel, transport: options.trace.over(channel.transport, server.name, redact) };
+  channel = {
+    ...channel,
+    transport: new WatchedTransport(channel.transport, withoutLateAnswers(server.name, options.log)),
+  };
   const client = new Client({ name: "claudikins", version }, { capabilities: requests.capabilities });
   requests.attach(client);
   const settling = settlingOf(client, requests, server, options.log);
-  if (settling) line = { ...line, transport: new WatchedTransport(line.transport, settling) };
+  if (settling) channel = { ...channel, transport: new WatchedTransport(channel.transport, settling) };
   const progress = new ServerProgress();
-  progress.attach(client, line.transport);
+  progress.attach(client, channel.transport);
   listenTo(client, { server: server.name, log: options.log, redact }, (notice) => options.onNotice?.(notice));
   let closedFor: string | undefined;
   client.onclose = () => {
-    const how = closedFor === undefined ? `is gone: ${line.ended() || "it was closed"}` : `was stopped: ${closedFor}`;
+    const how =
+      closedFor === undefined ? `is gone: ${channel.ended() || "it was closed"}` : `was stopped: ${closedFor}`;
     options.log.info(`${server.name} ${how}`);
-    options.onClose(line.ended() || "the connection was closed", line.isWell?.() === true);
+    options.onClose(channel.ended() || "the connection was closed", channel.isWell?.() === true);
   };
   client.onerror = (error) => options.log.debug(`${server.name}: ${oneLine(redact(error.message), 500)}`);
   const late = new AbortController();
@@ -112,14 +105,14 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
   try {
-    const connecting = client.connect(line.transport, { timeout: server.startTimeoutMs, signal: cancel.signal });
+    const connecting = client.connect(channel.transport, { timeout: server.startTimeoutMs, signal: cancel.signal });
     // The SDK's time is that of one request; a stream or a socket has to be opened before.
     const patience = AbortSignal.any([late.signal, signal]);
     const what = `starting ${server.name}`;
     await (server.url === undefined ? connecting : unlessAborted(connecting, patience, what));
     if (settling) await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, what);
     const send: Connection["request"] = (request, requestOptions) =>
-      sendRequest({ server, client, line, requests, progress, closing: signal }, request, requestOptions);
+      sendRequest({ server, client, channel, requests, progress, closing: signal }, request, requestOptions);
     return {
       offers: (what) => client.getServerCapabilities()?.[what] !== undefined,
       canSubscribe: () => client.getServerCapabilities()?.resources?.subscribe === true,
@@ -136,21 +129,25 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
       },
       close: (why = "claudikins is closing") => {
         closedFor = why;
-        line.closing?.(why);
+        channel.closing?.(why);
         return client.close();
       },
       serverInfo: () => client.getServerVersion(),
-      pid: line.pid(),
+      pid: channel.pid(),
     };
   } catch (cause) {
     // Told apart here, since the SDK makes a timeout of whatever ended the wait.
     const failure = signal.aborted
       ? cancelledStart(server, cause)
-      : line.isWell?.()
-        ? new ConnectionLost(`Server "${server.name}": ${line.ended()}`, { cause, sent: false })
-        : startFailure(server, line, late.signal.aborted, cause);
-    line.closing?.(messageOf(failure));
-    await line.transport.close();
+      : channel.isWell?.()
+        ? new ConnectionLost(`Server "${server.name}": ${channel.ended()}`, {
+            cause,
+            why: channel.ended(),
+            sent: false,
+          })
+        : startFailure(server, channel, late.signal.aborted, cause);
+    channel.closing?.(messageOf(failure));
+    await channel.transport.close();
     throw failure;
   } finally {
     clearTimeout(timer);

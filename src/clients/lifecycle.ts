@@ -1,12 +1,12 @@
 /** One server's life: started with the first call, shared by all, left alone after failures, ended when nobody calls. */
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import { eventLoopTurn, Turns } from "../turns.ts";
+import { eventLoopTurn } from "../event-loop.ts";
+import { Semaphore } from "../semaphore.ts";
+import { oneLine } from "../visible-text.ts";
 import { type BackoffTimes, backoffMs, backoffTimes } from "./backoff.ts";
 import type { Connection } from "./connect.ts";
-import { ConnectionLost } from "./connection-lost.ts";
-import { ServerBusy } from "./server-busy.ts";
-import { SignedOut } from "./signed-out.ts";
+import { ConnectionLost, ServerFailure, SignedOut } from "./server-failure.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
@@ -27,7 +27,7 @@ export class Lifecycle {
   readonly #config: ServerConfig;
   readonly #open: Open;
   readonly #times: BackoffTimes;
-  readonly #turns: Turns;
+  readonly #semaphore: Semaphore;
   #state: ServerState = { state: "idle" };
   #connection: Promise<Connection> | undefined;
   /** What the last failure was, as long as nothing has gone well since. */
@@ -49,7 +49,7 @@ export class Lifecycle {
     this.#config = config;
     this.#open = open;
     this.#times = times;
-    this.#turns = new Turns(config.maxCallsInFlight);
+    this.#semaphore = new Semaphore(config.maxCallsInFlight);
   }
 
   get state(): ServerState {
@@ -69,7 +69,7 @@ export class Lifecycle {
    */
   async use<T>(work: (connection: Connection) => Promise<T>, options: UseOptions): Promise<T> {
     const { what, signal, repeatable = false } = options;
-    const turn = this.#turns.take(signal);
+    const turn = this.#semaphore.acquire(signal);
     if (turn && !(await turn)) throw new ClaudikinsError("CANCELLED", `${what} was cancelled`);
     this.#calls += 1;
     try {
@@ -83,7 +83,7 @@ export class Lifecycle {
         this.#closeLeft();
         this.#onIdle?.();
       }
-      this.#turns.giveBack();
+      this.#semaphore.release();
       if (!options.startsNothing) this.#lastCallAt = performance.now();
       this.#endWhenIdle();
     }
@@ -167,7 +167,7 @@ export class Lifecycle {
     const onClose = (how: string, isWell: boolean) => {
       // A server that did not fail is not left alone for a while.
       const code = isWell ? "CANCELLED" : "SERVER_UNAVAILABLE";
-      this.#lose(opening, new ClaudikinsError(code, `Server "${name}" is gone: ${how}`));
+      this.#lose(opening, new ServerFailure(code, `Server "${name}" is gone: ${how}`, { why: `is gone: ${how}` }));
     };
     const opening: Promise<Connection> = Promise.resolve(this.#ending).then(() => {
       startedAt = performance.now();
@@ -229,8 +229,21 @@ export class Lifecycle {
     this.#failures += 1;
     // Who has just signed in shall not wait.
     this.#waitMs = error.code === "AUTH_REQUIRED" ? 0 : backoffMs(this.#failures, this.#times);
-    if (error instanceof ServerBusy) this.#waitMs = Math.max(this.#waitMs, Math.min(error.retryAfterMs, longestBusyMs));
-    this.#state = brokenState(error, this.#config.name, this.#failures, this.#waitMs);
+    const { retryAfterMs = 0 } = error instanceof ServerFailure ? error : {};
+    this.#waitMs = Math.max(this.#waitMs, Math.min(retryAfterMs, longestBusyMs));
+    const { code, message, hint } = error;
+    const why = error instanceof ServerFailure ? error.why : (message.split("\n")[0] ?? "");
+    const since = Date.now();
+    const retryAt = since + this.#waitMs;
+    this.#state = {
+      state: "broken",
+      code,
+      why: oneLine(why, maxWhyChars),
+      hint,
+      since,
+      failures: this.#failures,
+      retryAt,
+    };
   }
 
   /** Looks again when the time has passed in which nobody may call; one timer at most, which keeps nothing alive. */
@@ -273,22 +286,11 @@ export class Lifecycle {
 /** Whatever a server says: people who know that it is well again would not understand why it is not tried. */
 const longestBusyMs = 600_000;
 
+/** Characters of the reason why a server is broken. */
+const maxWhyChars = 1_000;
+
 /** Codes of failures in which the server itself said nothing. */
 const unanswered: readonly string[] = ["CANCELLED", "CALL_TIMEOUT", "SERVER_UNAVAILABLE"];
-
-function brokenState(error: ClaudikinsError, name: string, failures: number, waitMs: number): BrokenState {
-  const { code, message, hint } = error;
-  const since = Date.now();
-  return { state: "broken", code, why: whyOf(message, name), hint, since, failures, retryAt: since + waitMs };
-}
-
-/** Of the first line, since below it are the server's own last words, what stands after the server's name. */
-function whyOf(message: string, name: string): string {
-  const [line = ""] = message.split("\n");
-  const mark = `erver "${name}" `;
-  const at = line.indexOf(mark);
-  return (at === -1 ? line : line.slice(at + mark.length)).replace(/\p{Cc}+/gu, " ");
-}
 
 /** The same failure again, and when it is worth another try. */
 function tooSoon(failure: ClaudikinsError, state: BrokenState, { circuitAfter }: BackoffTimes): ClaudikinsError {

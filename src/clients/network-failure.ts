@@ -1,7 +1,7 @@
 /** What goes wrong between us and a server on the network, in words without a secret: no path, query, userinfo or header. */
+import { durationText } from "../duration.ts";
 import type { ErrorCode } from "../errors.ts";
 import { systemCodeOf } from "../errors.ts";
-import { durationText } from "./state.ts";
 
 export interface FailureDetails {
   code?: ErrorCode;

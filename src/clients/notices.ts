@@ -2,7 +2,10 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { isObject, type JsonObject } from "../json-object.ts";
 import type { Log } from "../log.ts";
-import type { Listed } from "./connect.ts";
+import { oneLine } from "../visible-text.ts";
+
+/** A kind of list that servers have, as the protocol names it. */
+export type Listed = "tools" | "resources" | "prompts";
 
 export type Notice =
   /** The list of its tools, resources or prompts is another one now. */
@@ -64,14 +67,4 @@ function wordsOf(data: unknown): string {
   if (typeof data === "string") return data;
   const message = isObject(data) && Object.keys(data).length === 1 ? data["message"] : undefined;
   return typeof message === "string" ? message : (JSON.stringify(data) ?? "");
-}
-
-/** A server's words on one line of ours, without what a terminal would obey. */
-export function oneLine(text: string, maxChars: number): string {
-  const line = text
-    // More of it is not looked at, however long it is.
-    .slice(0, maxChars * 4)
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ")
-    .trim();
-  return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
 }

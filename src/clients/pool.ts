@@ -1,31 +1,28 @@
 /** The live connections to servers, opened when first needed and shared by everything that calls tools. */
-import type { Environment } from "../config/environment.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
+import { eventLoopTurn } from "../event-loop.ts";
 import type { JsonObject } from "../json-object.ts";
-import type { Log } from "../log.ts";
 import { didYouMean } from "../near-names.ts";
 import { type Asker, Gate } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
-import { eventLoopTurn } from "../turns.ts";
 import type { BackoffTimes } from "./backoff.ts";
-import type { Connection, Listed, Offer } from "./connect.ts";
+import type { ChannelOpener, ChannelOptions } from "./channel.ts";
+import type { Connection, Offer } from "./connect.ts";
 import { askerOf } from "./consent.ts";
 import type { Host } from "./host.ts";
 import { Lifecycle, type Open } from "./lifecycle.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
-import type { Notice } from "./notices.ts";
+import type { Listed, Notice } from "./notices.ts";
 import type { Request } from "./request.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { type Redact, redactError, redactLog, redactorOf, redactTexts } from "./secrets.ts";
-import type { LineSinks } from "./server-log.ts";
 import { type LogListener, ServerLogs } from "./server-logs.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
 import type { Trace } from "./trace.ts";
-import type { LineMaker } from "./transport.ts";
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
@@ -48,18 +45,10 @@ export type ListListener = (server: string, what: Listed) => void;
 /** Pages of `tools/list` that one server may send before we stop believing its cursors. */
 const maxPages = 1_000;
 
-export interface PoolOptions {
-  env: Environment;
-  /** The working directory of servers that name none. */
-  cwd: string;
-  log: Log;
-  /** Where sign-ins to servers on the network are kept; without it none is used. */
-  credentialsFile?: string | undefined;
+export interface PoolOptions extends Omit<ChannelOptions, "redact"> {
   backoff?: BackoffTimes | undefined;
-  /** Makes the ways to servers, where they are not ours alone. */
-  lines?: LineMaker | undefined;
-  /** Where is kept what servers write on stderr and what becomes of them. */
-  logs?: LineSinks | undefined;
+  /** Opens channels to servers that are shared with other processes. */
+  openChannel?: ChannelOpener | undefined;
 }
 
 export class Pool implements AsyncDisposable {

@@ -5,16 +5,16 @@ import { z } from "zod";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { type Clock, maxTimerMs, TimeLimit } from "../time-limit.ts";
-import { ConnectionLost } from "./connection-lost.ts";
+import type { Channel } from "./channel.ts";
 import { brokeOff, NetworkFailure } from "./network-failure.ts";
 import { onAbort } from "./on-abort.ts";
 import { pageAddress } from "./page-address.ts";
 import { objectsOf } from "./result.ts";
+import { ConnectionLost } from "./server-failure.ts";
 import type { ProgressListener, ServerProgress } from "./server-progress.ts";
 import type { ServerRequests } from "./server-requests.ts";
-import { lastWords, otherVersion, unreachable, wordsOf } from "./server-words.ts";
+import { lastWords, otherVersion, unreachable, wordsOf } from "./start-failure.ts";
 import { NotWritten } from "./stdio.ts";
-import type { Line } from "./transport.ts";
 
 export interface Request {
   method: string;
@@ -37,7 +37,7 @@ export interface RequestOptions {
 export interface Peer {
   server: ServerConfig;
   client: Client;
-  line: Line;
+  channel: Channel;
   requests: ServerRequests;
   progress: ServerProgress;
   closing: AbortSignal;
@@ -65,7 +65,7 @@ export async function sendRequest(
   const ended = peer.requests.calling(request.method, clock ? both(limit, clock) : limit);
   const listening = onProgress && peer.progress.listen(heard(onProgress, limit));
   // Of a process that has just ended the connection closes a little later: nothing is written to it meanwhile.
-  const hasEnded = peer.server.url === undefined && peer.line.ended() !== "";
+  const hasEnded = peer.server.url === undefined && peer.channel.ended() !== "";
   const sent = !hasEnded && peer.client.transport !== undefined;
   try {
     if (!sent) throw new Error("not connected");
@@ -119,34 +119,34 @@ function timeoutError({ name }: ServerConfig, { what, timeoutMs }: RequestOption
 }
 
 function requestError(
-  { server, line, client }: Peer,
+  { server, channel, client }: Peer,
   { method }: Request,
   what: string,
   cause: unknown,
   sent: boolean,
 ): ClaudikinsError {
   if (cause instanceof ClaudikinsError) return cause;
-  const failure = failureIn(cause) ?? line.failure();
+  const failure = failureIn(cause) ?? channel.failure();
   if (failure) {
     const { code, message, hint, isGone } = failure;
     // Who may not do this one thing is not signed out.
     if (failure.stands && failure.status !== 403) return unreachable(server, failure);
     const isUnsent = !sent || (cause instanceof NetworkFailure && cause.isUnsent);
-    const whose = isGone ? `server "${server.name}" is gone: ${message}` : `server "${server.name}": ${message}`;
-    if (isGone && code === "SERVER_UNAVAILABLE") {
-      return new ConnectionLost(`${what}: ${whose}`, { hint, sent: !isUnsent });
-    }
-    return new ClaudikinsError(code, `${what}: ${whose}`, { hint });
+    const why = isGone ? ` is gone: ${message}` : `: ${message}`;
+    const text = `${what}: server "${server.name}"${why}`;
+    if (!isGone || code !== "SERVER_UNAVAILABLE") return new ClaudikinsError(code, text, { hint });
+    return new ConnectionLost(text, { hint, why: why.trim(), sent: !isUnsent });
   }
   // The SDK's own code for it is one that many servers use for any error.
   const isClosed = client.transport === undefined || (cause instanceof McpError && cause.data === brokeOff);
   if (!(cause instanceof McpError) || (cause.code === McpCode.ConnectionClosed && isClosed)) {
-    const how = line.ended() || wordsOf(cause);
+    const how = channel.ended() || wordsOf(cause);
     if (server.url === undefined) {
-      const message = `${what}: server "${server.name}" is gone: ${how}${lastWords(line)}`;
+      const why = `is gone: ${how}`;
+      const message = `${what}: server "${server.name}" ${why}${lastWords(channel)}`;
       const hint = "Call again to restart it.";
-      const wasSeen = sent && !(cause instanceof NotWritten) && line.wasUnseen?.() !== true;
-      return new ConnectionLost(message, { cause, hint, sent: wasSeen });
+      const wasSeen = sent && !(cause instanceof NotWritten) && channel.wasUnseen?.() !== true;
+      return new ConnectionLost(message, { cause, hint, why, sent: wasSeen });
     }
     return new ClaudikinsError("SERVER_UNAVAILABLE", `${what}: server "${server.name}": ${how}`, {
       cause,

@@ -1,26 +1,13 @@
 /** What there is to tell of one connection to a server, as lines of its log: whole, few enough, and without its secrets. */
 import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
-import { harmless, type LineKind, type LogLine, shortened } from "../logs/line.ts";
+import { type LineKind, type LogSink, type LogSinks, shortened } from "../logs/line.ts";
+import { oneLine, shownLine } from "../visible-text.ts";
+import type { Channel } from "./channel.ts";
 import { LineBudget } from "./line-budget.ts";
-import { logText, oneLine } from "./notices.ts";
+import { logText } from "./notices.ts";
 import type { Redact } from "./secrets.ts";
-import type { Line } from "./transport.ts";
 import { WatchedTransport } from "./watched-transport.ts";
-
-/** Where the lines go. */
-export interface LineSink {
-  add(line: LogLine): void;
-}
-
-/** The sinks of all servers of a config. */
-export interface LineSinks {
-  of(server: string): LineSink;
-  /** Last words come until then: how a process ended is known a little later than that it did. */
-  expect(ended: Promise<void>): void;
-  /** Waits a moment for those; then nothing is put off. */
-  end(): Promise<void>;
-}
 
 /** Of a line without end no more is looked at, and of that not the last: a secret may be cut in two there. */
 const maxLookedAt = 65_536;
@@ -37,8 +24,8 @@ const tellAfterMs = 1_000;
 
 export class ServerLog {
   readonly #server: ServerConfig;
-  readonly #sinks: LineSinks;
-  readonly #sink: LineSink;
+  readonly #sinks: LogSinks;
+  readonly #sink: LogSink;
   readonly #redact: Redact;
   readonly #budget = new LineBudget();
   readonly #decoder = new TextDecoder();
@@ -57,7 +44,7 @@ export class ServerLog {
   #droppedLines = 0;
   #telling: NodeJS.Timeout | undefined;
 
-  constructor(server: ServerConfig, sinks: LineSinks, redact: Redact) {
+  constructor(server: ServerConfig, sinks: LogSinks, redact: Redact) {
     this.#server = server;
     this.#sinks = sinks;
     this.#sink = sinks.of(server.name);
@@ -65,12 +52,12 @@ export class ServerLog {
   }
 
   /** The same way to the server, of which everything is told from its start to its end. */
-  over(line: Line): Line {
+  over(channel: Channel): Channel {
     let initializeId: unknown;
     let greeting: Record<string, unknown> = {};
-    const transport = new WatchedTransport(line.transport, {
+    const transport = new WatchedTransport(channel.transport, {
       started: (starting) => {
-        this.#started(line.pid());
+        this.#started(channel.pid());
         starting.catch((error) => this.failed(error));
       },
       sent: (message) => {
@@ -85,9 +72,9 @@ export class ServerLog {
       },
       failed: (error) => this.#said("error", oneLine(this.#redact(error.message), maxMessage)),
       // Why a start failed is known a moment later than that it did.
-      closed: () => (this.#isReady ? this.#ended(line.ended()) : setImmediate(() => this.#ended(line.ended()))),
+      closed: () => (this.#isReady ? this.#ended(channel.ended()) : setImmediate(() => this.#ended(channel.ended()))),
     });
-    return { ...line, transport, closing: (why) => this.#closing(why) };
+    return { ...channel, transport, closing: (why) => this.#closing(why) };
   }
 
   /** It was not even started. */
@@ -198,7 +185,7 @@ export class ServerLog {
   #write(kind: LineKind, text: string): void {
     const isWhole = text.length < maxLookedAt;
     // Without colours, which may stand in the middle of a secret.
-    const known = this.#redact(harmless(isWhole ? text : text.slice(0, maxLookedAt)));
+    const known = this.#redact(shownLine(isWhole ? text : text.slice(0, maxLookedAt)));
     const shown = isWhole ? known : known.slice(0, -maxSecret);
     if (shown !== "") this.#sink.add({ at: Date.now(), process: this.#process, kind, text: shortened(shown) });
   }

@@ -1,12 +1,14 @@
-/** Why a server did not start, or cannot be reached. */
+/** Errors that say why a server did not start, or cannot be reached. */
 import { ErrorCode as McpCode, McpError } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
+import type { Channel } from "./channel.ts";
 import { NetworkFailure } from "./network-failure.ts";
+import { ServerFailure, type ServerFailureDetails, SignedOut } from "./server-failure.ts";
 import { noSuchMethod } from "./server-requests.ts";
-import { lastWords, otherVersion, unreachable, wordsOf } from "./server-words.ts";
-import type { Line } from "./transport.ts";
+
+export const otherVersion = "Try another version of the server or of claudikins.";
 
 export function needsVariable(server: ServerConfig): ClaudikinsError {
   const names = server.needs.join(", ");
@@ -19,23 +21,29 @@ export function cancelledStart(server: ServerConfig, cause: unknown): Claudikins
   return new ClaudikinsError("CANCELLED", `Server "${server.name}" did not start: claudikins is closing`, { cause });
 }
 
-export function startFailure(server: ServerConfig, line: Line, isLate: boolean, cause: unknown): ClaudikinsError {
+export function unreachable(server: ServerConfig, failure: NetworkFailure): ClaudikinsError {
+  const { code, message, hint, retryAfterMs, stands } = failure;
+  if (!stands) return failed(server, code, `cannot be used: ${message}`, { hint, retryAfterMs });
+  return new SignedOut(`Server "${server.name}" cannot be used: ${message}`, { hint, why: message, stands });
+}
+
+export function startFailure(server: ServerConfig, channel: Channel, isLate: boolean, cause: unknown): ClaudikinsError {
   if (cause instanceof ClaudikinsError && !isLate) {
-    return new ClaudikinsError(cause.code, `Server "${server.name}" did not start: ${cause.message}`, cause);
+    return failed(server, cause.code, `did not start: ${cause.message}`, { cause: cause.cause, hint: cause.hint });
   }
   const timedOut = isLate || (cause instanceof McpError && isOurTimeout(cause, server.startTimeoutMs));
   const silence = `it did not answer within ${server.startTimeoutMs / 1000} s`;
   if (server.url !== undefined) {
-    const failure = cause instanceof NetworkFailure ? cause : line.failure();
+    const failure = cause instanceof NetworkFailure ? cause : channel.failure();
     if (failure) return unreachable(server, failure);
     const { code, words } = timedOut ? { code: unavailable, words: silence } : firstAnswer(cause);
-    return new ClaudikinsError(code, `Server "${server.name}" cannot be used: ${words}`, {
+    return failed(server, code, `cannot be used: ${words}`, {
       hint: timedOut
         ? `Raise "startTimeoutMs" of "${server.name}" in the config, or check its "url".`
         : 'Check "url" and "type" in the config.',
     });
   }
-  const ended = line.ended() && `${line.ended()}${line.lastWords().length === 0 ? " without output" : ""}`;
+  const ended = channel.ended() && `${channel.ended()}${channel.lastWords().length === 0 ? " without output" : ""}`;
   const { code, words, hint } = timedOut
     ? {
         code: unavailable,
@@ -45,11 +53,31 @@ export function startFailure(server: ServerConfig, line: Line, isLate: boolean, 
     : ended
       ? { code: unavailable, words: ended, hint: "Run its command from the config by hand to see more." }
       : firstAnswer(cause);
-  const text = `Server "${server.name}" did not start: ${words}${lastWords(line)}`;
-  return new ClaudikinsError(code, text, { cause, hint });
+  return failed(server, code, `did not start: ${words}`, { cause, hint }, lastWords(channel));
 }
 
 const unavailable = "SERVER_UNAVAILABLE" as const;
+
+function failed(
+  { name }: ServerConfig,
+  code: ErrorCode,
+  why: string,
+  details: Omit<ServerFailureDetails, "why">,
+  output = "",
+): ServerFailure {
+  return new ServerFailure(code, `Server "${name}" ${why}${output}`, { ...details, why });
+}
+
+/** The last lines of the server's stderr, to be appended to a message. */
+export function lastWords(channel: Channel): string {
+  const lines = channel.lastWords();
+  return lines.length > 0 ? `\n${lines.map((each) => `  | ${each}`).join("\n")}` : "";
+}
+
+/** The server's own message: its SDK and ours each put a prefix before it. */
+export function wordsOf(cause: unknown): string {
+  return messageOf(cause).replace(/^(?:MCP error -?\d+: )+/, "");
+}
 
 /** What was wrong with the answer to `initialize`. */
 function firstAnswer(cause: unknown): { code: ErrorCode; words: string; hint: string } {
@@ -61,11 +89,11 @@ function firstAnswer(cause: unknown): { code: ErrorCode; words: string; hint: st
   if (cause instanceof McpError) {
     return { code: unavailable, words: `its first answer is an error: ${wordsOf(cause)}`, hint };
   }
-  // What the SDK itself objects to is the version.
+  // The SDK's own objection is to the version of the protocol.
   return { code: "PROTOCOL_ERROR", words: messageOf(cause).replace(/^Server's /, "its "), hint: otherVersion };
 }
 
-/** Servers may answer with the SDK's code for it as well. */
+/** Whether the SDK's own timer ended the request: servers may answer with the same code. */
 function isOurTimeout({ code, data }: McpError, timeoutMs: number): boolean {
   return code === McpCode.RequestTimeout && (data as { timeout?: unknown } | undefined)?.timeout === timeoutMs;
 }

@@ -1,4 +1,5 @@
 /** What is known of a server at a moment: plain data, without secrets, that everybody who shows servers shows. */
+import { durationText } from "../duration.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /** Times are milliseconds since 1970. */
@@ -53,14 +54,6 @@ export function stateText(state: ServerState): string {
 export function retryText({ retryAt }: BrokenState, now = Date.now()): string {
   if (retryAt === undefined) return "";
   return retryAt > now ? `can be retried in ${durationText(retryAt - now)}` : "retried on the next call";
-}
-
-/** `0.3 s`, `12 s`, `5 min`, `3 h`; rounded up, never zero. */
-export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.max(Math.ceil(ms / 100) / 10, 0.1)} s`;
-  const seconds = Math.ceil(ms / 1_000);
-  if (seconds < 120) return `${seconds} s`;
-  return seconds < 7_200 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3_600)} h`;
 }
 
 /** Why a server cannot be called now, when it is tried again, and how to repair it. Undefined if nothing is known to be wrong. */

@@ -12,9 +12,9 @@ import { hookIn, hookKey } from "../registry/hooks.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { version } from "../version.ts";
 import type { HeldServers } from "./held/held-servers.ts";
-import { localLines } from "./held/local-lines.ts";
-import { type Opened, Openings } from "./held/openings.ts";
-import { bodyOf, callOf, isOpening, problem, valueAnswer } from "./messages.ts";
+import { localChannels } from "./held/local-channels.ts";
+import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
+import { bodyOf, callOf, isServerSocket, problem, valueAnswer } from "./messages.ts";
 import { isOlder, type Status, shellSession } from "./protocol.ts";
 import { answerWritten, isWrittenCall, writtenCallOf } from "./written-call.ts";
 
@@ -51,8 +51,8 @@ const isWindows = process.platform === "win32";
 
 export class Daemon {
   readonly #options: DaemonOptions;
-  readonly #server: Bun.Server<Opened>;
-  readonly #openings: Openings;
+  readonly #server: Bun.Server<SocketState>;
+  readonly #sockets: ServerSockets;
   readonly #own: Stats | undefined;
   readonly #madeOf: string;
   readonly #startedAt = Date.now();
@@ -76,21 +76,21 @@ export class Daemon {
     // Moved to its name when it listens: what was there before is replaced, and nobody finds one that does not answer.
     const made = isWindows ? socket : join(dirname(socket), `${process.pid}.tmp`);
     rmSync(made, { force: true });
-    this.#openings = new Openings({
+    this.#sockets = new ServerSockets({
       servers: options.toolbox.config.servers,
       held: options.held,
       refuseDenied: (server, request) => options.toolbox.pool.refuseRequest(server, request),
       isLeaving: (asked) => this.#makesRoomFor(asked),
       onChange: () => this.#used(),
     });
-    this.#server = Bun.serve<Opened>({
+    this.#server = Bun.serve<SocketState>({
       unix: made,
       maxRequestBodySize: maxBodyBytes,
       fetch: (request, server) =>
-        isOpening(request) && server.upgrade(request, { data: { calls: new Set() } })
+        isServerSocket(request) && server.upgrade(request, { data: { calls: new Set() } })
           ? undefined
           : this.#answer(request),
-      websocket: this.#openings.handler,
+      websocket: this.#sockets.handler,
     });
     if (!isWindows) {
       renameSync(made, socket);
@@ -207,7 +207,7 @@ export class Daemon {
     const cwd = folder ?? ours;
     if (cwd === ours && session === shellSession) return toolbox;
     const key = JSON.stringify([cwd, session]);
-    const other = this.#others.get(key) ?? toolbox.withOwnPool({ cwd, lines: localLines(held, env, session) });
+    const other = this.#others.get(key) ?? toolbox.withOwnPool({ cwd, openChannel: localChannels(held, env, session) });
     this.#others.set(key, other);
     return other;
   }
@@ -237,7 +237,7 @@ export class Daemon {
 
   async #stop(request: Request): Promise<Response> {
     const { now } = ((await bodyOf(request)) ?? {}) as { now?: unknown };
-    const calls = this.#running + this.#openings.calls.running;
+    const calls = this.#running + this.#sockets.calls.running;
     this.leave("it was asked to stop", now === true);
     return Response.json({ calls });
   }
@@ -246,7 +246,7 @@ export class Daemon {
     const { toolbox, held } = this.#options;
     const { config, pool } = toolbox;
     const facts = held.facts();
-    const { calls } = this.#openings;
+    const { calls } = this.#sockets;
     const running = facts.map(({ server }) => [server, "ready"]);
     return {
       pid: process.pid,

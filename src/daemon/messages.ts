@@ -21,7 +21,7 @@ function optional(values: Record<string, unknown>): Record<string, string> {
 }
 
 /** Whether it wants to become the way to a server. */
-export function isOpening({ method, url, headers }: Request): boolean {
+export function isServerSocket({ method, url, headers }: Request): boolean {
   return method === "GET" && new URL(url).pathname === "/servers" && headers.has("upgrade");
 }
 

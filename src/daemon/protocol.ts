@@ -9,7 +9,7 @@
  *   server says how far it is, and last what it would have been without.
  * - `GET /status` → `Status`.
  * - `GET /servers`, upgraded to a WebSocket, is the way to one server, held for all who want it. The first message is
- *   `{"open": Opening}`, answered with `{"opened": {"pid"}}`, or with `{"refused": …}` as below: then nothing was done. What
+ *   `{"open": OpenRequest}`, answered with `{"opened": {"pid"}}`, or with `{"refused": …}` as below: then nothing was done. What
  *   follows in both directions are the messages of MCP, one text each; the daemon's last is `{"end": PortEnd}`.
  * - `POST /stop` with `{"now"?: true}` → `{"calls"}`, how many are running: it takes no more, and ends when these are done;
  *   with `now` they are broken off.
@@ -53,7 +53,7 @@ export function shellSessionOf(env: Environment): string {
   return env["CLAUDIKINS_SESSION"] || shellSession;
 }
 
-export interface Opening {
+export interface OpenRequest {
   /** Of whoever asks; an older daemon makes room for a newer one. */
   version: string;
   server: string;

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { CredentialStore } from "../clients/auth/credentials.ts";
 import { loginCommand } from "../clients/auth/words.ts";
-import { durationText } from "../clients/state.ts";
+import { durationText } from "../duration.ts";
 import { shellWord } from "../shell-word.ts";
 import { networkServers, type Standing, standings } from "../sign-in/sign-ins.ts";
 import { type Check, type Finding, findingsOf } from "./finding.ts";

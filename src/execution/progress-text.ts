@@ -1,7 +1,7 @@
 /** Progress as lines for a person or an agent: `github.list_issues: 3/10 fetching page 3`. */
 import type { Progress } from "@modelcontextprotocol/sdk/types.js";
-import { oneLine } from "../clients/notices.ts";
 import type { BindingCall } from "../sandbox/contract.ts";
+import { oneLine } from "../visible-text.ts";
 
 export type Tell = (line: string) => void;
 

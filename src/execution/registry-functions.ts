@@ -5,12 +5,12 @@
 
 import { stateProblem } from "../clients/state.ts";
 import { ClaudikinsError } from "../errors.ts";
+import { eventLoopTurn } from "../event-loop.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
 import { prepareSearch, search } from "../search/search.ts";
 import { importOf, listSkills, type Skill, skillId } from "../search/skills.ts";
-import { eventLoopTurn } from "../turns.ts";
 import type { Parts } from "./parts.ts";
 
 /** The name of the skills in the list of servers. */

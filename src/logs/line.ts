@@ -1,4 +1,5 @@
 /** One line of a server's log, as it stands in the file. */
+import { shownLine } from "../visible-text.ts";
 
 /** What it tells of; no word is longer than the column is wide. */
 const kinds = [
@@ -28,6 +29,20 @@ export interface LogLine {
   text: string;
 }
 
+/** Keeps the lines of one server. */
+export interface LogSink {
+  add(line: LogLine): void;
+}
+
+/** The sinks of all servers of a config. */
+export interface LogSinks {
+  of(server: string): LogSink;
+  /** Announces that more lines come until the promise resolves: the reason for the end of a process is known a little later than the end. */
+  expect(ended: Promise<void>): void;
+  /** Waits a short time for announced lines. Later lines are written at once. */
+  end(): Promise<void>;
+}
+
 const kindWidth = 7;
 
 /** Characters of one line. */
@@ -43,13 +58,7 @@ export function readLine(line: string): LogLine | undefined {
   const at = Date.parse(time);
   const kind = kinds.find((each) => each === word.trimEnd());
   if (Number.isNaN(at) || kind === undefined) return undefined;
-  return { at, process: Number(process), kind, text: harmless(text) };
-}
-
-/** As a terminal would show it in the end, but without what a terminal would obey. */
-export function harmless(line: string): string {
-  const shown = line.trimEnd().split("\r").at(-1) ?? "";
-  return Bun.stripANSI(shown).replace(/(?:(?!\t)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}])+/gu, " ");
+  return { at, process: Number(process), kind, text: shownLine(text) };
 }
 
 export function shortened(text: string): string {

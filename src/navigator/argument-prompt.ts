@@ -1,10 +1,11 @@
 /** The arguments of one tool as a request to the model: what the tool takes, in a budget, and an answer by its schema. */
-import { oneLine } from "../clients/notices.ts";
+
 import type { JsonObject } from "../json-object.ts";
 import { isSchema, requiredArguments } from "../registry/json-schema.ts";
 import { firstSentence } from "../registry/signature.ts";
 import { typeText } from "../registry/types/one-line.ts";
 import { estimateTokens } from "../token-estimate.ts";
+import { oneLine } from "../visible-text.ts";
 import type { ModelRequest } from "./model.ts";
 import { type ServerTool, short } from "./options.ts";
 

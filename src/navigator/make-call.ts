@@ -1,6 +1,6 @@
 /** The call itself, as code would make it, again only where that can do no harm. */
 import { setTimeout as wait } from "node:timers/promises";
-import { ConnectionLost } from "../clients/connection-lost.ts";
+import { ConnectionLost } from "../clients/server-failure.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { callOnce } from "../execution/call-tool.ts";
 import type { Parts } from "../execution/parts.ts";

@@ -1,8 +1,9 @@
 /** The levels of the registry as options: what there is to choose from, the likely ones first, and no more than a small model can read. */
-import { oneLine } from "../clients/notices.ts";
+
 import { isSchema, requiredArguments } from "../registry/json-schema.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
 import type { RankedTool } from "../search/search.ts";
+import { oneLine } from "../visible-text.ts";
 
 export type Level = "category" | "server" | "tool";
 

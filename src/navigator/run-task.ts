@@ -1,10 +1,10 @@
 /** A task in words → one tool, its arguments, one call. Keeps nothing between tasks. */
 
-import { oneLine } from "../clients/notices.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Parts } from "../execution/parts.ts";
 import type { JsonObject } from "../json-object.ts";
 import { toolId } from "../registry/model.ts";
+import { oneLine } from "../visible-text.ts";
 import { AskedModel, refuseCancelled } from "./asked-model.ts";
 import { fillIn } from "./fill-in.ts";
 import { makeCall } from "./make-call.ts";

@@ -1,8 +1,8 @@
 /** What every call of a tool passes, just before it leaves for its server: the config may deny it, or a person be asked. */
 import type { ServerPolicy } from "../config/policy.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
+import { Semaphore } from "../semaphore.ts";
 import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
-import { Turns } from "../turns.ts";
 import { allowingLine, type Confirmation, closingLine, confirmationOf, denialOf, isDestructive } from "./decision.ts";
 import { changedParts, type ToolDefinition } from "./definition.ts";
 import { type Question, questionText } from "./question.ts";
@@ -70,7 +70,7 @@ const otherOffers: ReadonlySet<string> = new Set(["resources", "prompts", "compl
 export class Gate {
   readonly #options: GateOptions;
   /** One question at a time. */
-  readonly #turns = new Turns(1);
+  readonly #semaphore = new Semaphore(1);
   /** Tools that the person has allowed until we end. */
   readonly #granted = new Map<string, Grant>();
   readonly #refusals = new Refusals();
@@ -177,14 +177,14 @@ export class Gate {
   /** Time stands still for the call until it is done. Throws CANCELLED. */
   async #inTurn<T>(call: ToolCall, { signal, clock }: CallContext, work: () => Promise<T>): Promise<T> {
     clock?.hold();
-    const turn = this.#turns.take(signal);
+    const turn = this.#semaphore.acquire(signal);
     let isMine = turn === undefined;
     try {
       isMine ||= (await turn) === true;
       if (!isMine) throw cancelled(call);
       return await work();
     } finally {
-      if (isMine) this.#turns.giveBack();
+      if (isMine) this.#semaphore.release();
       clock?.release();
     }
   }

@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import { collectSoon } from "../collect-soon.ts";
+import { eventLoopTurn } from "../event-loop.ts";
 import type { Clock } from "../time-limit.ts";
-import { eventLoopTurn } from "../turns.ts";
 import { textOf } from "./binding-value.ts";
 import type {
   Bindings,

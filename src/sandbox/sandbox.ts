@@ -1,6 +1,6 @@
 /** Runs programs. Each execution has its own worker, which can always be stopped. */
+import { Semaphore } from "../semaphore.ts";
 import { type Clock, TimeLimit } from "../time-limit.ts";
-import { Turns } from "../turns.ts";
 import type {
   Bindings,
   CallWatcher,
@@ -50,12 +50,12 @@ export class Sandbox implements Disposable {
   #keptWorkers: number;
   readonly #idle: ReadyWorker[] = [];
   readonly #busy = new Set<Worker>();
-  readonly #turns: Turns;
+  readonly #semaphore: Semaphore;
 
   /** `keptWorkers` is 0 for a process that runs one program. At most `atOnce` executions run concurrently; others wait. */
   constructor({ keptWorkers = 2, atOnce = 16 } = {}) {
     this.#keptWorkers = keptWorkers;
-    this.#turns = new Turns(atOnce);
+    this.#semaphore = new Semaphore(atOnce);
   }
 
   /** Starts a worker early. It is only useful for an execution with the same memory size. */
@@ -73,7 +73,7 @@ export class Sandbox implements Disposable {
   [Symbol.dispose](): void {
     // An execution that is still waiting takes a worker later, and must not return it to a disposed sandbox.
     this.#keptWorkers = 0;
-    this.#turns.end();
+    this.#semaphore.close();
     for (const { worker } of this.#idle.splice(0)) worker.terminate();
     for (const worker of this.#busy) worker.terminate();
     this.#busy.clear();
@@ -81,11 +81,11 @@ export class Sandbox implements Disposable {
 
   /** The time limit starts when the execution gets its turn. */
   async #runInTurn(source: string, options: ExecuteOptions, recorder: Recorder): Promise<WorkerResult> {
-    if ((await this.#turns.take(options.signal)) === false) return stopped("cancelled", options.limits);
+    if ((await this.#semaphore.acquire(options.signal)) === false) return stopped("cancelled", options.limits);
     try {
       return await this.#run(source, options, recorder);
     } finally {
-      this.#turns.giveBack();
+      this.#semaphore.release();
     }
   }
 

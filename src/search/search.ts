@@ -1,13 +1,13 @@
 /** search: query → index → ranked tools and skills with what is needed to call them. Starts nothing. */
 
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
+import { eventLoopTurn } from "../event-loop.ts";
 import { withoutMark } from "../registry/hooks.ts";
 import { type RegistryIndex, type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
 import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
 import { ToolSearch } from "../registry/search.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
 import { runJobInTime } from "../registry/work/run.ts";
-import { eventLoopTurn } from "../turns.ts";
 import { importOf, listSkills, type Skill, skillId } from "./skills.ts";
 
 export interface FoundTool {

@@ -5,10 +5,10 @@ import { emptyConfig } from "../config/load.ts";
 import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import { Semaphore } from "../semaphore.ts";
 import { questionText } from "../settings/trust/question.ts";
 import { trustConfig } from "../settings/trust/trust-config.ts";
 import { personMs } from "../time-limit.ts";
-import { Turns } from "../turns.ts";
 import { Toolbox } from "./toolbox.ts";
 
 export interface LockedOptions extends PoolOptions {
@@ -38,7 +38,7 @@ export class LockedToolbox extends Toolbox {
   override readonly isLocked = true;
   readonly #options: LockedOptions;
   /** Limits questions to one at a time. */
-  readonly #turns = new Turns(1);
+  readonly #semaphore = new Semaphore(1);
   readonly #sharing: LockedToolbox | undefined;
   #opened: Toolbox | undefined;
   #saidNo = false;
@@ -57,13 +57,13 @@ export class LockedToolbox extends Toolbox {
   /** Tries to open the real toolbox, and asks the person at the agent once. Throws CONFIG_NOT_TRUSTED. */
   async unlock(signal: AbortSignal): Promise<Toolbox> {
     if (this.#opened) return this.#opened;
-    const turn = this.#turns.take(signal);
+    const turn = this.#semaphore.acquire(signal);
     if (turn && !(await turn)) throw new ClaudikinsError("CANCELLED", "The call was cancelled");
     try {
       // The toolbox may have been opened while this call waited.
       return this.#opened ?? this.#remember(await this.#open(signal));
     } finally {
-      this.#turns.giveBack();
+      this.#semaphore.release();
     }
   }
 

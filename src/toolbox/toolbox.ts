@@ -42,8 +42,8 @@ export class Toolbox implements AsyncDisposable {
   }
 
   /** A toolbox with connections of its own, for a session whose host answers what servers ask. It borrows everything else. */
-  withOwnPool(options: Partial<Pick<PoolOptions, "cwd" | "lines">> = {}): Toolbox {
-    return new Toolbox(this.config, this.sandbox, { ...this.#options, lines: undefined, ...options }, this);
+  withOwnPool(options: Partial<Pick<PoolOptions, "cwd" | "openChannel">> = {}): Toolbox {
+    return new Toolbox(this.config, this.sandbox, { ...this.#options, openChannel: undefined, ...options }, this);
   }
 
   /** Looks whether the config file has changed. Undefined if the config stays as it is. Set it before anything runs. */

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { join } from "node:path";
 import { backoffMs, backoffTimes } from "../../src/clients/backoff.ts";
 import { type Connection, connect } from "../../src/clients/connect.ts";
-import { ConnectionLost } from "../../src/clients/connection-lost.ts";
 import { Lifecycle } from "../../src/clients/lifecycle.ts";
 import type { Pool } from "../../src/clients/pool.ts";
+import { ConnectionLost } from "../../src/clients/server-failure.ts";
 import { retryText, type ServerState, stateText } from "../../src/clients/state.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";

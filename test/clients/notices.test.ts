@@ -1,8 +1,8 @@
 /** What servers log: one clean line in our log each, never more, and never on stdout. */
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { oneLine } from "../../src/clients/notices.ts";
 import { Pool } from "../../src/clients/pool.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
+import { oneLine } from "../../src/visible-text.ts";
 import { networkFixture } from "../support/network.ts";
 import { fixture } from "../support/servers.ts";
 

@@ -1,9 +1,7 @@
 /** What counts as a secret of an entry, in which forms it is known again, and what is left alone. */
 import { describe, expect, test } from "bun:test";
-import { ConnectionLost } from "../../src/clients/connection-lost.ts";
 import { redactError, redactorOf, redactTexts } from "../../src/clients/secrets.ts";
-import { ServerBusy } from "../../src/clients/server-busy.ts";
-import { SignedOut } from "../../src/clients/signed-out.ts";
+import { ConnectionLost, ServerFailure, SignedOut } from "../../src/clients/server-failure.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { ServerConfig } from "../../src/config/load.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
@@ -151,12 +149,18 @@ describe("errors", () => {
 
   test("keep their kind, and lose a cause that tells", () => {
     const cause = new Error("the secret");
-    const lost = redactError(new ConnectionLost("a secret", { hint: "no secret", cause, sent: false }), hide);
+    const lost = redactError(
+      new ConnectionLost("a secret", { hint: "no secret", why: "a secret", cause, sent: false }),
+      hide,
+    );
     expect(lost).toMatchObject({ message: "a ***", hint: "no ***", sent: false });
     expect((lost as Error).cause).toBeUndefined();
     expect(lost).toBeInstanceOf(ConnectionLost);
-    const busy = redactError(new ServerBusy("a secret", { cause, retryAfterMs: 5 }), hide);
-    expect(busy).toBeInstanceOf(ServerBusy);
+    const busy = redactError(
+      new ServerFailure("SERVER_UNAVAILABLE", "a secret", { why: "a secret", cause, retryAfterMs: 5 }),
+      hide,
+    );
+    expect(busy).toBeInstanceOf(ServerFailure);
     expect(busy).toMatchObject({ message: "a ***", retryAfterMs: 5 });
     const stands = () => true;
     const signedOut = redactError(new SignedOut("a secret", { why: "the secret expired", stands }), hide);

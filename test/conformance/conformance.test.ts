@@ -1,7 +1,7 @@
 /** Every client scenario of the protocol's own conformance suite, through the product's pool and sign-in. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { Turns } from "../../src/turns.ts";
+import { Semaphore } from "../../src/semaphore.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { checksIn, failuresIn, runSuite, scenariosFor } from "./suite.ts";
 
@@ -21,11 +21,11 @@ test("every scenario passes but those that are expected to fail, and these do fa
   // In this one it matters when something is done.
   const [first = "", ...rest] = scenarios.toSorted((a) => (a === "sse-retry" ? -1 : 0));
   await run(first);
-  const turns = new Turns(atOnce);
+  const semaphore = new Semaphore(atOnce);
   await Promise.all(
     rest.map(async (scenario) => {
-      await turns.take(undefined);
-      await run(scenario).finally(() => turns.giveBack());
+      await semaphore.acquire(undefined);
+      await run(scenario).finally(() => semaphore.release());
     }),
   );
   const unexpected = [...found].filter(([scenario, failures]) => failures.length > 0 && !expected.includes(scenario));

@@ -4,10 +4,11 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, tru
 import { join } from "node:path";
 import { silentLog } from "../../src/log.ts";
 import { LogEnd } from "../../src/logs/follow.ts";
-import { harmless, type LogLine, readLine, writtenLine } from "../../src/logs/line.ts";
+import { type LogLine, readLine, writtenLine } from "../../src/logs/line.ts";
 import { LogFile } from "../../src/logs/log-file.ts";
 import { configOwner, logFile } from "../../src/logs/place.ts";
 import { findLogs, linesIn, readLog, removeLogs } from "../../src/logs/read-logs.ts";
+import { shownLine } from "../../src/visible-text.ts";
 import { runProgram } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
@@ -36,10 +37,10 @@ test("a line is read as it was written, of any kind", () => {
 });
 
 test("what a terminal would obey is not in a line", () => {
-  expect(harmless("\u001b[31mred\u001b[0m\tand\u0007\u001b]0;title\u0007 \u202Eevil\u2028x  \r\n")).toBe(
+  expect(shownLine("\u001b[31mred\u001b[0m\tand\u0007\u001b]0;title\u0007 \u202Eevil\u2028x  \r\n")).toBe(
     "red\tand   evil x",
   );
-  expect(harmless("10 %\r50 %\r100 %\r\n")).toBe("100 %");
+  expect(shownLine("10 %\r50 %\r100 %\r\n")).toBe("100 %");
 });
 
 test("a file and its folder are the user's alone, and the file says whose log it is", async () => {

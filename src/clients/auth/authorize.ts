@@ -1,8 +1,10 @@
 /** The ways of a sign-in: ask the server what it wants, find who gives it, send the person there, take the code. */
+
 import { randomBytes } from "node:crypto";
 import { startAuthorization } from "@modelcontextprotocol/sdk/client/auth.js";
 import { LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/sdk/types.js";
 import type { NetworkServer } from "../../config/load.ts";
+import { isLoopback } from "../../loopback.ts";
 import { version } from "../../version.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { NetworkFailure, noAnswer, refusal } from "../network-failure.ts";
@@ -12,7 +14,7 @@ import { type Challenge, challengeOf } from "./challenge.ts";
 import { type Client, checkIssuer, clientFor, knownClient, oauthOf } from "./client.ts";
 import type { CredentialStore, SignInRecord } from "./credentials.ts";
 import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
-import { isLoopback, privateFetch } from "./private-fetch.ts";
+import { privateFetch } from "./private-fetch.ts";
 import { checkReach } from "./reach.ts";
 import { chosenScopes, renew, union, without } from "./renewal.ts";
 import { type Code, type Desk, deskOf, isStranger, revoke, storedMetadata, tokensForCode } from "./tokens.ts";
@@ -139,7 +141,7 @@ async function begun(server: URL, { issuer, metadata, resource }: Discovered, op
     throw notOAuth("its authorization server does not support authorization codes with PKCE (S256)");
   });
   const page = started.authorizationUrl;
-  if (page.protocol !== "https:" && !(page.protocol === "http:" && isLoopback(page))) {
+  if (page.protocol !== "https:" && !(page.protocol === "http:" && isLoopback(page.hostname))) {
     throw notOAuth("the sign-in page of its authorization server does not use https://");
   }
   const { problem } = pageAddress(page.href);

@@ -1,5 +1,7 @@
 /** Requests to authorization servers: bounded in time and size, and with secrets only where nobody else can read them. */
+
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { isLoopback } from "../../loopback.ts";
 import { NetworkFailure, noAnswer } from "../network-failure.ts";
 import { boundedText } from "../response-body.ts";
 import { maxMetadataBytes, megabytes } from "../size-limits.ts";
@@ -32,15 +34,16 @@ function checkAddress(url: URL, method: string, server: URL): void {
     throw notOAuth(`the address of its authorization server contains credentials (${url.origin})`);
   }
   const isOwn = url.origin === server.origin && method === "GET";
-  if (url.protocol === "https:" || isOwn || (url.protocol === "http:" && isLoopback(url) && isLoopback(server))) return;
+  if (
+    url.protocol === "https:" ||
+    isOwn ||
+    (url.protocol === "http:" && isLoopback(url.hostname) && isLoopback(server.hostname))
+  )
+    return;
   throw new NetworkFailure(`its authorization server does not use TLS (${url.origin})`, {
     code: "PROTOCOL_ERROR",
     hint: "Ask its operator for an https:// address: signing in without TLS is unsafe.",
   });
-}
-
-export function isLoopback({ hostname }: URL): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
 async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSignal) {

@@ -1,7 +1,7 @@
 /** Messages of servers as they arrive: small ones are parsed at once, large ones in a worker thread. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { eventLoopTurn } from "../../event-loop.ts";
 import { OffThread } from "../../off-thread.ts";
-import { eventLoopTurn } from "../../turns.ts";
 import { assemble, decode, type Packed, unpack } from "./decode.ts";
 
 /** Larger messages are parsed in a worker. One of this size takes 3 ms at most, which is what a worker costs, too. */

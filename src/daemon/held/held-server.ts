@@ -11,7 +11,7 @@ import {
   type ProgressToken,
   type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { Line } from "../../clients/transport.ts";
+import type { Channel } from "../../clients/channel.ts";
 import type { Log } from "../../log.ts";
 import { version } from "../../version.ts";
 import { lowestLevel } from "./log-levels.ts";
@@ -26,7 +26,7 @@ export interface HeldServerOptions {
   /** It ends with its last user. */
   isOfOne: boolean;
   log: Log;
-  open: () => Promise<Line>;
+  open: () => Promise<Channel>;
   /** It has asked one of its users for something: it is theirs alone from now on. */
   onAsks: (owner: string) => void;
   onEnd: () => void;
@@ -60,7 +60,7 @@ export class HeldServer {
   #early: { port: Port; id: RequestId }[] = [];
   /** The server's answer to `initialize`: a result, or an error. */
   #greeting: { result: object } | { error: object } | undefined;
-  #line: Line | undefined;
+  #channel: Channel | undefined;
   #lastId = initializeId;
   #usedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
@@ -87,7 +87,7 @@ export class HeldServer {
   }
 
   get pid(): number | undefined {
-    return this.#line?.pid();
+    return this.#channel?.pid();
   }
 
   get isReady(): boolean {
@@ -204,12 +204,13 @@ export class HeldServer {
   }
 
   async #start(): Promise<void> {
-    const line = await this.#options.open();
-    this.#line = line;
-    line.transport.onmessage = (message) => this.#fromServer(message);
-    line.transport.onerror = (error) => this.#options.log.debug(`${this.name}: ${error.message}`);
-    line.transport.onclose = () => this.#end({ how: line.ended(), lastWords: line.lastWords(), kind: "failed" });
-    await line.transport.start();
+    const channel = await this.#options.open();
+    this.#channel = channel;
+    channel.transport.onmessage = (message) => this.#fromServer(message);
+    channel.transport.onerror = (error) => this.#options.log.debug(`${this.name}: ${error.message}`);
+    channel.transport.onclose = () =>
+      this.#end({ how: channel.ended(), lastWords: channel.lastWords(), kind: "failed" });
+    await channel.transport.start();
     this.#options.log.info(`${this.name} has started${this.pid === undefined ? "" : ` (process ${this.pid})`}`);
     const { capabilities } = this.#options;
     const clientInfo = { name: "claudikins", version };
@@ -303,7 +304,7 @@ export class HeldServer {
 
   /** What cannot be written is not waited for: the end of the process is told to everybody. */
   #send(message: JSONRPCMessage): void {
-    this.#line?.transport.send(message).catch(() => {});
+    this.#channel?.transport.send(message).catch(() => {});
   }
 
   #goIfLeaving(port: Port, { isLeaving, inFlight, asked }: User): void {
@@ -339,8 +340,8 @@ export class HeldServer {
 
   #end(how: PortEnd): void {
     if (this.#closed) return;
-    this.#line?.closing?.(how.how);
-    this.#closed = this.#line?.transport.close().catch(() => {}) ?? Promise.resolve();
+    this.#channel?.closing?.(how.how);
+    this.#closed = this.#channel?.transport.close().catch(() => {}) ?? Promise.resolve();
     clearTimeout(this.#timer);
     const users = [...this.#users.keys()];
     this.#users.clear();

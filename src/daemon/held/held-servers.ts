@@ -1,8 +1,8 @@
 /** The servers of this machine that run for everybody: who wants one gets that of others, where it can be the same. */
 
+import type { ChannelOptions } from "../../clients/channel.ts";
+import { openChannel } from "../../clients/open-channel.ts";
 import { redactorOf } from "../../clients/secrets.ts";
-import type { LineSinks } from "../../clients/server-log.ts";
-import { type LineOptions, lineTo } from "../../clients/transport.ts";
 import type { Environment } from "../../config/environment.ts";
 import type { StdioServer } from "../../config/load.ts";
 import type { Log } from "../../log.ts";
@@ -36,13 +36,13 @@ export interface HeldFacts {
 
 export class HeldServers implements AsyncDisposable {
   readonly #log: Log;
-  readonly #logs: LineSinks | undefined;
+  readonly #logs: ChannelOptions["logs"];
   readonly #held = new Map<string, HeldServer>();
   /** Those that have asked a host something: what they are asked and told is of one session. */
   readonly #asking = new Set<string>();
   readonly #ending = new Set<Promise<void>>();
 
-  constructor(log: Log, logs: LineSinks | undefined) {
+  constructor(log: Log, logs: ChannelOptions["logs"]) {
     this.#log = log;
     this.#logs = logs;
   }
@@ -87,7 +87,7 @@ export class HeldServers implements AsyncDisposable {
   #start(wish: Wish): HeldServer {
     const { server, cwd, env, capabilities, isShort } = wish;
     const redact = redactorOf(server);
-    const options: LineOptions = { env, cwd, log: this.#log, logs: this.#logs, redact };
+    const options: ChannelOptions = { env, cwd, log: this.#log, logs: this.#logs, redact };
     const isPrivate = server.session === "private";
     let key = this.#keyOf(wish);
     const held = new HeldServer({
@@ -96,7 +96,7 @@ export class HeldServers implements AsyncDisposable {
       idleMs: server.keepAlive ? Number.POSITIVE_INFINITY : server.idleTimeoutMs,
       isOfOne: isPrivate && isShort,
       log: this.#log,
-      open: () => lineTo(server, options),
+      open: () => openChannel(server, options),
       onAsks: (owner) => {
         this.#asking.add(commonKey(wish));
         if (isPrivate) return;

@@ -1,7 +1,7 @@
 /** Checks requests: Host and Origin, which protects against web pages that call this machine, and the bearer token. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
-import { isLoopback } from "./loopback.ts";
+import { isLoopback } from "../../loopback.ts";
 import { Refusal } from "./refusal.ts";
 
 export interface GateOptions {

@@ -5,8 +5,8 @@ import type { Offer } from "../../clients/connect.ts";
 import { stateProblem } from "../../clients/state.ts";
 import { messageOf } from "../../errors.ts";
 import type { JsonObject } from "../../json-object.ts";
+import { Semaphore } from "../../semaphore.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
-import { Turns } from "../../turns.ts";
 import type { Usable } from "./definitions.ts";
 
 /** How long an agent waits for servers that must start. Later answers are announced as a change. */
@@ -25,7 +25,7 @@ export class KnownLists {
   readonly #kind: ListKind;
   /** Called when a server answers after the wait. */
   readonly #onLate: () => void;
-  readonly #turns = new Turns(listedAtOnce);
+  readonly #semaphore = new Semaphore(listedAtOnce);
   readonly #known = new Map<string, JsonObject[]>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #late = new Set<string>();
@@ -76,7 +76,7 @@ export class KnownLists {
   }
 
   async #asked(name: string): Promise<void> {
-    await this.#turns.take(undefined);
+    await this.#semaphore.acquire(undefined);
     try {
       const listed = await this.#kind.list(name);
       const { usable, key } = this.#kind;
@@ -87,7 +87,7 @@ export class KnownLists {
       const problem = stateProblem(this.#toolbox.pool.state(name)) ?? messageOf(error).split("\n")[0] ?? "";
       this.#problems.set(name, problem);
     } finally {
-      this.#turns.giveBack();
+      this.#semaphore.release();
     }
     // The server runs now, so comparing its tools with the stored ones costs little.
     this.#toolbox.catalog.refreshInBackground(name);

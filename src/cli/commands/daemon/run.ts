@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { loadConfig } from "../../../config/load.ts";
 import { userConfigFile } from "../../../config/locations.ts";
 import { HeldServers } from "../../../daemon/held/held-servers.ts";
-import { localLines } from "../../../daemon/held/local-lines.ts";
+import { localChannels } from "../../../daemon/held/local-channels.ts";
 import { placeAt, placeOf } from "../../../daemon/place.ts";
 import { shellSession } from "../../../daemon/protocol.ts";
 import { runDaemon } from "../../../daemon/run.ts";
@@ -55,7 +55,11 @@ export default command({
     using _guard = guardSignals(log);
     const logs = logsOf(config, io, log);
     await using held = new HeldServers(log, logs);
-    await using toolbox = await toolboxOf(config, io, { cwd, logs, lines: localLines(held, io.env, shellSession) });
+    await using toolbox = await toolboxOf(config, io, {
+      cwd,
+      logs,
+      openChannel: localChannels(held, io.env, shellSession),
+    });
     const result = await runDaemon(toolbox, {
       place,
       held,

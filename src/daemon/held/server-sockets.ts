@@ -9,13 +9,13 @@ import { messageJson } from "../../clients/decoding/large-json.ts";
 import type { ServerConfig, StdioServer } from "../../config/load.ts";
 import { messageOf, toClaudikinsError } from "../../errors.ts";
 import { version } from "../../version.ts";
-import { isOlder, type Opening, type ProblemCode } from "../protocol.ts";
+import { isOlder, type OpenRequest, type ProblemCode } from "../protocol.ts";
 import { entryMark } from "./entry-mark.ts";
 import type { HeldServer } from "./held-server.ts";
 import type { HeldServers } from "./held-servers.ts";
 import type { Port } from "./port.ts";
 
-export interface OpeningOptions {
+export interface ServerSocketsOptions {
   servers: ReadonlyMap<string, ServerConfig>;
   /**
    * Throws POLICY_DENIED, whoever the client is. A person is asked in the client's process: what the config has confirmed
@@ -30,7 +30,7 @@ export interface OpeningOptions {
 }
 
 /** What is known of a socket. */
-export interface Opened {
+export interface SocketState {
   user?: { held: HeldServer; port: Port };
   /** Ids of calls of tools that are not answered. */
   calls: Set<unknown>;
@@ -43,16 +43,16 @@ const maxBytes = 256 * 1_048_576;
 /** Seconds after which somebody who does not even answer a ping is gone: a computer may have slept meanwhile. */
 const silenceSeconds = 960;
 
-export class Openings {
-  readonly #options: OpeningOptions;
+export class ServerSockets {
+  readonly #options: ServerSocketsOptions;
   /** Calls of tools, of all sockets. */
   readonly calls = { running: 0, done: 0 };
 
-  constructor(options: OpeningOptions) {
+  constructor(options: ServerSocketsOptions) {
     this.#options = options;
   }
 
-  readonly handler: Bun.WebSocketHandler<Opened> = {
+  readonly handler: Bun.WebSocketHandler<SocketState> = {
     maxPayloadLength: maxBytes,
     backpressureLimit: 4 * maxBytes,
     perMessageDeflate: false,
@@ -158,7 +158,7 @@ export class Openings {
   }
 }
 
-type Socket = Bun.ServerWebSocket<Opened>;
+type Socket = Bun.ServerWebSocket<SocketState>;
 
 function refuse(socket: Socket, code: ProblemCode, error: string, suggestion?: string): void {
   socket.data.isOver = true;
@@ -185,10 +185,10 @@ function isMessage(value: unknown): value is JSONRPCMessage {
   return jsonrpc === "2.0" && (method === undefined || typeof method === "string");
 }
 
-function openingOf(message: unknown): Opening | undefined {
-  const { open } = Object(message) as { open?: Partial<Opening> };
+function openingOf(message: unknown): OpenRequest | undefined {
+  const { open } = Object(message) as { open?: Partial<OpenRequest> };
   const { version: asked, server, entry, cwd, env, capabilities, session } = open ?? {};
   const areTexts = [asked, server, entry, cwd, session].every((each) => typeof each === "string");
   const areObjects = [env, capabilities].every((each) => typeof each === "object" && each !== null);
-  return areTexts && areObjects ? (open as Opening) : undefined;
+  return areTexts && areObjects ? (open as OpenRequest) : undefined;
 }

@@ -1,18 +1,19 @@
 /** The ways of another process to the servers that a daemon holds. Where there is none to be had, servers are its own. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { Channel, ChannelOpener } from "../../clients/channel.ts";
 import { childEnvironment } from "../../clients/child-environment.ts";
 import { receive } from "../../clients/decoding/receive.ts";
 import { InOrder } from "../../clients/in-order.ts";
-import { type Line, type LineMaker, type LineOptions, type LineWish, lineTo } from "../../clients/transport.ts";
+import { openChannel } from "../../clients/open-channel.ts";
 import { unlessAborted } from "../../clients/unless-aborted.ts";
 import type { StdioServer } from "../../config/load.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../../errors.ts";
 import { version } from "../../version.ts";
 import { type DaemonClient, isLeaving, type Problem } from "../client.ts";
-import type { Opening } from "../protocol.ts";
+import type { OpenRequest } from "../protocol.ts";
 import { entryMark } from "./entry-mark.ts";
 import type { PortEnd } from "./port.ts";
-import { SharedTransport, sharedLine } from "./shared-line.ts";
+import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 
 export interface Sharing {
   /** Called when a server is needed; what it throws makes servers our own. */
@@ -25,17 +26,16 @@ export interface Sharing {
 }
 
 /** Of programs of this machine: servers on the network serve many as they are. */
-export function remoteLines(sharing: Sharing): LineMaker {
-  return async (server, options, wish) => {
-    if (server.url !== undefined) return lineTo(server, options);
+export function remoteChannels(sharing: Sharing): ChannelOpener {
+  return async (server, options) => {
+    if (server.url !== undefined) return openChannel(server, options);
     try {
-      return (
-        (await unlessAborted(open(server, options, wish, sharing), wish.signal, server.name)) ?? lineTo(server, options)
-      );
+      const shared = await unlessAborted(open(server, options, sharing), options.signal, server.name);
+      return shared ?? openChannel(server, options);
     } catch (error) {
-      wish.signal.throwIfAborted();
+      options.signal.throwIfAborted();
       options.log.warn(`starting ${server.name} without the daemon: ${messageOf(error)}`);
-      return lineTo(server, options);
+      return openChannel(server, options);
     }
   };
 }
@@ -46,13 +46,12 @@ const answerMs = 5_000;
 /** Undefined where the daemon has another server of the name, or none and is not to start one. */
 async function open(
   server: StdioServer,
-  { cwd, env }: LineOptions,
-  { capabilities, signal }: LineWish,
+  { cwd, env, capabilities, signal }: Parameters<ChannelOpener>[1],
   { client: clientOf, startsNothing, session, isShort }: Sharing,
-): Promise<Line | undefined> {
+): Promise<Channel | undefined> {
   const client = clientOf();
   client.refuseForeign();
-  const opening: Opening = {
+  const opening: OpenRequest = {
     version,
     server: server.name,
     entry: entryMark(server),
@@ -69,22 +68,26 @@ async function open(
   if ("error" in answer) {
     const { code, error, suggestion } = answer as Problem;
     if (code === "UNLIKE" || code === "UNHELD" || isLeaving(code)) return undefined;
-    return failedLine(new ClaudikinsError(code as ErrorCode, error, { hint: suggestion }));
+    return failedChannel(new ClaudikinsError(code as ErrorCode, error, { hint: suggestion }));
   }
-  return (answer as { line: Line }).line;
+  return (answer as { channel: Channel }).channel;
 }
 
 /** The server was not started, and would not be from here: that is told when it is used. */
-function failedLine(failure: ClaudikinsError): Line {
+function failedChannel(failure: ClaudikinsError): Channel {
   const started = Promise.reject(failure);
   started.catch(() => {});
   const transport = new SharedTransport({ started, send: () => false, close: () => {} });
-  return sharedLine(transport, () => undefined);
+  return sharedChannel(transport, () => undefined);
 }
 
 /** Undefined where nobody listens. */
-function opened(path: string, opening: Opening, signal: AbortSignal): Promise<{ line: Line } | Problem | undefined> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ line: Line } | Problem | undefined>();
+function opened(
+  path: string,
+  opening: OpenRequest,
+  signal: AbortSignal,
+): Promise<{ channel: Channel } | Problem | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ channel: Channel } | Problem | undefined>();
   const socket = new WebSocket(`ws+unix://${path}:/servers`);
   let isOpen = false;
   let pid: number | undefined;
@@ -115,7 +118,7 @@ function opened(path: string, opening: Opening, signal: AbortSignal): Promise<{ 
     else if ("refused" in message) resolve(message.refused);
     else {
       pid = message.opened.pid;
-      resolve({ line: sharedLine(transport, () => pid) });
+      resolve({ channel: sharedChannel(transport, () => pid) });
     }
   });
   socket.onmessage = ({ data }) => received.add(fromDaemon(String(data)));

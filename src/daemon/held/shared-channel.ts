@@ -1,12 +1,12 @@
 /** The way to a server that is held for several, as the SDK's client knows ways. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import type { Channel } from "../../clients/channel.ts";
 import { NotWritten } from "../../clients/stdio.ts";
-import type { Line } from "../../clients/transport.ts";
 import type { PortEnd } from "./port.ts";
 
 /** What lies between: a socket, or nothing. */
-export interface Channel {
+export interface Wire {
   /** Resolves when the server's process is started. Rejects with why it is not. */
   started: Promise<void>;
   /** False where it is closed. */
@@ -18,18 +18,18 @@ export class SharedTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  readonly #channel: Channel;
+  readonly #wire: Wire;
   /** What came before somebody listened. */
   #early: JSONRPCMessage[] | undefined = [];
   #end: PortEnd | undefined;
   #isClosed = false;
 
-  constructor(channel: Channel) {
-    this.#channel = channel;
+  constructor(wire: Wire) {
+    this.#wire = wire;
   }
 
   async start(): Promise<void> {
-    await this.#channel.started;
+    await this.#wire.started;
     const early = this.#early ?? [];
     this.#early = undefined;
     for (const message of early) this.onmessage?.(message);
@@ -37,13 +37,13 @@ export class SharedTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (this.#end || !this.#channel.send(message)) throw new NotWritten("its connection is closed");
+    if (this.#end || !this.#wire.send(message)) throw new NotWritten("its connection is closed");
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#channel.close();
+    this.#wire.close();
     if (!this.#end) this.onclose?.();
   }
 
@@ -57,7 +57,7 @@ export class SharedTransport implements Transport {
   ended(end: PortEnd): void {
     if (this.#end || this.#isClosed) return;
     this.#end = end;
-    this.#channel.close();
+    this.#wire.close();
     // Who could not send hears of that first.
     if (!this.#early) setImmediate(() => this.onclose?.());
   }
@@ -68,7 +68,7 @@ export class SharedTransport implements Transport {
 }
 
 /** `pid` is that of the server's process, which is not ours. */
-export function sharedLine(transport: SharedTransport, pid: () => number | undefined): Line {
+export function sharedChannel(transport: SharedTransport, pid: () => number | undefined): Channel {
   return {
     transport,
     pid,

@@ -1,0 +1,75 @@
+/** Opens the channel to a server, as its config describes it: a process on this machine, HTTP or a WebSocket. */
+import type { NetworkServer, ServerConfig, StdioServer } from "../config/load.ts";
+import type { Channel, ChannelOptions } from "./channel.ts";
+import { childEnvironment } from "./child-environment.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { ServerLog } from "./server-log.ts";
+import { StdioTransport } from "./stdio.ts";
+
+/** The server is started or connected only when the transport is started. Throws NetworkFailure with CONFIG_INVALID for an invalid URL. */
+export async function openChannel(server: ServerConfig, options: ChannelOptions): Promise<Channel> {
+  const { logs, redact = (text) => text } = options;
+  if (!logs) return newChannel(server, options);
+  const kept = new ServerLog(server, logs, redact);
+  try {
+    return kept.over(await newChannel(server, options, (chunk) => kept.stderr(chunk)));
+  } catch (error) {
+    kept.failed(error);
+    throw error;
+  }
+}
+
+type Hear = (chunk: Uint8Array) => void;
+
+/** `onStderr` is told what a program writes there, as it comes. */
+async function newChannel(server: ServerConfig, options: ChannelOptions, onStderr?: Hear): Promise<Channel> {
+  return server.url === undefined ? stdioChannel(server, options, onStderr) : networkChannel(server, options);
+}
+
+function stdioChannel(server: StdioServer, { env, cwd, log, redact }: ChannelOptions, onStderr?: Hear): Channel {
+  const transport = new StdioTransport({
+    command: server.command,
+    args: server.args,
+    cwd: server.cwd ?? cwd,
+    env: childEnvironment(env, server.env),
+    warn: (message) => log.warn(message),
+    ...(redact ? { redact } : {}),
+    ...(onStderr ? { onStderr } : {}),
+  });
+  return {
+    transport,
+    pid: () => transport.pid,
+    ended: () => (transport.ended === "" ? "" : `its process ${transport.ended}`),
+    lastWords: () => transport.lastLines(),
+    failure: () => undefined,
+  };
+}
+
+/** What speaks over the network is loaded only for a server that needs it. */
+async function networkChannel(server: NetworkServer, options: ChannelOptions): Promise<Channel> {
+  const { endpointOf } = await import("./endpoint.ts");
+  const endpoint = endpointOf(server);
+  endpoint.access = await accessTo(server, endpoint, options);
+  const transport =
+    server.transport === "websocket"
+      ? new (await import("./websocket.ts")).WebSocketTransport(endpoint)
+      : new (await import("./http.ts")).HttpTransport(endpoint, server.transport);
+  return {
+    transport,
+    pid: () => undefined,
+    ended: () => transport.failure?.message ?? "",
+    lastWords: () => [],
+    failure: () => transport.failure,
+  };
+}
+
+/** Nothing where the config has what is sent, or says that claudikins does not sign in. */
+async function accessTo(server: NetworkServer, endpoint: Endpoint, { credentialsFile, log }: ChannelOptions) {
+  const isOurs = server.oauth !== false && !new Headers(endpoint.headers).has("authorization");
+  if (!isOurs || credentialsFile === undefined) return undefined;
+  const [{ Access }, { CredentialStore }] = await Promise.all([
+    import("./auth/access.ts"),
+    import("./auth/credentials.ts"),
+  ]);
+  return new Access(server, endpoint, new CredentialStore(credentialsFile, (message) => log.warn(message)));
+}

@@ -1,0 +1,58 @@
+/** Failures of a whole server, not only of one call. */
+import { ClaudikinsError, type ErrorCode, type ErrorDetails } from "../errors.ts";
+
+export interface ServerFailureDetails extends ErrorDetails {
+  /** The reason in one line, as the end of a sentence that begins with the server's name. */
+  why: string;
+  /** The server asked not to be tried again for this time. */
+  retryAfterMs?: number | undefined;
+}
+
+export class ServerFailure extends ClaudikinsError {
+  readonly why: string;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ErrorCode, message: string, details: ServerFailureDetails) {
+    super(code, message, details);
+    this.why = details.why;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+
+  override reworded(change: (text: string) => string): ServerFailure {
+    return new ServerFailure(this.code, change(this.message), this.rewordedDetails(change));
+  }
+
+  protected override rewordedDetails(change: (text: string) => string): ServerFailureDetails {
+    return { ...super.rewordedDetails(change), why: change(this.why), retryAfterMs: this.retryAfterMs };
+  }
+}
+
+/** The server or its connection ended while a request was running. */
+export class ConnectionLost extends ServerFailure {
+  /** False if the server has not read the request: it can be sent again. */
+  readonly sent: boolean;
+
+  constructor(message: string, details: ServerFailureDetails & { sent: boolean }) {
+    super("SERVER_UNAVAILABLE", message, details);
+    this.sent = details.sent;
+  }
+
+  override reworded(change: (text: string) => string): ConnectionLost {
+    return new ConnectionLost(change(this.message), { ...this.rewordedDetails(change), sent: this.sent });
+  }
+}
+
+/** A person must sign in before the server can be used. */
+export class SignedOut extends ServerFailure {
+  /** False once somebody has signed in, so that asking the server again may succeed. */
+  readonly stands: () => boolean;
+
+  constructor(message: string, details: ServerFailureDetails & { stands: () => boolean }) {
+    super("AUTH_REQUIRED", message, details);
+    this.stands = details.stands;
+  }
+
+  override reworded(change: (text: string) => string): SignedOut {
+    return new SignedOut(change(this.message), { ...this.rewordedDetails(change), stands: this.stands });
+  }
+}

@@ -1,0 +1,6 @@
+/** Recognises addresses that only programs on this machine can reach. */
+
+/** Whether a host name or IP address, with or without the brackets of a URL, is this machine. */
+export function isLoopback(host: string): boolean {
+  return ["localhost", "::1", "[::1]"].includes(host) || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
