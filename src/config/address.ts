@@ -1,9 +1,9 @@
-/** Addresses of servers on the network: where an entry has one, how it is spoken to, and what is wrong with it. */
+/** Addresses of servers on the network: the keys that have one, its transport, and what is wrong with it. */
 
-/** `auto` is streamable HTTP, and the older way with SSE where the server knows no other. */
+/** `auto` tries streamable HTTP first, and then the older HTTP with SSE. */
 export type NetworkTransport = "auto" | "http" | "sse" | "websocket";
 
-/** What hosts write as the `type` of such a server. */
+/** The values of `type` that agents write for such a server. */
 export const networkTypes: Readonly<Record<string, NetworkTransport>> = {
   http: "http",
   "streamable-http": "http",
@@ -19,20 +19,20 @@ export function networkTypeOf(type: unknown): NetworkTransport | undefined {
   return typeof type === "string" && Object.hasOwn(networkTypes, type) ? networkTypes[type] : undefined;
 }
 
-/** Keys under which hosts write its address. */
+/** The keys under which agents write the address. */
 export const addressKeys = ["url", "serverUrl", "httpUrl"];
 
-/** Of the headers that are sent there. */
+/** Valid names and values of HTTP headers. */
 export const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 export const headerValue = /^[^\0\r\n]*$/;
 
-/** `type` is what stands there, whatever it is. */
+/** Returns the transport of a server. `type` is the value in the config, of any JSON type; an unknown one counts as `auto`. */
 export function transportOf(type: unknown, url: string): NetworkTransport {
   const named = networkTypeOf(type) ?? "auto";
   return named === "auto" && /^wss?:/i.test(url) ? "websocket" : named;
 }
 
-/** What is wrong with an address, without its text, which may hold a token; nothing while it has variables in it. */
+/** Returns what is wrong with an address, without its text, which may contain a token. An address with variables is not checked. */
 export function addressProblem(url: string, transport: NetworkTransport): string | undefined {
   if (url.includes("${")) return undefined;
   const expected =

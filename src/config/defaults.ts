@@ -1,12 +1,12 @@
-/** What holds where a config says nothing. Apart from the schema, so that it costs nothing to know. */
+/** The default values of the config. They are separate from the schema, so that they can be used without loading zod. */
 
-/** Setting a limit higher than this is refused: an execution is not a place to live. */
+/** The highest time limit that a config may set. */
 export const maxTimeoutMs = 600_000;
 
-/** A server may be left running for a day at most without being called; `keepAlive` is for longer. */
+/** The highest idle time that a config may set: one day. `keepAlive` is for servers that must run longer. */
 export const maxIdleTimeoutMs = 86_400_000;
 
-/** Of all that a host loads of `serve`: both tools and the instructions. */
+/** Limit for everything that an agent loads from `serve`: the tools and the instructions. */
 export const defaultSurfaceTokens = 600;
 
 export const defaultServerTimes = {
@@ -31,21 +31,21 @@ export const defaultLimits = {
   outputChars: 40_000,
 };
 
-/** How `serve` shows the servers to a host. */
+/** How `serve` presents the servers to an agent. */
 export const modes = ["code", "direct", "auto"] as const;
 export type Mode = (typeof modes)[number];
 
-/** When the names of tools and prompts begin with their server's, where hosts see them as they are. */
+/** When the names of tools and prompts get their server's name as a prefix, in direct mode. */
 export const prefixes = ["never", "on-collision", "always"] as const;
 export type Prefix = (typeof prefixes)[number];
 
-/** What is kept of executions: their calls and how large these were, or the contents too. */
+/** What is recorded of executions: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and received. */
 export const recordModes = ["sizes", "contents"] as const;
 export type RecordMode = (typeof recordModes)[number];
 
 export const defaultRecord: RecordMode = "sizes";
 
-/** Of a context of 200,000 tokens it is a fiftieth: what the definitions of a few small servers take. */
+/** Two percent of a context of 200,000 tokens: the size of the definitions of a few small servers. */
 const directTokens = 4_000;
 
 export const defaultServe: { mode: Mode; prefix: Prefix; directTokens: number } = {

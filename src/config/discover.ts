@@ -1,6 +1,7 @@
 /**
- * Finds the config file: `--config`, then CLAUDIKINS_CONFIG, then the nearest one upwards, then the user's. One that is found
- * upwards may be somebody else's: it counts only where its owner is the user, and where no program of ours writes.
+ * Finds the config file. The order is: `--config`, CLAUDIKINS_CONFIG, the nearest file in this folder or above, the user's config.
+ * A file that was found by its location may come from somebody else. It is used only if the user owns it, and if claudikins and
+ * sandboxed code do not write to its folder.
  */
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -19,7 +20,7 @@ export interface FileOrigin {
   skipped?: Skipped[];
 }
 
-/** A file of the right name that is never a config, because claudikins or sandboxed code writes in that folder. */
+/** A file with the right name that is never used, because claudikins or sandboxed code writes to its folder. */
 export interface Skipped {
   file: string;
   folder: string;
@@ -31,14 +32,14 @@ export interface ConfigChoice {
   env: Environment;
 }
 
-/** The file that the user names, by flag or variable. */
+/** Returns the path that the user gave with the flag or the variable, if any. */
 export function namedConfig({ flag, env }: Pick<ConfigChoice, "flag" | "env">): string | undefined {
   return (flag ?? env["CLAUDIKINS_CONFIG"]) || undefined;
 }
 
 /**
- * Where the config of this call comes from; `demo` when there is no file at all. A named file must exist. Throws
- * CONFIG_NOT_FOUND, and CONFIG_NOT_TRUSTED where the nearest file is another user's.
+ * Returns where the config of this call comes from, or `demo` if there is no file. Throws CONFIG_NOT_FOUND if a named file does not
+ * exist, and CONFIG_NOT_TRUSTED if other users own or can change the nearest file.
  */
 export function discoverConfig(options: ConfigChoice): ConfigOrigin {
   const { flag, cwd, env } = options;
@@ -70,7 +71,7 @@ export function discoverConfig(options: ConfigChoice): ConfigOrigin {
   return withSkipped(isFile(user) ? { kind: "user", file: user } : { kind: "demo" });
 }
 
-/** Throws CONFIG_NOT_TRUSTED where other users own the file or can change it. */
+/** Throws CONFIG_NOT_TRUSTED if other users own the file or can change it. */
 export function refuseForeign(file: string, env: Environment): void {
   const problem = ownershipProblem(file);
   if (problem === undefined) return;
@@ -78,7 +79,7 @@ export function refuseForeign(file: string, env: Environment): void {
   throw NotTrusted.foreign(file, problem, isFile(user) ? user : undefined);
 }
 
-/** Whether both paths lead to one file, by whatever links. */
+/** Returns whether both paths lead to the same file, through links or not. */
 export function isSame(file: string, other: string): boolean {
   try {
     return realpathSync(file) === realpathSync(other);
@@ -88,8 +89,9 @@ export function isSame(file: string, other: string): boolean {
 }
 
 /**
- * Servers of a project run in its folder, wherever in it somebody is; others where we are. That is never a folder that code
- * writes to: `npx`, `bun` and their like run what they find where they are started.
+ * Returns the working directory of servers. It is the project's folder if `cwd` is in it, and otherwise `cwd`. If sandboxed code
+ * may write to `cwd`, it is the home folder, because programs such as `npx` and `bun` run files that they find in their working
+ * directory.
  */
 export function serverFolder(origin: ConfigOrigin, cwd: string, env: Environment): string {
   if (origin.kind === "project") {
@@ -99,7 +101,7 @@ export function serverFolder(origin: ConfigOrigin, cwd: string, env: Environment
   return writtenFolderAround(join(cwd, configFileName), env) === undefined ? cwd : homeOf(env);
 }
 
-/** A folder above that we may not look into is no reason to stop. */
+/** Returns false for a path that cannot be read, so that the search goes on. */
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();
@@ -108,7 +110,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Its text. Throws FILE_NOT_FOUND. */
+/** Returns the text of the file. Throws FILE_NOT_FOUND. */
 export function readConfigFile(file: string): string {
   try {
     return readFileSync(file, "utf8");

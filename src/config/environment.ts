@@ -1,25 +1,25 @@
 /**
- * The process environment: read here and nowhere else, so that everything above can be given another one in tests.
+ * The environment of the process. It is read only in this file, so that tests can pass another one.
  *
- * The environment belongs to the user and is trusted. Files of the working directory are not: somebody else's repository may
- * have put them there, or code in the sandbox. This is what is decided about each way in which they could count:
+ * The environment belongs to the user and is trusted. Files of the working directory are not trusted: they may come from another
+ * person's repository, or from code in the sandbox. The decision for each way in which they could have an effect:
  *
  * - `bunfig.toml`, `.env*`, `tsconfig.json`, `package.json`: the executable is built so that Bun reads none of them
- *   (scripts/build.ts). Generated programs start Bun without `bunfig.toml` and `.env*` (registry/program-line.ts); the
- *   bridge takes no variable from an `.env` file (registry/runtime/bridge.ts).
- * - `PATH`: folders that are not absolute are left out, below. They would let a `./npx` stand in for the user's.
- * - `HOME`, `XDG_*`, `CLAUDIKINS_EXECUTABLE`: a path that is not absolute does not count (locations.ts, bridge.ts).
+ *   (scripts/build.ts). Generated programs start Bun without `bunfig.toml` and `.env*` (registry/program-line.ts). The bridge takes
+ *   no variable from an `.env` file (registry/runtime/bridge.ts).
+ * - `PATH`: relative folders are removed, below. Otherwise a `./npx` could replace the user's.
+ * - `HOME`, `XDG_*`, `CLAUDIKINS_EXECUTABLE`: relative paths are ignored (locations.ts, bridge.ts).
  * - `NODE_TLS_REJECT_UNAUTHORIZED`: removed, below. Certificates are always checked.
- * - `NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`, `SSL_CERT_DIR`, proxies, `CLAUDIKINS_CONFIG`: count as they are.
- * - `BUN_OPTIONS`, `BUN_BE_BUN`, `BUN_INSPECT*`, `BUN_CONFIG_*`, `BUN_JSC_*`: Bun reads them before our first line. They are
- *   the user's to set, and no server is given them (clients/child-environment.ts).
- * - `NODE_OPTIONS`, `NODE_PATH`, `BUN_RUNTIME_TRANSPILER_CACHE_PATH`: mean nothing to the executable, nor is a server given them.
+ * - `NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`, `SSL_CERT_DIR`, proxies, `CLAUDIKINS_CONFIG`: used as they are.
+ * - `BUN_OPTIONS`, `BUN_BE_BUN`, `BUN_INSPECT*`, `BUN_CONFIG_*`, `BUN_JSC_*`: Bun reads them before our code runs. The user may set
+ *   them; servers do not get them (clients/child-environment.ts).
+ * - `NODE_OPTIONS`, `NODE_PATH`, `BUN_RUNTIME_TRANSPILER_CACHE_PATH`: have no effect on the executable; servers do not get them.
  */
 import { delimiter, isAbsolute } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Changes `process.env` itself: Bun looks there for programs, and for whether certificates are checked. */
+/** Returns `process.env`, and changes it in place: Bun itself reads PATH and the TLS variable from there. */
 export function processEnvironment(): Environment {
   delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"];
   const path = process.env["PATH"];
@@ -27,9 +27,9 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
-/** A PATH without folders that depend on the working directory; an empty entry means that directory. */
+/** Returns a PATH without relative folders. An empty entry means the working directory and is removed too. */
 export function absoluteFolders(path: string): string {
   const folders = path.split(delimiter).filter((entry) => isAbsolute(entry.replace(/^"|"$/g, "")));
-  // Shells take an empty PATH for the working directory.
+  // Shells search the working directory if PATH is empty.
   return folders.join(delimiter) || "/usr/bin:/bin";
 }

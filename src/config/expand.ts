@@ -5,9 +5,9 @@ const opening = /\$\{([A-Za-z_][A-Za-z0-9_]*)(\}|:-)/y;
 
 export interface Expanded<T> {
   value: T;
-  /** Variables that are not set and have no default, sorted, each once. Their references are left as they were. */
+  /** The variables that are not set and have no default, sorted and unique. References to them stay in the value. */
   missing: string[];
-  /** What variables were filled in with, by their names. */
+  /** The values that were filled in, by the names of their variables. */
   used: Record<string, string>;
 }
 
@@ -17,8 +17,8 @@ interface Seen {
 }
 
 /**
- * As in a shell, `:-` takes the default when the variable is unset or empty, and a default may have references of its
- * own. A `$` without braces stays as it is, and so does whatever a variable's value contains.
+ * Expands references as a shell does: `:-` uses the default if the variable is unset or empty, and a default may contain
+ * references. A `$` without braces stays. The values of variables are not expanded again.
  */
 export function expand<T>(value: T, env: Environment): Expanded<T> {
   const seen: Seen = { missing: new Set(), used: {} };
@@ -50,7 +50,7 @@ function expandText(text: string, env: Environment, seen: Seen): string {
 }
 
 interface Reference {
-  /** Undefined when what stands there is no reference after all. */
+  /** Undefined if the text at this place is not a reference. */
   name?: string | undefined;
   fallback?: string | undefined;
   end: number;
@@ -65,7 +65,7 @@ function referenceAt(text: string, at: number): Reference {
   return close === -1 ? { end: at + 2 } : { name, fallback: text.slice(start, close), end: close + 1 };
 }
 
-/** Where the default that starts at `from` ends, past the references in it; -1 when it does not. */
+/** Returns where the default that starts at `from` ends, after any references in it, or -1 if it is not closed. */
 function closingBrace(text: string, from: number): number {
   let open = 1;
   for (let at = from; at < text.length; at++) {

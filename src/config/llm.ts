@@ -1,20 +1,20 @@
-/** The small model that executes tasks: `llm` of the config, the endpoints that have a name, and what a request needs. */
+/** The small model that executes tasks: the key `llm` of the config, the presets, and what a request needs. */
 import type { Environment } from "./environment.ts";
 import { expand } from "./expand.ts";
 
-/** How an endpoint can be held to JSON: by a schema, to any JSON, or by words alone. */
+/** How an endpoint is made to answer with JSON: by a schema, by its JSON mode, or by the prompt alone. */
 export type AnswerFormat = "schema" | "json" | "words";
 
 export interface Preset {
   baseUrl: string;
-  /** The variable that its key usually stands in; undefined where it takes none. */
+  /** The usual variable for the API key. Undefined if the endpoint takes no key. */
   variable?: string;
-  /** A small one, where the config names none. */
+  /** The default model, a small one. */
   model: string;
   format: AnswerFormat;
-  /** Models that think first: for a choice among a few options it need not be much. */
+  /** For models that reason before they answer. Choosing among a few options needs little reasoning. */
   effort?: "low";
-  /** It takes this name for the limit of an answer, and not the older `max_tokens`. */
+  /** The endpoint calls the limit of an answer `max_completion_tokens`, not `max_tokens`. */
   hasCompletionLimit?: boolean;
 }
 
@@ -48,7 +48,7 @@ export type PresetName = keyof typeof presets;
 
 export const presetNames = Object.keys(presets) as PresetName[];
 
-/** What stands in the config. There is a `preset` or a `baseUrl`, and with the latter alone a `model`. */
+/** The value of `llm` in the config. It has a `preset` or a `baseUrl`. A `baseUrl` alone also needs a `model`. */
 export interface LlmEntry {
   preset?: PresetName | undefined;
   baseUrl?: string | undefined;
@@ -58,35 +58,35 @@ export interface LlmEntry {
   headers?: Record<string, string> | undefined;
 }
 
-/** An endpoint with everything that a request to it needs. Its `baseUrl`, `apiKey` and `headers` hold secrets. */
+/** An endpoint with everything that a request needs. Its `baseUrl`, `apiKey` and `headers` may contain secrets. */
 export interface Llm extends Omit<Preset, "variable"> {
-  /** Of the preset, else of the host. */
+  /** The name of the preset, or else the host of the address. */
   name: string;
   apiKey: string | undefined;
-  /** What the key comes from, as far as it is known: `CEREBRAS_API_KEY`. */
+  /** The variable that the key comes from, if it is known, for example `CEREBRAS_API_KEY`. */
   variable: string | undefined;
   headers: Record<string, string>;
-  /** Of one request. */
+  /** The time limit of one request. */
   timeoutMs: number;
-  /** Variables that it refers to and that are not set: nothing can be asked until they are. */
+  /** The variables that are referred to and not set. No request can be made until they are. */
   needs: string[];
-  /** What was filled in for variables, by their names. */
+  /** The values that were filled in, by the names of their variables. */
   variables: Record<string, string>;
 }
 
-/** The variable that is read for the key where the config gives none. */
+/** Returns the variable of the API key that is used if the config gives no key. */
 export function usualVariable(preset: PresetName | undefined): string | undefined {
   return preset === undefined ? undefined : (presets[preset] as Preset).variable;
 }
 
 export const defaultLlmTimeoutMs = 30_000;
 
-/** Of an endpoint without a name it is not known what it can do: it is tried. */
+/** The abilities of an endpoint without a preset are not known, so the best is assumed. */
 const unknownPreset = { format: "schema" } as const;
 
 export function llmOf(entry: LlmEntry, env: Environment): Llm {
   const preset: Partial<Preset> = entry.preset === undefined ? unknownPreset : presets[entry.preset];
-  // A base address that is given is that of a stand-in, with the same abilities.
+  // A `baseUrl` beside a preset is a stand-in for the endpoint, with the same abilities.
   const { variable, ...rest } = preset;
   const isUsual = entry.apiKey === undefined && variable !== undefined;
   const given = isUsual ? { ...entry, apiKey: `\${${variable}}` } : entry;
@@ -108,7 +108,7 @@ export function llmOf(entry: LlmEntry, env: Environment): Llm {
   };
 }
 
-/** `cerebras`, or `cerebras/gpt-oss-120b`, as an entry; undefined for anything else. */
+/** Reads `cerebras` or `cerebras/gpt-oss-120b` as an entry. Returns undefined if the preset does not exist. */
 export function entryNamed(text: string): LlmEntry | undefined {
   const [name = "", ...rest] = text.split("/");
   const preset = presetNames.find((each) => each === name);

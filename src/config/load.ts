@@ -1,4 +1,4 @@
-/** The config of one call: found, read, checked and expanded; the demo server when nothing is configured. */
+/** Loads the config of one call: finds, reads, checks and expands it. Without a config file, the only server is the demo server. */
 import { dirname, resolve } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
 import { guardFolder } from "../guarded-folders.ts";
@@ -28,66 +28,68 @@ import { keepRulesOut } from "./trust/written-folders.ts";
 import { userPolicyFor } from "./user-policy.ts";
 
 interface Named {
-  /** The key in `mcpServers`; what the server calls itself does not count. */
+  /** The key in `mcpServers`, not the name that the server gives itself. */
   name: string;
-  /** Variables that the entry refers to and that are not set: it cannot be started until they are. */
+  /** The variables that the entry refers to and that are not set. The server cannot be started until they are. */
   needs: string[];
-  /** What was filled in for variables, by their names: secrets, perhaps. */
+  /** The values that were filled in, by the names of their variables. They may be secrets. */
   variables?: Record<string, string>;
-  /** Which of its tools may be called; undefined where nothing is said of it: then all. */
+  /** Which of its tools may be called. Undefined if the config has no rule for the server: all tools are allowed. */
   policy?: ServerPolicy | undefined;
 }
 
 type Ruled = keyof PolicyKeys;
 
-/** A program of this machine. */
+/** A server that is a program on this machine. */
 export interface StdioServer extends Named, Omit<StdioEntry, "cwd" | Ruled> {
-  /** Absolute; undefined means the working directory of the call. */
+  /** Absolute. Undefined means the working directory of the call. */
   cwd?: string | undefined;
 }
 
-/** A server over the network. Its `url` and `headers` hold secrets; once expanded the url may turn out to be none. */
+/**
+ * A server on the network. Its `url` and `headers` may contain secrets. After the variables are filled in, `url` may be invalid.
+ */
 export interface NetworkServer extends Named, Omit<NetworkEntry, Ruled> {}
 
-/** The one has a `command`, the other a `url`. */
+/** A stdio server has a `command`, a network server has a `url`. */
 export type ServerConfig = StdioServer | NetworkServer;
 
 export interface Config {
   origin: ConfigOrigin;
-  /** In the order of the file, disabled ones left out. Names may be anything, `__proto__` included: hence a Map. */
+  /** Enabled servers in the order of the file. It is a Map because a server may have any name, even `__proto__`. */
   servers: Map<string, ServerConfig>;
   limits: Limits;
   check: "error" | "warn" | "off";
   /** Whether the shapes of results are kept. */
   observe: boolean;
-  /** What a host may load of `serve` at most. */
+  /** Maximum tokens that an agent loads from `serve`. */
   surfaceTokens: number;
   mode: Mode;
   prefix: Prefix;
   directTokens: number;
   /** Whether calls and characters are counted. */
   stats: boolean;
-  /** Whether it is counted, too, what leads agents to the registry. */
+  /** Whether the uses of the texts that lead agents to the registry are counted. */
   hooks: boolean;
-  /** Whether what servers write on stderr is kept. */
+  /** Whether the stderr of servers is kept. */
   logs: boolean;
-  /** The small model that executes tasks, where there is one. */
+  /** The small model that executes tasks, if one is configured. */
   llm?: Llm | undefined;
-  /** Whether hosts may have tasks executed. */
+  /** Whether agents get the tool that executes tasks. */
   executeTask: boolean;
-  /** What is kept of executions. */
+  /** What is recorded of executions. */
   record: RecordMode | false;
   folders: Folders;
 }
 
 export interface LoadOptions extends TrustOptions {
-  /** The demo's, whatever files there are. */
+  /** Uses the demo's config even if there are config files. */
   demo?: boolean | undefined;
 }
 
 /**
- * Throws CONFIG_NOT_FOUND, FILE_NOT_FOUND, CONFIG_INVALID, NEEDS_VARIABLE, or CONFIG_NOT_TRUSTED before any variable is read; a
- * server with a missing variable is no error.
+ * Loads the config. Throws CONFIG_NOT_FOUND, FILE_NOT_FOUND, CONFIG_INVALID, NEEDS_VARIABLE, and CONFIG_NOT_TRUSTED before any
+ * variable is read. A missing variable of a server is not an error.
  */
 export async function loadConfig(options: LoadOptions): Promise<Config> {
   const origin: ConfigOrigin = options.demo ? { kind: "demo" } : discoverConfig(options);
@@ -100,7 +102,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   return config;
 }
 
-/** That of a text, which need not be in the file yet. Throws CONFIG_INVALID or NEEDS_VARIABLE. */
+/** Returns the config that a text would make as the content of `origin.file`. Throws CONFIG_INVALID or NEEDS_VARIABLE. */
 export async function configOf(text: string, origin: FileOrigin, env: Environment): Promise<Config> {
   const parsed = await parsedConfig(text, origin.file);
   const where = { env, cwd: dirname(origin.file) };
@@ -119,14 +121,14 @@ function expandedConfig(
   userPolicy: PolicyKeys | undefined,
 ): Config {
   const servers = new Map<string, ServerConfig>();
-  // Most configs have no variable at all: then nothing has to be looked through. A `$` may be written as an escape.
+  // Most configs have no variables, so expanding can be skipped. The escape `\u0024` could stand for a `$`.
   const hasVariables = text.includes("${") || text.includes("\\u");
   for (const [name, { allow, deny, confirm, ...entry }] of parsed.servers) {
     if (entry.disabled) continue;
     const policy = policyOf(name, { allow, deny, confirm }, parsed.policy, parsed.servers, userPolicy);
     const { value, missing, used: variables } = hasVariables ? expand(entry, env) : asItIs(entry);
     if (value.url !== undefined) {
-      // Which it is may depend on a variable.
+      // The transport may depend on a variable.
       const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
       servers.set(name, {
         ...value,
@@ -176,7 +178,7 @@ function keyFile({ oauth }: NetworkEntry, file: string): Pick<NetworkEntry, "oau
   return { oauth: { ...oauth, privateKeyFile: resolve(dirname(file), oauth.privateKeyFile) } };
 }
 
-/** Unlike a server, a folder cannot wait for its variable: everything needs it. Throws NEEDS_VARIABLE. */
+/** Expands the folders of the config. Throws NEEDS_VARIABLE, because nothing works without the folders. */
 function chosenFolders({ registry, workspace }: ParsedConfig, file: string, env: Environment) {
   const { value, missing } = expand({ registry, workspace }, env);
   if (missing.length === 0) return value;
@@ -186,13 +188,13 @@ function chosenFolders({ registry, workspace }: ParsedConfig, file: string, env:
   });
 }
 
-/** The config of a process that may not use the real one yet: no servers, nothing kept, no folder of a project. */
+/** The config of a process that may not use the real one yet: no servers, no records, and no folder of a project. */
 export function emptyConfig(env: Environment): Config {
   const kept = { stats: false, hooks: false, logs: false, observe: false, record: false } as const;
   return { ...demoConfig({ kind: "demo" }, { env, cwd: "/" }), servers: new Map(), ...kept };
 }
 
-/** Before anything is read or written there. */
+/** Guards the folders. It is called before anything is read or written in them. */
 function guarded(folders: Folders): Folders {
   guardFolder(folders.registry, folders.bases.registry);
   guardFolder(folders.workspace, folders.bases.workspace);

@@ -1,61 +1,64 @@
-/** Where things live: the user's config and data folders by the XDG base directory rules, and the paths of one config. */
+/**
+ * The paths of files and folders: the user's config and data folders by the XDG Base Directory Specification, and the folders of a
+ * config.
+ */
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import type { Environment } from "./environment.ts";
 
 export const configFileName = "claudikins.json";
 
-/** The user's own config file, used when no project has one. */
+/** The user's own config file. It is used if no project config is found. */
 export function userConfigFile(env: Environment): string {
   return join(xdgFolder(env, "XDG_CONFIG_HOME", ".config"), "claudikins", configFileName);
 }
 
-/** The user's data folder: registry and workspace for everything that is not a project's. */
+/** The user's data folder. It holds everything that does not belong to a project. */
 export function userDataFolder(env: Environment): string {
   return join(xdgFolder(env, "XDG_DATA_HOME", ".local", "share"), "claudikins");
 }
 
-/** What is kept of sign-ins to servers, for all projects of the user. */
+/** The file with the OAuth tokens of servers, for all projects of the user. */
 export function credentialsFile(env: Environment): string {
   return join(userDataFolder(env), "credentials.json");
 }
 
-/** The token that `serve --http` asks for if it is given none. */
+/** The file with the token of `serve --http`. It is used if no other token is given. */
 export function httpTokenFile(env: Environment): string {
   return join(userDataFolder(env), "http-token");
 }
 
-/** What is counted of all calls, for all projects of the user. */
+/** The folder with the counts of calls and characters, for all projects of the user. */
 export function ledgerFolder(env: Environment): string {
   return join(userDataFolder(env), "ledger");
 }
 
-/** What executions did, for all projects of the user. */
+/** The folder with the records of executions, for all projects of the user. */
 export function executionsFolder(env: Environment): string {
   return join(userDataFolder(env), "executions");
 }
 
-/** What servers wrote on stderr, when they were started and how they ended, for all projects of the user. */
+/** The folder with the logs of servers (their stderr, starts and ends), for all projects of the user. */
 export function logsFolder(env: Environment): string {
   return join(userDataFolder(env), "logs");
 }
 
-/** The project configs that the user trusts. */
+/** The file with the project configs that the user trusts. */
 export function trustFile(env: Environment): string {
   return join(userDataFolder(env), "trust.json");
 }
 
-/** Where registries and workspaces are that stand in no usual place. */
+/** The file that lists the registries and workspaces outside of the usual folders. */
 export function writtenFoldersFile(env: Environment): string {
   return join(userDataFolder(env), "written-folders");
 }
 
 export interface Folders {
-  /** Generated files about the servers' tools, and the search index. */
+  /** The folder of the generated files and the search index. */
   registry: string;
-  /** The one folder that sandboxed code may write to. */
+  /** The only folder that sandboxed code may write to. */
   workspace: string;
-  /** The part of each path that may lead through links: a repository can bring links along, but not above its own folder. */
+  /** The part of each path that may lead through links. Below it links are refused, because a repository can contain links. */
   bases: { registry: string; workspace: string };
 }
 
@@ -67,9 +70,10 @@ interface Chosen {
 }
 
 /**
- * A project's folders stand beside its config file in `.claudikins/`. The user's and the demo's config serve all projects:
- * their registry stands in the data folder, and there each project has a workspace of its own, so that what code has written
- * in one is offered in no other. Paths in the config win, relative ones counting from the config file.
+ * Returns the registry and the workspace of a config. A project's folders are beside its config file, in `.claudikins/`. The user's
+ * config and the demo's serve all projects: their registry is in the data folder, and each project has its own workspace there, so
+ * that files written in one project do not appear in another. Paths in the config have precedence; relative ones are resolved
+ * against the config file.
  */
 export function foldersOf(origin: Origin, chosen: Chosen, { env, cwd }: { env: Environment; cwd: string }): Folders {
   const data = userDataFolder(env);
@@ -101,20 +105,26 @@ function chosenFolder(chosen: string | undefined, origin: Origin): { path: strin
   return { path, base: baseOfChosen(path, origin) };
 }
 
-/** A folder outside of the project is the user's own choice, and may be a link; one inside could be anybody's. */
+/**
+ * Returns the part of a chosen path that may lead through links. A folder outside of the project was chosen by the user and may be
+ * a link. Inside the project, anybody may have made the link.
+ */
 export function baseOfChosen(path: string, origin: Origin): string {
   if (origin.kind !== "project") return path;
   const project = dirname(origin.file);
   return path.startsWith(join(project, sep)) ? project : path;
 }
 
-/** The workspace that all projects without a config of their own shared in earlier versions. */
+/** Returns the workspace that earlier versions shared among all projects without a config. Undefined for a project's config. */
 export function sharedWorkspace(origin: Origin, env: Environment): string | undefined {
   if (origin.kind === "project") return undefined;
   return join(userDataFolder(env), ...(origin.kind === "demo" ? ["demo"] : []), "workspace");
 }
 
-/** The nearest folder upwards with a config or a repository; else the working directory. The home is no project. */
+/**
+ * Returns the nearest folder at or above `cwd` that has a config or a repository, or else `cwd`. The home folder is never a
+ * project.
+ */
 export function projectFolder({ cwd, env }: { cwd: string; env: Environment }): string {
   const home = homeOf(env);
   for (let folder = resolve(cwd); folder !== home; folder = dirname(folder)) {
@@ -124,7 +134,7 @@ export function projectFolder({ cwd, env }: { cwd: string; env: Environment }): 
   return resolve(cwd);
 }
 
-/** `shop-1f0c52b9`: the folder's name, which a person recognises, and eight characters that tell it from others of that name. */
+/** Returns a name such as `shop-1f0c52b9`: the name of the folder for people, and eight characters of a hash to keep it unique. */
 function workspaceName(project: string): string {
   const real = realOf(project);
   const name = basename(real)
@@ -143,13 +153,16 @@ function realOf(path: string): string {
   }
 }
 
-/** By the XDG rules a relative path in the variable does not count. */
+/** Returns a folder of the XDG Base Directory Specification, which requires that relative paths in the variables are ignored. */
 export function xdgFolder(env: Environment, variable: string, ...standard: string[]): string {
   const chosen = env[variable];
   return chosen && isAbsolute(chosen) ? chosen : join(homeOf(env), ...standard);
 }
 
-/** A relative path does not count: the user's own files would be looked for in whatever folder somebody stands in. */
+/**
+ * Returns the user's home folder. A relative path is ignored: it would make the working directory the place of the user's own
+ * files.
+ */
 export function homeOf(env: Environment): string {
   return [env["HOME"], env["USERPROFILE"]].find((path) => path && isAbsolute(path)) ?? "/";
 }

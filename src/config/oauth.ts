@@ -1,22 +1,22 @@
-/** How a person, or claudikins by itself, signs in to a server on the network: `oauth` of its entry. */
+/** How claudikins signs in to a server on the network: the key `oauth` of its entry. */
 import { z } from "zod";
 
 export interface OAuthEntry {
-  /** Of a client that was registered by hand; without it claudikins registers itself. */
+  /** The ID of a client that was registered by hand. Without it, claudikins registers itself. */
   clientId?: string | undefined;
   clientSecret?: string | undefined;
-  /** Address of a document that describes the client: it is the client's id where the authorization server takes such. */
+  /** The URL of a client ID metadata document. It becomes the client ID if the authorization server supports such documents. */
   clientMetadataUrl?: string | undefined;
-  /** Each may hold several, separated by spaces: it may come from a variable. */
+  /** Each string may have several scopes, separated by spaces, because it may come from a variable. */
   scopes?: string[] | undefined;
-  /** Where the browser comes back to, for clients that were registered with one port. */
+  /** The port of the redirect URI, for clients that were registered with a fixed port. */
   callbackPort?: number | undefined;
   grant: "authorization_code" | "client_credentials";
   /** PEM, or a JWK as JSON. */
   privateKey?: string | undefined;
-  /** Relative paths count from the config file. */
+  /** Relative paths are resolved against the config file. */
   privateKeyFile?: string | undefined;
-  /** Of the signature, as JWT names it; by default that of the key. */
+  /** The JWS name of the signature algorithm (RFC 7518). The default depends on the key. */
   algorithm?: string | undefined;
 }
 
@@ -59,10 +59,13 @@ const oauthObject = fields
     return { ...rest, ...(several === undefined ? {} : { scopes: [several].flat() }) };
   });
 
-/** Cursor's spelling. */
+/** The spelling of Cursor. */
 const cursorAuth = z.object({ CLIENT_ID: text, CLIENT_SECRET: text.optional(), scopes: scopes.optional() });
 
-/** The schemas of `oauth` and `auth`, by what stands there: `auth` is a key of many hosts, with many meanings. */
+/**
+ * Returns the schemas of `oauth` and `auth` for these values. `auth` is read only in Cursor's form, since other agents use the key
+ * for other things.
+ */
 export function signInSchemas(oauth: unknown, auth: unknown) {
   const isCursors = typeof auth === "object" && auth !== null && "CLIENT_ID" in auth;
   return {
@@ -75,7 +78,7 @@ export function signInSchemas(oauth: unknown, auth: unknown) {
 
 type CursorAuth = z.infer<typeof cursorAuth>;
 
-/** Both spellings as one; where both stand, ours counts. */
+/** Merges both spellings. `oauth` has precedence over `auth`. */
 export function signInOf(oauth: false | OAuthEntry | undefined, auth: CursorAuth | undefined) {
   if (oauth !== undefined || auth === undefined) return oauth;
   const { CLIENT_ID, CLIENT_SECRET, scopes: several } = auth;

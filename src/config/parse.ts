@@ -1,4 +1,4 @@
-/** Text of a config file → checked value, or every problem in it at once, each with its place, path and value. */
+/** Parses and checks the text of a config file. Reports all problems at once, each with its position, path and value. */
 import { findNodeAtLocation, type Node, type ParseError, parseTree } from "jsonc-parser";
 import type { z } from "zod";
 import { misspelling } from "../near-names.ts";
@@ -12,7 +12,7 @@ export type ParsedConfig = Omit<z.infer<ReturnType<typeof configSchema>>, "mcpSe
   servers: Map<string, ServerEntry>;
 };
 
-/** Comments and trailing commas are allowed. Throws CONFIG_INVALID naming all problems, in the order of the file. */
+/** Parses JSON with comments and trailing commas. Throws CONFIG_INVALID with all problems, in the order of the file. */
 export function parseConfig(fileText: string, file: string): ParsedConfig {
   const text = fileText.replace(/^\uFEFF/, "");
   const syntaxErrors: ParseError[] = [];
@@ -31,7 +31,8 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
       const found = findNodeAtLocation(node, inside);
       const where = found ?? findNodeAtLocation(node, inside.slice(0, -1)) ?? node;
       const name = pathText([...path, ...inside]);
-      // Who is told of a misspelt key need not hear that the key is missing, nor what else is wrong with a wrong type.
+      // One problem per path is enough. A misspelt key is already reported, so the key that it stands for is not reported as
+      // missing.
       if ((!found && meant.has(name)) || seen.has(name)) continue;
       seen.add(name);
       const shown =
@@ -61,7 +62,10 @@ export function parseConfig(fileText: string, file: string): ParsedConfig {
   return { ...rest, servers };
 }
 
-/** How a server is reached: by the address under `addressKey`, or by its command. A `type` decides where both stand. */
+/**
+ * Returns how a server is reached: `addressKey` has the address of a network server. If an entry has both a command and an address,
+ * `type` decides.
+ */
 function wayTo(entry: Node): { addressKey?: string; type?: unknown; problem?: Problem & { key: string } } {
   const type: unknown = findNodeAtLocation(entry, ["type"])?.value;
   const [addressKey, second] = addressKeys.filter((key) => findNodeAtLocation(entry, [key]));
@@ -90,7 +94,10 @@ function signInOf(entry: Node): { oauth: unknown; auth: unknown } {
   return { oauth: oauth && plainValue(oauth), auth: auth && plainValue(auth) };
 }
 
-/** Whether a value may hold a token where whoever reads the problem need not see it. */
+/**
+ * Returns whether a value may contain a secret and must not appear in a problem. The parameter has the first keys of its path
+ * within the file or the entry.
+ */
 function isSecret([key = "", inner = ""]: readonly (string | number)[]): boolean {
   if (key === "llm") return ["", "apiKey", "baseUrl", "headers"].includes(String(inner));
   if (key === "oauth" || key === "auth") return inner === "" || /secret|^privateKey$/i.test(String(inner));
@@ -98,8 +105,8 @@ function isSecret([key = "", inner = ""]: readonly (string | number)[]): boolean
 }
 
 /**
- * Keys that stand twice, and keys that are not ours but nearly: `meant` has the paths of those that they stand for.
- * Foreign keys are left alone, since files of other hosts get pasted in; but not in what decides over calls.
+ * Finds duplicate keys, and misspellings of our keys. `meant` has the paths of the keys that were probably meant. Other unknown
+ * keys are accepted, because entries are pasted from the files of other agents. They are errors in `policy` and `llm`.
  */
 function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
   const problems: Problem[] = [];
@@ -110,7 +117,7 @@ function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
       const say = (text: string) => problems.push({ offset, text: `${pathText([...path, name])}: ${text}` });
       if (seen.has(name)) say("appears twice");
       seen.add(name);
-      // A key like "_args" or "//args" is how people write a comment.
+      // People write comments as keys such as "_args" or "//args".
       if (!known || known.includes(name) || foreignKeys.includes(name) || !/^\p{L}/u.test(name)) continue;
       const near = misspelling(name, known);
       if (near === undefined) {
@@ -138,7 +145,7 @@ function oddKeys(root: Node): { problems: Problem[]; meant: Set<string> } {
   return { problems, meant };
 }
 
-/** The members of an object in the order of the file; none of anything else. */
+/** Returns the members of an object in the order of the file, or none for any other value. */
 function membersOf(object: Node | undefined): { name: string; node: Node; offset: number }[] {
   return (object?.type === "object" ? (object.children ?? []) : []).flatMap(({ children, offset }) => {
     const [key, node] = children ?? [];
@@ -146,7 +153,7 @@ function membersOf(object: Node | undefined): { name: string; node: Node; offset
   });
 }
 
-/** A plain value, its objects without a prototype, so that a key `__proto__` is a key like any other. */
+/** Returns the value of a node. Its objects have no prototype, so that `__proto__` is an ordinary key. */
 function plainValue(node: Node): unknown {
   if (node.type === "array") return (node.children ?? []).map(plainValue);
   if (node.type !== "object") return node.value;

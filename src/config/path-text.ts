@@ -1,4 +1,4 @@
-/** Where a value stands in a config file, as a person writes it: `mcpServers["my server"].args[0]`. */
+/** Writes the path of a value in a config file as text, for example `mcpServers["my server"].args[0]`. */
 
 export function pathText(path: readonly (string | number)[]): string {
   const text = path.map((part) =>

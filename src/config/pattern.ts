@@ -1,6 +1,6 @@
-/** Patterns of names: `*` stands for any text, also none; everything else for itself, upper and lower case apart. */
+/** Patterns of names: `*` matches any text, including none. All other characters match themselves, and case matters. */
 
-/** Never slow, whatever the two are: names come from servers. */
+/** Returns whether the name matches. Takes at most quadratic time for any input, because the names come from servers. */
 export function matches(pattern: string, name: string): boolean {
   let at = 0;
   let inName = 0;
@@ -14,7 +14,7 @@ export function matches(pattern: string, name: string): boolean {
       at++;
       inName++;
     } else if (star !== -1) {
-      // The last star takes one character more; an earlier one need never take any.
+      // On a mismatch, the last star takes one more character. Earlier stars never need to change.
       at = star + 1;
       inName = ++starInName;
     } else return false;
@@ -23,7 +23,7 @@ export function matches(pattern: string, name: string): boolean {
   return at === pattern.length;
 }
 
-/** How exactly a pattern says what it means: of two that match the same name, the higher one counts. */
+/** Returns how specific a pattern is. If several patterns match a name, the most specific one counts. */
 export function exactness(pattern: string): number {
   const letters = pattern.replaceAll("*", "").length;
   return letters === pattern.length ? Number.POSITIVE_INFINITY : letters;

@@ -1,4 +1,6 @@
-/** The config file as most people have it, read in a moment: no schema library, no positions for errors. */
+/**
+ * A fast reader for common config files. It needs no schema library, which takes long to load, and keeps no positions for errors.
+ */
 import { isObject } from "../json-object.ts";
 import { addressProblem, headerName, headerValue, networkTypeOf, transportOf } from "./address.ts";
 import { defaultLimits, defaultRecord, defaultServe, defaultServerTimes, defaultSurfaceTokens } from "./defaults.ts";
@@ -7,8 +9,8 @@ import { type PolicyKeys, policyKeys, policyProblems } from "./policy.ts";
 import type { NetworkEntry, ServerEntry, StdioEntry } from "./schema.ts";
 
 /**
- * What `parseConfig` gives, where the text is strict JSON and nothing stands in it but what every host writes; undefined
- * for any other text, be it right or wrong: then `parseConfig` is to be asked.
+ * Returns what `parseConfig` returns if the text is strict JSON and has only the keys that agents commonly use. Returns undefined
+ * for any other text, valid or not: `parseConfig` has to decide about that.
  */
 export function readPlainConfig(text: string): ParsedConfig | undefined {
   const config = parsed(text);
@@ -37,7 +39,7 @@ export function readPlainConfig(text: string): ParsedConfig | undefined {
   return { servers, check: "error", ...others };
 }
 
-/** Not where a key stands twice, which `JSON.parse` is silent about, nor where one could be mistaken for a prototype. */
+/** Returns undefined for duplicate keys, which `JSON.parse` accepts silently, and for texts with `__proto__`. */
 function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,6 +1,7 @@
 /**
- * Which tools may be called, and which only when somebody says yes: `allow`, `deny` and `confirm` of an entry, with names of
- * its tools, and of `policy`, with `server.tool`. Both readers of the config ask here what is wrong with them.
+ * The rules of a config about tool calls: which tools may be called, and which need a person's consent. `allow`, `deny` and
+ * `confirm` of a server's entry use the names of its tools. The same keys in `policy` use `server.tool`. Both readers of the config
+ * check the rules here.
  */
 import { misspelling } from "../near-names.ts";
 import { pathText } from "./path-text.ts";
@@ -12,13 +13,13 @@ export type ConfirmMode = (typeof confirmModes)[number];
 
 export type Confirm = ConfirmMode | Record<string, ConfirmMode>;
 
-/** As they stand in the file, at either place. */
+/** The rules as they are written in the file, in an entry or in `policy`. */
 export interface PolicyKeys {
-  /** Where it is given, everything else is denied. */
+  /** If given, all other tools are denied. */
   allow?: string[] | undefined;
-  /** Counts more than `allow`. */
+  /** Has precedence over `allow`. */
   deny?: string[] | undefined;
-  /** For all tools, or by patterns; without it nobody is asked. */
+  /** For all tools or by pattern. The default is `never`. */
   confirm?: Confirm | undefined;
 }
 
@@ -29,22 +30,22 @@ export interface ConfirmLine {
   line: string;
 }
 
-/** What both places say of the tools of one server. Patterns are of the tools' own names. */
+/** The rules for one server, from all places. The patterns match the tools' own names. */
 export interface ServerPolicy {
-  /** Each of these lists has to have the tool. */
+  /** A tool is allowed only if each of these lists matches it. */
   allow: { patterns: string[]; line: string }[];
   deny: { patterns: string[]; line: string }[];
-  /** The first of them that has a pattern for the tool counts. */
+  /** The first line with a matching pattern counts. */
   confirm: ConfirmLine[];
-  /** The same of the user's own config, where the policy is a project's: the stricter of both counts. */
+  /** The lines of the user's own config, if the policy is a project's. The stricter of both counts. */
   userConfirm?: ConfirmLine[];
-  /** What stands in the entry itself, for saying what could stand there. */
+  /** The value in the entry itself, for suggestions. */
   own: Confirm | undefined;
 }
 
 /**
- * Undefined where nothing is said of the server. `servers` are all of the file; `user` is the `policy` of the user's own config,
- * where the file is a project's.
+ * Returns the rules for a server, or undefined if there are none. `servers` are all servers of the file. `user` is the `policy` of
+ * the user's own config, if the file is a project's.
  */
 export function policyOf(
   name: string,
@@ -68,15 +69,15 @@ export function policyOf(
   return policy.allow.length + policy.deny.length + policy.confirm.length + userConfirm.length > 0 ? policy : undefined;
 }
 
-/** Errors reach sandboxed code, which is told no paths. */
+/** Errors are shown to sandboxed code, so they do not contain the path. */
 const userFile = " in the user's claudikins.json";
 
 interface Place {
   keys: PolicyKeys;
   path: string[];
-  /** Said after the path, where it is not the file of the config. */
+  /** Added after the path if the rule is not in the loaded file. */
   file?: string;
-  /** What a pattern of this place means for the tools of the server. */
+  /** Translates a pattern of this place to patterns for the server's own tool names. */
   of: (pattern: string) => string[];
 }
 
@@ -96,7 +97,7 @@ function addPlace(policy: ServerPolicy, { keys, path, file = "", of }: Place, co
   if (modes.length > 0) confirmLines.push({ modes, line: at("confirm") });
 }
 
-/** With the server's name in front or without it: what stands in `policy` can be moved here. */
+/** Returns the patterns without the server's name as well, so that rules from `policy` can be moved into the entry. */
 function ownPatterns(name: string, pattern: string): string[] {
   return pattern.startsWith(`${name}.`) ? [pattern, pattern.slice(name.length + 1)] : [pattern];
 }
@@ -106,7 +107,10 @@ function commonPatterns(name: string, pattern: string, names: readonly string[])
   return (isName ? server === name : matches(server, name)) ? [tool] : [];
 }
 
-/** Of `server.tool`. A server's name may have dots itself: the longest name that fits is meant, else all up to the first dot. */
+/**
+ * Splits `server.tool`. Server names may contain dots: the longest known name that fits is used, or else the text before the first
+ * dot.
+ */
 function partsOf(pattern: string, names: readonly string[]): { server: string; isName: boolean; tool: string } {
   const name = names
     .filter((each) => pattern.startsWith(`${each}.`))
@@ -116,12 +120,12 @@ function partsOf(pattern: string, names: readonly string[]): { server: string; i
 }
 
 export interface PolicyProblem {
-  /** Within the keys. */
+  /** The path within the keys. */
   path: (string | number)[];
   text: string;
 }
 
-/** What is wrong with the keys of one place. `names` are those of all servers, where patterns begin with one of them. */
+/** Returns the problems in the keys of one place. `names` are the names of all servers, if patterns must begin with one. */
 export function policyProblems(
   { allow, deny, confirm }: Record<string, unknown>,
   names?: readonly string[],
@@ -155,7 +159,7 @@ function confirmProblems(confirm: unknown, names: readonly string[] | undefined)
   });
 }
 
-/** A pattern that says nothing where somebody thinks that it does. */
+/** Returns the problem of a pattern that cannot match as its author expects. */
 function patternProblem(pattern: string, names: readonly string[] | undefined): string | undefined {
   if (pattern === "") return "must not be empty";
   if (!names) return undefined;

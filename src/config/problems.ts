@@ -1,10 +1,10 @@
-/** What is wrong with a config file, in words and with its place. */
+/** Describes the problems of a config file with their positions. */
 import { type ParseError, printParseErrorCode, stripComments } from "jsonc-parser";
 import type { z } from "zod";
 import { ClaudikinsError } from "../errors.ts";
 
 export interface Problem {
-  /** Where in the text. */
+  /** Index in the text. */
   offset: number;
   text: string;
 }
@@ -20,14 +20,14 @@ export function fail(file: string, text: string, problems: Problem[]): never {
   });
 }
 
-/** What is wrong with a text that is not JSON. */
+/** Describes why a text is not valid JSON. */
 export function syntaxText(text: string, error: ParseError | undefined): string {
   if (!error || stripComments(text).trim() === "") return 'the file is empty: it needs at least {"mcpServers": {}}';
   const name = printParseErrorCode(error.error).replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`);
   return `not valid JSON: ${name.toLowerCase()}`;
 }
 
-/** What was expected, in words. The value itself is shown by whoever knows its place. */
+/** Describes what was expected. The caller adds the value that was found. */
 export function issueText(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type": {
@@ -55,7 +55,7 @@ const kinds: Record<string, string> = {
   boolean: "true or false",
 };
 
-/** A value's source on one line. */
+/** Puts the source of a value on one line of at most 60 characters. */
 export function shorten(source: string): string {
   const line = source.replace(/\s+/g, " ");
   return line.length > 60 ? `${line.slice(0, 57)}...` : line;

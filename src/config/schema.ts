@@ -1,4 +1,6 @@
-/** The shape of `claudikins.json`. Entries of `mcpServers` are what every MCP host uses, so that one can be pasted in. */
+/**
+ * The schema of `claudikins.json`. Entries of `mcpServers` have the format that all MCP clients use, so that they can be pasted.
+ */
 
 import { z } from "zod";
 import { isObject } from "../json-object.ts";
@@ -31,7 +33,7 @@ const megabytes = z.number().min(0.001).max(512);
 
 const timeoutMs = z.int().min(1).max(maxTimeoutMs);
 
-/** One of the keys that say which tools may be called. */
+/** The schema of `allow`, `deny` or `confirm`. */
 const policyKey = <T>(key: (typeof policyKeys)[number]) =>
   z
     .custom<T>()
@@ -42,11 +44,11 @@ const policyKey = <T>(key: (typeof policyKeys)[number]) =>
     })
     .optional();
 
-/** What every server may have, however it is reached. */
+/** The keys of every server, for all transports. */
 const anyServer = {
-  /** Not started and not shown, but kept in the file. */
+  /** A disabled server is neither started nor shown. */
   disabled: z.boolean().default(false),
-  /** The folder of the registry that the server's tools are written to. */
+  /** The folder of the registry for the server's tools. */
   category: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]*$/, "use lower-case letters, digits and dashes")
@@ -55,34 +57,37 @@ const anyServer = {
   /** Time to start and answer `initialize`. */
   startTimeoutMs: timeoutMs.default(defaultServerTimes.startTimeoutMs),
   /**
-   * Time for one tool call; where somebody listens, since its server last said how far it is. It stands still, as an
-   * execution's does, while the server waits for an answer to a sampling or an elicitation.
+   * Time limit of one tool call. If the caller listens to progress, each progress notification restarts it. It pauses while the
+   * server waits for a person or a model (elicitation, sampling), as does the time limit of an execution.
    */
   callTimeoutMs: timeoutMs.default(defaultServerTimes.callTimeoutMs),
-  /** Time after the last call until the connection is ended; the next call opens it again. */
+  /** Time after the last call until the connection is closed. The next call opens it again. */
   idleTimeoutMs: z.int().min(1).max(maxIdleTimeoutMs).default(defaultServerTimes.idleTimeoutMs),
-  /** Whether one process of it serves all, or each session of a host has its own: `shared` where it is not said. */
+  /** `shared`: one process of the server for all sessions. `private`: one for each session of an agent. The default is `shared`. */
   session: z.enum(["shared", "private"]).optional(),
-  /** Never ended for want of calls. */
+  /** Keeps the connection open when the server is idle. */
   keepAlive: z.boolean().default(defaultServerTimes.keepAlive),
-  /** Of all executions together; more wait. */
+  /** Maximum concurrent calls of all executions together. Further calls wait. */
   maxCallsInFlight: z.int().min(1).max(1_000).default(defaultServerTimes.maxCallsInFlight),
-  /** Names of tools, in which `*` is any text: where it is given, no other tool of the server can be called. */
+  /** Patterns of tool names, in which `*` matches any text. If given, no other tool of the server can be called. */
   allow: policyKey<string[]>("allow"),
-  /** Names of tools that can not be called, whatever else allows them. With `"*"` the server is closed, its resources and prompts too. */
+  /**
+   * Patterns of tools that cannot be called, even if another rule allows them. `"*"` also denies the server's resources and
+   * prompts.
+   */
   deny: policyKey<string[]>("deny"),
-  /** Which tools are only called when a person has said yes: `never`, `destructive`, `always`, or these by names of tools. */
+  /** Which tools need a person's consent: `never`, `destructive` or `always`, for all tools or by tool name. */
   confirm: policyKey<Confirm>("confirm"),
 };
 
-/** A server that is a program of this machine. */
+/** A server that is a program on this machine. */
 export const stdioSchema = z.object({
-  /** `local` is what some hosts write for it. */
+  /** Some agents write `local`. */
   type: z.enum(["stdio", "local"]).optional(),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   env: z.record(z.string(), z.string()).default({}),
-  /** Relative paths count from the config file. */
+  /** Relative paths are resolved against the config file. */
   cwd: z.string().min(1).optional(),
   ...anyServer,
 });
@@ -92,7 +97,10 @@ const headers = z.record(
   z.string().regex(headerValue, "must be one line"),
 );
 
-/** A server that is reached over the network, by the address under `addressKey`; `raw` is what the entry has as such. */
+/**
+ * The schema of a server on the network, whose address is in `addressKey`. The second parameter has the unchecked values of the
+ * entry.
+ */
 export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntry): z.ZodType<NetworkEntry> =>
   z
     .object({
@@ -113,7 +121,7 @@ export const networkSchema = (addressKey: string, { type, oauth, auth }: RawEntr
       return { ...rest, ...more, url, transport: transportOf(type, url) } as NetworkEntry;
     });
 
-/** Values of an entry by which is decided how the rest of it is read. */
+/** Unchecked values of an entry that decide how the rest of it is read. */
 export interface RawEntry {
   type?: unknown;
   oauth?: unknown;
@@ -123,31 +131,31 @@ export interface RawEntry {
 export const limitsSchema = z.object({
   /** Wall-clock time of one execution. */
   timeoutMs: timeoutMs.default(defaultLimits.timeoutMs),
-  /** Time in which the code itself runs. */
+  /** CPU time of the program, without the time that it waits. */
   cpuMs: timeoutMs.default(defaultLimits.cpuMs),
-  /** Memory of the code that runs, the engine included. */
+  /** Memory of one execution, including the engine. */
   memoryMb: z.int().min(16).max(2048).default(defaultLimits.memoryMb),
-  /** What nested calls may take. */
+  /** Stack for nested calls. */
   stackKb: z.int().min(32).max(256).default(defaultLimits.stackKb),
-  /** Tool calls of one execution. */
+  /** Maximum number of tool calls in one execution. */
   calls: z.int().min(1).max(1_000_000).default(defaultLimits.calls),
-  /** Of these, how many run together; more wait. */
+  /** Maximum concurrent tool calls of one execution. Further calls wait. */
   callsInFlight: z.int().min(1).max(1_000).default(defaultLimits.callsInFlight),
-  /** The arguments of one call. */
+  /** Size of the arguments of one call. */
   argumentMb: megabytes.default(defaultLimits.argumentMb),
-  /** The result of one call. */
+  /** Size of the result of one call. */
   resultMb: megabytes.default(defaultLimits.resultMb),
-  /** The returned value, and all that is displayed. */
+  /** Size of the returned value and everything that is displayed. */
   valueMb: megabytes.default(defaultLimits.valueMb),
-  /** Log lines; of more, the beginning and the end are kept. */
+  /** Size of the logs. If there is more, the beginning and the end are kept. */
   logMb: megabytes.default(defaultLimits.logMb),
-  /** Characters of one answer that the agent is shown; the whole of a longer one is written to the workspace. */
+  /** Characters of one answer that the agent is shown. A longer answer is written to the workspace. */
   outputChars: z.int().min(1_000).max(1_000_000).default(defaultLimits.outputChars),
 });
 
 const llmFields = {
   preset: z.enum(presetNames).optional(),
-  /** Where `/chat/completions` is; in the place of the preset's. */
+  /** The base URL of `/chat/completions`. It replaces the address of the preset. */
   baseUrl: z
     .string()
     .superRefine((url, context) => {
@@ -155,15 +163,15 @@ const llmFields = {
       if (message !== undefined) context.addIssue({ code: "custom", message });
     })
     .optional(),
-  /** A secret: `${VARIABLE}`. Where it is not given, a preset takes the variable that is usual for it. */
+  /** A secret, such as `${VARIABLE}`. The default for a preset is its usual variable. */
   apiKey: z.string().min(1).optional(),
   model: z.string().min(1).optional(),
-  /** Of one request. */
+  /** Time limit of one request. */
   timeoutMs: timeoutMs.optional(),
   headers: headers.optional(),
 };
 
-/** The small model that executes tasks, at any endpoint that is compatible with OpenAI's chat completions. */
+/** The small model that executes tasks, at any endpoint that is compatible with OpenAI's Chat Completions API. */
 const llmSchema: z.ZodType<LlmEntry> = z.object(llmFields).superRefine(({ preset, baseUrl, model }, context) => {
   if (preset !== undefined) return;
   if (baseUrl === undefined) {
@@ -173,7 +181,7 @@ const llmSchema: z.ZodType<LlmEntry> = z.object(llmFields).superRefine(({ preset
   }
 });
 
-/** The same for tools of all servers: names are `server.tool`, as in `github.delete_*` and `*.delete_*`. */
+/** The rules for tools of all servers. Patterns are `server.tool`, for example `github.delete_*` and `*.delete_*`. */
 const policySchema = (servers: readonly string[]) =>
   z
     .custom<PolicyKeys>()
@@ -186,40 +194,49 @@ const policySchema = (servers: readonly string[]) =>
     .optional();
 
 const configFields = {
-  /** Each entry is checked by itself, by `stdioSchema` or `networkSchema`. */
+  /** Each entry is checked separately, with `stdioSchema` or `networkSchema`. */
   mcpServers: z.looseObject({}).optional(),
   registry: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
-  /** What happens to code in which a call is certainly wrong. */
+  /** What happens if a call in the program is certainly wrong. */
   check: z.enum(["error", "warn", "off"]).default("error"),
   limits: limitsSchema.default(defaultLimits),
-  /** Whether the shapes of results are kept, of tools whose server does not say what they give. */
+  /** Whether the shapes of results are kept, for tools without an output schema. */
   observe: z.boolean().default(true),
-  /** Of both tools and the instructions of `serve`; the tools alone take some 300, and instructions are never longer than hosts read. */
+  /**
+   * Maximum tokens of the tools and the instructions of `serve`. The tools alone take about 300. Instructions are never longer than
+   * agents read.
+   */
   surfaceTokens: z.int().min(400).max(2_000).default(defaultSurfaceTokens),
-  /** Whether hosts of `serve` get search_tools and execute_code, or the servers' own tools; `auto`: these while they are few. */
+  /**
+   * `code`: agents of `serve` get search_tools and execute_code. `direct`: they get the servers' own tools. `auto`: direct if these
+   * are few.
+   */
   mode: z.enum(modes).default(defaultServe.mode),
   /** In direct mode. */
   prefix: z.enum(prefixes).default(defaultServe.prefix),
-  /** `auto` is direct while the definitions of all tools take so many tokens at most. */
+  /** `auto` means direct mode if the definitions of all tools take at most this number of tokens. */
   directTokens: z.int().min(0).max(1_000_000).default(defaultServe.directTokens),
   /** Whether calls and characters are counted for `claudikins stats`. */
   stats: z.boolean().default(true),
-  /** Whether it is counted, too, what leads agents to the registry. */
+  /** Whether the uses of the texts that lead agents to the registry are counted. */
   hooks: z.boolean().default(true),
-  /** Whether what servers write on stderr is kept for `claudikins logs`, with their starts and ends. */
+  /** Whether the stderr of servers, their starts and their ends are kept for `claudikins logs`. */
   logs: z.boolean().default(true),
   llm: llmSchema.optional(),
-  /** Whether hosts of `serve` get the tool `execute_task`, where there is a model for it: the `llm`, else the host's own. */
+  /** Whether agents of `serve` get the tool `execute_task`. It needs a model: `llm`, or else the agent's own. */
   executeTask: z.boolean().default(false),
-  /** What is kept of executions for `claudikins trace`: their calls and how large these were, or what was said as well. */
+  /**
+   * What is recorded for `claudikins trace`: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and
+   * received.
+   */
   record: z
     .union([z.boolean(), z.enum(recordModes)])
     .transform((value) => (value === true ? "contents" : value))
     .default(defaultRecord),
 };
 
-/** `servers` are the names of all of them. */
+/** `servers` are the names of all servers. */
 export const configSchema = (servers: readonly string[]) =>
   z.object({ ...configFields, policy: policySchema(servers) });
 
@@ -229,14 +246,14 @@ export type NetworkEntry = z.infer<z.ZodObject<typeof anyServer>> & {
   url: string;
   headers: Record<string, string>;
   transport: NetworkTransport;
-  /** `false`: claudikins does not sign in to it. */
+  /** `false`: claudikins does not sign in to the server. */
   oauth?: false | OAuthEntry | undefined;
 };
-/** The one has a `command`, the other a `url`. */
+/** A stdio entry has a `command`, a network entry has a `url`. */
 export type ServerEntry = StdioEntry | NetworkEntry;
 export type Limits = z.infer<typeof limitsSchema>;
 
-/** The keys of each level, for telling a misspelt key from a foreign one. */
+/** The known keys of each level. A key that resembles one of them is reported as misspelt. */
 export const knownKeys = {
   config: ["$schema", ...Object.keys(configFields), "policy"],
   server: [...Object.keys(stdioSchema.shape), "headers", "oauth", ...addressKeys],
@@ -246,5 +263,5 @@ export const knownKeys = {
   llm: Object.keys(llmFields),
 };
 
-/** Keys of other hosts that look like a misspelling of ours and are none. */
+/** Keys that other agents use. They resemble our keys, but must not be reported as misspelt. */
 export const foreignKeys = ["auth", "cmd", "comment", "startup_timeout_sec"];

@@ -1,4 +1,4 @@
-/** The user's own `policy`: it counts for projects, too, which can narrow it and never widen it. */
+/** The user's own `policy`. It also applies to projects, which can add rules to it but cannot remove any. */
 import { readIfThere } from "../files.ts";
 import type { FileOrigin } from "./discover.ts";
 import type { Environment } from "./environment.ts";
@@ -7,14 +7,15 @@ import type { PolicyKeys } from "./policy.ts";
 import { parsedConfig } from "./read.ts";
 
 /**
- * Undefined where there is none, and for the user's own config, which has it already. Throws CONFIG_INVALID and FILE_NOT_FOUND:
- * where the user's file cannot be read, what it denies must not be allowed.
+ * Returns the `policy` of the user's config for a project or the demo. Returns undefined if there is none, and for the user's
+ * config itself, which already contains it. Throws CONFIG_INVALID and FILE_NOT_FOUND: if the file cannot be read, its denials must
+ * not be ignored.
  */
 export async function userPolicyFor(origin: FileOrigin, env: Environment): Promise<PolicyKeys | undefined> {
   if (origin.kind === "user") return undefined;
   const file = userConfigFile(env);
   const text = readIfThere(file);
-  // A key may be written with escapes.
+  // The key may be written with Unicode escapes.
   if (text === undefined || !/"policy"|\\u/.test(text)) return undefined;
   return (await parsedConfig(text, file)).policy;
 }

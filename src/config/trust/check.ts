@@ -1,10 +1,13 @@
-/** Whether the config that counts here may be used, for callers who leave the rest to the daemon: cheaper than to load it. */
+/** Checks the trust of the config for callers that leave the rest to the daemon. This is cheaper than loading the config. */
 import { type ConfigOrigin, discoverConfig, readConfigFile } from "../discover.ts";
 import { parsedConfig } from "../read.ts";
 import { needsTrust, requireTrust, type TrustOptions } from "./require.ts";
 import { knowsText, trustedStates } from "./store.ts";
 
-/** Throws what `discoverConfig` throws, CONFIG_INVALID, and CONFIG_NOT_TRUSTED. */
+/**
+ * Returns where the config comes from. Throws the errors of `discoverConfig`, FILE_NOT_FOUND, CONFIG_INVALID and
+ * CONFIG_NOT_TRUSTED.
+ */
 export async function checkTrust(options: TrustOptions): Promise<ConfigOrigin> {
   const origin = discoverConfig(options);
   if (origin.kind === "demo" || !needsTrust(origin, options)) return origin;

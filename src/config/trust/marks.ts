@@ -1,19 +1,19 @@
-/** Digests of the parts of a config that need trust. A changed command, address, variable or rule has another digest. */
+/** Digests of the parts of a config that need trust. A changed command, address, variable or rule changes a digest. */
 import { createHash } from "node:crypto";
 import type { ParsedConfig } from "../parse.ts";
 import type { ServerEntry } from "../schema.ts";
 
 export interface Marks {
-  /** Of everything that is not a server's: policy, model, folders. */
+  /** Digest of everything that does not belong to a server: policy, model, folders. */
   rules: string;
-  /** By name, of all servers that are not disabled. */
+  /** Digests of the enabled servers, by name. */
   servers: Record<string, string>;
 }
 
-/** Keys that start nothing, leak nothing and allow nothing. Any other key counts, also one that does not exist yet. */
+/** Keys that start nothing, leak nothing and allow nothing. All other keys need trust, including keys of later versions. */
 const harmlessOfServer = [
   "disabled",
-  // How a server is spoken to; its command or its address counts.
+  // These say how to connect. The command or the address is part of the digest.
   "type",
   "transport",
   "category",
@@ -49,24 +49,24 @@ export function enabledServers({ servers }: ParsedConfig): [string, ServerEntry]
   return [...servers].filter(([, { disabled }]) => !disabled);
 }
 
-/** An entry without its harmless keys. */
+/** Returns an entry without its harmless keys. */
 export function thatCounts(entry: ServerEntry): Record<string, unknown> {
   return without(entry, harmlessOfServer);
 }
 
-/** What counts beside the servers, without what says nothing. */
+/** Returns the keys that need trust beside the servers, without values that have no effect. */
 export function rulesOf(config: ParsedConfig): Record<string, unknown> {
   const { executeTask, record, ...rest } = without(config, harmlessOfConfig);
   return { ...rest, ...(executeTask === true ? { executeTask } : {}), ...(record === "contents" ? { record } : {}) };
 }
 
-/** Whether somebody who trusts the one trusts the other: the same rules, and no server that is new or different. */
+/** Returns whether trust in `by` is also trust in `marks`: the rules are equal, and no server is new or different. */
 export function isCovered(marks: Marks, by: Marks): boolean {
   const known = new Map(Object.entries(by.servers));
   return marks.rules === by.rules && Object.entries(marks.servers).every(([name, mark]) => known.get(name) === mark);
 }
 
-/** A config that starts nothing and sets no rules needs nobody's trust. */
+/** Returns whether a config starts nothing and sets no rules. Such a config needs no trust. */
 export function isHarmless(config: ParsedConfig): boolean {
   return enabledServers(config).length === 0 && Object.keys(rulesOf(config)).length === 0;
 }

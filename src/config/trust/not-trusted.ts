@@ -1,20 +1,20 @@
-/** The error of a config that nobody has trusted yet, with what is needed to ask a person about it. */
+/** The error for a config that is not trusted, with the data that is needed to ask a person about it. */
 import { ClaudikinsError } from "../../errors.ts";
 import type { ParsedConfig } from "../parse.ts";
 import { enabledServers } from "./marks.ts";
 import type { Trusted } from "./store.ts";
 
-/** What a person is asked about. */
+/** The data for the question to a person. */
 export interface TrustRequest {
   file: string;
   text: string;
   config: ParsedConfig;
-  /** The state that was trusted last; undefined where none ever was. */
+  /** The state that was trusted last. Undefined if the config was never trusted. */
   before: Trusted | undefined;
 }
 
 export class NotTrusted extends ClaudikinsError {
-  /** Undefined where trusting it is not possible: the file belongs to somebody else. */
+  /** Undefined if the config cannot be trusted, because other users own or can change the file. */
   readonly request: TrustRequest | undefined;
 
   constructor(message: string, hint: string, request?: TrustRequest) {
@@ -46,7 +46,7 @@ export class NotTrusted extends ClaudikinsError {
   }
 }
 
-/** As a word of a command line. */
+/** Quotes a word for a command line. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

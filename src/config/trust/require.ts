@@ -1,4 +1,4 @@
-/** Whether a config may be used now: a project's has to be trusted, unless somebody has answered for it otherwise. */
+/** Decides whether a config may be used. A project's config must be trusted, unless the user or the CI has consented otherwise. */
 import { type ConfigChoice, type FileOrigin, namedConfig, refuseForeign } from "../discover.ts";
 import type { ParsedConfig } from "../parse.ts";
 import { isHarmless, marksOf } from "./marks.ts";
@@ -6,19 +6,19 @@ import { NotTrusted } from "./not-trusted.ts";
 import { knowsMarks, knowsText, trustedStates } from "./store.ts";
 
 export interface TrustOptions extends ConfigChoice {
-  /** Trusts a project's config for this run. A config that the user names needs no such word. */
+  /** Trusts a project's config for this run. A config that the user names is trusted anyway. */
   trust?: boolean | undefined;
-  /** The flag does not come from a person: the file is treated like one that was found. */
+  /** Whether `flag` was not given by a person. Then the file is treated like one that was found by its location. */
   isFlagFound?: boolean | undefined;
 }
 
-/** A config that was read, and not expanded yet. */
+/** A config that was read, before its variables are expanded. */
 export interface Read {
   text: string;
   parsed: ParsedConfig;
 }
 
-/** Throws CONFIG_NOT_TRUSTED. */
+/** Throws CONFIG_NOT_TRUSTED if the config may not be used. */
 export function requireTrust({ text, parsed }: Read, origin: FileOrigin, options: TrustOptions): void {
   const { file } = origin;
   if (options.isFlagFound && !options.trust && origin.kind === "project") refuseForeign(file, options.env);
@@ -28,15 +28,15 @@ export function requireTrust({ text, parsed }: Read, origin: FileOrigin, options
   throw NotTrusted.of({ file, text, config: parsed, before: states[0] });
 }
 
-/** Whether the store decides about the config. */
+/** Returns whether the config must be in the store of trusted configs. */
 export function needsTrust({ kind }: FileOrigin, options: TrustOptions): boolean {
   return kind === "project" && !isAnsweredFor(options);
 }
 
-/** The values of CI that count as consent for the run. Any other one does not. */
+/** The values of the variable CI that count as consent for the run. */
 const continuousIntegration = ["true", "1"];
 
-/** Whether somebody answers for whatever config counts in this run: they name it, give `--trust`, or it is a CI's. */
+/** Returns whether there is consent for any config in this run: the user names the config, gives `--trust`, or the run is in CI. */
 export function isAnsweredFor({ trust, isFlagFound, flag, env }: Omit<TrustOptions, "cwd">): boolean {
   const isNamed = !isFlagFound && namedConfig({ flag, env }) !== undefined;
   return isNamed || trust === true || continuousIntegration.includes(env["CI"] ?? "");

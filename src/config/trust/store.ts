@@ -1,4 +1,4 @@
-/** The configs that the user trusts, in one private file: what each of them was when it was trusted. */
+/** The store of trusted configs: one private file that records each config as it was when the user trusted it. */
 import { createHash } from "node:crypto";
 import { mkdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -9,19 +9,19 @@ import type { Environment } from "../environment.ts";
 import { trustFile } from "../locations.ts";
 import { isCovered, type Marks } from "./marks.ts";
 
-/** One thing that a config does, as it was shown to the person. */
+/** One effect of a config, as it was shown to the person. */
 export interface Line {
-  /** A server's name, or `policy`, `model` and the like. */
+  /** The name of a server, or `policy`, `model` and so on. */
   part: string;
   label: string;
   /** Without secrets. */
   text: string;
-  /** Of the value with its secrets, so that a changed secret is a change. */
+  /** Digest of the value with its secrets, so that a changed secret is noticed. */
   digest: string;
 }
 
 export interface Trusted {
-  /** Of the whole text: the quickest way to know it again. */
+  /** Digest of the whole text, for the fastest comparison. */
   text: string;
   marks: Marks;
   lines: Line[];
@@ -29,10 +29,13 @@ export interface Trusted {
   at: number;
 }
 
-/** Switching between branches must not ask again each time, so several states of one config are kept; the last one first. */
+/** Number of states that are kept for one config, newest first. With several, switching branches does not ask again each time. */
 const maxStates = 20;
 
-/** By the real path of each config, the last state first. What cannot be read trusts nothing. */
+/**
+ * Returns the trusted states by the path of each config, newest first. A file that cannot be read, or that others can write, trusts
+ * nothing.
+ */
 export function readTrust(env: Environment): Map<string, Trusted[]> {
   const file = trustFile(env);
   let value: unknown;
@@ -65,7 +68,7 @@ export function trustedStates(file: string, env: Environment): Trusted[] {
   return readTrust(env).get(trustKey(file)) ?? [];
 }
 
-/** The quick way: whether the very text was trusted. */
+/** Returns whether exactly this text was trusted. This is faster than comparing marks. */
 export function knowsText(text: string, states: readonly Trusted[]): boolean {
   if (states.length === 0) return false;
   const digest = textDigest(text);
@@ -85,7 +88,7 @@ export function recordTrust(file: string, state: Omit<Trusted, "at">, env: Envir
   });
 }
 
-/** The paths that were trusted and are not any more. Throws FILE_NOT_WRITABLE. */
+/** Revokes the trust in files. Returns the paths that were trusted. Throws FILE_NOT_WRITABLE. */
 export async function revokeTrust(files: readonly string[], env: Environment): Promise<string[]> {
   let revoked: string[] = [];
   await change(env, (configs) => {
@@ -109,7 +112,10 @@ async function change(env: Environment, edit: (configs: Map<string, Trusted[]>) 
   });
 }
 
-/** A link to a config of another folder is a config of its own: its programs run here. */
+/**
+ * Returns the key of a config: its path, with links resolved in the folder only. A link to a config in another folder has its own
+ * key, because its programs run in this folder.
+ */
 export function trustKey(file: string): string {
   try {
     return join(realpathSync.native(dirname(file)), basename(file));

@@ -1,6 +1,6 @@
 /**
- * Folders that claudikins, or code in its sandbox, writes to. Nothing below one of them is ever a config: code could write a
- * claudikins.json there and wait for somebody to run claudikins in that folder.
+ * The folders that claudikins or sandboxed code writes to. A file in one of them is never used as a config. Otherwise code could
+ * write a claudikins.json there and wait until a person runs claudikins in that folder.
  */
 import { appendFileSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
@@ -9,7 +9,7 @@ import { readIfThere } from "../../files.ts";
 import type { Environment } from "../environment.ts";
 import { type Folders, userConfigFile, userDataFolder, writtenFoldersFile } from "../locations.ts";
 
-/** The folder of that kind that the file is in, or undefined. */
+/** Returns the written folder that contains the file, or undefined. */
 export function writtenFolderAround(file: string, env: Environment): string | undefined {
   const folders = [realOf(userDataFolder(env)), ...rememberedFolders(env)];
   for (const path of new Set([file, join(realOf(dirname(file)), basename(file))])) {
@@ -23,14 +23,14 @@ export function writtenFolderAround(file: string, env: Environment): string | un
 }
 
 /**
- * Writes down the folders of a config that do not stand in a usual place, which is known anyway. One line a folder, so that
- * processes can add theirs at the same time. Where it cannot be written, configs there still have to be trusted.
+ * Records the folders of a config that are outside of the usual places. The file has one line per folder, so that several processes
+ * can append concurrently. If it cannot be written, nothing happens: configs in these folders must still be trusted.
  */
 export function rememberFolders({ registry, workspace }: Folders, file: string, env: Environment): void {
   const usual = [`${sep}.claudikins${sep}`, `${realOf(userDataFolder(env))}${sep}`];
   const chosen = [registry, workspace]
     .map(realOf)
-    // A registry may be the project's own folder, whose config goes on to count.
+    // The registry may be the project's own folder. The config in it must stay valid.
     .filter((folder) => !usual.some((part) => folder.includes(part)) && !isWithin(realOf(file), folder));
   if (chosen.length === 0) return;
   const known = new Set(rememberedFolders(env));
@@ -41,7 +41,7 @@ export function rememberFolders({ registry, workspace }: Folders, file: string, 
     mkdirSync(dirname(list), { recursive: true, mode: 0o700 });
     appendFileSync(list, lines.join(""), { mode: 0o600 });
   } catch {
-    // See above.
+    // Ignored, as described above.
   }
 }
 
@@ -50,7 +50,7 @@ function rememberedFolders(env: Environment): string[] {
   try {
     text = readIfThere(writtenFoldersFile(env));
   } catch {
-    // As good as none.
+    // A file that cannot be read counts as empty.
   }
   return (text ?? "").split("\n").flatMap((line) => {
     try {
@@ -62,12 +62,12 @@ function rememberedFolders(env: Environment): string[] {
   });
 }
 
-/** Whether the path is the folder or something in it. */
+/** Returns whether the path is the folder or is inside it. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 
-/** Without links, also where the end of the path does not exist yet. */
+/** Resolves links, even if the end of the path does not exist yet. */
 export function realOf(path: string): string {
   try {
     return realpathSync.native(path);
@@ -77,8 +77,8 @@ export function realOf(path: string): string {
 }
 
 /**
- * Throws CONFIG_INVALID where code that may write to the workspace could change what claudikins obeys or what the user runs:
- * the config itself, the user's own, what is trusted, or the generated programs of the registry.
+ * Throws CONFIG_INVALID if the workspace contains a file or folder that sandboxed code must not change: this config, the user's
+ * config, the user's data, or the registry with its generated programs.
  */
 export function keepRulesOut({ workspace, registry }: Folders, file: string, env: Environment): void {
   const rules = {
