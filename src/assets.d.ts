@@ -1,4 +1,4 @@
-/** Files that the bundler embeds; importing one gives its path, and of a script or a style its text. */
+/** Files that the bundler embeds. Importing one returns its path, or for scripts and styles its text. */
 declare module "*/wasm" {
   const path: string;
   export default path;

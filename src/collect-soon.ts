@@ -1,11 +1,11 @@
 /**
- * Asks for a garbage collection after something large was handed on. The collector sees no reason to hurry: a large text or
- * buffer is a small object with memory outside its heap.
+ * Asks for a garbage collection after something large was handed on. The collector does not run by itself, because a large text or
+ * buffer is a small object whose memory is outside its heap.
  */
 
 let isDue = false;
 
-/** Collects once for everything large of this moment. The main thread collects in the background, a worker at once. */
+/** Runs one collection soon, however often it is called. The main thread collects in the background, a worker synchronously. */
 export function collectSoon(): void {
   if (isDue) return;
   isDue = true;

@@ -1,9 +1,12 @@
-/** The one error class of the product, its codes, and the exit code that each code ends the process with. */
+/** The error class of claudikins, its codes, and the exit code for each of them. */
 
-/** What went wrong, as a name that callers and scripts can rely on; the texts may change, these do not. */
+/** The codes of errors. Callers and scripts may rely on them; the messages may change. */
 export type ErrorCode = keyof typeof exitCodeOf;
 
-/** Exit codes: 0 ok · 1 unexpected, or not as it should be · 2 usage or config · 3 auth · 4 server or model unreachable · 5 tool error · 6 code failed. */
+/**
+ * Exit codes: 0 ok · 1 unexpected, or a check failed · 2 usage or config · 3 auth · 4 server or model unreachable · 5 tool error ·
+ * 6 code failed.
+ */
 const exitCodeOf = {
   UNEXPECTED: 1,
   REGISTRY_STALE: 1,
@@ -34,12 +37,12 @@ const exitCodeOf = {
 export const interruptedExitCode = 130;
 
 export interface ErrorDetails {
-  /** The next step, as one sentence or a command; shown on its own line. */
+  /** The next step, as a sentence or a command. It is shown on its own line. */
   hint?: string | undefined;
   cause?: unknown;
 }
 
-/** An error that is meant to be read by a person, a script (`code`) and a model (`hint`). */
+/** An error for people (`message`, `hint`), scripts (`code`) and models (`hint`). */
 export class ClaudikinsError extends Error {
   override readonly name = "ClaudikinsError";
   readonly code: ErrorCode;
@@ -55,7 +58,7 @@ export class ClaudikinsError extends Error {
     return exitCodeOf[this.code];
   }
 
-  /** The same with its texts changed; without its cause, which has texts of its own. */
+  /** Returns a copy with other texts. It has no `cause`, because the texts of the cause are not changed. */
   reworded(change: (text: string) => string): ClaudikinsError {
     return new ClaudikinsError(this.code, change(this.message), this.rewordedDetails(change));
   }
@@ -65,19 +68,19 @@ export class ClaudikinsError extends Error {
   }
 }
 
-/** Anything thrown, as our error: ours unchanged, the rest as UNEXPECTED with the original as its cause. */
+/** Returns a ClaudikinsError unchanged. Anything else becomes UNEXPECTED, with the thrown value as its cause. */
 export function toClaudikinsError(thrown: unknown): ClaudikinsError {
   if (thrown instanceof ClaudikinsError) return thrown;
   return new ClaudikinsError("UNEXPECTED", messageOf(thrown), { cause: thrown });
 }
 
-/** The message of anything thrown, never empty. */
+/** Returns the message of a thrown value. It is never empty. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message || thrown.name;
   return String(thrown) || "unknown error";
 }
 
-/** The system's own code of a failed file or process operation (ENOENT, EACCES …), when there is one. */
+/** Returns the code of a system error (ENOENT, EACCES …), or undefined for other errors. */
 export function systemCodeOf(thrown: unknown): string | undefined {
   const code = thrown instanceof Error ? (thrown as NodeJS.ErrnoException).code : undefined;
   return typeof code === "string" ? code : undefined;

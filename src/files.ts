@@ -1,4 +1,7 @@
-/** Files that are there whole or not at all. In guarded folders no link is followed, and nothing but a file is opened. */
+/**
+ * Atomic file operations: other processes see the old file or the new one. In guarded folders no link is followed, and only regular
+ * files are opened.
+ */
 import {
   chmodSync,
   closeSync,
@@ -26,8 +29,8 @@ import { noFollow } from "./open-folder.ts";
 const { O_NOCTTY, O_NONBLOCK, O_RDONLY } = constants;
 
 /**
- * Writes the text unless the file has it already, or has one that `mayReplace` says no to: then it is kept. Of `mode` counts
- * what the umask leaves. Throws FILE_NOT_WRITABLE.
+ * Writes the text, unless the file already contains it, or `mayReplace` returns false for its present text. The umask applies to
+ * `mode`. Throws FILE_NOT_WRITABLE.
  */
 export function writeWhenChanged(
   path: string,
@@ -46,7 +49,7 @@ export function writeWhenChanged(
   }
 }
 
-/** Writes the bytes, whatever was there. Throws FILE_NOT_WRITABLE. */
+/** Writes the bytes and replaces an existing file. Throws FILE_NOT_WRITABLE. */
 export function writeBytes(path: string, bytes: Uint8Array): void {
   try {
     replace(path, bytes, 0o666);
@@ -61,7 +64,7 @@ function replace(path: string, content: string | Uint8Array, mode: number): void
   const temporary = `${target}.${process.pid}.${++written}.tmp`;
   try {
     discard(temporary);
-    // Made anew: whatever has that name meanwhile is not written to.
+    // The flag `wx` makes a new file, and never writes through a link that was put there.
     writeFileSync(temporary, content, { mode, flag: "wx" });
     renameSync(temporary, target);
   } catch (cause) {
@@ -72,7 +75,7 @@ function replace(path: string, content: string | Uint8Array, mode: number): void
 
 let written = 0;
 
-/** Whether a file of that name is what a process that was killed in the middle of writing has left. */
+/** Returns whether the name is of a temporary file whose process has ended. */
 export function isAbandoned(name: string): boolean {
   const pid = /\.(\d+)\.\d+\.tmp$/.exec(name)?.[1];
   if (pid === undefined) return false;
@@ -84,7 +87,7 @@ export function isAbandoned(name: string): boolean {
   }
 }
 
-/** Removes a file; one that is not there is fine. Throws FILE_NOT_WRITABLE. */
+/** Removes a file, if it exists. Throws FILE_NOT_WRITABLE. */
 export function removeFile(path: string): void {
   try {
     const folder = ifThere(path, () => folderOf(path, false));
@@ -96,7 +99,7 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Makes the folder, and those above it. Throws FILE_NOT_WRITABLE. */
+/** Creates the folder and its parents. Throws FILE_NOT_WRITABLE. */
 export function makeFolder(path: string): void {
   try {
     const base = baseOf(path);
@@ -111,26 +114,26 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Removes a folder that is empty; any other stays as it is. */
+/** Removes a folder if it is empty. */
 export function removeIfEmpty(path: string): void {
   try {
     using folder = folderOf(path, false);
     rmdirSync(folder.at(basename(path)));
   } catch {
-    // It is not empty or not there: both are fine.
+    // The folder is not empty or does not exist. Both are expected.
   }
 }
 
-/** For what may not be there: `force` alone still throws when the folder is no folder. */
+/** Removes a file and ignores all errors. `force` alone still throws if the parent is not a folder. */
 function discard(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // What went wrong before is what matters.
+    // The error that came before this one is reported.
   }
 }
 
-/** The text of a file, or undefined where there is none. Throws FILE_NOT_FOUND when it cannot be read. */
+/** Returns the text of a file, or undefined if it does not exist. Throws FILE_NOT_FOUND if it cannot be read. */
 export function readIfThere(path: string): string | undefined {
   return ifThere(path, () => {
     if (baseOf(path) === undefined) return readFileSync(path, "utf8");
@@ -139,7 +142,7 @@ export function readIfThere(path: string): string | undefined {
   });
 }
 
-/** The names in a folder, sorted; none where there is no folder. Throws FILE_NOT_FOUND when it cannot be read. */
+/** Returns the sorted names in a folder, or none if it does not exist. Throws FILE_NOT_FOUND if it cannot be read. */
 export function namesIn(folder: string): string[] {
   const read = () => {
     const base = baseOf(folder);
@@ -150,7 +153,7 @@ export function namesIn(folder: string): string[] {
   return (ifThere(folder, read) ?? []).sort();
 }
 
-/** What there is to know of a file; undefined where there is none. Of a guarded one that is a link, nothing is known. */
+/** Returns the stats of a file, or undefined if it does not exist. A link in a guarded folder counts as not existing. */
 export function statsOf(path: string): Stats | undefined {
   try {
     if (baseOf(path) === undefined) return statSync(path);
@@ -162,7 +165,7 @@ export function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** Gives a file other rights. Throws what the system says, and FILE_NOT_WRITABLE for a link in a guarded folder. */
+/** Changes the mode of a file. Throws system errors, and FILE_NOT_WRITABLE for links and hard links in guarded folders. */
 export function changeMode(path: string, mode: number): void {
   if (baseOf(path) === undefined) {
     chmodSync(path, mode);
@@ -174,13 +177,16 @@ export function changeMode(path: string, mode: number): void {
   fchmodSync(file.fd, mode);
 }
 
-/** Sets when the file was changed last. Throws as `changeMode`. */
+/** Sets the time of the last modification. Throws the errors of `changeMode`, except for hard links. */
 export function changeTime(path: string, time: Date): void {
   using file = openFile(path);
   futimesSync(file.fd, time, time);
 }
 
-/** A file that other programs open by its path, a lock say: its folder is made, and neither may be a link. */
+/**
+ * Prepares a path that other programs will open, such as a lock: creates its folder. Throws FILE_NOT_WRITABLE if a link is on the
+ * path.
+ */
 export function prepareForOthers(path: string): void {
   makeFolder(dirname(path));
   const base = baseOf(path);
@@ -188,11 +194,11 @@ export function prepareForOthers(path: string): void {
   if (link !== undefined) throw linkInTheWay(link);
 }
 
-/** The folder of a path, held open where it is guarded. */
+/** Opens the folder of a path. A guarded folder stays open until it is disposed. */
 function folderOf(path: string, create: boolean): OpenFolder & Disposable {
   const folder = dirname(path);
   const base = baseOf(path);
-  // A base stands in a folder that nobody guards.
+  // The folder that contains the base is not guarded.
   if (base !== undefined && path !== base) {
     if (create) mkdirSync(base, { recursive: true });
     return openGuarded(folder, base, create);
@@ -201,7 +207,10 @@ function folderOf(path: string, create: boolean): OpenFolder & Disposable {
   return { path: folder, at: (name) => join(folder, name), [Symbol.dispose]: () => {} };
 }
 
-/** Nothing is waited for: a pipe without a writer would hold us for ever. Throws for a link, and for what is no file. */
+/**
+ * Opens a file for reading. It never blocks, as a pipe without a writer would. Throws for links in guarded folders, and
+ * FILE_NOT_FOUND for anything that is not a regular file.
+ */
 function openFile(path: string): { fd: number } & Disposable {
   using folder = folderOf(path, false);
   const name = folder.at(basename(path));
@@ -233,7 +242,7 @@ function ifThere<T>(path: string, read: () => T): T | undefined {
 }
 
 function notWritable(verb: string, path: string, cause: unknown): ClaudikinsError {
-  // Errors of ours that have a next step say what is wrong themselves.
+  // Our own errors with a hint already say what is wrong.
   if (cause instanceof ClaudikinsError && cause.hint !== undefined) return cause;
   const why = cause instanceof ClaudikinsError && cause.cause ? cause.cause : cause;
   return new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot ${verb} ${path}: ${messageOf(why)}`, { cause: why });

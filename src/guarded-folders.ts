@@ -1,28 +1,32 @@
 /**
- * The folders that a config gives to claudikins. A repository can bring symbolic links along, and `.claudikins/workspace`
- * could lead to the user's home: on the way from the project's folder to a guarded one, and in it, no link is followed.
+ * Guards the folders that a config sets (registry and workspace) against symbolic links. A repository can contain links: its
+ * `.claudikins/workspace` could lead to the user's home. Between the project's folder and a guarded folder, and inside it, no link
+ * is followed.
  */
 import { existsSync, lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { ClaudikinsError, systemCodeOf } from "./errors.ts";
 import { Folder, LinkRefused, namesBelow } from "./open-folder.ts";
 
-/** A folder by a name that leads nowhere else as long as it is open. */
+/** An open folder. Its path leads to the same folder as long as it is open. */
 export interface OpenFolder {
   readonly path: string;
-  /** The path of an entry. */
+  /** Returns the path of an entry. */
   at(name: string): string;
 }
 
-/** By path, the part of it that may lead through links: the project's folder, or what the user has named. */
+/**
+ * The base of each guarded folder: the part of its path that may lead through links. It is the project's folder, or a path that the
+ * user named.
+ */
 const bases = new Map<string, string>();
 
-/** From now on, whatever this process does by `files.ts` in the folder follows no link below `base`. */
+/** Guards a folder: from now on, the functions of `files.ts` follow no link below `base` on the way to it. */
 export function guardFolder(folder: string, base: string): void {
   bases.set(folder, base);
 }
 
-/** The base of a path that is a guarded folder or in one; undefined for any other. */
+/** Returns the base of a guarded folder or of a path inside one. Returns undefined for other paths. */
 export function baseOf(path: string): string | undefined {
   for (const [folder, base] of bases) {
     if (path === folder || path.startsWith(`${folder}/`) || path.startsWith(`${folder}\\`)) return base;
@@ -31,8 +35,8 @@ export function baseOf(path: string): string | undefined {
 }
 
 /**
- * The folder, opened; made where it is missing and `create` says so. Throws what the system says, and FILE_NOT_WRITABLE where
- * a link is in the way.
+ * Opens the folder. With `create`, missing folders are created. Throws system errors, and FILE_NOT_WRITABLE if a link is on the
+ * path.
  */
 export function openGuarded(folder: string, base: string, create: boolean): OpenFolder & Disposable {
   if (process.platform === "win32") return lookedAt(folder, base, create);
@@ -43,7 +47,7 @@ export function openGuarded(folder: string, base: string, create: boolean): Open
   }
 }
 
-/** On Windows no folder can be held open by name: it is looked at, and then used by its path. */
+/** The version for Windows, where a folder cannot be held open by name. It checks the path, and then uses it. */
 function lookedAt(folder: string, base: string, create: boolean): OpenFolder & Disposable {
   const link = linkOnTheWay(folder, base);
   if (link !== undefined) throw linkInTheWay(link);
@@ -51,7 +55,7 @@ function lookedAt(folder: string, base: string, create: boolean): OpenFolder & D
   return { path: folder, at: (name) => join(folder, name), [Symbol.dispose]: () => {} };
 }
 
-/** The first link between the base and the path, the path included; undefined where there is none. */
+/** Returns the first link between the base and the path, including the path itself, or undefined. */
 export function linkOnTheWay(path: string, base: string): string | undefined {
   let at = base;
   for (const name of namesBelow(base, path)) {
@@ -67,8 +71,8 @@ export function linkOnTheWay(path: string, base: string): string | undefined {
 }
 
 /**
- * Throws FILE_NOT_WRITABLE where a link leads from the path to a place outside of the folder. For files that are other
- * programs' as well: there a link within a project is fine, as many have CLAUDE.md as one to AGENTS.md.
+ * Throws FILE_NOT_WRITABLE if a link leads from the path to a place outside of the folder. It is for files of other programs. Links
+ * within a project are allowed, since CLAUDE.md is often a link to AGENTS.md.
  */
 export function refuseLinkOut(path: string, folder: string): void {
   const real = realPath(path);
@@ -78,7 +82,7 @@ export function refuseLinkOut(path: string, folder: string): void {
   });
 }
 
-/** Without links, also where the end of the path does not exist yet. */
+/** Resolves links, even if the end of the path does not exist yet. */
 export function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(realPath(dirname(path)), basename(path));
 }

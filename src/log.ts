@@ -1,4 +1,7 @@
-/** The log of claudikins itself, on stderr: silent unless `CLAUDIKINS_LOG` or `--verbose` asks for it. Never secrets, never contents. */
+/**
+ * The log of claudikins on stderr. It is silent unless `CLAUDIKINS_LOG` or `--verbose` turns it on. It never contains secrets or
+ * the contents of calls.
+ */
 import { ClaudikinsError } from "./errors.ts";
 import { visibleText } from "./visible-text.ts";
 
@@ -10,29 +13,29 @@ export interface Log {
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {} };
 
-/** Nothing is logged as an error: what is one ends the command, which says it itself. */
+/** Nothing is logged as an error, because errors end the command, which reports them itself. */
 const levels = ["silent", "error", "warn", "info", "debug"] as const;
 
-/** Throws USAGE for a level that there is not. */
+/** Throws USAGE if the level does not exist. */
 export function checkLevel(level: string | undefined): void {
   if (level && !levels.includes(level as (typeof levels)[number])) {
     throw new ClaudikinsError("USAGE", `CLAUDIKINS_LOG takes one of ${levels.join(", ")}; got "${level}"`);
   }
 }
 
-/** Consola is loaded only when something is to be logged. Throws USAGE for a level that there is not. */
+/** Opens the log. Consola is loaded only if something can be logged. Throws USAGE if the level does not exist. */
 export async function openLog(level: string | undefined): Promise<Log> {
   checkLevel(level);
   if (!level || level === "silent" || level === "error") return silentLog;
   const { createConsola, LogLevels } = await import("consola");
-  // Both streams are stderr: stdout belongs to data and to the protocol.
+  // Both streams are stderr, because stdout is for data and for the protocol.
   const streams = { stdout: process.stderr, stderr: process.stderr };
   const log = createConsola({
     ...streams,
     level: LogLevels[level as "warn" | "info" | "debug"],
     formatOptions: { date: true },
   }).withTag("claudikins");
-  // Servers' words are in it, and people read it at a terminal.
+  // Messages may contain text of servers, which must not control the terminal.
   return {
     debug: (message) => log.debug(visibleText(message)),
     info: (message) => log.info(visibleText(message)),
@@ -40,7 +43,7 @@ export async function openLog(level: string | undefined): Promise<Log> {
   };
 }
 
-/** With the time before each line, for a log that somebody reads later. */
+/** Returns a log that writes the time before each message. */
 export function dated(log: Log): Log {
   const at = (message: string) => `${new Date().toISOString()} ${message}`;
   return {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-/** argv → cli → process.exitCode; nothing else. */
+/** The entry point: passes argv and the streams of the process to `run`, and sets the exit code. */
 import { processIo } from "./cli/io.ts";
 import { run } from "./cli/run.ts";
 

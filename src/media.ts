@@ -1,18 +1,18 @@
-/** Pictures, sounds and files in values and texts: they are shown or written to files, and their base64 never stands in a text. */
+/** Finds images, audio and files in values and texts. They are shown or written to files; their base64 never appears in a text. */
 import { isObject, type JsonObject } from "./json-object.ts";
 import { grouped } from "./outcome-text.ts";
 
 export type Block = JsonObject;
 
-/** What a content block holds that is no text. */
+/** The binary data of a content block. */
 export interface Binary {
   type: "image" | "audio" | "resource";
   mimeType: string;
-  /** In base64. */
+  /** Base64. */
   data: string;
 }
 
-/** Undefined where the block is text, or a link. */
+/** Returns the binary data of a block, or undefined for text and links. */
 export function binaryOf(block: unknown): Binary | undefined {
   if (!isObject(block)) return undefined;
   const { type, data, mimeType, resource } = block;
@@ -26,13 +26,13 @@ export function bytesOf({ data }: Binary): number {
   return Buffer.byteLength(data, "base64");
 }
 
-/** An invalid type is not shown: its text may be anything. */
+/** Returns the MIME type, or a general one if it is invalid, because an invalid type could be any text. */
 function mimeOf(mimeType: unknown): string {
   const isType = typeof mimeType === "string" && /^[\w.+-]+\/[\w.+-]+(?:; ?[ \w.="-]*)?$/.test(mimeType);
   return isType ? mimeType : "application/octet-stream";
 }
 
-/** A content block as hosts show it. */
+/** Returns whether a value is a content block of MCP that agents can show. */
 export function isBlock(value: unknown): value is Block {
   if (!isObject(value)) return false;
   const { type, data, mimeType, text, resource, uri } = value;
@@ -51,7 +51,10 @@ export function isBlock(value: unknown): value is Block {
   }
 }
 
-/** The blocks of a value that is nothing else: one, a list of them, or a whole tool result. Undefined for other values. */
+/**
+ * Returns the blocks of a value that consists only of blocks: one block, an array of them, or a whole tool result. Returns
+ * undefined for other values.
+ */
 export function blocksIn(value: unknown): Block[] | undefined {
   if (isBlock(value)) return [value];
   if (Array.isArray(value)) return value.length > 0 && value.every(isBlock) ? value : undefined;
@@ -62,16 +65,16 @@ export function blocksIn(value: unknown): Block[] | undefined {
 }
 
 export interface WithoutMedia {
-  /** The value with a few words in the place of base64. */
+  /** The value, with a short text in place of each base64. */
   value: unknown;
-  /** The blocks that had it, in their order. */
+  /** The blocks that contained base64, in their order. */
   media: Block[];
 }
 
-/** Deeper levels are left as they are: they would exhaust the stack. */
+/** Deeper levels are not searched, because they would overflow the stack. */
 const maxDepth = 500;
 
-/** Takes pictures, sounds and files out of a value, however deep they lie. `words` say what stands in the place of the data. */
+/** Removes images, audio and files from a value, at any depth. `words` returns the text in place of the data. */
 export function withoutMedia(value: unknown, words: Words = sizeText): WithoutMedia {
   const media: Block[] = [];
   const take = (block: Block, binary: Binary): Block => {
@@ -93,7 +96,7 @@ export function withoutMedia(value: unknown, words: Words = sizeText): WithoutMe
   return { value: inner(value, 0), media };
 }
 
-/** A list or an object with other elements; the same one where none is another. */
+/** Returns a copy of an array or object with replaced elements, or the same object if no element changes. */
 function replaced(object: object, replace: (value: unknown) => unknown): object {
   let copy: Block | unknown[] | undefined;
   for (const [key, value] of Object.entries(object)) {
@@ -108,7 +111,9 @@ function replaced(object: object, replace: (value: unknown) => unknown): object 
 /** Returns the text that stands in the place of a binary. `place` is its index among all binaries of the value, from 0. */
 export type Words = (binary: Binary, place: number) => string;
 
-/** What was displayed as blocks: one, several, or a raw result that has some. Anything else is shown as text. */
+/**
+ * Returns the blocks of a displayed value: one block, several, or the blocks of a raw result. Any other value becomes a text block.
+ */
 export function displayedBlocks(displayed: unknown): Block[] {
   if (Array.isArray(displayed)) return displayed.flatMap(displayedBlocks);
   if (isObject(displayed) && Array.isArray(displayed["content"])) return displayed["content"].flatMap(displayedBlocks);
@@ -121,7 +126,9 @@ export function displayedBlocks(displayed: unknown): Block[] {
   return [{ type: "text", text }, ...media];
 }
 
-/** A returned value as it is shown. Of one that is nothing but blocks, the text is theirs, as `display` shows it. */
+/**
+ * Returns a returned value as it is shown. If it consists only of blocks, its text is the text of these blocks, as for `display`.
+ */
 export function shownValue(value: unknown, words: Words = sizeText): WithoutMedia {
   const blocks = blocksIn(value);
   const media = blocks?.filter((block) => binaryOf(block) !== undefined) ?? [];
@@ -135,31 +142,31 @@ export function shownValue(value: unknown, words: Words = sizeText): WithoutMedi
   return { value: texts.join("\n"), media };
 }
 
-/** What reading a resource gives: bytes by themselves. */
+/** Returns whether a value is the binary contents of a resource, as `resources/read` returns them. */
 function isContents({ uri, blob }: Block): boolean {
   return typeof uri === "string" && typeof blob === "string";
 }
 
-/** The block with something else in the place of its data. */
+/** Returns the block with a text in place of its data. */
 export function withData(block: Block, text: string): Block {
   const { resource } = block;
   return isObject(resource) ? { ...block, resource: { ...resource, blob: text } } : { ...block, data: text };
 }
 
-/** `[image/png, 18,209 bytes]`. */
+/** Returns a text such as `[image/png, 18,209 bytes]`. */
 export function sizeText(binary: Binary): string {
   return `[${binary.mimeType}, ${grouped(bytesOf(binary))} bytes]`;
 }
 
-/** Shorter base64 costs less than what would be said of it. */
+/** Shorter base64 stays, since a note in its place would not be shorter. */
 const leastChars = 200;
 
-/** Base64 of either alphabet, whole or in lines, whose ends are written as in JSON and JavaScript. */
+/** Base64 of either alphabet, on one line or several. A line may end with an escape of JSON or JavaScript. */
 const letters = "[A-Za-z0-9+/_-]";
 const lineEnd = String.raw`(?:\\+[rn]|\s){1,2}`;
 const run = `(?:${letters}{${leastChars},}|${letters}{40,}(?:${lineEnd}${letters}{40,}){2,}(?:${lineEnd}${letters}+)?)={0,2}`;
 
-/** How the base64 of well-known files begins. */
+/** How the base64 of common file types begins. */
 const beginnings: [string, string][] = [
   ["iVBORw0KGg", "image/png"],
   ["/9j/", "image/jpeg"],
@@ -172,7 +179,7 @@ const beginnings: [string, string][] = [
   ["UEsDB", "application/zip"],
 ];
 
-/** After a name that blocks have for it, in a data URL, or beginning as well-known files do. */
+/** Base64 after a key that blocks use for it, in a data URL, or with the beginning of a common file type. */
 const base64 = new RegExp(
   [
     String.raw`(\b(?:data|blob|base64)\\*["']?\s{0,4}:\s{0,4}\\*["'${"`"}])(${run})`,
@@ -182,15 +189,17 @@ const base64 = new RegExp(
   "g",
 );
 
-/** A name alone says little: beside it there is a word for the type, or the text mixes letters and digits as base64 does. */
+/**
+ * Returns whether a value after such a key is likely base64: a word for a media type is near it, or it mixes letters and digits.
+ */
 function isLikely(data: string, around: string): boolean {
   const isMixed = [/[a-z]/, /[A-Z]/, /[0-9+/_-]/].every((each) => each.test(data.slice(0, 400)));
   return isMixed || /mime_?type|\b(?:image|audio|blob)\b/i.test(around);
 }
 
 /**
- * A text with the size of base64 in its place: of blocks that were made a text, of data URLs, and of well-known files. Other long
- * words stay. `isCut` where the text goes on beyond its end, so that the size of what stands there is not known.
+ * Replaces base64 in a text by its size: in blocks that were turned into text, in data URLs, and for common file types. Other long
+ * words stay. `isCut` means that the text was cut at its end, so the size of base64 there is not known.
  */
 export function withoutBase64(text: string, isCut = false): string {
   if (text.length < leastChars) return text;

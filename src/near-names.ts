@@ -1,12 +1,15 @@
-/** Names that someone probably meant: for misspelt keys, commands, servers and tools. Suggested, never used by themselves. */
+/**
+ * Finds the names that a person probably meant, for misspelt keys, commands, servers and tools. They are suggested and never used
+ * automatically.
+ */
 import { distance } from "fastest-levenshtein";
 
-/** Nobody misspells a longer name, and comparing two texts takes the product of their lengths. */
+/** Longer names are not compared, because comparing takes time in proportion to the product of both lengths. */
 const maxLength = 200;
 
 /**
- * The names close to `wanted`, closest first (ties by name), at most `limit`. Case, dashes, underscores and dots do not
- * count, so `listOrders` finds `list_orders`; a name that contains the wanted one, or is contained in it, counts as near.
+ * Returns at most `limit` names similar to `wanted`, closest first, ties in order of name. Case, dashes, underscores and dots are
+ * ignored, so `listOrders` finds `list_orders`. A name that contains the wanted one, or is contained in it, counts as similar.
  */
 export function nearNames(wanted: string, names: Iterable<string>, limit = 3): string[] {
   if (wanted.length > maxLength) return [];
@@ -18,13 +21,13 @@ export function nearNames(wanted: string, names: Iterable<string>, limit = 3): s
   });
 }
 
-/** The name that `wanted` is a misspelling of: a few letters off. One that merely contains it is another name. */
+/** Returns the name that `wanted` misspells by a few letters. Names that merely contain it do not count. */
 export function misspelling(wanted: string, names: Iterable<string>): string | undefined {
   if (wanted.length > maxLength) return undefined;
   return ranked(names, 1, (name) => editsOf(plain(wanted), plain(name)))[0];
 }
 
-/** `Did you mean a, b or c?`, or undefined when nothing is near. */
+/** Returns `Did you mean a, b or c?`, or undefined if no name is similar. */
 export function didYouMean(wanted: string, names: Iterable<string>): string | undefined {
   const near = nearNames(wanted, names);
   if (near.length === 0) return undefined;
@@ -32,7 +35,7 @@ export function didYouMean(wanted: string, names: Iterable<string>): string | un
   return `Did you mean ${near.length > 1 ? `${near.slice(0, -1).join(", ")} or ${last}` : last}?`;
 }
 
-/** Names by score, lowest first; those without one are left out. */
+/** Returns the names with the lowest scores first. Names without a score are omitted. */
 function ranked(names: Iterable<string>, limit: number, scoreOf: (name: string) => number | undefined): string[] {
   return [...names]
     .flatMap((name) => {
@@ -45,8 +48,8 @@ function ranked(names: Iterable<string>, limit: number, scoreOf: (name: string) 
 }
 
 /**
- * How many letters differ, or undefined when it is more than a third of them; a letter or two alone say too little.
- * The same letters in another order (`exce`) count as one slip.
+ * Returns the number of letters that differ, or undefined if it is more than a third of the letters. Names of one or two letters
+ * must be equal. Two names with the same letters in another order (`exce`) differ by one.
  */
 function editsOf(a: string, b: string): number | undefined {
   const longest = Math.max(a.length, b.length);

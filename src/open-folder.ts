@@ -1,13 +1,15 @@
 /**
- * Folders held open while something is done in them, so that what was checked is what is used.
+ * Holds folders open during an operation, so that the folder that was checked is the folder that is used.
  *
- * On Linux a folder is an open descriptor and its entries are named through `/proc/self/fd`: whatever is renamed or
- * linked meanwhile, an operation lands in the folder that was checked, one name at a time from the root, never through
- * a link. Elsewhere there is no such name, and no `openat` in Node: entries are named by path, and the path is looked
- * at again once a folder or file is open. macOS refuses links anywhere on the way when it opens one. What remains
- * without descriptors: somebody else who can write to the folder, and swaps a folder for a link and back at the right
- * moments, can make a listing, creation, rename or removal happen elsewhere (and, where neither system is, a reading),
- * with the rights of this process. Code in the sandbox cannot: it makes no links, and moves none.
+ * On Linux, a folder is an open descriptor and its entries are named through `/proc/self/fd`. Folders are opened one name at a time
+ * from the root, never through a link. If a path is renamed or replaced meanwhile, the operation still reaches the folder that was
+ * checked.
+ *
+ * Other systems have no such names, and Node has no `openat`. There, entries are named by path, and the path is checked again once
+ * a folder or file is open. macOS refuses links anywhere in a path when it opens it. The remaining risk without descriptors:
+ * another process that can write to the folder, and swaps a folder for a link and back at the right moments, can redirect a
+ * listing, creation, rename or removal, with the rights of this process. On systems other than macOS, it can also redirect a read.
+ * Sandboxed code cannot do this, because it can neither create nor move links.
  */
 import {
   closeSync,
@@ -25,12 +27,12 @@ import { systemCodeOf } from "./errors.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
-/** Opening fails at a link: on macOS at one anywhere in the path (O_NOFOLLOW_ANY, which Node does not name). */
+/** Makes opening a link fail. On macOS it applies to links anywhere in the path: O_NOFOLLOW_ANY, which Node does not define. */
 export const noFollow = process.platform === "darwin" ? 0x2000_0000 : O_NOFOLLOW;
 
 export const descriptorsHaveNames = process.platform === "linux" && existsSync("/proc/self/fd");
 
-/** A link where none may be. `path` is that of the link. */
+/** A link was found where links are refused. `path` is the path of the link. */
 export class LinkRefused extends Error {
   override readonly name = "LinkRefused";
   readonly code = "EACCES";
@@ -45,9 +47,9 @@ export class LinkRefused extends Error {
 export class Folder implements Disposable {
   readonly #fd: number;
   readonly #root: string;
-  /** Where it was found. */
+  /** The path at which the folder was found. */
   readonly #found: string;
-  /** A name for it that the system understands. */
+  /** A path that the system accepts. */
   readonly path: string;
 
   private constructor(path: string, found: string, root: string, byDescriptor: boolean) {
@@ -63,17 +65,17 @@ export class Folder implements Disposable {
     }
   }
 
-  /** The folder in which no link is followed: a path without links. */
+  /** Opens a root: below it no link is followed. `real` must be a path without links. */
   static openRoot(real: string, byDescriptor = descriptorsHaveNames): Folder {
     return new Folder(real, real, real, byDescriptor);
   }
 
-  /** The path of an entry. */
+  /** Returns the path of an entry. */
   at(name: string): string {
     return `${this.path}/${name}`;
   }
 
-  /** A folder in this one, made where there is none and `create` says so. Throws ENOENT, ENOTDIR, and LinkRefused. */
+  /** Opens a folder in this one. With `create`, a missing folder is created. Throws ENOENT, ENOTDIR and LinkRefused. */
   enter(name: string, create = false): Folder {
     try {
       return new Folder(this.at(name), `${this.#found}/${name}`, this.#root, this.path !== this.#found);
@@ -89,18 +91,18 @@ export class Folder implements Disposable {
     }
   }
 
-  /** The same over several names, each in the one before. This one is closed. */
+  /** Opens folders one after the other, each in the one before, and returns the last one. This folder is closed. */
   descend(names: readonly string[], create = false): Folder {
     let folder: Folder = this;
     for (const name of names) {
-      // The one that is left is closed, whether or not the next opens.
+      // The previous folder is closed even if the next one cannot be opened.
       using left: Folder = folder;
       folder = left.enter(name, create);
     }
     return folder;
   }
 
-  /** Throws unless the path still leads to this folder, where paths are all there is. */
+  /** Throws LinkRefused if the path no longer leads to this folder. It checks only where folders are named by path. */
   verify(): void {
     if (this.path !== this.#found) return;
     const now = lstatSync(this.#found);
@@ -115,7 +117,7 @@ export class Folder implements Disposable {
   }
 }
 
-/** Somebody else may be faster, which is as good. */
+/** Creates a folder, or accepts one that another process has just created. */
 function makeOrFind(path: string): void {
   try {
     mkdirSync(path);
@@ -124,7 +126,7 @@ function makeOrFind(path: string): void {
   }
 }
 
-/** A name in an open folder, whether or not something is there. */
+/** An entry of an open folder. It need not exist. */
 export class Place implements Disposable {
   readonly folder: Folder;
   readonly name: string;
@@ -138,7 +140,7 @@ export class Place implements Disposable {
     return this.folder.at(this.name);
   }
 
-  /** What is there now, links not followed; undefined for nothing. */
+  /** Returns the stats of the entry without following links, or undefined if it does not exist. */
   find(): Stats | undefined {
     return lstatSync(this.path, { throwIfNoEntry: false });
   }
@@ -148,7 +150,7 @@ export class Place implements Disposable {
   }
 }
 
-/** The names that lead from a folder to a path below it; none for the folder itself. */
+/** Returns the names on the way from a folder to a path below it. They are empty for the folder itself. */
 export function namesBelow(folder: string, path: string): string[] {
   return relative(folder, path).split(sep).filter(Boolean);
 }

@@ -1,10 +1,10 @@
-/** An outcome in words, the same for a person at a terminal and for a model. */
+/** Writes an outcome as text, for people at a terminal and for models. */
 import type { OutcomeError, Receipt } from "./sandbox/contract.ts";
 
-/** Fewer characters kept out are no saving worth a word: they may be quotes and line breaks alone. */
+/** Fewer characters are not worth mentioning. They may be quotes and line breaks alone. */
 export const notableChars = 1_000;
 
-/** `[3 calls (1 failed: demo.get_order) · 41 ms · 1,033,120 characters kept out of the context]`. */
+/** Returns a text such as `[3 calls (1 failed: demo.get_order) · 41 ms · 1,033,120 characters kept out of the context]`. */
 export function receiptText({ calls, failures, tools, durationMs, charsIn, charsOut }: Receipt): string {
   const failing = Object.entries(tools).flatMap(([tool, { failures: failed, hiddenFailure }]) => {
     return failed > 0 ? [hiddenFailure === undefined ? tool : `${tool}: ${hiddenFailure}`] : [];
@@ -19,7 +19,7 @@ export function receiptText({ calls, failures, tools, durationMs, charsIn, chars
   return `[${parts.join(" · ")}]`;
 }
 
-/** A failure of the code: name and message, the place with its line, the frames, the hint. */
+/** Writes a failure of the program: its name and message, and its line with a mark at the column. */
 export function failureText(error: OutcomeError): string {
   const head = error.name === "Error" || error.name === "Thrown" ? error.message : `${error.name}: ${error.message}`;
   const lines = [error.name === "Thrown" ? `the code threw ${JSON.stringify(error.message)}` : head];
@@ -33,7 +33,7 @@ export function failureText(error: OutcomeError): string {
   return lines.join("\n");
 }
 
-/** 1,234,567. Not by Intl, which takes longer to load than a small execution takes. */
+/** Writes a number with commas, as in 1,234,567. Loading `Intl` would take longer than a small execution. */
 export function grouped(value: number): string {
   return String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -1,15 +1,15 @@
-/** A time that can stand still: while a server waits for a person, nobody else's time runs out. */
+/** A time limit that can be paused, so that it does not run out while a server waits for a person. */
 
-/** What may be held by several at once, and goes on when the last of them lets go. */
+/** Can be paused by several holders at once, and continues when the last of them releases it. */
 export interface Clock {
   hold(): void;
   release(): void;
 }
 
-/** How long a person may take to answer. */
+/** Time for a person to answer, in milliseconds. */
 export const personMs = 3_600_000;
 
-/** The longest time that a timer takes. */
+/** The longest delay of `setTimeout`, in milliseconds. */
 export const maxTimerMs = 2_147_483_647;
 
 export class TimeLimit implements Clock {
@@ -20,7 +20,7 @@ export class TimeLimit implements Clock {
   #runningSince = 0;
   #ended = false;
 
-  /** `over` is called once, when so much time has passed while nobody held it. */
+  /** Calls `over` once, when `ms` milliseconds have passed without the time that the limit was held. */
   constructor(ms: number, over: () => void) {
     this.#ms = Math.min(Math.max(ms, 0), maxTimerMs);
     this.#restMs = this.#ms;
@@ -28,12 +28,12 @@ export class TimeLimit implements Clock {
     this.#run();
   }
 
-  /** When the time is over, if nobody holds it any more; in milliseconds since 1970. */
+  /** The end in milliseconds since 1970, or infinity while the limit is held. */
   get deadline(): number {
     return this.#holds > 0 ? Number.POSITIVE_INFINITY : Date.now() + this.endsAt - performance.now();
   }
 
-  /** The same by the clock that nobody sets, `performance.now()`. */
+  /** The end by `performance.now()`, which is not affected when the system clock is set. */
   get endsAt(): number {
     return this.#runningSince + this.#restMs;
   }
@@ -50,7 +50,7 @@ export class TimeLimit implements Clock {
     if (this.#holds === 0) this.#run();
   }
 
-  /** The whole time again, from now on. */
+  /** Starts the whole time again. */
   restart(): void {
     this.#restMs = this.#ms;
     this.#runningSince = performance.now();
@@ -61,7 +61,7 @@ export class TimeLimit implements Clock {
     alarm.remove(this);
   }
 
-  /** For who watches the time. */
+  /** Ends the limit. Called by the alarm when the time has passed. */
   ring(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -74,7 +74,7 @@ export class TimeLimit implements Clock {
   }
 }
 
-/** One timer for all limits that run: with one each, a thousand calls would take a thousand. */
+/** One timer for all running limits. With one timer for each, a thousand calls would need a thousand timers. */
 class Alarm {
   readonly #limits = new Set<TimeLimit>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -93,7 +93,7 @@ class Alarm {
     clearTimeout(this.#timer);
     this.#setTo = at;
     if (at === Number.POSITIVE_INFINITY) return;
-    // Rounded up, or it would come a moment too early and have to be set again.
+    // Rounded up. Otherwise the timer could fire just before the end and would have to be set again.
     this.#timer = setTimeout(() => this.#ring(), Math.max(0, Math.ceil(at - performance.now())));
   }
 
@@ -107,7 +107,7 @@ class Alarm {
         continue;
       }
       this.#limits.delete(limit);
-      // Each by itself: what one of them throws is not the others' business.
+      // Each limit rings in its own microtask, so that an error of one does not affect the others.
       queueMicrotask(() => limit.ring());
     }
     this.#set(next);

@@ -1,7 +1,7 @@
-/** The version of this program, from package.json, so that it is said in one place. */
+/** The version of claudikins. It is defined only in package.json. */
 import manifest from "../package.json" with { type: "json" };
 
 export const version: string = manifest.version;
 
-/** Where the documentation of this version is read. */
+/** The address of the documentation. */
 export const documentation = "https://github.com/claudikins/claudikins/tree/main/docs";

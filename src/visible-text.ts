@@ -1,33 +1,36 @@
-/** Text of others as a person can be shown it: characters that are not seen, or that change how others are seen, as escapes. */
+/** Makes untrusted text safe to show: escapes characters that are invisible or that change how other characters are displayed. */
 
 /**
- * Letters of scripts in which the joiners U+200C and U+200D belong to the spelling, and pictures, of which some are made of
- * others and a joiner. Elsewhere joiners are only invisible.
+ * Scripts in which the joiners U+200C and U+200D are part of the spelling. Between their letters, and within emoji sequences,
+ * joiners are kept. Elsewhere they are invisible and are escaped.
  */
 const joining = String.raw`[\p{Script_Extensions=Arab}\p{Script_Extensions=Deva}\p{Script_Extensions=Beng}\p{Script_Extensions=Guru}\p{Script_Extensions=Gujr}\p{Script_Extensions=Orya}\p{Script_Extensions=Taml}\p{Script_Extensions=Telu}\p{Script_Extensions=Knda}\p{Script_Extensions=Mlym}\p{Script_Extensions=Sinh}\p{Script_Extensions=Khmr}\p{Script_Extensions=Mymr}]`;
 const picture = String.raw`\p{Extended_Pictographic}[\p{Emoji_Modifier}\ufe0f]?`;
 const kept = String.raw`(?<=${joining})[\u200c\u200d](?=${joining})|(?<=${picture})\u200d(?=\p{Extended_Pictographic})|(?<=\p{Emoji})[\ufe0e\ufe0f]`;
 
-/** Control characters but line breaks and tabs, marks of direction, characters without width, tags, and lone halves of pairs. */
+/**
+ * Control characters except line breaks and tabs, direction marks, zero-width characters, tags, lone surrogates, and all but the
+ * first eight combining marks on a letter.
+ */
 const unseen = new RegExp(
   String.raw`(?!${kept}|[\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?<=\p{M}{8})\p{M}`,
   "gu",
 );
 
-/** Most text is of these alone, and is as it is. */
+/** Most texts have only these characters and do not change. */
 const plain = /^[\n\t -~]*$/;
 
-/** Line breaks and tabs stay. The escapes are those of JSON: a JSON document stays the same one. */
+/** Escapes invisible characters. Line breaks and tabs stay. The escapes are those of JSON, so JSON text keeps its meaning. */
 export function visibleText(text: string): string {
   return plain.test(text) ? text : text.replace(unseen, escaped);
 }
 
-/** Whether nothing of the text would be shown as an escape, and it is one line. */
+/** Returns whether the text is one line without characters that would be escaped. */
 export function isVisible(text: string): boolean {
   return !/[\n\t]/.test(text) && visibleText(text) === text;
 }
 
-/** `\u001b`; what takes two code units, as both of them. */
+/** Returns the escape of a character, such as `\u001b`. A character of two code units gets two escapes. */
 export function escaped(character: string): string {
   return Array.from({ length: character.length }, (_, at) => {
     const code = character.charCodeAt(at).toString(16);
