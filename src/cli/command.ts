@@ -1,4 +1,5 @@
 /** The definition of a command: its arguments, flags and help, the shape of its JSON output, and the function that runs it. */
+import { type ArgDef, defineCommand, type ParsedArgs } from "citty";
 import type { Io } from "./io.ts";
 import type { Shape } from "./shapes.ts";
 
@@ -23,8 +24,11 @@ export type Completion =
   | "file"
   | "folder";
 
-/** An argument or a flag. The values that it can take follow from the kind: see `Values`. */
-export interface Arg {
+/**
+ * An argument or a flag: citty's definition, and what the reader of command lines, help and completions need beside it. The values
+ * that it can take follow from the kind: see `Values`.
+ */
+export type Arg = ArgDef & {
   type: "positional" | "string" | "boolean";
   description: string;
   /** Placeholder for the value of a flag in the help; the default is the flag's name. */
@@ -44,7 +48,7 @@ export interface Arg {
   several?: boolean;
   /** The words of the argument are `name=value`, so an unknown flag may be one of them with dashes by mistake. */
   pairs?: boolean;
-}
+};
 
 export type Args = Record<string, Arg>;
 
@@ -93,7 +97,7 @@ export interface Group {
 
 export type CommandTable = Readonly<Record<string, Entry | Group>>;
 
-/** Defines a command. `run` gets the values that its arguments declare. */
+/** Defines a command of citty. `run` gets the values that its arguments declare. */
 export function command<const T extends Args>(options: {
   description: string;
   args: T;
@@ -103,12 +107,25 @@ export function command<const T extends Args>(options: {
   run(values: Values<T>, io: Io, commands: CommandTable): Promise<number>;
 }): Command {
   const { args, json, jsonFailure = {}, run, ...texts } = options;
+  const all: Args = { ...args, ...everywhereArgs };
+  const definition = defineCommand<Args>({
+    meta: { description: texts.description },
+    args: all,
+    run: ({ args: values, data }) => run(values as unknown as Values<T>, data.io, data.commands),
+  });
   return {
     ...texts,
-    args: { ...args, ...everywhereArgs },
+    args: all,
     json,
     jsonFailure,
-    run: (values, io, commands) => run(values as Values<T>, io, commands),
+    // The values come from our reader: citty's own parser accepts unknown flags and knows no repeated ones.
+    run: async (values, io, commands) =>
+      definition.run?.({
+        rawArgs: [],
+        args: { _: [], ...values } as unknown as ParsedArgs<Args>,
+        cmd: definition,
+        data: { io, commands },
+      }),
   };
 }
 
