@@ -7,6 +7,15 @@ export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
+/** The value of a JSON text; undefined if the text is not JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The value at a path of keys; undefined if there is none. */
 export function valueAt(document: unknown, path: readonly string[]): unknown {
   let value = document;

@@ -1,9 +1,8 @@
 /** Decides which of several different servers gets a name. None is lost: the others get another name or stay where they are. */
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
-import { type Conflict, isSame, type MergedServer, ownOrigin } from "./merge.ts";
+import { type Conflict, type Inventory, isSame, type MergedServer, ownOrigin } from "./merge.ts";
 import { hostNames } from "./supported/hosts.ts";
-import type { Inventory } from "./switch-over.ts";
 
 /** What the person has said about servers of the same name, on the command line. */
 export interface Wishes {

@@ -5,6 +5,7 @@ import type { Environment } from "../config/environment.ts";
 import { userDataFolder } from "../config/locations.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { isAbandoned, readIfThere, removeFile } from "../files.ts";
+import { parsedJson } from "../json-object.ts";
 import { withLock } from "../lock.ts";
 import { hashOf } from "../settings/file-text.ts";
 import { writeThrough } from "../settings/write-through.ts";
@@ -45,13 +46,8 @@ export class Journal {
   get changes(): Change[] {
     const text = readIfThere(this.#file);
     if (text === undefined) return [];
-    try {
-      const contents = JSON.parse(text) as Contents;
-      if (contents.version === 1 && Array.isArray(contents.changes) && contents.changes.every(isChange))
-        return contents.changes;
-    } catch {
-      // The same answer as for another version.
-    }
+    const { version, changes } = (parsedJson(text) ?? {}) as Partial<Contents>;
+    if (version === 1 && Array.isArray(changes) && changes.every(isChange)) return changes;
     throw new ClaudikinsError("CONFIG_INVALID", `${this.#file} is damaged or was written by another version`, {
       hint: `The original files are in ${join(this.#folder, "before")}.`,
     });

@@ -1,7 +1,7 @@
 /** The servers of many hosts → one list with each of them once, and the decisions that only a person can make. */
 import { networkTypeOf } from "../config/address.ts";
-import type { PortableEntry } from "../settings/config-file.ts";
-import type { FoundServer } from "./find.ts";
+import type { ConfigFile, PortableEntry } from "../settings/config-file.ts";
+import type { FoundFile, FoundServer } from "./find-servers.ts";
 import type { Supplied } from "./supported/model.ts";
 
 /** Where an entry comes from: a host, or the config that is there already. */
@@ -30,6 +30,16 @@ export interface Conflict {
 export interface Merged {
   servers: MergedServer[];
   conflicts: Conflict[];
+}
+
+/** What goes into one config: the user's servers into the user's config, a project's servers into the project's config. */
+export interface Inventory extends Merged {
+  configFile: ConfigFile;
+  files: FoundFile[];
+  /** All server names in the files. */
+  names: ReadonlySet<string>;
+  /** The entry as it stands in the config: a project's relative paths are resolved from the config's folder. */
+  asInConfig(server: FoundServer): PortableEntry;
 }
 
 /** The config that is there is the first to be asked; its name among the origins is `claudikins`. */

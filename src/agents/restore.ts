@@ -6,7 +6,7 @@ import { removeFile } from "../files.ts";
 import type { PortableEntry } from "../settings/config-file.ts";
 import { bytesOf, type FileText, hashOf, textOf } from "../settings/file-text.ts";
 import { writeThrough } from "../settings/write-through.ts";
-import { entriesIn } from "./find.ts";
+import { entriesIn } from "./find-servers.ts";
 import { type Change, Journal, removeLeftOvers } from "./journal.ts";
 import { hasOtherServers, withServersOf } from "./rewire.ts";
 import { hosts } from "./supported/hosts.ts";

@@ -3,10 +3,10 @@ import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { isObject, type JsonObject, stringsIn, valueAt } from "../json-object.ts";
 import { changed, parseFile } from "../settings/edit/editor.ts";
 import { bytesOf, type FileText } from "../settings/file-text.ts";
-import { type FoundFile, type FoundServer, isOwn, readHostFile } from "./find.ts";
+import { type FoundFile, type FoundServer, isOwn, readHostFile } from "./find-servers.ts";
 import { isSame } from "./merge.ts";
+import { ownName } from "./supported/claudikins-entry.ts";
 import type { Surroundings } from "./supported/model.ts";
-import { ownName } from "./supported/own.ts";
 
 export interface Plan {
   found: FoundFile;

@@ -6,7 +6,7 @@ import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { removeFile, removeIfEmpty } from "../files.ts";
 import { realPath, refuseLinkOut } from "../guarded-folders.ts";
 import { hookTexts, memoryBody } from "../registry/hook-texts.ts";
-import { originOfSkill, withoutSection, withSection } from "../registry/own-texts.ts";
+import { originOfSkill, withoutSection, withSection } from "../registry/installed-texts.ts";
 import { bytesOf, type FileText, textOf } from "../settings/file-text.ts";
 import { writeThrough } from "../settings/write-through.ts";
 import { type AgentFiles, agentFilesOf, type Scope } from "./supported/agent-files.ts";

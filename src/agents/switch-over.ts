@@ -9,24 +9,12 @@ import type { PortableEntry } from "../settings/config-file.ts";
 import { type ConfigFile, configAsText, openConfigFile, withServer } from "../settings/config-file.ts";
 import { shellWord } from "../shell-word.ts";
 import { settleByWishes, type Wishes } from "./choices.ts";
-import { type Found, type FoundFile, type FoundServer, findServers } from "./find.ts";
-import { type Conflict, type MergedServer, merge } from "./merge.ts";
+import { type Found, type FoundFile, type FoundServer, findServers } from "./find-servers.ts";
+import { type Inventory, merge } from "./merge.ts";
 import { configWords, noProjectConfig, projectConfigFile } from "./project-config.ts";
 import { type Rewired, type RewireOptions, rewire } from "./rewire.ts";
+import { ownName } from "./supported/claudikins-entry.ts";
 import type { Host, Surroundings } from "./supported/model.ts";
-import { ownName } from "./supported/own.ts";
-
-/** What goes into one config: servers of the user into theirs, servers of a project into the project's. */
-export interface Inventory {
-  configFile: ConfigFile;
-  files: FoundFile[];
-  servers: MergedServer[];
-  conflicts: Conflict[];
-  /** All names that the files have. */
-  names: ReadonlySet<string>;
-  /** The entry as it stands in the config: paths within a project count from there. */
-  asInConfig(server: FoundServer): PortableEntry;
-}
 
 export interface Survey {
   found: Found;

@@ -1,9 +1,9 @@
 /** `call --interactive`, and what a task does not say: asks for each parameter of a tool by its schema. */
 
 import { ArgumentProblem, argumentOf, formsOf, formsText, type Given } from "../execution/call-arguments.ts";
-import type { JsonObject } from "../json-object.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
 import { argumentProblems } from "../registry/arguments/argument-problems.ts";
-import { isSchema, requiredNames } from "../registry/json-schema.ts";
+import { requiredNames } from "../registry/json-schema.ts";
 import type { RegistryTool } from "../registry/model.ts";
 import { firstSentence } from "../registry/signature.ts";
 import type { Io } from "./io.ts";
@@ -16,7 +16,7 @@ export async function askArguments(
   io: Io,
 ): Promise<Given[]> {
   const { parts } = formsOf(inputSchema, inputSchema);
-  const properties = Object.assign(Object.create(null), ...parts.map((part) => part["properties"]).filter(isSchema));
+  const properties = Object.assign(Object.create(null), ...parts.map((part) => part["properties"]).filter(isObject));
   const required = new Set(parts.flatMap((part) => [...requiredNames(part)]));
   const known = new Set(
     given.flatMap((each) => ("object" in each ? Object.keys(each.object) : [each.key.split(".")[0]!])),
@@ -77,7 +77,7 @@ async function read(answer: string, parameter: Parameter): Promise<{ value?: unk
 function introduction({ name, schema, isRequired, root }: Parameter): string {
   const forms = formsOf(schema, root);
   const usual = usualOf({ schema });
-  const { description } = isSchema(schema) ? schema : {};
+  const { description } = isObject(schema) ? schema : {};
   const about = typeof description === "string" ? `: ${firstSentence(description)}` : "";
   const takes = forms.values.length > 0 ? "one of these" : formsText(forms);
   const without = isRequired ? [] : ["press Enter to skip"];
@@ -87,5 +87,5 @@ function introduction({ name, schema, isRequired, root }: Parameter): string {
 }
 
 function usualOf({ schema }: Pick<Parameter, "schema">): unknown {
-  return isSchema(schema) ? schema["default"] : undefined;
+  return isObject(schema) ? schema["default"] : undefined;
 }

@@ -1,8 +1,7 @@
 /** Different servers of the same name, as init shows them. */
 
-import { type Conflict, ownOrigin } from "../agents/merge.ts";
+import { type Conflict, type Inventory, ownOrigin } from "../agents/merge.ts";
 import { maskOf } from "../agents/secrets.ts";
-import type { Inventory } from "../agents/switch-over.ts";
 import type { Redact } from "../clients/secrets.ts";
 import type { PortableEntry } from "../settings/config-file.ts";
 

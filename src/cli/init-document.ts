@@ -1,12 +1,12 @@
 /** What init prints with `--json`, and its shape. */
 
 import type { Applied } from "../agents/apply.ts";
-import type { FoundFile } from "../agents/find.ts";
+import type { FoundFile } from "../agents/find-servers.ts";
 import type { Measured } from "../agents/measure.ts";
-import type { Origin } from "../agents/merge.ts";
+import type { Inventory, Origin } from "../agents/merge.ts";
 import { maskOf } from "../agents/secrets.ts";
 import { type Supplied, suppliedText } from "../agents/supported/model.ts";
-import type { Inventory, SwitchPlan } from "../agents/switch-over.ts";
+import type { SwitchPlan } from "../agents/switch-over.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { ConfigFile, PortableEntry } from "../settings/config-file.ts";
 import { choiceTexts } from "./conflict-text.ts";

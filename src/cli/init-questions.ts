@@ -1,10 +1,9 @@
 /** What init asks the person: whose server gets a name, values that a host supplied by itself, and whether to rewire. */
 
 import { chooseOne, keepAll } from "../agents/choices.ts";
-import type { MergedServer } from "../agents/merge.ts";
+import type { Inventory, MergedServer } from "../agents/merge.ts";
 import { maskOf } from "../agents/secrets.ts";
 import type { Supplied } from "../agents/supported/model.ts";
-import type { Inventory } from "../agents/switch-over.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import { filled, variablesIn } from "../settings/add-server.ts";

@@ -1,6 +1,6 @@
 /** What init tells people. */
 import type { Applied } from "../agents/apply.ts";
-import type { Found } from "../agents/find.ts";
+import type { Found } from "../agents/find-servers.ts";
 import { hosts } from "../agents/supported/hosts.ts";
 import type { Survey } from "../agents/switch-over.ts";
 import { type Row, seenJson } from "./init-document.ts";

@@ -5,7 +5,7 @@ import type { Measured } from "../agents/measure.ts";
 import { haveSecrets } from "../agents/secrets.ts";
 import { rewireOptions, type SwitchPlan } from "../agents/switch-over.ts";
 import { writeConfigFile } from "../settings/config-file.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../settings/trust/keep-trust.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../settings/trust/trust-config.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
 import { appliedLines } from "./init-report.ts";
 import type { Io } from "./io.ts";

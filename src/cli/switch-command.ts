@@ -6,7 +6,7 @@ import { toolId } from "../registry/model.ts";
 import { configAsText, openConfigFile, writeConfigFile } from "../settings/config-file.ts";
 import { parseJson } from "../settings/edit/json.ts";
 import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../settings/switches.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../settings/trust/keep-trust.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../settings/trust/trust-config.ts";
 import { type Command, command, commonArgs, several } from "./command.ts";
 import { about, list, record, text, yesOrNo } from "./shapes.ts";
 

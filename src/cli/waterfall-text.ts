@@ -12,7 +12,7 @@ import {
   outcomeWord,
   timeText,
   toolOf,
-} from "../trace/words.ts";
+} from "../trace/record-text.ts";
 import type { Canvas } from "./chart.ts";
 import { bold, cyan, dim, paint, red } from "./colours.ts";
 

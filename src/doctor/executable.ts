@@ -1,6 +1,6 @@
 /** doctor: this very program, and which one the PATH finds by its name. */
 import { dirname, join } from "node:path";
-import { ownName } from "../agents/supported/own.ts";
+import { ownName } from "../agents/supported/claudikins-entry.ts";
 import { selfCommand } from "../config/self.ts";
 import { shellWord } from "../shell-word.ts";
 import { version } from "../version.ts";

@@ -1,8 +1,8 @@
 /** doctor: what our entry in a host's file starts, and whether it is there, and is this claudikins. */
 import { existsSync } from "node:fs";
 import { basename, isAbsolute } from "node:path";
-import type { FoundFile } from "../agents/find.ts";
-import { ownName } from "../agents/supported/own.ts";
+import type { FoundFile } from "../agents/find-servers.ts";
+import { ownName } from "../agents/supported/claudikins-entry.ts";
 import { selfCommand } from "../config/self.ts";
 import { isObject, type JsonObject, stringsIn, valueAt } from "../json-object.ts";
 import { parseFile } from "../settings/edit/editor.ts";

@@ -1,10 +1,10 @@
 /** doctor: the hosts of this machine, whether claudikins is in them, and what init has noted of them. */
 import { readFileSync } from "node:fs";
-import { type FoundFile, findServers } from "../agents/find.ts";
+import { type FoundFile, findServers } from "../agents/find-servers.ts";
 import { type Change, Journal } from "../agents/journal.ts";
+import { ownName } from "../agents/supported/claudikins-entry.ts";
 import { hosts } from "../agents/supported/hosts.ts";
 import type { Host } from "../agents/supported/model.ts";
-import { ownName } from "../agents/supported/own.ts";
 import { hashOf } from "../settings/file-text.ts";
 import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
 import { entryFindings } from "./host-entry.ts";

@@ -2,9 +2,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
-import { ownName } from "../agents/supported/own.ts";
+import { ownName } from "../agents/supported/claudikins-entry.ts";
 import { userDataFolder } from "../config/locations.ts";
 import { readIfThere } from "../files.ts";
+import { isObject, parsedJson, stringsIn, valueAt } from "../json-object.ts";
 import { bridgeDifferences } from "../registry/bridge.ts";
 import { differencesOf } from "../registry/differences.ts";
 import { notExecutable } from "../registry/executables.ts";
@@ -97,9 +98,9 @@ function rightsFindings(folder: string, servers: RegistryServer[]): Finding[] {
 function commandFindings(folder: string, { env }: Scene): Finding[] {
   const name = createHash("sha256").update(realpathSync(folder)).digest("hex").slice(0, 16);
   const notes = [join("registries", `${name}.json`), "executable.json"].map((file) =>
-    noteIn(join(userDataFolder(env), file)),
+    parsedJson(readIfThere(join(userDataFolder(env), file)) ?? ""),
   );
-  const [program] = notes.find((note) => note !== undefined)?.command ?? [];
+  const [program] = stringsIn(valueAt(notes.find(isObject), ["command"]));
   if (program !== undefined && existsSync(program)) return [];
   const onPath = programsOnPath(ownName, env)[0];
   const text =
@@ -108,14 +109,6 @@ function commandFindings(folder: string, { env }: Scene): Finding[] {
       : `Generated files start a program that no longer exists: ${program}`;
   if (onPath !== undefined) return [warning("registry.command", `${text}; they use ${onPath} from the PATH`, gen)];
   return [problem("registry.command", text, "REGISTRY_STALE", gen)];
-}
-
-function noteIn(file: string): { command?: string[] } | undefined {
-  try {
-    return JSON.parse(readIfThere(file) ?? "");
-  } catch {
-    return undefined;
-  }
 }
 
 /** Node strips types by itself from these on. */

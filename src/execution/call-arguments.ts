@@ -1,8 +1,8 @@
 /** Turns words of a command line into the arguments of a tool, with the types of its schema. */
 
 import { ClaudikinsError } from "../errors.ts";
-import type { JsonObject } from "../json-object.ts";
-import { isSchema, resolveReference, schemasOf } from "../registry/json-schema.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
+import { resolveReference, schemasOf } from "../registry/json-schema.ts";
 
 /** One word of the command line before its type is known. `word` is the word as errors show it. */
 export type Given =
@@ -67,16 +67,16 @@ function placeOf(key: string, root: JsonObject): { names: string[]; schema: unkn
 function knownPrefix(path: string, parts: JsonObject[]): string | undefined {
   for (let end = path.length; end > 0; end = path.lastIndexOf(".", end - 1)) {
     const name = path.slice(0, end);
-    if (parts.some(({ properties }) => isSchema(properties) && Object.hasOwn(properties, name))) return name;
+    if (parts.some(({ properties }) => isObject(properties) && Object.hasOwn(properties, name))) return name;
   }
   return undefined;
 }
 
 /** Undefined if the schema does not describe it. */
 function propertyOf(name: string, parts: JsonObject[]): unknown {
-  const holder = parts.find(({ properties }) => isSchema(properties) && Object.hasOwn(properties, name));
+  const holder = parts.find(({ properties }) => isObject(properties) && Object.hasOwn(properties, name));
   if (holder) return (holder["properties"] as JsonObject)[name];
-  return parts.map(({ additionalProperties }) => additionalProperties).find(isSchema);
+  return parts.map(({ additionalProperties }) => additionalProperties).find(isObject);
 }
 
 /** The values that a schema accepts, as far as they matter for reading a text. */
@@ -102,7 +102,7 @@ function typesOf(part: JsonObject): string[] {
   const said = [part["type"]].flat().filter((type) => typeof type === "string");
   if (said.length > 0 && part["nullable"] === true) said.push("null");
   if (said.length > 0) return said;
-  if (isSchema(part["properties"])) return ["object"];
+  if (isObject(part["properties"])) return ["object"];
   return "items" in part || "prefixItems" in part ? ["array"] : [];
 }
 
@@ -120,7 +120,7 @@ function partsOf(schema: unknown, root: JsonObject): JsonObject[] {
   const waiting = [schema];
   while (waiting.length > 0 && parts.size < maxParts) {
     const part = waiting.shift();
-    if (!isSchema(part) || parts.has(part)) continue;
+    if (!isObject(part) || parts.has(part)) continue;
     parts.add(part);
     if (typeof part["$ref"] === "string") waiting.push(resolveReference(part["$ref"], root));
     waiting.push(...schemasOf(part["allOf"]), ...schemasOf(part["anyOf"]), ...schemasOf(part["oneOf"]));
@@ -209,7 +209,7 @@ function put(args: JsonObject, names: string[], value: unknown): void {
   let within = args;
   for (const name of names.slice(0, -1)) {
     const found = Object.hasOwn(within, name) ? within[name] : undefined;
-    if (found !== undefined && !isSchema(found)) throw new ArgumentProblem(`"${name}" is not an object`);
+    if (found !== undefined && !isObject(found)) throw new ArgumentProblem(`"${name}" is not an object`);
     const inner: JsonObject = found ?? Object.create(null);
     within[name] = inner;
     within = inner;

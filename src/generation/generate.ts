@@ -1,11 +1,13 @@
 /** gen: every configured server is asked for its tools; one that fails is reported and the rest goes on. */
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type AskOptions, askAll, type Problem } from "../catalog/ask-all.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Pool } from "../clients/pool.ts";
-import { removeFile, removeIfEmpty } from "../files.ts";
+import { removeFile, removeIfEmpty, writeWhenChanged } from "../files.ts";
 import { straysIn } from "../registry/differences.ts";
-import { keepOutOfGit } from "../registry/out-of-git.ts";
+import { observedLockName } from "../registry/observed/store.ts";
+import { preparedFileName } from "../registry/search/prepared.ts";
 import { removeAbandoned } from "../registry/store.ts";
 import { prepareSearch } from "../search/search.ts";
 
@@ -89,4 +91,23 @@ function removeStrays(catalog: ToolCatalog, only: readonly string[] | undefined)
     removeIfEmpty(dirname(folder));
   }
   return strays;
+}
+
+const names = [preparedFileName, observedLockName];
+
+const text = `# claudikins regenerates these files.
+${names.join("\n")}
+`;
+
+/** Once there is one of them; a .gitignore that stands there already is somebody's own. */
+function keepOutOfGit(folder: string): void {
+  if (!names.some((name) => existsSync(join(folder, name))) || !isInRepository(folder)) return;
+  writeWhenChanged(join(folder, ".gitignore"), text, () => false);
+}
+
+function isInRepository(folder: string): boolean {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return true;
+    if (at === dirname(at)) return false;
+  }
 }

@@ -1,7 +1,6 @@
 /** The arguments of one tool as a request to the model: what the tool takes, in a budget, and an answer by its schema. */
-
-import type { JsonObject } from "../json-object.ts";
-import { isSchema, requiredArguments } from "../registry/json-schema.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
+import { requiredArguments } from "../registry/json-schema.ts";
 import { firstSentence } from "../registry/signature.ts";
 import { typeText } from "../registry/types/one-line.ts";
 import { estimateTokens } from "../token-estimate.ts";
@@ -91,8 +90,8 @@ function argumentLines(inputSchema: JsonObject): string {
 function argumentsOf(schema: JsonObject, root: JsonObject, within: string): Argument[] {
   const { properties } = schema;
   const required = requiredArguments(schema, root);
-  return Object.entries(isSchema(properties) ? properties : {}).flatMap(([key, each]): Argument[] => {
-    const { description, default: standard, format } = isSchema(each) ? each : {};
+  return Object.entries(isObject(properties) ? properties : {}).flatMap(([key, each]): Argument[] => {
+    const { description, default: standard, format } = isObject(each) ? each : {};
     const name = `${within}${short(key)}`;
     const argument: Argument = {
       name,
@@ -101,7 +100,7 @@ function argumentsOf(schema: JsonObject, root: JsonObject, within: string): Argu
       ...(isPlain(standard) ? { default: standard } : {}),
       ...(isPlain(format) ? { format } : {}),
     };
-    return [argument, ...(within === "" && isSchema(each) ? argumentsOf(each, root, `${name}.`) : [])];
+    return [argument, ...(within === "" && isObject(each) ? argumentsOf(each, root, `${name}.`) : [])];
   });
 }
 

@@ -2,15 +2,14 @@
 
 import { unlessAborted } from "../clients/unless-aborted.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
-import type { JsonObject } from "../json-object.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
 import { argumentProblems } from "../registry/arguments/argument-problems.ts";
-import { isSchema } from "../registry/json-schema.ts";
 import { toolId } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import { argumentRequest, correctionOf, optional } from "./argument-prompt.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
 import { objectIn } from "./json-answer.ts";
-import { formOf, missingIn, schemaOfMissing } from "./missing.ts";
+import { formOf, missingIn, schemaOfMissing } from "./missing-arguments.ts";
 import type { FilledForm, TaskFailed, TaskOptions, TaskStep } from "./model.ts";
 import type { ServerTool } from "./options.ts";
 
@@ -23,7 +22,7 @@ type Asking = Pick<TaskOptions, "task" | "askForMissing"> & { signal: AbortSigna
 /** Throws MODEL_ANSWER_INVALID, INVALID_ARGUMENTS, CANCELLED where a person declines, and what the model throws. */
 export async function fillIn(wanted: ServerTool, asking: Asking, model: AskedModel): Promise<FilledIn> {
   const { inputSchema } = wanted.tool;
-  const count = Object.keys(isSchema(inputSchema["properties"]) ? inputSchema["properties"] : {}).length;
+  const count = Object.keys(isObject(inputSchema["properties"]) ? inputSchema["properties"] : {}).length;
   return model.step({ level: "arguments", options: count }, async (step) => {
     if (takesNothing(inputSchema)) {
       step.skipped = true;
@@ -40,9 +39,9 @@ export async function fillIn(wanted: ServerTool, asking: Asking, model: AskedMod
 
 /** Nothing that it could be told of; a schema made of others may have anything. */
 function takesNothing({ properties, ...rest }: JsonObject): boolean {
-  const isEmpty = !isSchema(properties) || Object.keys(properties).length === 0;
+  const isEmpty = !isObject(properties) || Object.keys(properties).length === 0;
   const others = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "required"];
-  const isOpen = isSchema(rest["additionalProperties"]) || others.some((key) => key in rest && !isEmptyList(rest[key]));
+  const isOpen = isObject(rest["additionalProperties"]) || others.some((key) => key in rest && !isEmptyList(rest[key]));
   return isEmpty && !isOpen;
 }
 
@@ -73,9 +72,9 @@ async function extracted(wanted: ServerTool, task: string, model: AskedModel): P
 function argumentsIn(answer: string, inputSchema: JsonObject): JsonObject | undefined {
   const object = objectIn(answer);
   if (!object) return undefined;
-  const properties = isSchema(inputSchema["properties"]) ? inputSchema["properties"] : {};
+  const properties = isObject(inputSchema["properties"]) ? inputSchema["properties"] : {};
   const wrapper = ["arguments", "parameters", "args"].find(
-    (key) => isSchema(object[key]) && !Object.hasOwn(properties, key),
+    (key) => isObject(object[key]) && !Object.hasOwn(properties, key),
   );
   const args = wrapper === undefined ? object : (object[wrapper] as JsonObject);
   return Object.fromEntries(

@@ -1,6 +1,5 @@
 /** What a small model meant by its answer: an object or a name, out of fences, prose and thoughts. Pure. */
-import type { JsonObject } from "../json-object.ts";
-import { isSchema as isObject } from "../registry/json-schema.ts";
+import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
 import { readValue } from "./lenient-json.ts";
 
 /** Longer answers are none to such a question, and are not searched. */
@@ -11,7 +10,7 @@ const maxTries = 200;
 /** The last object of the answer, which is what comes after all thinking aloud; undefined where there is none. */
 export function objectIn(answer: string): JsonObject | undefined {
   const text = withoutThoughts(answer);
-  const whole = parsed(text);
+  const whole = parsedJson(text);
   if (isObject(whole)) return whole;
   let found: JsonObject | undefined;
   for (let at = text.indexOf("{"), tries = 0; at !== -1 && tries < maxTries; tries++) {
@@ -30,7 +29,7 @@ export function choiceIn(answer: string, names: readonly string[]): string | und
   const object = objectIn(answer);
   if (object) return named(saidIn(object), names);
   const text = withoutThoughts(answer);
-  const value = parsed(text);
+  const value = parsedJson(text);
   const said = typeof value === "string" ? value : text.replace(/```\w*/g, "").trim();
   return named(said, names) ?? onlyOne(said, names);
 }
@@ -76,12 +75,4 @@ function withoutThoughts(answer: string): string {
   const last = ends.at(-1);
   const rest = last ? text.slice(last.index + last[0].length).trim() : text.trim();
   return /^<think(?:ing)?>/i.test(rest) ? "" : rest;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,6 +4,7 @@ import { boundedText } from "../clients/response-body.ts";
 import { maxCompletionBytes, megabytes } from "../clients/size-limits.ts";
 import type { Llm } from "../config/llm.ts";
 import { ClaudikinsError } from "../errors.ts";
+import { parsedJson } from "../json-object.ts";
 import { version } from "../version.ts";
 import { place, unavailable } from "./endpoint-failure.ts";
 
@@ -44,22 +45,14 @@ export function clientOf(llm: Llm): OpenAI {
 function readAgain({ ok, status, headers: sent }: Response, text: string): Response {
   const headers = new Headers(sent);
   for (const name of ["content-encoding", "content-length"]) headers.delete(name);
-  const plain = !ok && /^\s*\[/.test(text) ? firstOf(text) : text;
+  const list = ok ? undefined : parsedJson(text);
+  const plain = Array.isArray(list) && list.length > 0 ? JSON.stringify(list[0]) : text;
   return new Response(plain || null, { status, headers });
 }
 
 function tooLarge(llm: Llm): ClaudikinsError {
   const what = `it answered with more than ${megabytes(maxCompletionBytes)}`;
   return unavailable(llm, what, 'Check that "llm.baseUrl" is the address of a chat completions endpoint.');
-}
-
-function firstOf(list: string): string {
-  try {
-    const [first] = JSON.parse(list);
-    return JSON.stringify(first) ?? list;
-  } catch {
-    return list;
-  }
 }
 
 export function headersOf({ apiKey, headers }: Llm): Record<string, string> {

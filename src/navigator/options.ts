@@ -1,6 +1,7 @@
 /** The levels of the registry as options: what there is to choose from, the likely ones first, and no more than a small model can read. */
 
-import { isSchema, requiredArguments } from "../registry/json-schema.ts";
+import { isObject } from "../json-object.ts";
+import { requiredArguments } from "../registry/json-schema.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
 import type { RankedTool } from "../search/search.ts";
 import { oneLine } from "../visible-text.ts";
@@ -149,7 +150,7 @@ function more(all: number, named: number): { more?: number } {
 function argumentNames({ inputSchema }: RegistryTool): string {
   const { properties } = inputSchema;
   const required = requiredArguments(inputSchema, inputSchema);
-  const all = Object.entries(isSchema(properties) ? properties : {});
+  const all = Object.entries(isObject(properties) ? properties : {});
   const shown = all.slice(0, maxArguments).map(([name, schema]) => {
     return `${short(name)}${required.has(name) ? "" : "?"}${choicesIn(schema)}`;
   });
@@ -157,7 +158,7 @@ function argumentNames({ inputSchema }: RegistryTool): string {
 }
 
 function choicesIn(schema: unknown): string {
-  const choices = isSchema(schema) && Array.isArray(schema["enum"]) ? schema["enum"].map(String).join(", ") : "";
+  const choices = isObject(schema) && Array.isArray(schema["enum"]) ? schema["enum"].map(String).join(", ") : "";
   return choices && choices.length <= maxChoicesChars ? ` (${choices})` : "";
 }
 

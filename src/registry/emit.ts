@@ -1,7 +1,6 @@
 /** The generated files of one server, as text: pure functions, the same text for the same tools. */
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { assignFileNames, functionName } from "./names.ts";
-import { anyProgramLines, programLines } from "./program-line.ts";
 import { sampleArguments } from "./sample.ts";
 import { exampleCall, firstSentence, needsNoArguments, signature } from "./signature.ts";
 import { declareType, freeName, typeName } from "./types/declarations.ts";
@@ -174,3 +173,26 @@ function file(...statements: string[]): string {
 function json(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(/([{,]\s*)"__proto__":/g, '$1["__proto__"]:');
 }
+
+const command = [
+  "for name in bun node claudikins; do",
+  "at=$(command -v $name);",
+  "case $at in /*) ;; *) continue ;; esac;",
+  "case $name in node)",
+  'case $("$at" --version) in',
+  // Bun is looked for before, claudikins after it.
+  "v[0-9].*|v1?.*|v2[01].*|v22.[0-5].*) old=$at; continue ;;",
+  "v22.[6-9].*|v22.1[0-7].*|v23.[0-5].*)",
+  'exec "$at" --experimental-strip-types --disable-warning=ExperimentalWarning "$0" "$@" ;;',
+  '*) exec "$at" "$0" "$@" ;; esac ;;',
+  "claudikins) export BUN_BE_BUN=1 ;; esac;",
+  'exec "$at" --config=/dev/null --env-file=/dev/null --tsconfig-override=/dev/null "$0" "$@";',
+  "done;",
+  'echo "To run $0, install Bun, Node.js 22.18 or claudikins, and put it on the PATH.${old:+ $old is too old.}" >&2;',
+  "exit 127",
+].join(" ");
+
+export const programLines = `#!/bin/sh\n":" //; ${command}\n`;
+
+/** What stands before the rest of a program that this version of claudikins, or an earlier one, has generated. */
+export const anyProgramLines = /^(?:#!.*\n(?:":" \/\/;.*\n)?)?/;

@@ -1,6 +1,6 @@
 /** The three texts that tell agents of the registry, each in its own words and with its own mark (see hooks.ts). */
 import { type MarkedHook, markOf } from "./hooks.ts";
-import { markedSkill, section } from "./own-texts.ts";
+import { markedSkill, section } from "./installed-texts.ts";
 
 const fence = "```";
 

@@ -1,5 +1,5 @@
 /** Reading JSON Schemas, which may be anything: other people write them. */
-import type { JsonObject } from "../json-object.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
 
 /** What a JSON pointer within the document (`#/$defs/a`) leads to, or an anchor; undefined for anything else. */
 export function resolveReference(reference: string, root: unknown): unknown {
@@ -16,10 +16,10 @@ export function resolveReference(reference: string, root: unknown): unknown {
 
 /** `#node`: the definition that calls itself so. */
 function anchored(reference: string, root: unknown): unknown {
-  if (!reference.startsWith("#") || !isSchema(root)) return undefined;
+  if (!reference.startsWith("#") || !isObject(root)) return undefined;
   const name = reference.slice(1);
-  const places = [root["$defs"], root["definitions"]].filter(isSchema).flatMap(Object.values);
-  return places.find((each) => isSchema(each) && (each["$anchor"] === name || each["$id"] === reference));
+  const places = [root["$defs"], root["definitions"]].filter(isObject).flatMap(Object.values);
+  return places.find((each) => isObject(each) && (each["$anchor"] === name || each["$id"] === reference));
 }
 
 function decodePointer(part: string): string {
@@ -29,10 +29,6 @@ function decodePointer(part: string): string {
   } catch {
     return unescaped(part);
   }
-}
-
-export function isSchema(value: unknown): value is JsonObject {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 /** The names that `required` lists. */
@@ -56,8 +52,8 @@ export function requiredArguments(schema: JsonObject, root: unknown, around: rea
 /** The default of a property in any of the schemas; undefined where there is none. */
 export function defaultOf(name: string, schemas: readonly JsonObject[], root: unknown): unknown {
   for (const { properties } of schemas) {
-    const property = isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const found = isSchema(property)
+    const property = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const found = isObject(property)
       ? sameValue(property, root).find((each) => each["default"] !== undefined)
       : undefined;
     if (found) return found["default"];
@@ -74,7 +70,7 @@ export function sameValue(schema: JsonObject, root: unknown): JsonObject[] {
   for (const { $ref, allOf } of found) {
     const target = typeof $ref === "string" && $ref.startsWith("#/") ? resolveReference($ref, root) : undefined;
     for (const part of [target, ...schemasOf(allOf).slice(0, maxSameValue)]) {
-      if (isSchema(part) && found.size < maxSameValue) found.add(part);
+      if (isObject(part) && found.size < maxSameValue) found.add(part);
     }
   }
   return [...found];

@@ -1,6 +1,6 @@
 /** JSON Schema → a plausible value, for the example call of a tool. Deterministic. */
-import type { JsonObject } from "../json-object.ts";
-import { isSchema, requiredArguments, resolveReference } from "./json-schema.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
+import { requiredArguments, resolveReference } from "./json-schema.ts";
 import { isIdentifier } from "./names.ts";
 
 /** As deep as types are written, so that an example has what its type asks for. */
@@ -9,7 +9,7 @@ const maxDepth = 6;
 /** The arguments that have to be given, as source text: `{ order_id: "order_id" }`; empty text when nothing is required. */
 export function sampleArguments(schema: JsonObject): string {
   const value = sampleOf(schema, { root: schema, depth: 0, name: "value" });
-  return isSchema(value) && Object.keys(value).length > 0 ? source(value) : "";
+  return isObject(value) && Object.keys(value).length > 0 ? source(value) : "";
 }
 
 interface Context {
@@ -20,7 +20,7 @@ interface Context {
 }
 
 function sampleOf(schema: unknown, outer: Context): unknown {
-  if (!isSchema(schema)) return outer.name;
+  if (!isObject(schema)) return outer.name;
   const context = { ...outer, depth: outer.depth + 1 };
   const deep = outer.depth >= maxDepth;
   if (typeof schema["$ref"] === "string") {
@@ -32,7 +32,7 @@ function sampleOf(schema: unknown, outer: Context): unknown {
   if (schema["default"] !== undefined) return schema["default"];
   if (Array.isArray(values) && values.length > 0) return values[0];
   const parts = combinedParts(schema, outer.root);
-  if ([schema, ...parts].some((part) => isSchema(part["properties"]))) {
+  if ([schema, ...parts].some((part) => isObject(part["properties"]))) {
     return deep ? {} : objectSample([schema, ...parts], context);
   }
   const [part] = parts;
@@ -59,17 +59,17 @@ function sampleOf(schema: unknown, outer: Context): unknown {
 function combinedParts(schema: JsonObject, root: unknown): JsonObject[] {
   const { allOf, anyOf, oneOf } = schema;
   const choices = [anyOf, oneOf].map((options) =>
-    Array.isArray(options) ? options.find((option) => isSchema(option) && option["type"] !== "null") : undefined,
+    Array.isArray(options) ? options.find((option) => isObject(option) && option["type"] !== "null") : undefined,
   );
   return [...(Array.isArray(allOf) ? allOf : []), ...choices]
-    .map((part) => (isSchema(part) && typeof part["$ref"] === "string" ? resolveReference(part["$ref"], root) : part))
-    .filter(isSchema);
+    .map((part) => (isObject(part) && typeof part["$ref"] === "string" ? resolveReference(part["$ref"], root) : part))
+    .filter(isObject);
 }
 
 function objectSample(parts: JsonObject[], context: Context): JsonObject {
   const sample: JsonObject = Object.create(null);
   for (const name of new Set(parts.flatMap((part) => [...requiredArguments(part, context.root, parts)]))) {
-    const described = parts.map((part) => part["properties"]).filter(isSchema);
+    const described = parts.map((part) => part["properties"]).filter(isObject);
     const property = described.find((properties) => Object.hasOwn(properties, name))?.[name];
     sample[name] = sampleOf(property, { ...context, name });
   }
@@ -109,7 +109,7 @@ function isDate(name: string, description: unknown): boolean {
 /** A value as the source text that a person would write. */
 function source(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(source).join(", ")}]`;
-  if (!isSchema(value)) return JSON.stringify(value) ?? "undefined";
+  if (!isObject(value)) return JSON.stringify(value) ?? "undefined";
   const members = Object.entries(value).map(([key, child]) => `${keyText(key)}: ${source(child)}`);
   return members.length > 0 ? `{ ${members.join(", ")} }` : "{}";
 }

@@ -3,14 +3,13 @@ import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "./model.ts";
 import { tellingWords } from "./search/document.ts";
-import { type Filters, filtersOf } from "./search/filters.ts";
 import { Postings } from "./search/postings.ts";
 import { listedTools, type Prepared, prepare } from "./search/prepared.ts";
-import { readQuery, type Vocabulary } from "./search/query.ts";
+import { type Filters, filtersOf, readQuery, type Vocabulary } from "./search/query.ts";
 import { type RankedTool, Ranking } from "./search/ranking.ts";
 import { Spelling } from "./search/spelling.ts";
 import { asksToDestroy, endsSomething } from "./search/thesaurus.ts";
-import { stemOf, wordsOf } from "./search/words.ts";
+import { stemOf, wordsOf } from "./search/tokenize.ts";
 
 export interface Match {
   id: string;

@@ -1,8 +1,9 @@
 /** Well-known servers: found by a name, or recognised in an entry of somebody's config. Loaded only where it is asked for. */
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { servers } from "../../registry/index.ts";
 import type { CatalogServer } from "../../registry/types.ts";
 import { nearNames } from "../near-names.ts";
-import { packageOf } from "./installed-package.ts";
 
 export type { CatalogServer };
 
@@ -158,4 +159,43 @@ function hostOf(address: string): string | undefined {
 function once<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
+}
+
+/** Folders above the program that are looked at. */
+const maxLevels = 6;
+const maxBytes = 262_144;
+
+/** Undefined where the path leads to no file, or to one of no package. */
+function packageOf(path: string, cwd: string | undefined): string | undefined {
+  if (!/[\\/]/.test(path) || !(isAbsolute(path) || cwd !== undefined)) return undefined;
+  try {
+    const file = realpathSync(resolve(cwd ?? "/", path));
+    let folder = statSync(file).isDirectory() ? file : dirname(file);
+    for (let level = 0; level < maxLevels; level++) {
+      const name = nameIn(folder);
+      if (name !== undefined) return name.toLowerCase();
+      const above = dirname(folder);
+      if (above === folder) return undefined;
+      folder = above;
+    }
+  } catch {
+    // It is not there, or may not be read: then nothing is known of it.
+  }
+  return undefined;
+}
+
+function nameIn(folder: string): string | undefined {
+  const manifest = textOf(join(folder, "package.json"));
+  if (manifest !== undefined) {
+    // One without a name only says how the files beside it are read.
+    const { name } = JSON.parse(manifest) as { name?: unknown };
+    if (typeof name === "string" && name !== "") return name;
+  }
+  return /^\s*name\s*=\s*["']([^"']+)["']/m.exec(textOf(join(folder, "pyproject.toml")) ?? "")?.[1];
+}
+
+/** Undefined where there is no such file, or one that is too large for what it should be. */
+function textOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() && found.size <= maxBytes ? readFileSync(path, "utf8") : undefined;
 }

@@ -11,8 +11,8 @@ import {
   statsOf,
   writeWhenChanged,
 } from "../files.ts";
+import { isObject, parsedJson } from "../json-object.ts";
 import { emitServer, isGenerated, isProgramText } from "./emit.ts";
-import { isSchema } from "./json-schema.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer, type RegistryTool } from "./model.ts";
 import { assignFileNames } from "./names.ts";
 
@@ -21,12 +21,8 @@ export function readIndex(folder: string): RegistryIndex | undefined {
   const path = join(folder, indexFileName);
   const text = readIfThere(path);
   if (text === undefined) return undefined;
-  try {
-    const index: unknown = JSON.parse(text);
-    if (isIndex(index)) return index;
-  } catch {
-    // Not JSON: the same answer as for another version.
-  }
+  const index = parsedJson(text);
+  if (isIndex(index)) return index;
   throw new ClaudikinsError("REGISTRY_INVALID", `${path} is damaged or from another version`, {
     hint: "Regenerate it: claudikins gen",
   });
@@ -34,16 +30,16 @@ export function readIndex(folder: string): RegistryIndex | undefined {
 
 /** What else the code relies on is not looked at: it was written with the rest. */
 function isIndex(value: unknown): value is RegistryIndex {
-  if (!isSchema(value) || value["version"] !== 1 || !Array.isArray(value["servers"])) return false;
+  if (!isObject(value) || value["version"] !== 1 || !Array.isArray(value["servers"])) return false;
   return value["servers"].every(
     (server) =>
-      isSchema(server) &&
+      isObject(server) &&
       typeof server["name"] === "string" &&
       // Files are removed there.
       /^[\w-]+\/[\w-][\w.-]*$/.test(String(server["folder"])) &&
       Array.isArray(server["tools"]) &&
       server["tools"].every(
-        (tool) => isSchema(tool) && typeof tool["name"] === "string" && isSchema(tool["inputSchema"]),
+        (tool) => isObject(tool) && typeof tool["name"] === "string" && isObject(tool["inputSchema"]),
       ),
   );
 }

@@ -1,11 +1,11 @@
 /** What stands in the files of all hosts, in all the forms that they use, as claudikins.json would have it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Found, findServers } from "../../src/agents/find.ts";
+import { type Found, findServers } from "../../src/agents/find-servers.ts";
 import { isSame, merge } from "../../src/agents/merge.ts";
+import { isOwnCommand } from "../../src/agents/supported/claudikins-entry.ts";
 import { chosenHosts, hosts } from "../../src/agents/supported/hosts.ts";
 import { suppliedText } from "../../src/agents/supported/model.ts";
-import { isOwnCommand } from "../../src/agents/supported/own.ts";
 import { isObject } from "../../src/json-object.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { type Home, homeWithHosts, secrets } from "./home.ts";

@@ -14,7 +14,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { apply } from "../../src/agents/apply.ts";
 import { wishesOf } from "../../src/agents/choices.ts";
-import { findServers } from "../../src/agents/find.ts";
+import { findServers } from "../../src/agents/find-servers.ts";
 import { chosenHosts, hosts } from "../../src/agents/supported/hosts.ts";
 import type { HostName } from "../../src/agents/supported/model.ts";
 import { planSwitch, rewireOptions, takeSurvey } from "../../src/agents/switch-over.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { markedSkill, section } from "../../src/registry/own-texts.ts";
+import { markedSkill, section } from "../../src/registry/installed-texts.ts";
 import { version } from "../../src/version.ts";
 import { root } from "../support/claudikins.ts";
 import { patient } from "./patient.ts";

@@ -2,9 +2,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: what descriptions contain
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Expression, parse, type Super } from "acorn";
-import { emitServer, generatedMark, isGenerated } from "../../src/registry/emit.ts";
+import { emitServer, generatedMark, isGenerated, programLines } from "../../src/registry/emit.ts";
 import type { RegistryServer, RegistryTool } from "../../src/registry/model.ts";
-import { programLines } from "../../src/registry/program-line.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { errorsInFiles } from "../support/typescript.ts";
 import { importEmitted, writeEmitted } from "./emitted.ts";

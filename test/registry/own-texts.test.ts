@@ -1,6 +1,12 @@
 /** Sections of ours in somebody's file: in, replaced, and out again to the byte; and skills that are known again. */
 import { describe, expect, test } from "bun:test";
-import { markedSkill, originOfSkill, section, withoutSection, withSection } from "../../src/registry/own-texts.ts";
+import {
+  markedSkill,
+  originOfSkill,
+  section,
+  withoutSection,
+  withSection,
+} from "../../src/registry/installed-texts.ts";
 
 const body = "## Ours\n\n$& $1 text\n";
 

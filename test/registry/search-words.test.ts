@@ -1,6 +1,6 @@
 /** Words: how names and requests are taken apart, and what meets what. */
 import { describe, expect, test } from "bun:test";
-import { stemOf, wordsOf } from "../../src/registry/search/words.ts";
+import { stemOf, wordsOf } from "../../src/registry/search/tokenize.ts";
 import { ToolSearch } from "../../src/registry/search.ts";
 import { serverOf, type ToolDraft } from "./search-corpus.ts";
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
 import { hosts } from "./hosts.ts";
 import type { Host, HostName, Surroundings } from "./model.ts";
-import { applicationData, configFolder } from "./places.ts";
+import { applicationData, configFolder } from "./settings-files.ts";
 
 export type Scope = "user" | "project";
 

@@ -7,7 +7,7 @@ import { parseJson } from "../../settings/edit/json.ts";
 import { textOf } from "../../settings/file-text.ts";
 import { readEntry } from "./entry.ts";
 import type { Host, Section, Surroundings } from "./model.ts";
-import { projectFiles, userFile } from "./places.ts";
+import { projectFiles, userFile } from "./settings-files.ts";
 
 const servers = ["mcpServers"] as const;
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { readEntry } from "./entry.ts";
 import type { Host } from "./model.ts";
-import { applicationData, userFile } from "./places.ts";
+import { applicationData, userFile } from "./settings-files.ts";
 
 const servers = ["mcpServers"] as const;
 

@@ -4,7 +4,7 @@ import { homeOf } from "../../config/locations.ts";
 import { isObject, type JsonObject, stringsIn } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
 import type { Host } from "./model.ts";
-import { projectFiles, userFile } from "./places.ts";
+import { projectFiles, userFile } from "./settings-files.ts";
 
 const servers = ["mcp_servers"] as const;
 

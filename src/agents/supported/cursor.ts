@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
 import { readEntry } from "./entry.ts";
 import type { Host } from "./model.ts";
-import { projectFiles, userFile } from "./places.ts";
+import { projectFiles, userFile } from "./settings-files.ts";
 
 const servers = ["mcpServers"] as const;
 const fileName = join(".cursor", "mcp.json");

@@ -95,7 +95,3 @@ export function suppliedText(
 ): string {
   return `${variable} is not set: ${question}. An agent started from the desktop does not see your shell's variables: ${way}`;
 }
-
-export function stringsIn(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
-}

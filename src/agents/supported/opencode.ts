@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isObject, type JsonObject, stringsIn, valueAt } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
 import type { Host, HostFile, Surroundings } from "./model.ts";
-import { configFolder, projectFiles, userFile } from "./places.ts";
+import { configFolder, projectFiles, userFile } from "./settings-files.ts";
 
 const flat = ["mcp"] as const;
 const nested = ["mcp", "servers"] as const;

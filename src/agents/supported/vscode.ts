@@ -1,10 +1,9 @@
 /** VS Code: `mcp.json` of the user, of each profile and of a project; in older versions `mcp` in the settings. */
 import { join } from "node:path";
 import { namesIn } from "../../files.ts";
-import { isObject } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
 import type { Host, HostFile, Surroundings } from "./model.ts";
-import { applicationData, projectFiles, userFile } from "./places.ts";
+import { applicationData, projectFiles, userFile } from "./settings-files.ts";
 
 const inMcpFile = ["servers"] as const;
 const inSettings = ["mcp", "servers"] as const;
@@ -35,9 +34,4 @@ function filesOf(product: string, surroundings: Surroundings): HostFile[] {
 
 function isSettings(path: string): boolean {
   return /[\\/]settings\.json$/.test(path);
-}
-
-/** Whether a document is one of VS Code's, for entries that somebody pastes in. */
-export function isMcpFile(document: unknown): boolean {
-  return isObject(document) && isObject(document["servers"]);
 }

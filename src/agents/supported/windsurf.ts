@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
 import { readEntry } from "./entry.ts";
 import type { Host } from "./model.ts";
-import { userFile } from "./places.ts";
+import { userFile } from "./settings-files.ts";
 
 const servers = ["mcpServers"] as const;
 

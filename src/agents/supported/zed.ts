@@ -4,7 +4,7 @@ import { homeOf } from "../../config/locations.ts";
 import { isObject } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
 import type { Host, Surroundings } from "./model.ts";
-import { applicationData, configFolder, projectFiles, userFile } from "./places.ts";
+import { applicationData, configFolder, projectFiles, userFile } from "./settings-files.ts";
 
 const servers = ["context_servers"] as const;
 

@@ -22,7 +22,7 @@ import {
   withServer,
   writeConfigFile,
 } from "../../settings/config-file.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/keep-trust.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
 import { command, commonArgs, repeatable, several } from "../command.ts";
 import { parsePairs } from "../flags.ts";
 import type { Io } from "../io.ts";

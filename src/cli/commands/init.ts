@@ -2,7 +2,7 @@
 
 import type { Applied } from "../../agents/apply.ts";
 import { leaveAll, wishesOf } from "../../agents/choices.ts";
-import { entriesIn } from "../../agents/find.ts";
+import { entriesIn } from "../../agents/find-servers.ts";
 import { type Measured, measure } from "../../agents/measure.ts";
 import { maskOf } from "../../agents/secrets.ts";
 import { chosenHosts, hostNames } from "../../agents/supported/hosts.ts";
@@ -15,7 +15,7 @@ import {
   takeSurvey,
 } from "../../agents/switch-over.ts";
 import { ClaudikinsError } from "../../errors.ts";
-import { isTrustedFile } from "../../settings/trust/keep-trust.ts";
+import { isTrustedFile } from "../../settings/trust/trust-config.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs, repeatable } from "../command.ts";

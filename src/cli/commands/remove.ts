@@ -10,7 +10,7 @@ import {
   withoutServer,
   writeConfigFile,
 } from "../../settings/config-file.ts";
-import { isTrustedFile, keepTrust } from "../../settings/trust/keep-trust.ts";
+import { isTrustedFile, keepTrust } from "../../settings/trust/trust-config.ts";
 import { logout, standings } from "../../sign-in/sign-ins.ts";
 import { command, commonArgs, several } from "../command.ts";
 import { openCredentials } from "../credentials.ts";

@@ -3,13 +3,13 @@
 import { VisibleTools } from "../../catalog/visible-tools.ts";
 import { loadConfig } from "../../config/load.ts";
 import { executionsFolder } from "../../config/locations.ts";
-import { isSchema } from "../../registry/json-schema.ts";
+import { isObject } from "../../json-object.ts";
 import { type RegistryServer, toolId } from "../../registry/model.ts";
 import { firstSentence } from "../../registry/signature.ts";
 import { readIndex } from "../../registry/store.ts";
 import { openConfigFile } from "../../settings/config-file.ts";
+import { durationText, outcomeWord } from "../../trace/record-text.ts";
 import { readSummaries } from "../../trace/store.ts";
-import { durationText, outcomeWord } from "../../trace/words.ts";
 import { ageText } from "../age-text.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -119,7 +119,7 @@ async function parameters(servers: RegistryServer[], { positionals, current }: P
   }
   const { inputSchema } = found.tool;
   const { properties } = inputSchema;
-  if (!isSchema(properties)) return [];
+  if (!isObject(properties)) return [];
   const used = new Set(positionals.map((word) => /^(.*?):?=/s.exec(word)?.[1]));
   const { formsOf } = await import("../../execution/call-arguments.ts");
   return Object.entries(properties)
@@ -129,7 +129,7 @@ async function parameters(servers: RegistryServer[], { positionals, current }: P
       const named = values.length === 0 && types.has("boolean") ? [true, false] : values;
       const texts = named.filter((value) => typeof value !== "object").map((value) => `${key}=${value}`);
       if (texts.length > 0 && current.startsWith(`${key}=`)) return texts.map((value) => ({ value }));
-      const { description } = isSchema(property) ? property : {};
+      const { description } = isObject(property) ? property : {};
       const about = typeof description === "string" ? firstSentence(description) : undefined;
       return [{ value: `${key}=`, about, isOpen: true }];
     });

@@ -1,5 +1,6 @@
 /** Which checks of arguments take no time worth mentioning, whatever the server and the program have written. */
-import { isSchema } from "../json-schema.ts";
+
+import { isObject } from "../../json-object.ts";
 
 /** Values of a schema and of arguments, and how often each may meet the other. */
 const maxSchemaValues = 1_000;
@@ -43,7 +44,7 @@ export function schemaSize(schema: object): number {
     values += 1;
     if (values > maxSchemaValues) return false;
     if (Array.isArray(node)) return node.every((each) => visit(each, false));
-    if (!isSchema(node)) return true;
+    if (!isObject(node)) return true;
     return Object.keys(node).every((key) => {
       if (!areNames && costly.has(key)) return false;
       return visit(node[key], !areNames && named.has(key));
@@ -64,7 +65,7 @@ function valuesIn(args: object): number {
     else if (Array.isArray(node)) {
       if (node.length > maxArgumentValues) return Number.POSITIVE_INFINITY;
       waiting.push(...node);
-    } else if (isSchema(node)) for (const key in node) waiting.push(node[key]);
+    } else if (isObject(node)) for (const key in node) waiting.push(node[key]);
     if (waiting.length + values > maxArgumentValues || chars > maxChars) return Number.POSITIVE_INFINITY;
   }
   return values;

@@ -1,10 +1,9 @@
 /** A tool as the terms it is found by, each with a strength: BM25 over its fields, with the lengths of each made equal. */
 
-import { isSchema } from "../json-schema.ts";
+import { isObject } from "../../json-object.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
-import { commonWords } from "./common-words.ts";
 import { actOf, topicsOf } from "./thesaurus.ts";
-import { stemOf, wordsOf } from "./words.ts";
+import { commonWords, stemOf, wordsOf } from "./tokenize.ts";
 
 /** What a word counts for by where it stands, and how much a long text lowers that. */
 const fields = {
@@ -69,11 +68,11 @@ function telling(words: string[]): string[] {
 
 function parametersText(tool: RegistryTool): string {
   const properties = tool.inputSchema["properties"];
-  if (!isSchema(properties)) return "";
+  if (!isObject(properties)) return "";
   let text = "";
   for (const [name, schema] of Object.entries(properties)) {
     text += ` ${name}`;
-    if (isSchema(schema)) {
+    if (isObject(schema)) {
       if (typeof schema["description"] === "string") text += ` ${schema["description"]}`;
       if (Array.isArray(schema["enum"]))
         text += ` ${schema["enum"].filter((value) => typeof value === "string").join(" ")}`;

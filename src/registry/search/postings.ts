@@ -1,15 +1,14 @@
-/** Which tools have a term, and how strongly: a flexsearch index whose slots are steps of strength. */
-import { Index } from "flexsearch";
+/**
+ * The inverted index: the tools that have a term, grouped by how strongly they have it. It is a plain `Map`: terms are
+ * looked up exactly and scored here, so a search library would only add its own tokenizer and storage format.
+ */
 
-/** Of strength, from 1 down to 0: finer ones find nothing more. */
+/** Strengths from 1 down to 0 are kept in this many steps. More steps do not improve the results. */
 const steps = 16;
 
-const maxKnown = 50_000;
-
-/** Tools by step, the strongest first; of steps without tools nothing, or null. */
+/** The numbers of the tools in each step, the strongest step first. Empty steps are missing or null. */
 export type ToolsByStep = readonly (readonly number[] | null | undefined)[];
 
-/** What flexsearch keeps, as it takes it back. */
 export type PostingEntry = [term: string, byStep: ToolsByStep];
 
 export interface Posting {
@@ -19,39 +18,24 @@ export interface Posting {
 }
 
 export class Postings {
-  readonly #index = new Index<false, false, false>({
-    tokenize: "strict",
-    resolution: steps,
-    resolve: false,
-    encode: (term) => [term],
-  });
-  /** What was asked for before: the words of requests come again, and those of names with each of them. */
-  readonly #known = new Map<string, Posting | undefined>();
+  readonly #byTerm: ReadonlyMap<string, ToolsByStep>;
 
-  /** Adding them to flexsearch tool by tool would give the same and take four times as long. */
-  constructor(entries: PostingEntry[]) {
-    // Its types know only the text of them, which it would parse.
-    this.#index.import("map", entries as unknown as string);
+  constructor(entries: readonly PostingEntry[]) {
+    this.#byTerm = new Map(entries);
   }
 
-  /** Undefined where no tool has the term. */
+  /** Undefined if no tool has the term. */
   of(term: string): Posting | undefined {
-    if (this.#known.has(term)) return this.#known.get(term);
-    const byStep: ToolsByStep = this.#index.search(term).result as number[][];
-    let count = 0;
-    for (const tools of byStep) count += tools?.length ?? 0;
-    const posting = count > 0 ? { byStep, count } : undefined;
-    if (this.#known.size >= maxKnown) this.#known.clear();
-    this.#known.set(term, posting);
-    return posting;
+    const byStep = this.#byTerm.get(term);
+    return byStep && { byStep, count: byStep.reduce((count, tools) => count + (tools?.length ?? 0), 0) };
   }
 
   has(term: string): boolean {
-    return this.of(term) !== undefined;
+    return this.#byTerm.has(term);
   }
 }
 
-/** Of each tool, in their order, its terms with strengths from 0 to 1. */
+/** `tools` has the terms of each tool, with strengths from 0 to 1, in the order of the tools' numbers. */
 export function postingEntries(tools: Iterable<ReadonlyMap<string, number>>): PostingEntry[] {
   const entries = new Map<string, number[][]>();
   let tool = 0;

@@ -1,7 +1,7 @@
 /** A query as what to look for: the clauses of a request, their words, what these may stand for, and what they are about. */
-import { commonWords } from "./common-words.ts";
+
 import { actOf, synonymsOf, topicsOf } from "./thesaurus.ts";
-import { stemOf, wordsOf } from "./words.ts";
+import { commonWords, stemOf, wordsOf } from "./tokenize.ts";
 
 /** A word of a query. A tool that has it and one that has another for it are both meant; the first a bit more. */
 export interface Concept {
@@ -133,4 +133,26 @@ const domainEndings = new Set(["com", "org", "net", "io", "ai", "dev", "co", "ap
 function hostWords(address: string): string {
   const labels = (address.split(/[/?#]/)[0] ?? "").split(".").filter((label) => label !== "www");
   return labels.slice(0, -1).join(" ");
+}
+
+export interface Filters {
+  /** Of each kind any one counts; empty where all do. In lower case. */
+  servers: string[];
+  categories: string[];
+  /** What is left of the query. */
+  rest: string;
+}
+
+/** Quoted values may have spaces: `server:"my server"`. */
+export function filtersOf(query: string): Filters {
+  const filters: Filters = { servers: [], categories: [], rest: "" };
+  filters.rest = query.replace(
+    /(^|\s)(server|category):(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s"']{1,200}))/giu,
+    (_, before: string, kind: string, double?: string, single?: string, plain?: string) => {
+      const value = (double ?? single ?? plain ?? "").toLowerCase();
+      (kind.toLowerCase() === "server" ? filters.servers : filters.categories).push(value);
+      return before;
+    },
+  );
+  return filters;
 }

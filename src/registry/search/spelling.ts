@@ -1,6 +1,6 @@
 /** For a word that no tool has: those that begin with it, or else those that it is a misspelling of. */
 import { distance } from "fastest-levenshtein";
-import { stemOf } from "./words.ts";
+import { stemOf } from "./tokenize.ts";
 
 const minLetters = 4;
 /** More would be guessing. */

@@ -1,7 +1,7 @@
 /** What a word may stand for: its synonyms, the fields it belongs to, and the kind of act it names. All by stems. */
 import { synonymTable } from "./synonyms.ts";
+import { stemOf, stemsOfEntry } from "./tokenize.ts";
 import { topicTable } from "./topics.ts";
-import { stemOf, stemsOfEntry } from "./words.ts";
 
 /** What else to look for, for a stem or two in a row. */
 export function synonymsOf(stem: string): ReadonlySet<string> {

@@ -1,5 +1,6 @@
 /** What a schema says of its values and no type can: description, default, bounds. As a JSDoc comment. */
-import { isSchema } from "../json-schema.ts";
+
+import { isObject } from "../../json-object.ts";
 
 const maxChars = 400;
 const maxValueChars = 60;
@@ -25,7 +26,7 @@ export function comment(text: string, indent: string): string {
 }
 
 function documentation(schema: unknown): string {
-  if (!isSchema(schema)) return "";
+  if (!isObject(schema)) return "";
   const { description, title } = schema;
   const text = [description, title].find((each) => typeof each === "string" && each.trim() !== "");
   const facts = factsOf(schema).join("; ");

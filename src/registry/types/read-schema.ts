@@ -1,14 +1,6 @@
 /** JSON Schema (draft 7 and 2020-12) → type nodes. What no type can say is left out; what is no schema is `unknown`. */
-import type { JsonObject } from "../../json-object.ts";
-import {
-  defaultOf,
-  isSchema,
-  requiredArguments,
-  requiredNames,
-  resolveReference,
-  sameValue,
-  schemasOf,
-} from "../json-schema.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
+import { defaultOf, requiredArguments, requiredNames, resolveReference, sameValue, schemasOf } from "../json-schema.ts";
 import { anyKey, type Member, neverType, type ObjectNode, type TypeNode, unknownType } from "./node.ts";
 
 /** Schemas within schemas; deeper ones are `unknown`. */
@@ -36,7 +28,7 @@ export class SchemaReader {
 
   #typeOf(schema: unknown, surroundings: Surroundings): TypeNode {
     if (schema === false) return neverType;
-    if (!isSchema(schema) || surroundings.depth >= maxDepth) return unknownType;
+    if (!isObject(schema) || surroundings.depth >= maxDepth) return unknownType;
     const isAlone = surroundings.types === undefined && surroundings.around.length === 0;
     const known = isAlone ? this.#read.get(schema) : undefined;
     if (known) return known;
@@ -53,7 +45,7 @@ export class SchemaReader {
 
   #acceptedBy(schema: JsonObject, surroundings: Surroundings): TypeNode {
     const { not } = schema;
-    if (not === true || (isSchema(not) && Object.keys(not).length === 0)) return neverType;
+    if (not === true || (isObject(not) && Object.keys(not).length === 0)) return neverType;
     const types = typesOf(schema, surroundings.types);
     const inner: Surroundings = {
       depth: surroundings.depth + 1,
@@ -69,7 +61,7 @@ export class SchemaReader {
   /** What the value must also be. */
   #parts(schema: JsonObject, inner: Surroundings): TypeNode[] {
     const { $ref, anyOf, oneOf, allOf } = schema;
-    const one = (part: unknown) => this.#typeOf(part, isSchema(part) ? inner : { ...inner, types: undefined });
+    const one = (part: unknown) => this.#typeOf(part, isObject(part) ? inner : { ...inner, types: undefined });
     const choice = (options: unknown[]): TypeNode[] =>
       options.length === 0 ? [] : [{ kind: "union", of: options.map(one) }];
     // One of the two holds, whichever it is.
@@ -85,7 +77,7 @@ export class SchemaReader {
 
   #reference(pointer: string): TypeNode {
     const schema = resolveReference(pointer, this.#root);
-    return isSchema(schema) ? { kind: "reference", pointer, schema } : this.typeOf(schema);
+    return isObject(schema) ? { kind: "reference", pointer, schema } : this.typeOf(schema);
   }
 
   #ownType(schema: JsonObject, types: string[] | undefined, inner: Surroundings): TypeNode {
@@ -149,7 +141,7 @@ export class SchemaReader {
     const described = new Map(Object.entries(propertiesOf(schema)));
     const { propertyNames } = schema;
     const extra = schema["additionalProperties"] ?? schema["unevaluatedProperties"];
-    const allowed = isSchema(propertyNames) ? schemasOf(propertyNames["enum"]) : [];
+    const allowed = isObject(propertyNames) ? schemasOf(propertyNames["enum"]) : [];
     for (const name of allowed) if (typeof name === "string" && !described.has(name)) described.set(name, extra);
     // A required property that the schema forgot to describe is required all the same; it may stand further out.
     for (const name of required)
@@ -176,7 +168,7 @@ export class SchemaReader {
       type: this.typeOf(property),
     }));
     const prefixed = patterns.filter(({ prefix }) => prefix !== "");
-    const isOpen = !isClosed && (extra === true || isSchema(extra) || patterns.length > prefixed.length);
+    const isOpen = !isClosed && (extra === true || isObject(extra) || patterns.length > prefixed.length);
     if (!isOpen && patterns.length === 0) {
       const isBare = members.length === 0 && extra === undefined && !isClosed;
       return isBare ? [anyKey] : [];
@@ -218,13 +210,13 @@ function ownValue(object: JsonObject, name: string): unknown {
 
 function propertiesOf(schema: JsonObject, key = "properties"): JsonObject {
   const properties = schema[key];
-  return isSchema(properties) ? properties : {};
+  return isObject(properties) ? properties : {};
 }
 
 /** The types that the schema names, or those named around it, less what `not` takes away; undefined where all may be. */
 function typesOf({ type, not }: JsonObject, outer: string[] | undefined): string[] | undefined {
   const named = type === undefined ? outer : (Array.isArray(type) ? type : [type]).map(String);
-  const isOnlyType = isSchema(not) && Object.keys(not).every((key) => ["type", "description", "title"].includes(key));
+  const isOnlyType = isObject(not) && Object.keys(not).every((key) => ["type", "description", "title"].includes(key));
   if (!isOnlyType || not["type"] === undefined) return named;
   const without = [not["type"]].flat();
   return (named ?? allTypes).filter((one) => !without.includes(one));
@@ -232,15 +224,15 @@ function typesOf({ type, not }: JsonObject, outer: string[] | undefined): string
 
 /** Whether `not` names the very value. */
 function isExcluded(value: unknown, { not }: JsonObject): boolean {
-  if (!isSchema(not)) return false;
+  if (!isObject(not)) return false;
   const values = "const" in not ? [not["const"]] : schemasOf(not["enum"]);
   return values.some((each) => each === value);
 }
 
 /** Properties that must not be there: `not: { required: ["a"] }`, and the same for any of several. */
 function forbiddenNames({ not }: JsonObject): string[] {
-  if (!isSchema(not)) return [];
-  const all = "anyOf" in not ? schemasOf(not["anyOf"]).filter(isSchema) : [not];
+  if (!isObject(not)) return [];
+  const all = "anyOf" in not ? schemasOf(not["anyOf"]).filter(isObject) : [not];
   const names = all.map((each) => (Object.keys(each).join() === "required" ? [...requiredNames(each)] : []));
   // Together they may not be there, but each alone may.
   return names.every(({ length }) => length === 1) ? names.flat() : [];
@@ -270,7 +262,7 @@ function isOfType(value: unknown, type: string): boolean {
     case "array":
       return Array.isArray(value);
     case "object":
-      return isSchema(value);
+      return isObject(value);
     case "integer":
       return Number.isInteger(value);
     default:
@@ -284,7 +276,7 @@ function valueType(value: unknown, schema: JsonObject): TypeNode {
   if (Array.isArray(value)) {
     return { kind: "tuple", of: value.map((each) => valueType(each, schema)), required: value.length, rest: undefined };
   }
-  if (isSchema(value)) {
+  if (isObject(value)) {
     const members = Object.entries(value).map(([name, each]) => ({
       name,
       isOptional: false,

@@ -1,9 +1,8 @@
 /** Edits of JSON with comments that leave every other byte as it is. */
 import { createScanner, type Node, type ParseError, parseTree } from "jsonc-parser";
 import { syntaxText } from "../../config/problems.ts";
-import { ClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
-import { lineOf } from "./place.ts";
+import { invalidFile } from "./invalid-file.ts";
 
 type Path = readonly string[];
 
@@ -12,7 +11,7 @@ export function parseJson(text: string, file: string): JsonObject {
   const root = treeOf(text, file);
   const value = root ? plainValue(root) : {};
   if (isObject(value)) return value;
-  throw notEditable(file, 1, "expected an object");
+  throw invalidFile(file, text, 0, "expected an object");
 }
 
 /** The text with the value there, in the place of what there is, or behind the last member of its object. */
@@ -21,8 +20,7 @@ export function setMember(text: string, path: Path, value: unknown, file: string
   if (!root) return `${text}${written(nestedIn(path, value), layoutOf(text), "")}${layoutOf(text).eol}`;
   let parent = root;
   for (const [depth, key] of path.entries()) {
-    if (parent.type !== "object")
-      throw notEditable(file, lineOf(text, parent.offset), `expected an object around "${key}"`);
+    if (parent.type !== "object") throw invalidFile(file, text, parent.offset, `expected an object around "${key}"`);
     const member = membersOf(parent, key).at(-1);
     if (!member) return appended(text, parent, key, nestedIn(path.slice(depth + 1), value));
     parent = member.children![1]!;
@@ -33,8 +31,7 @@ export function setMember(text: string, path: Path, value: unknown, file: string
 
 /** The text without those members of one object; what is between them and their neighbours stays with these. */
 export function removeMembers(text: string, path: Path, names: readonly string[], file: string): string {
-  let object = treeOf(text, file);
-  for (const key of path) object = object && membersOf(object, key).at(-1)?.children?.[1];
+  const object = nodeAt(text, path, file);
   if (object?.type !== "object") return text;
   // The object by itself from here on: the file around it may be large.
   let source = text.slice(object.offset, object.offset + object.length);
@@ -51,8 +48,7 @@ export function removeMembers(text: string, path: Path, names: readonly string[]
 
 /** The text with one more text at the end of a list. */
 export function appendItem(text: string, path: Path, item: string, file: string): string {
-  let node = treeOf(text, file);
-  for (const key of path) node = node && membersOf(node, key).at(-1)?.children?.[1];
+  const node = nodeAt(text, path, file);
   if (node?.type !== "array") return text;
   const last = node.children?.at(-1);
   if (!last) return spliced(text, node.offset + 1, 0, JSON.stringify(item));
@@ -65,19 +61,11 @@ export function appendItem(text: string, path: Path, item: string, file: string)
 export function removeItem(text: string, path: Path, item: string, file: string): string {
   let edited = text;
   for (;;) {
-    let node = treeOf(edited, file);
-    for (const key of path) node = node && membersOf(node, key).at(-1)?.children?.[1];
+    const node = nodeAt(edited, path, file);
     const found = node?.type === "array" ? node.children?.find(({ value }) => value === item) : undefined;
     if (!node || !found) return edited;
     edited = withoutMember(edited, node, found);
   }
-}
-
-/** The very characters of a value. */
-export function sourceAt(text: string, path: Path, file: string): string | undefined {
-  let node = treeOf(text, file);
-  for (const key of path) node = node && membersOf(node, key).at(-1)?.children?.[1];
-  return node && text.slice(node.offset, node.offset + node.length);
 }
 
 /** Undefined for a text with nothing but comments. */
@@ -85,14 +73,15 @@ function treeOf(text: string, file: string): Node | undefined {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const [first] = errors;
-  if (first) throw notEditable(file, lineOf(text, first.offset), syntaxText(text, first));
+  if (first) throw invalidFile(file, text, first.offset, syntaxText(text, first));
   return root;
 }
 
-function notEditable(file: string, line: number, why: string): ClaudikinsError {
-  return new ClaudikinsError("CONFIG_INVALID", `${file}:${line}: ${why}`, {
-    hint: "Fix the file and run the command again. The file was not changed.",
-  });
+/** The value at a path of keys. Of members with the same key, the last one counts. */
+function nodeAt(text: string, path: Path, file: string): Node | undefined {
+  let node = treeOf(text, file);
+  for (const key of path) node = node && membersOf(node, key).at(-1)?.children?.[1];
+  return node;
 }
 
 function membersOf(object: Node, key: string): Node[] {

@@ -1,7 +1,7 @@
 /** Edits of TOML that leave every other byte as it is: whole statements are taken out, and one is put in. */
-import { ClaudikinsError, messageOf } from "../../errors.ts";
+import { messageOf } from "../../errors.ts";
 import { isObject, type JsonObject, valueAt } from "../../json-object.ts";
-import { lineOf } from "./place.ts";
+import { invalidFile } from "./invalid-file.ts";
 
 type Path = readonly string[];
 
@@ -10,11 +10,8 @@ export function parseToml(text: string, file: string): JsonObject {
   try {
     return Bun.TOML.parse(text) as JsonObject;
   } catch (cause) {
-    const line = lineOf(text, firstWrong(text));
     const why = messageOf(cause).replace(/^TOML Parse error: /, "");
-    throw new ClaudikinsError("CONFIG_INVALID", `${file}:${line}: not valid TOML: ${why}`, {
-      hint: "Fix the file and run the command again. The file was not changed.",
-    });
+    throw invalidFile(file, text, firstWrong(text), `not valid TOML: ${why}`);
   }
 }
 

@@ -1,10 +1,10 @@
 /** What stands around the waterfall: figures, code, logs, what was returned, the receipt. */
+
 import { grouped } from "../../outcome-text.ts";
 import { mostAtOnce } from "../overlap.ts";
 import type { ExecutionRecord } from "../record.ts";
-import { configText, durationText, keptOut, outcomeWord, timeText, toolOf } from "../words.ts";
-import { highlighted } from "./highlight.ts";
-import { type Html, html } from "./html.ts";
+import { configText, durationText, keptOut, outcomeWord, timeText, toolOf } from "../record-text.ts";
+import { escaped, Html, html } from "./html.ts";
 import { indented } from "./waterfall.ts";
 
 export function titleOf({ calls, durationMs }: ExecutionRecord): string {
@@ -124,4 +124,34 @@ export function receiptOf({ timeline, receipt, moreCalls }: ExecutionRecord): Ht
 export function section(title: string, content: Html): Html {
   const id = `s-${title.toLowerCase()}`;
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`;
+}
+
+const token = new RegExp(
+  [
+    String.raw`(?<comment>\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$))`,
+    String.raw`(?<string>"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|${"`"}(?:\\[\s\S]|[^${"`"}\\])*${"`"}?)`,
+    String.raw`(?<number>\b\d[\w.]*)`,
+    String.raw`(?<keyword>\b(?:${"as async await break case catch class const continue default delete do else export extends false finally for from function if import in instanceof interface let new null of return switch this throw true try type typeof undefined using var void while yield".replaceAll(" ", "|")})\b)`,
+    String.raw`(?<word>[$_\p{L}][$\w]*)`,
+  ].join("|"),
+  "gu",
+);
+
+function highlighted(code: string): Html[] {
+  let result = "";
+  let done = 0;
+  for (const { 0: text, index, groups = {} } of code.matchAll(token)) {
+    const [kind] = Object.entries(groups).find(([, found]) => found !== undefined) ?? ["word"];
+    result += escaped(code.slice(done, index)) + (kind === "word" ? escaped(text) : spans(text, kind));
+    done = index + text.length;
+  }
+  return (result + escaped(code.slice(done))).split("\n").map((line) => new Html(line));
+}
+
+/** One on each line. */
+function spans(text: string, kind: string): string {
+  return text
+    .split("\n")
+    .map((line) => `<span class="${kind}">${escaped(line)}</span>`)
+    .join("\n");
 }

@@ -1,9 +1,10 @@
 /** The calls as rows of the page: a button each, with its bar over the time. */
+
+import { parsedJson } from "../../json-object.ts";
 import { grouped } from "../../outcome-text.ts";
-import { mostAtOnce, mostTelling, ticks } from "../overlap.ts";
+import { mostAtOnce, mostTelling, openCalls, ticks } from "../overlap.ts";
 import type { ExecutionRecord, RecordedCall } from "../record.ts";
-import { durationText, leftText, toolOf } from "../words.ts";
-import { inFlightChart } from "./chart.ts";
+import { durationText, leftText, toolOf } from "../record-text.ts";
 import { type Html, html } from "./html.ts";
 
 /** Rows that a page has at most. */
@@ -107,9 +108,24 @@ function dataOf(call: RecordedCall, place: number): object {
 
 /** JSON is easier to read over several lines. */
 export function indented<T extends { text: string; isWhole: boolean }>(excerpt: T): T {
-  try {
-    return excerpt.isWhole ? { ...excerpt, text: JSON.stringify(JSON.parse(excerpt.text), null, 2) } : excerpt;
-  } catch {
-    return excerpt;
+  const value = excerpt.isWhole ? parsedJson(excerpt.text) : undefined;
+  return value === undefined ? excerpt : { ...excerpt, text: JSON.stringify(value, null, 2) };
+}
+
+const width = 600;
+const height = 40;
+
+function inFlightChart(calls: readonly RecordedCall[], totalMs: number, most: number): Html {
+  const columns = new Array<number>(width).fill(0);
+  let [open, from] = [0, 0];
+  for (const step of [...openCalls(calls), { atMs: totalMs, open: 0 }]) {
+    const to = Math.min(width, Math.ceil((step.atMs / totalMs) * width));
+    for (let column = Math.floor(from); column < to; column++) columns[column] = Math.max(columns[column]!, open);
+    [open, from] = [step.open, (step.atMs / totalMs) * width];
   }
+  const top = (count: number) => Math.round((1 - count / most) * height * 10) / 10;
+  const path = columns
+    .map((count, column) => (count === columns[column + 1] ? "" : `V${top(count)}H${column + 1}`))
+    .join("");
+  return html`<svg class="flight" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" role="img" aria-label="Concurrent calls: up to ${most}"><path d="M0 ${height}${path}V${height}Z"/></svg>`;
 }

@@ -6,7 +6,7 @@ import { isAnsweredFor } from "../../../config/trust/require.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../../errors.ts";
 import { readIfThere, removeFile } from "../../../files.ts";
 import { type ConfigText, configAsText, findConfigFile, writeConfigFile } from "../../../settings/config-file.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../../../settings/trust/keep-trust.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../../../settings/trust/trust-config.ts";
 import { hasColours } from "../../colours.ts";
 import { command, commonArgs } from "../../command.ts";
 import { editorOf, openEditor } from "../../editor.ts";

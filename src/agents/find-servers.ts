@@ -8,8 +8,8 @@ import { isObject, type JsonObject, stringsIn, valueAt } from "../json-object.ts
 import type { PortableEntry } from "../settings/config-file.ts";
 import { parseFile } from "../settings/edit/editor.ts";
 import { type FileText, textOrNothing } from "../settings/file-text.ts";
+import { isOwnCommand } from "./supported/claudikins-entry.ts";
 import type { Host, HostFile, HostName, Section, Supplied, Surroundings } from "./supported/model.ts";
-import { isOwnCommand } from "./supported/own.ts";
 
 export interface FoundServer {
   name: string;

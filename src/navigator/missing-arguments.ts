@@ -1,6 +1,6 @@
 /** Required arguments that a task does not say: the schema of them alone, and the form by which a person can be asked. Pure. */
-import type { JsonObject } from "../json-object.ts";
-import { isSchema, requiredArguments, resolveReference } from "../registry/json-schema.ts";
+import { isObject, type JsonObject } from "../json-object.ts";
+import { requiredArguments, resolveReference } from "../registry/json-schema.ts";
 
 /** Required arguments without a default, in the order in which the schema requires them. */
 export function missingIn(inputSchema: JsonObject, args: JsonObject): string[] {
@@ -27,14 +27,14 @@ export function formOf(inputSchema: JsonObject, missing: string[]): JsonObject |
 }
 
 function propertyOf({ properties }: JsonObject, name: string): JsonObject {
-  const property = isSchema(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  return isSchema(property) ? property : {};
+  const property = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return isObject(property) ? property : {};
 }
 
 function resolved(schema: JsonObject, root: JsonObject): JsonObject {
   const { $ref, ...beside } = schema;
   const target = typeof $ref === "string" ? resolveReference($ref, root) : undefined;
-  return isSchema(target) ? { ...target, ...beside } : schema;
+  return isObject(target) ? { ...target, ...beside } : schema;
 }
 
 /** Of each type, what a form may say of it. */
