@@ -1,4 +1,4 @@
-/** Files of hosts, written as planned, one after the other; each is looked at once more right before. */
+/** Writes the planned changes to the agents' files, one after the other. Each file is read again right before it is written. */
 import { existsSync } from "node:fs";
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
@@ -11,14 +11,14 @@ import type { Surroundings } from "./supported/model.ts";
 export interface Applied {
   host: string;
   file: string;
-  /** Why it was not written. */
+  /** Set if the file was not written. */
   error?: ClaudikinsError;
 }
 
-/** A host that writes all the time is given way so often. */
+/** Attempts for a file that its agent keeps changing. */
 const attempts = 5;
 
-/** What cannot be written is told of, and stops none of the others; an interruption stops before the next. */
+/** A file that cannot be written is reported and does not stop the others. After an abort, no further file is written. */
 export async function apply(
   plans: readonly Plan[],
   options: RewireOptions & { surroundings: Surroundings; env: Environment; signal: AbortSignal },

@@ -1,22 +1,22 @@
-/** Decides which of several different servers gets a name. None is lost: the others get another name or stay where they are. */
+/** Decides which server gets a name that several different servers have. The others get another name or stay in their files. */
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import { type Conflict, type Inventory, isSame, type MergedServer, ownOrigin } from "./merge.ts";
 import { hostNames } from "./supported/hosts.ts";
 
-/** What the person has said about servers of the same name, on the command line. */
+/** What the flags say about servers with the same name. */
 export interface Wishes {
-  /** Hosts or project folders whose servers get the names; the others get names of their own. */
+  /** Agents or project folders whose servers keep the names; the others are renamed. */
   order: readonly string[];
-  /** The host whose server is taken over, by the server's name. Other servers of that name stay in their files. */
+  /** By server name: the agent whose server is imported. Other servers of that name stay in their files. */
   byName: ReadonlyMap<string, string>;
-  /** Keep all of them, under different names. */
+  /** Import all of them, under different names. */
   both: boolean;
 }
 
 type Choice = Conflict["choices"][number];
 
-/** Reads the values of `--prefer`, `host` or `name=host`. Throws USAGE for a host that nobody knows. */
+/** Reads the values of `--prefer`: `agent` or `name=agent`. Throws USAGE for an unknown agent. */
 export function wishesOf(values: readonly string[], both: boolean): Wishes {
   const order: string[] = [];
   const byName = new Map<string, string>();
@@ -29,7 +29,7 @@ export function wishesOf(values: readonly string[], both: boolean): Wishes {
   return { order, byName, both };
 }
 
-/** Both names and folders may have a `=` in them. */
+/** Names and folders may contain `=`. */
 function splitWish(value: string): { name: string; origin: string } | undefined {
   if (isOrigin(value) && !/=/.test(value)) return undefined;
   for (let at = value.indexOf("=", 1); at !== -1; at = value.indexOf("=", at + 1)) {
@@ -39,7 +39,7 @@ function splitWish(value: string): { name: string; origin: string } | undefined 
   return undefined;
 }
 
-/** A host, the config that is there, or the folder of a project. */
+/** Whether the text is an agent, the existing config (`claudikins`), or a project folder. */
 function isOrigin(text: string): boolean {
   return text === ownOrigin || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(text) || hostNames.some((name) => name === text);
 }
@@ -53,7 +53,7 @@ function unknownOrigin(value: string): ClaudikinsError {
   });
 }
 
-/** Settles what the wishes decide; the rest stays among the conflicts. Throws USAGE for a wish that fits nothing. */
+/** Settles the conflicts that the wishes decide; the others remain. Throws USAGE for a wish that matches nothing. */
 export function settleByWishes(inventories: readonly Inventory[], wishes: Wishes): void {
   for (const [name, origin] of wishes.byName) checkWish(inventories, name, origin);
   for (const inventory of inventories) {
@@ -68,7 +68,7 @@ export function settleByWishes(inventories: readonly Inventory[], wishes: Wishes
   }
 }
 
-/** The choice of a host or folder, where it has exactly one. */
+/** The server of an agent or folder; undefined if it has none or several. */
 function choiceOf({ choices }: Conflict, origin: string): Choice | undefined {
   const all = choices.filter(({ from }) => from.some(({ host, folder }) => host === origin || folder === origin));
   return all.length === 1 ? all[0] : undefined;
@@ -92,7 +92,7 @@ function checkWish(inventories: readonly Inventory[], name: string, origin: stri
   );
 }
 
-/** One is taken over. The others stay in their files; one of the config gets another name there. */
+/** Imports one server. The others stay in their files; one that is already in the config is renamed there. */
 export function chooseOne(inventory: Inventory, conflict: Conflict, chosen: Choice, why: string): void {
   const others = conflict.choices.filter((choice) => choice !== chosen);
   const ours = others.filter(({ isThere }) => isThere);
@@ -105,13 +105,13 @@ export function chooseOne(inventory: Inventory, conflict: Conflict, chosen: Choi
   }
 }
 
-/** All are taken over: `first`, else what is in the config, keeps the name; the others get that of their host or project behind it. */
+/** Imports all servers. `first`, or else the one in the config, keeps the name; the others get their agent or project as a suffix. */
 export function keepAll(inventory: Inventory, { name, choices }: Conflict, first = choices[0]): void {
   const ordered = choices.toSorted((a, b) => Number(b === first) - Number(a === first));
   inventory.servers.push(...named(inventory, name, ordered));
 }
 
-/** Nothing is decided: all of them stay in their files. */
+/** Leaves all servers in their files, because nothing was decided. */
 export function leaveAll(inventory: Inventory, { name, choices }: Conflict): void {
   for (const choice of choices) leave(inventory, name, choice);
 }
@@ -134,7 +134,7 @@ function named({ configFile, names, servers }: Inventory, name: string, choices:
     const origin = choice.from[0];
     const suffix = origin?.folder?.split(/[\\/]/).findLast(Boolean) ?? origin?.host ?? "other";
     let unique = `${name}-${suffix}`;
-    // From an earlier run the config may have this very server under this very name.
+    // After an earlier run, the config may have this server under this name already.
     const isThere = () => isSame(configFile.entries.get(unique) ?? {}, choice.entry);
     for (let count = 2; taken.has(unique) && !isThere(); count++) unique = `${name}-${suffix}-${count}`;
     taken.add(unique);

@@ -1,4 +1,4 @@
-/** Finds the servers that the hosts of this machine have, as claudikins.json would have them. Changes nothing. */
+/** Finds the servers in the agents' settings on this machine, as entries of claudikins.json. Changes no file. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { homeOf, projectFolder } from "../config/locations.ts";
@@ -16,10 +16,10 @@ export interface FoundServer {
   host: HostName;
   file: string;
   section: readonly string[];
-  /** The project that alone has it. */
+  /** The only project that has the server. */
   folder?: string | undefined;
   entry: PortableEntry;
-  /** What is not quite the same in claudikins. */
+  /** Differences that a person should know, such as a variable that has to be set. */
   notes: string[];
   supplied: Supplied[];
 }
@@ -37,37 +37,37 @@ export interface FoundFile {
   content: FileText;
   servers: FoundServer[];
   skipped: SkippedServer[];
-  /** Servers that stay in the file because the person decided so, or has not decided yet. */
+  /** Servers that stay in the file, because the person decided so or has not decided yet. */
   left: FoundServer[];
-  /** Where our own entry stands already. */
+  /** Existing entries of claudikins. */
   own: { section: readonly string[]; name: string }[];
 }
 
 export interface Found {
   files: FoundFile[];
-  /** Files that cannot be read: they are left alone. */
+  /** Files that cannot be read. They are not changed. */
   problems: { host: HostName; file: string; error: ClaudikinsError }[];
-  /** Files of a project, which were not looked at. */
+  /** A project's files, which are imported only with `project`. */
   shared: { host: HostName; file: string; servers: number }[];
 }
 
 export interface FindOptions extends Surroundings {
-  /** Hosts that somebody has named: of one that has no file yet, the one that it would have. */
+  /** Agents that the user named. If such an agent has no file yet, its default file is included. */
   named?: ReadonlySet<string>;
-  /** Files of the project around the working directory count as well. */
+  /** Include the files of the project around the working directory. */
   project: boolean;
 }
 
-/** In the order of the hosts. */
+/** Reads the files of the agents, in the order of the agents. Files that cannot be read become `problems`. */
 export async function findServers(hosts: readonly Host[], options: FindOptions): Promise<Found> {
   const found: Found = { files: [], problems: [], shared: [] };
   const seen = new Set<string>();
   for (const host of hosts) {
     const all = host.files(options);
-    // A link that leads nowhere counts: somebody has their settings elsewhere.
+    // A dangling link counts as present: its target may be on another disk.
     const isThere = all.some(({ path }) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
     for (const [place, file] of all.entries()) {
-      // A host that has a folder is there.
+      // An agent is installed if its folder exists.
       const isWanted = place === 0 && !isThere && options.named?.has(host.name) && existsSync(dirname(file.path));
       if ((!existsSync(file.path) && !isWanted) || seen.has(file.path)) continue;
       seen.add(file.path);
@@ -89,7 +89,7 @@ export async function findServers(hosts: readonly Host[], options: FindOptions):
   return found;
 }
 
-/** Throws CONFIG_INVALID where the text cannot be read. */
+/** The servers in one file. Throws CONFIG_INVALID if the text cannot be parsed. */
 export async function readHostFile(
   host: Host,
   file: HostFile,
@@ -136,12 +136,12 @@ export async function readHostFile(
   }
 }
 
-/** What one person has switched off must not be switched off for everyone, nor be started for that person. */
+/** The user's own choice must not disable a server for everyone in the project, and the server must not start for the user either. */
 function switchedOffText({ title }: Host): string {
   return `you disabled it in ${title}`;
 }
 
-/** All entries in a text of the host, also those that cannot be taken over: their secrets are masked. */
+/** All entries in a text, including those that cannot be imported, so that the secrets of all can be masked. */
 export function entriesIn(text: string, host: Host, file: HostFile, surroundings: Surroundings): PortableEntry[] {
   const document = parseFile(text, file);
   return host.sections(document, file, surroundings).flatMap(({ path, folder = file.folder }) => {
@@ -154,21 +154,21 @@ export function entriesIn(text: string, host: Host, file: HostFile, surroundings
   });
 }
 
-/** Of an entry that makes no sense to us: what may have secrets in it. */
+/** The parts of an unreadable entry that may contain secrets. */
 function whereSecretsAre(raw: JsonObject): PortableEntry {
   const objects = ["env", "environment", "headers", "http_headers", "settings"].map((key) => raw[key]).filter(isObject);
   const texts = Object.entries(Object.assign({}, ...objects)).filter(([, value]) => typeof value === "string");
   return { command: "", args: stringsIn(raw["args"]), env: Object.fromEntries(texts) };
 }
 
-/** `command` is a text, a list with the arguments in it, or an object. */
+/** Whether the entry starts claudikins. `command` may be a string, a list with the arguments, or an object. */
 export function isOwn({ command, args }: JsonObject): boolean {
   if (isObject(command)) return isOwnCommand(command["path"], stringsIn(command["args"]));
   const [program, ...rest] = Array.isArray(command) ? command : [command, ...stringsIn(args)];
   return isOwnCommand(program, rest);
 }
 
-/** What claudikins would say to the entry in its config; undefined when nothing. */
+/** The problems that claudikins would report for the entry in its config; undefined if there are none. */
 async function whyWrong(name: string, entry: PortableEntry): Promise<string | undefined> {
   const { parseConfig } = await import("../config/parse.ts");
   try {

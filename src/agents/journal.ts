@@ -1,4 +1,4 @@
-/** What was done to the files of hosts, so that it can be undone to the byte: a list, and a copy of each file. */
+/** The list of changes to the agents' files, with a copy of each original, so that every byte can be restored. */
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Environment } from "../config/environment.ts";
@@ -11,18 +11,18 @@ import { hashOf } from "../settings/file-text.ts";
 import { writeThrough } from "../settings/write-through.ts";
 import type { HostName } from "./supported/model.ts";
 
-/** One file. It is noted before the file is written: whether that has happened tells the file itself. */
+/** One changed file. It is recorded before the file is written; the file's hash tells whether it was written. */
 export interface Change {
   id: string;
   host: HostName;
-  /** As the host knows it. */
+  /** The path that the agent uses. */
   file: string;
-  /** Where it really is. */
+  /** The path without links. */
   path: string;
   /** Milliseconds since 1970. */
   at: number;
   mode: number;
-  /** It was not there before. */
+  /** The file did not exist before. */
   isNew?: boolean;
   before: string;
   after: string;
@@ -42,7 +42,7 @@ export class Journal {
     this.#folder = join(userDataFolder(env), "hosts");
   }
 
-  /** In the order in which they were done. Throws CONFIG_INVALID where the list is damaged. */
+  /** The changes, oldest first. Throws CONFIG_INVALID if the list is damaged. */
   get changes(): Change[] {
     const text = readIfThere(this.#file);
     if (text === undefined) return [];
@@ -53,12 +53,12 @@ export class Journal {
     });
   }
 
-  /** While it runs no other claudikins changes a host. Throws what `work` throws. */
+  /** Runs `work` while no other claudikins process changes the agents' files. Throws what `work` throws. */
   async alone<T>(work: () => T | Promise<T>): Promise<T> {
     return withLock(join(this.#folder, "lock"), what, work);
   }
 
-  /** Keeps the file as it is, and notes what it will be. */
+  /** Keeps a copy of the file and records the change that is about to be made. */
   add(change: Omit<Change, "id" | "at" | "before" | "after">, before: Buffer, after: Buffer): void {
     const { changes } = this;
     const at = Date.now();
@@ -68,7 +68,7 @@ export class Journal {
     this.#write([...changes, { ...change, id, at, before: hashOf(before), after: hashOf(after) }]);
   }
 
-  /** The file as it was. Throws FILE_NOT_FOUND where the copy is gone or is another one. */
+  /** The original file. Throws FILE_NOT_FOUND if the copy is missing or was changed. */
   copyOf({ id, before, file }: Change): Buffer {
     const bytes = readOrNothing(this.#copyOf(id));
     if (bytes && hashOf(bytes) === before) return bytes;
@@ -81,7 +81,7 @@ export class Journal {
     );
   }
 
-  /** It is undone, or was never done. */
+  /** Forgets a change that was undone or never made. */
   remove(id: string): void {
     this.#write(this.changes.filter((change) => change.id !== id));
     removeFile(this.#copyOf(id));
@@ -115,7 +115,7 @@ function readOrNothing(path: string): Buffer | undefined {
   }
 }
 
-/** What a claudikins that was killed while it wrote has left beside a file. */
+/** Removes temporary files that a killed claudikins process left beside a file. */
 export function removeLeftOvers(path: string): void {
   const folder = dirname(path);
   for (const name of namesIn(folder)) {

@@ -1,4 +1,4 @@
-/** How much of a host's context the definitions of servers take: each is started and asked, for a limited time. */
+/** Counts the tokens that the tool definitions of servers take in an agent's context. Each server is started and asked. */
 
 import { listedAtOnce } from "../catalog/listing-queue.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
@@ -16,7 +16,7 @@ export interface MeasureOptions {
   onServer?: (name: string) => void;
 }
 
-/** All together take no longer than `withinMs`. Those that answer stay connected: what follows finds them warm. */
+/** Takes `withinMs` at most for all servers. Servers that answer stay connected for the next use. */
 export async function measure(
   catalog: ToolCatalog,
   names: readonly string[],
@@ -44,7 +44,7 @@ export async function measure(
 
 async function ask(catalog: ToolCatalog, name: string, signal: AbortSignal): Promise<Measured> {
   const { server } = await catalog.preview(name, { signal });
-  // As a host shows them to its model.
+  // The fields that an agent gives to its model.
   const definitions = server.tools.map(({ name, description, inputSchema }) =>
     JSON.stringify({ name, description, inputSchema }),
   );

@@ -1,10 +1,10 @@
-/** The servers of many hosts → one list with each of them once, and the decisions that only a person can make. */
+/** Joins the servers of many agents into one list without duplicates, and finds the conflicts that a person has to settle. */
 import { networkTypeOf } from "../config/address.ts";
 import type { ConfigFile, PortableEntry } from "../settings/config-file.ts";
 import type { FoundFile, FoundServer } from "./find-servers.ts";
 import type { Supplied } from "./supported/model.ts";
 
-/** Where an entry comes from: a host, or the config that is there already. */
+/** Where an entry comes from: an agent, or the existing config. */
 export interface Origin {
   host: string;
   file: string;
@@ -17,11 +17,11 @@ export interface MergedServer {
   from: Origin[];
   notes: string[];
   supplied: Supplied[];
-  /** Whether the config has it already. */
+  /** Whether the config has the server already. */
   isThere: boolean;
 }
 
-/** The same name for different servers. */
+/** Different servers with the same name. */
 export interface Conflict {
   name: string;
   choices: Omit<MergedServer, "name">[];
@@ -42,10 +42,10 @@ export interface Inventory extends Merged {
   asInConfig(server: FoundServer): PortableEntry;
 }
 
-/** The config that is there is the first to be asked; its name among the origins is `claudikins`. */
+/** The `host` of servers that come from the existing config. They are the first choice. */
 export const ownOrigin = "claudikins";
 
-/** In the order in which the names are found. */
+/** `file` is the config that has the `existing` servers. Results are in the order in which the names were found. */
 export function merge(
   found: readonly FoundServer[],
   existing: ReadonlyMap<string, PortableEntry>,
@@ -65,7 +65,7 @@ export function merge(
     if (!same) choices.push({ entry, from: [origin], notes, supplied, isThere: false });
     else {
       same.from.push(origin);
-      // Switched off in one place is not switched off.
+      // A server is disabled only if it is disabled everywhere.
       if (!same.isThere && entry["disabled"] !== true) {
         const { disabled: _, ...rest } = same.entry;
         same.entry = rest;
@@ -79,12 +79,12 @@ export function merge(
   };
 }
 
-/** Whether both start or reach the same server in the same way. */
+/** Whether both entries start or reach the same server in the same way. */
 export function isSame(one: PortableEntry, other: PortableEntry): boolean {
   return Bun.deepEquals(essence(one), essence(other));
 }
 
-/** Whether the config has the entry from an earlier run, with values that the person has given. */
+/** Whether the config has this entry from an earlier run, with values that the person entered for variables. */
 function isFilledIn(
   { entry: own, isThere }: Conflict["choices"][number],
   entry: PortableEntry,
@@ -111,7 +111,7 @@ function essence(entry: PortableEntry): object {
   const { type, command, args = [], env = {}, headers = {}, url, serverUrl, httpUrl, ...rest } = entry;
   for (const key of besideThePoint) delete rest[key];
   if (command !== undefined && url === undefined) return { ...rest, command, args, env };
-  // Streamable HTTP is what is tried first anyway.
+  // Without a type, Streamable HTTP is tried first anyway.
   const transport = networkTypeOf(type) ?? "auto";
   return { ...rest, headers, url: url ?? serverUrl ?? httpUrl, transport: transport === "http" ? "auto" : transport };
 }

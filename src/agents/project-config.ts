@@ -1,4 +1,4 @@
-/** The claudikins.json that takes the servers of a project's own files: one of the project, for everybody who works in it. */
+/** Finds the claudikins.json for the servers of a project's files: one in the project, for everyone who works on it. */
 import { existsSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { refuseForeign } from "../config/discover.ts";
@@ -7,14 +7,14 @@ import { configFileName, homeOf, projectFolder } from "../config/locations.ts";
 import { ClaudikinsError } from "../errors.ts";
 
 interface Where {
-  /** The folder of the file that the servers are in. */
+  /** The folder of the file that has the servers. */
   folder: string;
-  /** A config that the user names for them. */
+  /** The config that the user named for them. */
   named: string | undefined;
   env: Environment;
 }
 
-/** Undefined where the project has none. Throws USAGE for one outside of the project, and CONFIG_NOT_TRUSTED. */
+/** Undefined if the project has none. Throws USAGE for a config outside the project, and CONFIG_NOT_TRUSTED. */
 export function projectConfigFile({ folder, named, env }: Where): string | undefined {
   if (named === undefined) return nearest(folder, env);
   const root = projectFolder({ cwd: folder, env });
@@ -24,13 +24,13 @@ export function projectConfigFile({ folder, named, env }: Where): string | undef
   });
 }
 
-/** The words that tell `claudikins serve` of the config; none where it finds the file by itself. */
+/** The arguments with which `claudikins serve` uses the config; empty if it finds the file by itself. */
 export function configWords(file: string, folder: string, env: Environment): string[] {
   const isFound = basename(file) === configFileName && (dirname(file) === folder || nearest(folder, env) === file);
   return isFound ? [] : ["--config", relative(folder, file).split("\\").join("/")];
 }
 
-/** Upwards from the folder until the repository ends, as far as `serve` would look in a project. */
+/** The nearest config from the folder up to the repository's root, where `serve` looks too. */
 function nearest(folder: string, env: Environment): string | undefined {
   const home = homeOf(env);
   for (let at = resolve(folder); at !== home; at = dirname(at)) {
@@ -49,7 +49,7 @@ function isWithin(folder: string, file: string): boolean {
   return path !== "" && path.split(/[\\/]/, 1)[0] !== ".." && !isAbsolute(path);
 }
 
-/** A project's servers without a config of the project. `files` are those that have them. */
+/** The error for a project that has servers but no config. `files` are the files with the servers. */
 export function noProjectConfig(
   files: readonly { path: string; servers: number }[],
   suggestion: string,

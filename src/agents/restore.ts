@@ -1,4 +1,4 @@
-/** Undoes what `init` did to the files of hosts: to the byte, or, where a host has changed other settings since, for the servers alone. */
+/** Undoes the changes of `init`: restores each byte, or only the servers if the agent has changed other settings since. */
 import { dirname } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
@@ -14,9 +14,9 @@ import type { Host, HostFile, HostName, Surroundings } from "./supported/model.t
 
 export interface RestoreOptions {
   hosts: readonly HostName[];
-  /** The whole file as it was, also where it has changed since. */
+  /** Restore the whole file even if it has changed since. */
   force: boolean;
-  /** Also where servers have changed since: those of before, beside those that were added. */
+  /** Restore the old servers beside new ones, even if servers have changed since. */
   serversOnly: boolean;
   /** Nothing is written. */
   dryRun: boolean;
@@ -28,17 +28,17 @@ export interface Restored {
   host: string;
   file: string;
   result: "restored" | "servers restored" | "as it was" | "changed since" | "failed";
-  /** What would be written over a file that has changed since, or by a dry run. */
+  /** What would be written to a file that has changed since, or without a dry run. */
   difference?: { from: string; to: string };
-  /** Whose secrets are in these texts. */
+  /** The entries whose secrets are in these texts. */
   entries?: PortableEntry[];
   error?: ClaudikinsError;
 }
 
-/** The latest change first. What was refused stays in the journal. Throws CONFIG_INVALID where that is damaged. */
+/** Undoes the changes, newest first. Refused changes stay in the journal. Throws CONFIG_INVALID if the journal is damaged. */
 export async function restore(env: Environment, options: RestoreOptions): Promise<Restored[]> {
   const journal = new Journal(env);
-  // Nobody has to write into a data folder that is not there.
+  // Without changes, the data folder is not created for a lock.
   if (journal.changes.length === 0) return [];
   return journal.alone(() => {
     const restored: Restored[] = [];
@@ -56,7 +56,7 @@ export async function restore(env: Environment, options: RestoreOptions): Promis
   });
 }
 
-/** `earlier` are the texts that each file had before the changes that were looked at so far. */
+/** `earlier` has, for each file, its texts before the changes that were handled so far. */
 function restoreOne(
   change: Change,
   journal: Journal,
@@ -93,7 +93,7 @@ function restoreOne(
   }
 }
 
-/** Undefined where somebody has removed it. */
+/** The file as it is now; undefined if it was removed. */
 function currentOf({ path }: Change): FileText | undefined {
   try {
     return textOf(path);
@@ -104,14 +104,14 @@ function currentOf({ path }: Change): FileText | undefined {
   }
 }
 
-/** Claude Code, for one, writes to its file in each session. */
+/** Whether only the servers are restored. Claude Code, for example, writes other settings to its file in every session. */
 function isForServers(change: Change, known: string[], current: FileText, options: RestoreOptions): boolean {
   if (options.serversOnly) return true;
   const place = hostFileOf(change, options.surroundings);
   try {
     return place !== undefined && !hasOtherServers(known, current.text, place, options.surroundings);
   } catch {
-    // What cannot be read is for the person to look at.
+    // A person has to look at a file that cannot be parsed.
     return false;
   }
 }
@@ -132,13 +132,13 @@ function serversBack(change: Change, copy: Buffer, current: FileText, surroundin
 
 function hostFileOf(change: Change, surroundings: Surroundings): { host: Host; file: HostFile } | undefined {
   const host = hosts.find(({ name }) => name === change.host);
-  // Files of a project are found from within it.
+  // A project's files are found from inside the project.
   const places = [surroundings, { ...surroundings, cwd: dirname(change.file) }];
   const file = places.flatMap((place) => host?.files(place) ?? []).find(({ path }) => path === change.file);
   return host && file && { host, file };
 }
 
-/** A text that cannot be read has none that are known. */
+/** The entries in the texts; none for a text that cannot be parsed. */
 function entriesOf(change: Change, texts: string[], surroundings: Surroundings): PortableEntry[] {
   const known = hostFileOf(change, surroundings);
   if (!known) return [];

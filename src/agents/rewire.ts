@@ -1,4 +1,4 @@
-/** What a host's file becomes: the servers that claudikins has now are gone from it, and claudikins is there. */
+/** Plans the new content of an agent's file: imported servers are removed, and claudikins is added. */
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { isObject, type JsonObject, stringsIn, valueAt } from "../json-object.ts";
 import { changed, parseFile } from "../settings/edit/editor.ts";
@@ -11,13 +11,12 @@ import type { Surroundings } from "./supported/model.ts";
 export interface Plan {
   found: FoundFile;
   before: FileText;
-  /** Bytes as they will be. */
   after: Buffer;
   afterText: string;
 }
 
 export interface RewireOptions {
-  /** What starts claudikins. */
+  /** The command that starts claudikins. */
   command(found: FoundFile): [string, ...string[]];
 }
 
@@ -27,7 +26,7 @@ export interface Rewired {
   refused: { host: string; file: string; error: ClaudikinsError }[];
 }
 
-/** One plan for each file that changes. */
+/** Makes one plan for each file that changes. */
 export function rewire(files: readonly FoundFile[], options: RewireOptions): Rewired {
   const all: Rewired = { plans: [], refused: [] };
   for (const found of files) {
@@ -50,7 +49,7 @@ function isTogether(one: FoundFile, other: FoundFile): boolean {
   return one.host === other.host && one.file.group === other.file.group;
 }
 
-/** Of the files that a host reads together, the first one with servers gets the entry. */
+/** Whether `other` gets the entry instead: the first file with servers, of the files that an agent reads together. */
 function isBefore(other: FoundFile, found: FoundFile, files: readonly FoundFile[]): boolean {
   if (other === found) return false;
   if (other.servers.length > 0 !== found.servers.length > 0) return other.servers.length > 0;
@@ -84,7 +83,7 @@ function rewired(
   );
 }
 
-/** Somebody's other server may have ours already. */
+/** A name for our entry that no other server has. */
 function freeName(section: unknown): string {
   const isTaken = (name: string) => isObject(section) && Object.hasOwn(section, name);
   let name = ownName;
@@ -92,10 +91,7 @@ function freeName(section: unknown): string {
   return name;
 }
 
-/**
- * The plan for a file that has changed since it was read. Throws CONFIG_INVALID where its servers are not those any more
- * that were shown.
- */
+/** Plans again for a file that has changed since it was read. Throws CONFIG_INVALID if its servers have changed. */
 export async function replan(
   plan: Plan,
   content: FileText,
@@ -135,7 +131,7 @@ function ownEntries(document: JsonObject, { host, file }: Pick<FoundFile, "host"
   );
 }
 
-/** Whether there are servers now that are neither claudikins nor as they stood in one of the texts before. Throws CONFIG_INVALID. */
+/** Whether `current` has servers other than claudikins that none of the texts `before` had. Throws CONFIG_INVALID. */
 export function hasOtherServers(
   before: readonly string[],
   current: string,
@@ -153,10 +149,7 @@ export function hasOtherServers(
   });
 }
 
-/**
- * The text with the servers that it had before, and without our entry, but with all else that has changed since. Throws
- * CONFIG_INVALID.
- */
+/** The current text with the servers of `before` and without our entry; other changes stay. Throws CONFIG_INVALID. */
 export function withServersOf(
   before: string,
   current: string,

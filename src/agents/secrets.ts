@@ -1,20 +1,20 @@
-/** Texts of files that are shown to people: without the secrets of the servers in them. */
+/** Masks the secrets of servers in texts that are shown to people. */
 import { type Redact, redactorOf } from "../clients/secrets.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { isObject } from "../json-object.ts";
 import type { PortableEntry } from "../settings/config-file.ts";
 
-/** What looks like a token stands in settings in other places as well. */
+/** Tokens with a known prefix, wherever they are in the settings. */
 const tokenLike = /\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)[\w.-]{8,}/g;
 
-/** `"apiKey": "…"`, `api_key = "…"`, on one line; not where a variable stands in the place of the secret. */
+/** `"apiKey": "…"` or `api_key = "…"` on one line, unless the value is a variable. */
 const namedSecret =
   /((?:["']?)[\w.-]*(?:token|secret|password|passwd|api[_-]?key|credential)[\w.-]*["']?\s*[:=]\s*)(["'])(?!\$\{|\{env:|\$[A-Z]|[A-Z][A-Z\d_]*["'])((?:(?!\2)[^\\\n]|\\.)+)\2/gi;
 
-/** `scheme://user:password@host`, in an address of anything. */
+/** `scheme://user:password@host`, with any scheme. */
 const userinfo = /(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@"']+@/gi;
 
-/** Of all the entries together; variables are no secrets. */
+/** A function that masks the secrets of all these entries. Variables such as `${TOKEN}` are not masked. */
 export function maskOf(entries: Iterable<PortableEntry>): Redact {
   const redactors = [...entries].map((entry) => redactorOf(asServer(entry)));
   return (text) =>
@@ -25,13 +25,13 @@ export function maskOf(entries: Iterable<PortableEntry>): Redact {
       .replace(namedSecret, (_, before: string, quote: string) => `${before}${quote}***${quote}`);
 }
 
-/** Whether the entries have secrets in them that are no variables. */
+/** Whether the entries contain secrets in plain text. */
 export function haveSecrets(entries: readonly PortableEntry[]): boolean {
   const text = JSON.stringify(entries);
   return maskOf(entries)(text) !== text;
 }
 
-/** As far as its secrets are concerned. */
+/** The parts of the entry that `redactorOf` reads. */
 function asServer(entry: PortableEntry): ServerConfig {
   const { command, args, env, url, serverUrl, httpUrl, headers, oauth, auth } = withoutVariables(
     entry,

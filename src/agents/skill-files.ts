@@ -1,4 +1,4 @@
-/** Our skill, and our section in the files that agents read first: written, taken out, and looked at. */
+/** Installs, removes and checks our skill, and our section in the files that agents read first. */
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { projectFolder } from "../config/locations.ts";
@@ -13,36 +13,36 @@ import { type AgentFiles, agentFilesOf, type Scope } from "./supported/agent-fil
 import { hosts } from "./supported/hosts.ts";
 import type { Host, HostName, Surroundings } from "./supported/model.ts";
 
-/** A file that several hosts may read. */
+/** A file that several agents may read. */
 export interface AgentFile {
   kind: "skill" | "section";
   path: string;
   hosts: HostName[];
-  /** Of a project's file its folder, which no link may lead out of: a repository can bring links along. */
+  /** The project folder of a project's file. Links out of it are refused, because a repository can contain links. */
   within?: string;
 }
 
 export type FileState =
-  /** What this version writes. */
+  /** As this version writes it. */
   | "current"
-  /** What another version has written. */
+  /** Written by another version. */
   | "older"
-  /** Ours, and somebody has changed it. */
+  /** Ours, but changed by someone else. */
   | "changed"
-  /** Somebody else's skill of our name. */
+  /** Another skill with our name. */
   | "not ours"
-  /** It has nothing of ours. */
+  /** Nothing of ours is in it. */
   | "absent";
 
 export interface FileChange extends AgentFile {
   result: "written" | "replaced" | "removed" | "unchanged" | "failed";
-  /** What changes, for those who want to see it before. */
+  /** The text before and after, for a diff. */
   from: string;
   to: string;
   error?: ClaudikinsError;
 }
 
-/** Each path once. Hosts that read none of them are left out. */
+/** The files of these kinds that the agents read, each path once. */
 export function agentFiles(
   among: readonly Host[],
   scope: Scope,
@@ -56,7 +56,7 @@ export function agentFiles(
       const places = agentFilesOf(host, scope, project, surroundings);
       const path = places && pathIn(places, kind);
       if (path === undefined) continue;
-      // One may be a link to another, or stand in a folder that is: AGENTS.md and CLAUDE.md, `.claude/skills` and `.agents/skills`.
+      // Files and folders may be links to each other: AGENTS.md and CLAUDE.md, `.claude/skills` and `.agents/skills`.
       const file = files.get(realPath(path)) ?? {
         kind,
         path,
@@ -70,7 +70,7 @@ export function agentFiles(
   return [...files.values()];
 }
 
-/** All that there may be, for the user and the project around the working directory; in the home itself these are one. */
+/** All possible files of the user and of the project around the working directory. In the home directory they are the same files. */
 export function allAgentFiles(surroundings: Surroundings): (AgentFile & { scope: Scope })[] {
   const all = (["user", "project"] as const).flatMap((scope) =>
     agentFiles(hosts, scope, ["skill", "section"], surroundings).map((file) => ({ ...file, scope })),
@@ -82,7 +82,7 @@ function pathIn({ skills, memory }: AgentFiles, kind: AgentFile["kind"]): string
   return kind === "skill" ? join(skills, "claudikins", "SKILL.md") : memory;
 }
 
-/** Throws FILE_NOT_FOUND for what cannot be read. */
+/** Throws FILE_NOT_FOUND for a file that cannot be read. */
 export function stateOf({ kind, path }: AgentFile): FileState {
   const text = read(path)?.text;
   if (text === undefined) return "absent";
@@ -102,13 +102,13 @@ function isSame(one: string, other: string): boolean {
 }
 
 export interface ChangeOptions {
-  /** Also what is not ours, or was changed since. */
+  /** Also overwrite or remove skills that are not ours or were changed. */
   force: boolean;
   /** Nothing is written. */
   dryRun: boolean;
 }
 
-/** What cannot be written is told of, and stops none of the others. */
+/** Writes our texts. A file that cannot be written is reported and does not stop the others. */
 export function install(files: readonly AgentFile[], options: ChangeOptions): FileChange[] {
   return files.map((file) =>
     tried(file, () => {
@@ -122,12 +122,12 @@ export function install(files: readonly AgentFile[], options: ChangeOptions): Fi
   );
 }
 
-/** Whether something of ours, or in its place, was there before. */
+/** Whether the file had a skill or a section before. */
 function hadOurs({ kind }: AgentFile, from: string): boolean {
   return kind === "skill" || withoutSection(from)?.text !== from;
 }
 
-/** The files as they were before `install`; what it has made is gone. */
+/** Removes our texts. Files and folders that `install` created are deleted. */
 export function remove(files: readonly AgentFile[], options: ChangeOptions): FileChange[] {
   return files.map((file) =>
     tried(file, () => {
@@ -156,7 +156,7 @@ function tried(file: AgentFile, change: () => FileChange): FileChange {
 }
 
 function read(path: string): FileText | undefined {
-  // A link that leads nowhere is somebody's: it is not written over.
+  // A dangling link is an error, so that it is not overwritten.
   return lstatSync(path, { throwIfNoEntry: false }) ? textOf(path) : undefined;
 }
 
@@ -178,7 +178,7 @@ function skillIn(file: AgentFile, before: FileText | undefined, force: boolean):
   return hookTexts.skill;
 }
 
-/** Somebody else's stays, whatever is forced: there is nothing of ours to take out. */
+/** A foreign skill stays even with `force`: nothing in it is ours. */
 function skillGone(file: AgentFile, from: string, force: boolean): { text: string; file: boolean } {
   if (originOfSkill(from) === "foreign") return { text: from, file: true };
   if (!force) checkOurs(file, from);
@@ -206,7 +206,7 @@ function write({ path }: AgentFile, before: FileText | undefined, text: string):
   writeThrough(before?.path ?? path, bytesOf(text, { hasMark: before?.hasMark ?? false }), before?.mode ?? 0o644);
 }
 
-/** The folders of a skill, where nothing else is in them: `.agents/skills/claudikins`. */
+/** Removes the file, and the folders of a skill if they are empty: `.agents/skills/claudikins`. */
 function removeWithFolders({ kind, path }: AgentFile): void {
   removeFile(path);
   const folders = [dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))];

@@ -1,4 +1,4 @@
-/** Plans init: the servers of all hosts go into a config, and the hosts get claudikins in their place. */
+/** Plans `init`: the servers of all agents go into a config, and the agents get claudikins in their place. */
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
@@ -23,16 +23,16 @@ export interface Survey {
 }
 
 export interface SurveyOptions extends Surroundings {
-  /** Files of the project around the working directory count as well. */
+  /** Include the files of the project around the working directory. */
   project: boolean;
-  /** A config that the user names: for the project's servers where these count, else for all. */
+  /** The config that the user named: for the project's servers with `project`, else for all servers. */
   config?: string | undefined;
-  /** Hosts that somebody has named. */
+  /** Agents that the user named. */
   named?: ReadonlySet<string>;
   wishes: Wishes;
 }
 
-/** What the hosts have, beside what the configs have. Throws USAGE, CONFIG_INVALID, and CONFIG_NOT_FOUND for a project without one. */
+/** Compares the agents' servers with the configs. Throws USAGE, CONFIG_INVALID, and CONFIG_NOT_FOUND for a project without a config. */
 export async function takeSurvey(hosts: readonly Host[], options: SurveyOptions): Promise<Survey> {
   const found = await findServers(hosts, options);
   const ofUser = found.files.filter(({ file }) => file.scope === "user");
@@ -86,7 +86,7 @@ function inventoryOf(files: FoundFile[], configFile: ConfigFile): Inventory {
   return { ...merged, configFile, files, names: new Set(servers.map(({ name }) => name)), asInConfig };
 }
 
-/** The config's own folder is where a server is started anyway. */
+/** `cwd` relative to the config's folder; left out if it is that folder, where servers start anyway. */
 function fromConfig(entry: PortableEntry, folder: string, configFolder: string): PortableEntry {
   const { cwd, ...rest } = entry;
   if (typeof cwd !== "string" || isAbsolute(cwd) || cwd.startsWith("${")) return entry;
@@ -98,7 +98,7 @@ export interface SwitchPlan extends Rewired {
   inventory: Inventory;
   configText: string;
   config: Config;
-  /** Whether the config gets anything new. */
+  /** Whether the config changes. */
   isNew: boolean;
 }
 
@@ -118,7 +118,7 @@ export async function planSwitch(
   return { inventory, configText, config, isNew, ...rewire(concerned, rewireOptions(configFile, options)) };
 }
 
-/** A host that has no servers is left alone, unless somebody names it. */
+/** An agent without servers is not changed unless the user names it. */
 function concerns(found: FoundFile, files: readonly FoundFile[], named: ReadonlySet<string>): boolean {
   const isTogether = ({ host, file }: FoundFile) => host === found.host && file.group === found.file.group;
   return (
@@ -128,7 +128,7 @@ function concerns(found: FoundFile, files: readonly FoundFile[], named: Readonly
   );
 }
 
-/** A file that others share starts claudikins by its name; one's own by its path, since programs with windows know no PATH of shells. */
+/** A shared file starts claudikins by its name. The user's files use its path, because desktop programs do not have the shell's PATH. */
 export function rewireOptions({ file }: Pick<ConfigFile, "file">, { env }: { env: Environment }): RewireOptions {
   return {
     command({ file: { scope, folder } }) {
@@ -138,13 +138,13 @@ export function rewireOptions({ file }: Pick<ConfigFile, "file">, { env }: { env
   };
 }
 
-/** Whether any file of a host has something to do with MCP. */
+/** Whether no agent has a server, a problem or an entry of claudikins. */
 export function isEmpty({ found, inventories }: Survey): boolean {
   const isNone = inventories.every(({ servers, conflicts }) => servers.length + conflicts.length === 0);
   return isNone && found.problems.length === 0 && found.files.every(({ own }) => own.length === 0);
 }
 
-/** For a machine whose hosts have no servers at all. */
+/** The error for a machine whose agents have no servers. */
 export function nothingFound({ found }: Survey): ClaudikinsError {
   const shared = found.shared.map(({ file }) => file);
   return new ClaudikinsError("SERVER_NOT_FOUND", "No agent on this machine has an MCP server", {
