@@ -1,4 +1,4 @@
-/** gen --check: what gen would change, and nothing of it done. */
+/** `gen --check`: finds what `gen` would change, and changes nothing. */
 
 import { askAll, type Problem } from "../catalog/ask-all.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
@@ -19,11 +19,11 @@ export interface RegistryCheck {
   folder: string;
   /** In the order of the config. */
   servers: CheckedServer[];
-  /** Of the index, of what all tools' files call through, of servers that the config has no more, and with `clean` of files that belong to no server. */
+  /** Differences of the index, the shared files and removed servers; with `clean`, also of files that belong to no server. */
   differences: Difference[];
 }
 
-/** A server that fails is told of; nothing is said of what the registry has of it. */
+/** A server that fails is reported, and its files are not compared. */
 export async function checkRegistry(
   { catalog, pool }: { catalog: ToolCatalog; pool: Pool },
   options: GenerateOptions = {},

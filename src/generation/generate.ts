@@ -1,4 +1,4 @@
-/** gen: every configured server is asked for its tools; one that fails is reported and the rest goes on. */
+/** `gen`: asks every configured server for its tools and writes the registry. A server that fails is reported and does not stop the others. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type AskOptions, askAll, type Problem } from "../catalog/ask-all.ts";
@@ -15,12 +15,12 @@ export interface ServerReport {
   server: string;
   tools: number;
   durationMs: number;
-  /** Files written because they changed, and removed because their tools are gone. */
+  /** Number of changed files that were written, and of files removed because their tools are gone. */
   written: number;
   removed: number;
-  /** Tools of which only one can have the identifier; each group by name. */
+  /** Groups of tools that would get the same identifier. */
   collisions: string[][];
-  /** Paths where somebody's own file stands in the place of a generated one: left alone. */
+  /** Paths where the user's file has the name of a generated one. They are not changed. */
   kept: string[];
   problem?: Problem;
 }
@@ -34,27 +34,27 @@ export interface GenerateReport {
   folder: string;
   /** In the order of the config. */
   servers: ServerReport[];
-  /** Servers of the registry that the config has no more. */
+  /** Servers of the registry that are no longer in the config. */
   pruned: string[];
-  /** With `clean`: paths of generated files that belonged to no server, and are gone. */
+  /** With `clean`: the removed files that belonged to no server. */
   cleaned?: string[];
 }
 
 export interface GenerateOptions extends AskOptions {
-  /** Names of configured servers: nothing of the others is touched. */
+  /** Servers to generate. The others are not changed. */
   only?: readonly string[] | undefined;
-  /** Generated files that belong to no server are removed. */
+  /** Remove generated files that belong to no server. */
   clean?: boolean | undefined;
 }
 
 /**
- * The files of each server are written when it has answered, and the index when all have: whatever ends this in between,
- * the index is the old one, and every file is whole. Throws FILE_NOT_WRITABLE where the index cannot be written.
+ * Writes the files of each server when it answers, and the index at the end. If it is interrupted, the old index and only
+ * complete files remain. Throws FILE_NOT_WRITABLE if the index cannot be written.
  */
 export async function generate({ catalog, pool }: Parts, options: GenerateOptions = {}): Promise<GenerateReport> {
   const { only, clean, signal } = options;
   const { registry } = catalog.config.folders;
-  // First, so that what is gone takes no name from what is new.
+  // First, so that removed servers do not occupy names of new ones.
   const pruned = only ? [] : await catalog.prune();
   const names = only ?? catalog.openServers();
   const answers = await askAll(
@@ -81,7 +81,7 @@ export async function generate({ catalog, pool }: Parts, options: GenerateOption
   return clean ? { ...report, cleaned } : report;
 }
 
-/** With chosen servers, these have had theirs removed already. */
+/** Removes generated files of no server. With `only`, the servers' old files are already removed. */
 function removeStrays(catalog: ToolCatalog, only: readonly string[] | undefined): string[] {
   if (only) return [];
   const strays = straysIn(catalog.config.folders.registry, catalog.index.servers);
@@ -99,7 +99,7 @@ const text = `# claudikins regenerates these files.
 ${names.join("\n")}
 `;
 
-/** Once there is one of them; a .gitignore that stands there already is somebody's own. */
+/** Ignores files that are regenerated, so that the registry can be committed. An existing .gitignore is not changed. */
 function keepOutOfGit(folder: string): void {
   if (!names.some((name) => existsSync(join(folder, name))) || !isInRepository(folder)) return;
   writeWhenChanged(join(folder, ".gitignore"), text, () => false);

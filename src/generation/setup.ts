@@ -1,4 +1,4 @@
-/** setup: what may safely be done before the first use, each step only where it is not done yet. */
+/** `setup`: the steps before the first use. Steps that are already done are skipped. */
 import { existsSync } from "node:fs";
 import { type AgentFile, type FileChange, install } from "../agents/skill-files.ts";
 import type { Problem } from "../catalog/ask-all.ts";
@@ -18,7 +18,7 @@ export type Step =
   | { step: "executable"; path: string; result: Result; problem?: Problem }
   | { step: "skill"; path: string; result: Result; problem?: Problem };
 
-/** `to do` is what a dry run would do. */
+/** `to do` is what a run without `--dry-run` would do. */
 export type Result = "done" | "unchanged" | "to do" | "failed";
 
 interface Parts {
@@ -30,13 +30,13 @@ export interface SetupOptions {
   dryRun: boolean;
   /** Whether servers may be started to ask for their tools. */
   withServers: boolean;
-  /** Where the skill goes; none where nobody has asked for it. */
+  /** The files that get the skill; empty if it was not requested. */
   skillFiles: readonly AgentFile[];
   signal: AbortSignal;
   onServer?: (name: string) => void;
 }
 
-/** What cannot be done is told of, and stops only what needs it. */
+/** A step that fails is reported and stops only the steps that need it. */
 export async function setUp(parts: Parts, options: SetupOptions): Promise<Step[]> {
   const folders = makeFolders(parts.catalog.config, options);
   const hasRegistry = folders.every((step) => step.name !== "registry" || step.result !== "failed");
@@ -61,7 +61,7 @@ function makeFolders(config: Config, { dryRun }: SetupOptions): FolderStep[] {
   });
 }
 
-/** Of how many servers the tools are to be asked for. */
+/** The servers that have to be asked for their tools. */
 export function serversToAsk(catalog: ToolCatalog): string[] {
   const { registry } = catalog.config.folders;
   const unknown = new Set(catalog.missingServers());

@@ -1,4 +1,4 @@
-/** A model for one task: everything that it is asked is counted, for the receipt. */
+/** The model for one task. Its requests are counted for the receipt. */
 import { unlessAborted } from "../clients/unless-aborted.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Model, ModelRequest, TaskReceipt, TaskStep } from "./model.ts";
@@ -19,7 +19,7 @@ export class AskedModel {
     return this.#model.name;
   }
 
-  /** The text of the answer. Throws what the model throws, and CANCELLED. */
+  /** Returns the text of the answer. Throws what the model throws, and CANCELLED. */
   async ask(request: ModelRequest): Promise<string> {
     refuseCancelled(this.#signal);
     this.#calls += 1;
@@ -32,8 +32,8 @@ export class AskedModel {
   }
 
   /**
-   * Does what is one step of the receipt: what it asks meanwhile is counted as its own. `work` fills in what it learns; where
-   * it fails, the step is in the receipt all the same.
+   * Runs one step of the receipt and counts its requests. `work` fills in the step; a step that fails is in the receipt
+   * too.
    */
   async step<T>(begun: Pick<TaskStep, "level" | "options">, work: (step: TaskStep) => Promise<T>): Promise<T> {
     const step: TaskStep = { ...begun, choice: "", skipped: false, tokens: 0, ms: 0 };
@@ -62,7 +62,7 @@ export function refuseCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The task was cancelled");
 }
 
-/** Of a model that was told what is wrong with its answer, and answered no better. */
+/** The error for a model whose corrected answer was wrong again. */
 export function unusable({ name }: AskedModel, what: string): ClaudikinsError {
   return new ClaudikinsError("MODEL_ANSWER_INVALID", `${name} ${what}, twice`, {
     hint: "Name the server and the tool in the task, or use a larger model.",

@@ -1,13 +1,13 @@
-/** One level as a request to the model: the task, the options, each in a line of JSON, and an answer that can only be one of them. */
+/** Asks the model to choose one option: gives the task and the options as lines of JSON, and restricts the answer to them. */
 import { estimateTokens } from "../token-estimate.ts";
 import type { ModelRequest } from "./model.ts";
 import { type Option, type Options, short } from "./options.ts";
 
-/** For the options together; more than that and each is told of in fewer words, or none. */
+/** The budget of all options. Beyond it, each option gets fewer words or none. */
 const maxTokens = 2_400;
 const lengths = [160, 90, 50, 0];
 
-/** Models that think before they answer need some room. */
+/** Enough for models that think before they answer. */
 const answerTokens = 1_000;
 
 export const noneName = "none of these";
@@ -21,7 +21,7 @@ const kinds = { category: "categories of servers", server: "servers", tool: "too
 
 export interface Choices<T> {
   request: ModelRequest;
-  /** Without the one for none. */
+  /** The names of the options, without the one for "none of these". */
   names: string[];
   optionOf(name: string): Option<T> | undefined;
 }
@@ -40,7 +40,7 @@ export function choicesOf<T>(task: string, options: Options<T>): Choices<T> {
   };
 }
 
-/** The same question after an answer that was none of the options. */
+/** Asks again after an answer that was not one of the options. */
 export function askedAgain({ request, names }: Choices<unknown>, said: string): ModelRequest {
   const answer = said ? `${JSON.stringify(short(said, 200))} is not one of the options.` : "Your answer had no choice.";
   const valid = JSON.stringify([...names, noneName]);
@@ -56,7 +56,7 @@ function schemaOf(names: string[]): object {
   };
 }
 
-/** By the names that the model is told: short ones, each once. */
+/** The options by the names that the model is given: short and unique. */
 function named<T>(options: readonly Option<T>[]): Map<string, Option<T>> {
   const byName = new Map<string, Option<T>>();
   for (const option of options) {
@@ -75,6 +75,6 @@ function lines<T>(byName: ReadonlyMap<string, Option<T>>): string {
     text = all.map(([name, option]) => JSON.stringify({ name, ...option.about(length) })).join("\n");
     if (estimateTokens(text) <= maxTokens) return text;
   }
-  // The names alone, which the model cannot do without.
+  // If nothing else fits, only the names.
   return all.map(([name]) => JSON.stringify({ name })).join("\n");
 }

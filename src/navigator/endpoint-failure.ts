@@ -1,4 +1,4 @@
-/** What goes wrong between us and the endpoint of a model, in words without a secret, and whether to ask it again. */
+/** Describes failures of a model's endpoint without secrets, and tells whether to try again. */
 import type OpenAI from "openai";
 import { noAnswer } from "../clients/network-failure.ts";
 import type { Redact } from "../clients/secrets.ts";
@@ -7,11 +7,11 @@ import { ClaudikinsError } from "../errors.ts";
 
 export interface Failure {
   error: ClaudikinsError;
-  /** Whether it may be otherwise in a moment. */
+  /** Whether another try may succeed. */
   isPassing: boolean;
-  /** How long it wants to be left alone. */
+  /** How long the endpoint asks to wait. */
   retryAfterMs?: number | undefined;
-  /** The request itself was refused: what of it, as far as it says so. */
+  /** The part of the request that the endpoint refused, if it says so. */
   refused?: string | undefined;
 }
 
@@ -19,7 +19,7 @@ type ApiError = InstanceType<typeof OpenAI.APIError>;
 
 const lasting = (error: ClaudikinsError): Failure => ({ error, isPassing: false });
 
-/** There was no answer, or none that can be read. `cause` is what `fetch` threw. */
+/** The failure if there was no readable answer. `cause` is what `fetch` threw. */
 export function connectionFailure(cause: unknown, llm: Llm): Failure {
   const { message, hint } = noAnswer(cause, new URL(llm.baseUrl));
   const ours = hint.replaceAll('"url"', '"llm.baseUrl"');
@@ -32,7 +32,7 @@ export function timedOut(llm: Llm): Failure {
   );
 }
 
-/** It answered with a status that is none of success. Of what it wrote a sentence is shown, without secrets. */
+/** The failure for an error status. It includes one sentence of the answer, without secrets. */
 export function statusFailure(thrown: ApiError, llm: Llm, redact: Redact): Failure {
   const { status = 0, code } = thrown;
   const said = sentenceOf(thrown.error, redact);
@@ -77,7 +77,7 @@ export function unavailable(llm: Llm, what: string, hint: string): ClaudikinsErr
 
 export const place = ({ name, model }: Llm) => `The model ${name}/${model}`;
 
-/** Which variable, or where the key stands. */
+/** Tells which variable or config key has the API key. */
 export function keyHint({ variable, apiKey }: Llm): string {
   if (variable !== undefined) return `Set ${variable} to a valid key.`;
   return apiKey === undefined
@@ -85,13 +85,13 @@ export function keyHint({ variable, apiKey }: Llm): string {
     : 'Correct "llm.apiKey" in the config.';
 }
 
-/** As Gemini says it, whose status for a key that is none is 400. */
+/** Whether the body has this reason. Gemini answers an invalid key with status 400 and a reason. */
 function hasReason(body: unknown, wanted: string): boolean {
   const { details } = Object(body) as { details?: unknown };
   return Array.isArray(details) && details.some((each) => Object(each).reason === wanted);
 }
 
-/** The first line of what it says went wrong, where that is a message at all. */
+/** The first line of the error message; empty if there is none. */
 function sentenceOf(body: unknown, redact: Redact): string {
   const said = body !== null && typeof body === "object" ? (body as { message?: unknown }).message : body;
   if (typeof said !== "string") return "";
@@ -99,7 +99,7 @@ function sentenceOf(body: unknown, redact: Redact): string {
     .replace(/[\p{Cc}\p{Cf}]+/gu, "\n")
     .trim()
     .split("\n");
-  // Endpoints repeat what they were sent, half of it as stars.
+  // Endpoints repeat the key, partly as stars.
   const safe = line.replace(/\b(?:sk|key|AIza|csk|gsk)[-_\w*.]{6,}/g, "***");
   return safe.length > 200 ? `${safe.slice(0, 199)}…` : safe;
 }

@@ -1,4 +1,4 @@
-/** The arguments of the chosen tool: out of the task, checked by the tool's schema, and what is missing from a person. */
+/** Fills in the arguments of the chosen tool: takes them from the task, checks them, and asks the user for missing ones. */
 
 import { unlessAborted } from "../clients/unless-aborted.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
@@ -19,7 +19,7 @@ export type FilledIn = { args: JsonObject } | { needs: NeedsInput; why: string }
 
 type Asking = Pick<TaskOptions, "task" | "askForMissing"> & { signal: AbortSignal };
 
-/** Throws MODEL_ANSWER_INVALID, INVALID_ARGUMENTS, CANCELLED where a person declines, and what the model throws. */
+/** Throws MODEL_ANSWER_INVALID, INVALID_ARGUMENTS, CANCELLED if the user declines, and what the model throws. */
 export async function fillIn(wanted: ServerTool, asking: Asking, model: AskedModel): Promise<FilledIn> {
   const { inputSchema } = wanted.tool;
   const count = Object.keys(isObject(inputSchema["properties"]) ? inputSchema["properties"] : {}).length;
@@ -37,7 +37,7 @@ export async function fillIn(wanted: ServerTool, asking: Asking, model: AskedMod
   });
 }
 
-/** Nothing that it could be told of; a schema made of others may have anything. */
+/** Whether the tool takes no arguments. A schema with other keywords may take some. */
 function takesNothing({ properties, ...rest }: JsonObject): boolean {
   const isEmpty = !isObject(properties) || Object.keys(properties).length === 0;
   const others = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "required"];
@@ -47,7 +47,7 @@ function takesNothing({ properties, ...rest }: JsonObject): boolean {
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
-/** What the task says, of the right types; required ones may be missing. Asked twice at most. */
+/** The arguments in the task, with the right types; required ones may be missing. Asks the model at most twice. */
 async function extracted(wanted: ServerTool, task: string, model: AskedModel): Promise<JsonObject> {
   const { server, tool } = wanted;
   const schema = optional(tool.inputSchema);
@@ -68,7 +68,7 @@ async function extracted(wanted: ServerTool, task: string, model: AskedModel): P
   });
 }
 
-/** Some models say the tool's name beside them, and `null` for what they leave out. */
+/** Reads the answer. Some models put the arguments beside the tool's name, and write `null` for missing ones. */
 function argumentsIn(answer: string, inputSchema: JsonObject): JsonObject | undefined {
   const object = objectIn(answer);
   if (!object) return undefined;
@@ -86,7 +86,7 @@ function takesNull(schema: unknown): boolean {
   return schema !== undefined && JSON.stringify(schema).includes('"null"');
 }
 
-/** With what a person says, where one can be asked for it. */
+/** Adds the missing arguments by asking the user, if possible. */
 async function completed(
   { server, tool }: ServerTool,
   known: JsonObject,
@@ -118,7 +118,7 @@ async function completed(
   return problems.length === 0 ? { args } : { needs, why: `${id}: the answer is not valid: ${problems.join("; ")}` };
 }
 
-/** A host may fail to ask; that somebody cancelled all of it is no failure of that. */
+/** Undefined if the host fails to ask. A cancelled task is thrown. */
 async function answerTo(asked: Promise<FilledForm>): Promise<FilledForm & { problem?: string }> {
   try {
     return await asked;

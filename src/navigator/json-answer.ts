@@ -1,13 +1,13 @@
-/** What a small model meant by its answer: an object or a name, out of fences, prose and thoughts. Pure. */
+/** Finds the object or the name in a small model's answer, past fences, prose and thoughts. */
 import { isObject, type JsonObject, parsedJson } from "../json-object.ts";
 import { readValue } from "./lenient-json.ts";
 
-/** Longer answers are none to such a question, and are not searched. */
+/** Only this much of an answer is searched. */
 const maxLength = 200_000;
-/** Braces that may begin an object. */
+/** Braces that are tried as the start of an object. */
 const maxTries = 200;
 
-/** The last object of the answer, which is what comes after all thinking aloud; undefined where there is none. */
+/** The last object of the answer, because models think before they answer; undefined if there is none. */
 export function objectIn(answer: string): JsonObject | undefined {
   const text = withoutThoughts(answer);
   const whole = parsedJson(text);
@@ -22,8 +22,8 @@ export function objectIn(answer: string): JsonObject | undefined {
 }
 
 /**
- * Which of the names the answer means: as it says it, or as near to it as case and signs go. In prose, the only one that
- * stands there. Undefined for none of them.
+ * The name that the answer chooses, ignoring case and punctuation if needed; in prose, the only name in the text. Undefined
+ * if there is none.
  */
 export function choiceIn(answer: string, names: readonly string[]): string | undefined {
   const object = objectIn(answer);
@@ -34,7 +34,7 @@ export function choiceIn(answer: string, names: readonly string[]): string | und
   return named(said, names) ?? onlyOne(said, names);
 }
 
-/** What an answer says that is none of the choices, to be told of it. */
+/** The text that the answer gives as its choice, to quote it in the correction. */
 export function saidIn(answer: JsonObject): string {
   const texts = Object.values(answer).filter((value) => typeof value === "string");
   const { choice } = answer;
@@ -49,7 +49,7 @@ function named(said: string, names: readonly string[]): string | undefined {
   return wanted !== "" && alike.length === 1 ? alike[0] : undefined;
 }
 
-/** A name within another one that stands there is not meant. */
+/** The only name in the text. A name inside a longer one does not count. */
 function onlyOne(text: string, names: readonly string[]): string | undefined {
   const there = names.filter((name) => standsIn(text, name));
   const whole = there.filter((name) => !there.some((other) => other !== name && other.includes(name)));
@@ -68,7 +68,7 @@ function plain(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-/** Of models that think aloud, what comes after it; of one that never came to an end, nothing. */
+/** The answer after `<think>…</think>`; empty if the thoughts do not end. */
 function withoutThoughts(answer: string): string {
   const text = answer.slice(0, maxLength);
   const ends = [...text.matchAll(/<\/think(?:ing)?>/gi)];

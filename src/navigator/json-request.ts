@@ -1,15 +1,15 @@
-/** How a model is asked for JSON: by a schema that it cannot leave, where it can be held to one, else in words. */
+/** Asks a model for JSON: with a schema that the endpoint enforces, or else in words. */
 import { isObject } from "../json-object.ts";
 import type { ModelRequest } from "./model.ts";
 
-/** For who cannot be held to a schema: what to answer with stands in the request. */
+/** The system prompt with the schema in words, for models without structured output. */
 export function inWords({ system, schema }: ModelRequest): string {
   return `${system}\n\nAnswer with one JSON object and nothing else. It must match this JSON Schema:\n${JSON.stringify(schema)}`;
 }
 
 /**
- * Whether the schema is one that answers can be held to: every object names all of its properties, requires each, and
- * allows no other. Endpoints refuse any other where `strict` is set.
+ * Whether endpoints accept the schema with `strict`: every object lists all of its properties as required and allows no
+ * others.
  */
 export function isStrict(schema: unknown): boolean {
   if (!isObject(schema)) return false;

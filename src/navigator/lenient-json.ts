@@ -1,13 +1,16 @@
-/** JSON as small models write it: single quotes, bare keys, comments, commas too many, `True` and `None`. Pure. */
+/**
+ * Reads JSON as small models write it: with single quotes, bare keys, comments, extra commas, `True` and `None`. jsonrepair
+ * cannot be used: it completes answers that were cut off, so that a call would get half of an argument, and it does not tell
+ * where a value in prose ends.
+ */
 
-/** Deeper values are none that a tool takes. */
 const maxDepth = 64;
 
 const words: Record<string, unknown> = { true: true, false: false, null: null, True: true, False: false, None: null };
 
 const escapes: Record<string, string> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-/** The value that begins at `from`, and where it ends; undefined where none does, or where it is cut off. */
+/** The value that begins at `from`, and the offset after it; undefined if there is none or it is cut off. */
 export function readValue(text: string, from = 0): { value: unknown; end: number } | undefined {
   const reader = new Reader(text, from);
   try {
@@ -64,7 +67,7 @@ class Reader {
     return items;
   }
 
-  /** Takes the end, where it is there. */
+  /** Whether the object or list ends here. Skips the end if so. */
   #ends(end: string): boolean {
     this.#space();
     if (this.#text[this.at] !== end) return false;
@@ -78,7 +81,7 @@ class Reader {
     else if (this.#text[this.at] !== end) throw new NotJson();
   }
 
-  /** Line breaks within it stand for themselves. */
+  /** Unescaped line breaks are allowed. */
   #string(quote: string): string {
     let value = "";
     for (this.at += 1; this.at < this.#text.length; this.at++) {

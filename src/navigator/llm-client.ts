@@ -1,4 +1,4 @@
-/** The library's client for one endpoint: what it sends is what the config says, and nothing else. */
+/** Makes the OpenAI client for one endpoint. It sends only what the config says. */
 import OpenAI from "openai";
 import { boundedText } from "../clients/response-body.ts";
 import { maxCompletionBytes, megabytes } from "../clients/size-limits.ts";
@@ -8,7 +8,7 @@ import { parsedJson } from "../json-object.ts";
 import { version } from "../version.ts";
 import { place, unavailable } from "./endpoint-failure.ts";
 
-/** Throws NEEDS_VARIABLE, and CONFIG_INVALID where the address has turned out to be none. */
+/** Throws NEEDS_VARIABLE, and CONFIG_INVALID if the address is not a URL after variables are filled in. */
 export function checkLlm(llm: Llm): void {
   if (llm.needs.length > 0) {
     const names = llm.needs.join(", ");
@@ -20,7 +20,7 @@ export function checkLlm(llm: Llm): void {
   throw new ClaudikinsError("CONFIG_INVALID", '"llm.baseUrl" in the config must start with http:// or https://');
 }
 
-/** It goes by our own `fetch`: the library would send along what variables of the environment say, and of what it runs on. */
+/** Requests go through our own `fetch`, because the library adds headers about environment variables and the platform. */
 export function clientOf(llm: Llm): OpenAI {
   const headers = headersOf(llm);
   const send = async (url: string | URL | Request, init?: RequestInit) => {
@@ -41,7 +41,7 @@ export function clientOf(llm: Llm): OpenAI {
   });
 }
 
-/** A response with a body that was read already. Gemini puts its errors into a list, where the library does not find them. */
+/** A new response with a body that was already read. Gemini puts errors into a list, where the library does not find them. */
 function readAgain({ ok, status, headers: sent }: Response, text: string): Response {
   const headers = new Headers(sent);
   for (const name of ["content-encoding", "content-length"]) headers.delete(name);

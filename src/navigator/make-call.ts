@@ -1,4 +1,4 @@
-/** The call itself, as code would make it, again only where that can do no harm. */
+/** Makes the call as code would, and repeats it only if that is safe. */
 import { setTimeout as wait } from "node:timers/promises";
 import { ConnectionLost } from "../clients/server-failure.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -10,12 +10,12 @@ import { parsedValue } from "../sandbox/binding-value.ts";
 import { refuseCancelled } from "./asked-model.ts";
 import type { ServerTool } from "./options.ts";
 
-/** Of starts and calls together; fewer where each takes all of the time that a call may take. */
+/** Maximum number of starts and calls together. There are fewer if each takes the full time limit. */
 const maxTries = 3;
 const maxTimeouts = 2;
-/** Before the second try; twice as long before the third. */
+/** Wait before the second try. It doubles for the third. */
 const firstWaitMs = 300;
-/** A server that asks for more time is reported. */
+/** A server that asks for a longer wait is reported instead. */
 const longestWaitMs = 5_000;
 
 export interface CallSurroundings {
@@ -25,8 +25,8 @@ export interface CallSurroundings {
 }
 
 /**
- * The value of the result. The server is started first, so that a start that fails is known from a call that does. Throws
- * what `callOnce` throws, after its tries.
+ * Returns the value of the result. Starts the server first, to tell a failed start from a failed call. Throws what `callOnce`
+ * throws on the last try.
  */
 export async function makeCall(wanted: ServerTool, args: JsonObject, around: CallSurroundings): Promise<unknown> {
   const { parts, signal, tell } = around;
@@ -35,7 +35,7 @@ export async function makeCall(wanted: ServerTool, args: JsonObject, around: Cal
   for (let attempt = 1; ; attempt++) {
     let isStarted = false;
     try {
-      // What the config denies starts nothing.
+      // A denied tool must not start its server.
       parts.pool.refuseDenied(server, tool);
       if (parts.pool.state(server).state !== "ready") await parts.catalog.fetch(server, signal);
       isStarted = true;
@@ -51,7 +51,7 @@ export async function makeCall(wanted: ServerTool, args: JsonObject, around: Cal
   }
 }
 
-/** One where the tool may have run, and says of itself neither that it only reads nor that twice is as good as once. */
+/** One try if the tool may have run and is neither read-only nor idempotent by its annotations. */
 function triesAfter(error: unknown, isStarted: boolean, { annotations }: RegistryTool): number {
   if (!(error instanceof ClaudikinsError)) return 1;
   const tries = error.code === "SERVER_UNAVAILABLE" ? maxTries : error.code === "CALL_TIMEOUT" ? maxTimeouts : 1;
@@ -60,7 +60,7 @@ function triesAfter(error: unknown, isStarted: boolean, { annotations }: Registr
   return isUnsent || isRepeatable ? tries : 1;
 }
 
-/** How long to wait; undefined where the server is left alone for longer than anybody waits, or for good. */
+/** How long to wait; undefined if the server stays unavailable for too long or for good. */
 function restOf({ pool }: Parts, server: string, waitMs: number): number | undefined {
   const state = pool.state(server);
   if (state.state !== "broken") return waitMs;
@@ -70,7 +70,7 @@ function restOf({ pool }: Parts, server: string, waitMs: number): number | undef
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  // It fails when the signal is aborted, and for nothing else.
+  // The wait rejects only when the signal is aborted.
   await wait(ms, undefined, { signal }).catch(() => {});
   refuseCancelled(signal);
 }

@@ -1,13 +1,13 @@
-/** Required arguments that a task does not say: the schema of them alone, and the form by which a person can be asked. Pure. */
+/** Finds required arguments that the task does not give, and makes the form with which the user is asked. */
 import { isObject, type JsonObject } from "../json-object.ts";
 import { requiredArguments, resolveReference } from "../registry/json-schema.ts";
 
-/** Required arguments without a default, in the order in which the schema requires them. */
+/** The missing required arguments without a default, in the order of `required`. */
 export function missingIn(inputSchema: JsonObject, args: JsonObject): string[] {
   return [...requiredArguments(inputSchema, inputSchema)].filter((name) => !Object.hasOwn(args, name));
 }
 
-/** The part of the schema that says what they are, definitions that it refers to included. */
+/** The part of the schema for the missing arguments, with the definitions that it refers to. */
 export function schemaOfMissing(inputSchema: JsonObject, missing: string[]): JsonObject {
   const { $defs, definitions } = inputSchema;
   return {
@@ -19,7 +19,7 @@ export function schemaOfMissing(inputSchema: JsonObject, missing: string[]): Jso
   };
 }
 
-/** As MCP allows it: flat fields of plain types. Undefined where one of them is none. */
+/** The form as MCP's elicitation allows it: flat fields of plain types. Undefined if an argument has another type. */
 export function formOf(inputSchema: JsonObject, missing: string[]): JsonObject | undefined {
   const fields = missing.map((name) => [name, fieldOf(resolved(propertyOf(inputSchema, name), inputSchema))] as const);
   if (fields.some(([, field]) => field === undefined)) return undefined;
@@ -37,7 +37,7 @@ function resolved(schema: JsonObject, root: JsonObject): JsonObject {
   return isObject(target) ? { ...target, ...beside } : schema;
 }
 
-/** Of each type, what a form may say of it. */
+/** The keywords that a form may have for each type. */
 const keywords: Record<string, string[]> = {
   string: ["minLength", "maxLength"],
   number: ["minimum", "maximum"],
@@ -60,7 +60,7 @@ function fieldOf(schema: JsonObject): JsonObject | undefined {
   };
 }
 
-/** `["string", "null"]` is a string: who is asked gives one. */
+/** The type of a field. `["string", "null"]` is a string, because the user is asked for a value. */
 function plainType(type: unknown): string | undefined {
   const types = [type].flat().filter((each) => each !== "null");
   const [only] = types;

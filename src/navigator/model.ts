@@ -1,6 +1,6 @@
-/** What the navigator works with and gives: a small model that is asked, a task, its outcome and its receipt. */
+/** The types of the navigator: a small model, a task, its outcome and its receipt. */
 
-/** A small model that chooses and fills in: it answers one request with text, with JSON by a schema where it can. */
+/** A small model. It answers one request with text, as JSON that follows a schema if it can. */
 export interface Model {
   /** For receipts: `cerebras/llama-3.3-70b`, or `the host's model`. */
   readonly name: string;
@@ -9,12 +9,12 @@ export interface Model {
 }
 
 export interface ModelRequest {
-  /** The same for all requests of a kind. */
+  /** The system prompt, the same for all requests of a kind. */
   system: string;
   prompt: string;
   /**
-   * JSON Schema of the answer, an object. For arguments it is the tool's own, of any dialect, in which nothing is required:
-   * what the task does not say is left out. So it is none for modes that want every property to be required.
+   * JSON Schema of the answer, an object. For arguments it is the tool's own schema without `required`, so that missing
+   * values are left out. Strict modes, which require every property, do not accept it.
    */
   schema: object;
   schemaName: string;
@@ -24,11 +24,11 @@ export interface ModelRequest {
 export interface ModelAnswer {
   text: string;
   tokens: { prompt: number; completion: number };
-  /** Whether the tokens are our own estimate: the endpoint did not say. */
+  /** Whether the tokens are estimated, because the endpoint did not report them. */
   isEstimate: boolean;
 }
 
-/** A form of flat fields, as a person of an MCP host is asked by it. */
+/** The user's answer to a form with flat fields (MCP elicitation). */
 export interface FilledForm {
   action: "accept" | "decline" | "cancel";
   content?: Record<string, unknown> | undefined;
@@ -36,12 +36,12 @@ export interface FilledForm {
 
 export interface TaskOptions {
   task: string;
-  /** Everything but the call. */
+  /** Do everything except the call. */
   dryRun?: boolean | undefined;
   signal?: AbortSignal | undefined;
-  /** Told in a line what was chosen, and how far the server says it is. */
+  /** Called with a line for each choice, and for progress that the server reports. */
   onProgress?: ((line: string) => void) | undefined;
-  /** Asks a person for missing arguments; undefined where nobody can be asked. */
+  /** Asks the user for missing arguments; undefined if nobody can be asked. */
   askForMissing?: ((message: string, schema: object, signal: AbortSignal) => Promise<FilledForm>) | undefined;
 }
 
@@ -67,27 +67,27 @@ export interface TaskPlanned {
 export interface TaskFailed {
   success: false;
   tool_used?: string;
-  /** What the task does not say: the schema of the missing arguments alone, and what is known of the others. */
+  /** Arguments that the task does not give: their schema, and the arguments that are known. */
   needs_input?: { schema: object; known: Record<string, unknown>; missing: string[] };
-  /** The type is a code of `errors.ts`. */
+  /** `type` is an error code of `errors.ts`. */
   error: { type: string; message: string; suggestion?: string };
   receipt: TaskReceipt;
 }
 
 export interface TaskStep {
   level: "category" | "server" | "tool" | "arguments";
-  /** How many there were to choose from; of arguments, how many the tool takes. */
+  /** The number of options, or of the tool's arguments. */
   options: number;
-  /** Of how many the model was told, where search has left others out. */
+  /** The number of options that the model was given, if search left some out. */
   offered?: number;
   choice: string;
-  /** There was nothing to choose: no model was asked. */
+  /** There was nothing to choose, so the model was not asked. */
   skipped: boolean;
-  /** Of the request and the answer, those of a second try as well. */
+  /** The tokens of requests and answers, including a second try. */
   tokens: number;
   ms: number;
   retried?: boolean;
-  /** Arguments that a person was asked for. */
+  /** Arguments that the user was asked for. */
   asked?: string[];
 }
 
@@ -96,7 +96,7 @@ export interface TaskReceipt {
   steps: TaskStep[];
   modelCalls: number;
   tokens: { prompt: number; completion: number; isEstimate: boolean };
-  /** Of the tool, with all of its tries. */
+  /** The time of the tool call, with all tries. */
   callMs?: number;
   totalMs: number;
 }

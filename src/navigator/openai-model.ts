@@ -1,4 +1,4 @@
-/** A model behind any endpoint that is compatible with OpenAI's chat completions: asked again where that may help. */
+/** A model behind an endpoint that is compatible with OpenAI's chat completions. Requests are repeated if that may help. */
 import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
 import { onAbort } from "../clients/on-abort.ts";
@@ -14,23 +14,23 @@ import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
 
 export interface OpenAiOptions {
   log: Log;
-  /** After the first failure that may pass; doubled with each one more. */
+  /** Wait after the first temporary failure. It doubles with each further failure. */
   firstPauseMs?: number;
 }
 
-/** Of one request, the first one included. */
+/** Maximum number of tries for one request, including the first. */
 const maxTries = 4;
 
-/** Who wants to be left alone for longer is not waited for. */
+/** If the endpoint asks for a longer wait, the request fails. */
 const longestPauseMs = 20_000;
 
-/** For what a model thinks before it answers: endpoints count it as part of the answer. */
+/** Extra tokens for thinking, which endpoints count as part of the answer. */
 const thinkingTokens = 1_024;
 
-/** What an endpoint has refused, as long as this process lives: it is not asked for it again. */
+/** The features that an endpoint has refused. They are not requested again by this process. */
 interface Learned {
   format: AnswerFormat;
-  /** It has answered by a schema: another one that it refuses is at fault itself. */
+  /** The endpoint has accepted a schema before, so a refusal is the fault of the refused schema. */
   knowsSchemas: boolean;
   limit: "max_tokens" | "max_completion_tokens";
   temperature: boolean;
@@ -47,7 +47,7 @@ export class OpenAiModel implements Model {
   readonly #client: OpenAI;
   readonly #redact: (text: string) => string;
 
-  /** Throws NEEDS_VARIABLE, and CONFIG_INVALID where the address has turned out to be none. */
+  /** Throws NEEDS_VARIABLE, and CONFIG_INVALID for an invalid address. */
   constructor(llm: Llm, { log, firstPauseMs = 500 }: OpenAiOptions) {
     checkLlm(llm);
     this.name = `${llm.name}/${llm.model}`;
@@ -58,7 +58,7 @@ export class OpenAiModel implements Model {
     this.#client = clientOf(llm);
   }
 
-  /** An answer that is empty or breaks off is asked for once more, with more room. */
+  /** Repeats the request with more tokens if the answer is empty or cut off. */
   async ask(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
     const first = await this.#complete(request, signal);
     if (!isLacking(first)) return this.#answerOf(request, [first]);
@@ -70,7 +70,7 @@ export class OpenAiModel implements Model {
     });
   }
 
-  /** Until it answers, or there is no use in asking. What it refuses of a request is left out. */
+  /** Repeats the request until it is answered or another try cannot help. Leaves out refused features. */
   async #complete(request: ModelRequest, signal: AbortSignal): Promise<ChatCompletion> {
     const key = `${this.#llm.baseUrl} ${this.#llm.model}`;
     const known = learned.get(key) ?? beginning(this.#llm);
@@ -192,7 +192,7 @@ function bodyOf(request: ModelRequest, ways: Learned, llm: Llm): ChatCompletionC
   };
 }
 
-/** The same without what was refused; where it is not said what that is, with less of an answer's form. */
+/** The features without the refused one. If the endpoint does not name it, the format of the answer is relaxed. */
 function without(refused: string, ways: Learned): Learned | undefined {
   const other = ways.limit === "max_tokens" ? "max_completion_tokens" : "max_tokens";
   if (/reasoning/i.test(refused) && ways.effort) return { ...ways, effort: false };
@@ -204,7 +204,7 @@ function without(refused: string, ways: Learned): Learned | undefined {
   return undefined;
 }
 
-/** Also of endpoints that only say that they are compatible. */
+/** Whether the endpoint's answer is a completion. Some endpoints only claim to be compatible. */
 function isCompletion(completion: ChatCompletion): boolean {
   return typeof completion === "object" && completion?.choices?.[0]?.message !== undefined;
 }
@@ -228,7 +228,7 @@ function leftAlone({ message }: ClaudikinsError, pauseMs: number): ClaudikinsErr
 
 const cancelled = () => new ClaudikinsError("CANCELLED", "The request to the model was cancelled");
 
-/** Throws CANCELLED at once when the signal comes. */
+/** Throws CANCELLED as soon as the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const stopListening = onAbort(signal, resolve);

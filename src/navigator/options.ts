@@ -1,4 +1,4 @@
-/** The levels of the registry as options: what there is to choose from, the likely ones first, and no more than a small model can read. */
+/** Offers the levels of the registry as options: the likely ones first, and not more than a small model can read. */
 
 import { isObject } from "../json-object.ts";
 import { requiredArguments } from "../registry/json-schema.ts";
@@ -8,40 +8,40 @@ import { oneLine } from "../visible-text.ts";
 
 export type Level = "category" | "server" | "tool";
 
-/** One tool, and the server that it is called on. */
+/** A tool and its server. */
 export interface ServerTool {
   server: RegistryServer;
   tool: RegistryTool;
 }
 
-/** `T` is what is chosen by it. */
+/** `T` is what the option stands for. */
 export interface Option<T> {
   name: string;
   value: T;
-  /** What the model is told of it, in texts of at most so many characters. */
+  /** The description for the model, in texts of at most `length` characters. */
   about(length: number): object;
 }
 
-/** Of a level, the options that are offered, and how many there would be. */
+/** The offered options of a level, and how many there are in all. */
 export interface Options<T> {
   level: Level;
-  /** The category or the server that they are of; undefined where they are of several. */
+  /** The category or server of the options; undefined if there are several. */
   within?: string | undefined;
   offered: Option<T>[];
   all: number;
 }
 
-/** How many options a level has before search leaves some out. */
+/** Maximum number of options of a level; search leaves out the others. */
 const most: Record<Level, number> = { category: 12, server: 12, tool: 25 };
-/** Where search knows none of them, the right one is left out more easily: there are so many times more, in fewer words. */
+/** Factor for the maximum if search finds none of the options, because the right one might be left out. Each gets fewer words. */
 const mostUnknown = 4;
-/** What is named of a category or a server to say what it is for. */
+/** How many servers or tools describe a category or server. */
 const maxServers = 6;
 const maxTools = 4;
 const maxArguments = 12;
 const maxChoicesChars = 100;
 
-/** What search thinks of all tools for one task. */
+/** The search scores of all tools for one task. */
 export class Ranks {
   readonly #scores: Map<string, number>;
   readonly #servers = new Map<string, number>();
@@ -57,7 +57,7 @@ export class Ranks {
 
   ofTool = ({ server, tool }: ServerTool): number => this.#scores.get(toolId(server.name, tool.name)) ?? 0;
 
-  /** That of its best tool. */
+  /** The score of the server's best tool. */
   ofServer = ({ name }: RegistryServer): number => this.#servers.get(name) ?? 0;
 
   ofServers = (servers: readonly RegistryServer[]): number => Math.max(0, ...servers.map(this.ofServer));
@@ -99,7 +99,7 @@ export function tools(server: RegistryServer, ranks: Ranks): Options<ServerTool>
   return { ...narrowed("tool", options, ranks.ofTool), within: server.name };
 }
 
-/** Tools of several servers, by their ids, as they stand. */
+/** Tools of several servers as options, by their ids and in their order. */
 export function mixedTools(found: readonly ServerTool[]): Options<ServerTool> {
   const offered = found.map((each) => toolOption(toolId(each.server.name, each.tool.name), each));
   return { level: "tool", offered, all: offered.length };
@@ -136,7 +136,7 @@ function likely(server: RegistryServer, ranks: Ranks): ServerTool[] {
   return byScore(all, ranks.ofTool, ({ tool }) => tool.name).slice(0, maxTools);
 }
 
-/** A server in a line: its description and its likely tools. */
+/** One line about a server: its description and its likely tools. */
 function purpose(server: RegistryServer, ranks: Ranks, length: number): string {
   const names = likely(server, ranks).map(({ tool }) => short(tool.name));
   return [text(server.description, length), names.join(", ")].filter(Boolean).join(": ");
@@ -146,7 +146,7 @@ function more(all: number, named: number): { more?: number } {
   return all > named ? { more: all - named } : {};
 }
 
-/** `status? (pending, paid), limit?`: what can be chosen says what a tool is about. */
+/** `status? (pending, paid), limit?`: possible values tell the model what a tool is about. */
 function argumentNames({ inputSchema }: RegistryTool): string {
   const { properties } = inputSchema;
   const required = requiredArguments(inputSchema, inputSchema);
@@ -170,7 +170,6 @@ function text(whole: string, length: number): string {
   return length > 0 ? oneLine(whole, length) : "";
 }
 
-/** Names may be of any length. */
 export function short(name: string, length = 80): string {
   return name.length > length ? `${name.slice(0, length - 1)}…` : name;
 }

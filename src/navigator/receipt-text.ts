@@ -1,4 +1,4 @@
-/** The receipt of a task in one line, the same for a person at a terminal and for a model. */
+/** The receipt of a task in one line, for the terminal and for models. */
 import { grouped } from "../outcome-text.ts";
 import type { TaskOutcome } from "./model.ts";
 

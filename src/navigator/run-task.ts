@@ -1,4 +1,4 @@
-/** A task in words → one tool, its arguments, one call. Keeps nothing between tasks. */
+/** Runs a task given in words: chooses one tool, fills in its arguments, and calls it. Keeps no state between tasks. */
 
 import { ClaudikinsError } from "../errors.ts";
 import type { Parts } from "../execution/parts.ts";
@@ -12,15 +12,12 @@ import type { Model, TaskFailed, TaskOptions, TaskOutcome, TaskReceipt } from ".
 import type { ServerTool } from "./options.ts";
 import { walk } from "./walk.ts";
 
-/** A task is a sentence or a few; what is longer would be paid for at every level. */
+/** Longer tasks would cost their tokens again at every level. */
 const maxTaskChars = 20_000;
-/** Servers that a failure says could not be asked. */
+/** Maximum number of unavailable servers that a failure names. */
 const maxMissed = 5;
 
-/**
- * Whatever goes wrong is an outcome with what was done until then, `error.type` being a code of `errors.ts`: also that the
- * task was cancelled, and what the model throws.
- */
+/** Never throws: a failure, also a cancelled task, is an outcome with `error.type`, a code of `errors.ts`, and the steps so far. */
 export async function runTask(options: TaskOptions, model: Model, parts: Parts): Promise<TaskOutcome> {
   const signal = options.signal ?? new AbortController().signal;
   const run = new Run(options, signal, new AskedModel(model, signal), parts);
@@ -95,7 +92,7 @@ class Run {
     };
   }
 
-  /** Names in it may be anything. */
+  /** Reports a line. Names in it may contain control characters. */
   readonly tell = (line: string): void => this.#options.onProgress?.(oneLine(line, 200));
 
   get #receipt(): TaskReceipt {

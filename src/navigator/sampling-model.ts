@@ -1,4 +1,4 @@
-/** The host's own model, asked over MCP sampling. There is no schema in it: what to answer with is said in words. */
+/** The host's own model, asked with MCP sampling, which has no schemas: the format of the answer is described in words. */
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
 import type { Host } from "../clients/host.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
@@ -6,13 +6,13 @@ import { estimateTokens } from "../token-estimate.ts";
 import { inWords } from "./json-request.ts";
 import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
 
-/** Hosts show it to the person, who may read it first. */
+/** Long, because hosts may show the request to the user first. */
 const timeLimitMs = 300_000;
 
-/** What hosts answer where the person says no. */
+/** The error code of hosts if the user refuses. */
 const refusedByPerson = -1;
 
-/** Who asks, as servers are named that ask for a sampling. */
+/** The name of the asker, in the place of a server's name. */
 const asker = "claudikins";
 
 export class SamplingModel implements Model {

@@ -1,4 +1,4 @@
-/** From a task to one tool: category, server, tool, by what the model chooses at each level. */
+/** Walks from a task to one tool: the model chooses a category, a server and a tool. */
 
 import type { Parts } from "../execution/parts.ts";
 import { type RegistryServer, toolId } from "../registry/model.ts";
@@ -8,22 +8,22 @@ import { askedAgain, choicesOf, noneName } from "./choice-prompt.ts";
 import { choiceIn, objectIn, saidIn } from "./json-answer.ts";
 import { categories, mixedTools, type Options, Ranks, type ServerTool, servers, tools } from "./options.ts";
 
-/** Tools of elsewhere that are offered when nothing of a level fits, and that are named when nothing fits at all. */
+/** Maximum number of tools from other places that are offered when no option of a level fits, or named when nothing fits. */
 const maxElsewhere = 10;
 const maxNear = 3;
 
 export interface Walked {
-  /** Undefined where the model says that nothing fits. */
+  /** Undefined if the model says that nothing fits. */
   found: ServerTool | undefined;
   /** Whether there are tools at all. */
   isAny: boolean;
-  /** Ids of the tools that search finds nearest to the task. */
+  /** Ids of the tools that search ranks highest for the task. */
   near: string[];
 }
 
 /**
- * Servers that the config denies, and tools, are never offered. Where none of a level fits, the best of what was not
- * offered yet is, once. Throws MODEL_ANSWER_INVALID, and what the model throws.
+ * Never offers denied servers and tools. If no option of a level fits, offers the best tools that were not offered yet, once.
+ * Throws MODEL_ANSWER_INVALID, and what the model throws.
  */
 export async function walk(
   task: string,
@@ -73,7 +73,7 @@ class Walker {
     return this.#elsewhere((each) => seen.has(each.tool));
   }
 
-  /** One level up: what search finds best of all that the model has not seen yet. Even one alone is a question. */
+  /** Offers the best tools that the model has not seen yet. Even a single one is offered as a question. */
   async #elsewhere(isSeen: (each: ServerTool) => boolean): Promise<ServerTool | undefined> {
     const found = this.#ranks.best.flatMap(({ server: serverName, name }) => {
       const server = this.#all.find((each) => each.name === serverName);
@@ -95,7 +95,7 @@ class Walker {
     });
   }
 
-  /** Undefined for none of them. */
+  /** The chosen option; undefined for "none of these". */
   async #ask<T>(options: Options<T>): Promise<T | undefined> {
     const { level, all, offered } = options;
     const choices = choicesOf(this.#task, options);
@@ -114,7 +114,7 @@ class Walker {
   }
 }
 
-/** What stands in an answer instead of a choice. */
+/** The answer's text, to quote in the correction. */
 function said(answer: string): string {
   const object = objectIn(answer);
   return object ? saidIn(object) : answer.trim();

@@ -1,4 +1,4 @@
-/** What is said of a search besides what was found: all there is of a tool, what there is where nothing fits, and who is missing. */
+/** Completes a search answer: full details of tools, an overview if nothing was found, and unavailable servers. */
 
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Pool } from "../clients/pool.ts";
@@ -9,26 +9,26 @@ import { type RegistryTool, toolId } from "../registry/model.ts";
 import type { FoundTool, SearchResult } from "./search.ts";
 import { listSkills, skillId } from "./skills.ts";
 
-/** How much is shown of each tool: enough to choose, enough to call, or all. */
+/** The details of each tool: enough to choose, enough to call, or everything. */
 export const details = ["names", "signatures", "full"] as const;
 export type Detail = (typeof details)[number];
 
-/** The example call, where it says more than the signature: it has arguments, or is an import. */
+/** The example call if it tells more than the signature: it has arguments or is an import. */
 export function tellingExample({ kind, example }: FoundTool): string | undefined {
   return kind === "tool" && example.endsWith("()") ? undefined : example;
 }
 
-/** Of the same tool on other servers so many are named. */
+/** Maximum number of servers listed for the same tool. */
 const maxAlso = 5;
 
-/** `also: other.find and more`: one account each, for example. */
+/** `also: other.find and more`, for example one server for each account. */
 export function alsoText({ also = [] }: FoundTool): string | undefined {
   if (also.length === 0) return undefined;
   const more = also.length > maxAlso ? " and more" : "";
   return `also: ${also.slice(0, maxAlso).join(", ")}${more}`;
 }
 
-/** All that the registry has of a tool. */
+/** Everything that the registry has about a tool. */
 export interface FullTool extends Pick<RegistryTool, "description" | "inputSchema" | "outputSchema" | "observed"> {
   id: string;
   name: string;
@@ -78,15 +78,15 @@ function withNameInCode<Server extends { name: string }>(server: Server, { names
 }
 
 export interface Overview {
-  /** Ids of tools whose names are near to what was asked for. */
+  /** Ids of tools with names similar to the query. */
   near: string[];
-  /** Servers whose tools are known, those with most tools first. */
+  /** Servers with known tools, the largest first. */
   servers: { server: string; tools: number; description: string }[];
 }
 
 const maxNear = 3;
 
-/** For who found nothing. */
+/** The answer to a query without matches. */
 export function overview(query: string, { visibleServers: known }: ToolCatalog): Overview {
   const ids = new Map(known.flatMap(({ name, tools }) => tools.map((tool) => [tool.name, toolId(name, tool.name)])));
   const words = [query, ...query.split(/\s+/).filter((word) => word.length > 3)];
@@ -99,7 +99,7 @@ export function overview(query: string, { visibleServers: known }: ToolCatalog):
   };
 }
 
-/** Why servers whose tools were found cannot be called now; those in `said` are told of already. */
+/** Why servers of found tools cannot be called now, except those in `said`. */
 export function notCallable(
   { tools }: SearchResult,
   { pool, catalog: { config } }: { pool: Pool; catalog: ToolCatalog },

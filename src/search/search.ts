@@ -1,4 +1,4 @@
-/** search: query → index → ranked tools and skills with what is needed to call them. Starts nothing. */
+/** Searches tools and skills. The results are ranked and contain what is needed to call them. No server is started. */
 
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import { eventLoopTurn } from "../event-loop.ts";
@@ -14,40 +14,40 @@ export interface FoundTool {
   kind: "tool" | "skill";
   /** `server.tool`, with the original names; `skills/report.topCustomers`. */
   id: string;
-  /** Of a skill, what it is imported from. */
+  /** The server; for a skill, the path that it is imported from. */
   server: string;
   name: string;
   description: string;
   signature: string;
   example: string;
   score: number;
-  /** Ids of the very same tool on other servers. */
+  /** Ids of the same tool on other servers. */
   also?: string[];
 }
 
 export interface SearchResult {
   query: string;
   tools: FoundTool[];
-  /** Tools that were searched, and skills. */
+  /** How many tools and skills were searched. */
   searched: number;
   /** Configured servers whose tools are not known yet. */
   notIndexed: string[];
-  /** Servers that are found as they were before their entry in the config was changed. */
+  /** Servers whose config entry has changed since they were listed. */
   outdated: string[];
 }
 
 interface Prepared {
   tools: ToolSearch;
   skills: Map<RegistryTool, Skill>;
-  /** Of the skills: they may be others at any time. */
+  /** Identifies the skills, which may change at any time. */
   stamp: string;
 }
 
 const searches = new WeakMap<object, Prepared>();
 
 /**
- * Only tools of configured servers are found, whatever else the registry still holds. A query may have filters:
- * `server:github`, `category:ui`. Throws REGISTRY_INVALID, and SERVER_NOT_FOUND for a filter that names no server.
+ * Finds tools of configured servers only. A query may have filters: `server:github`, `category:ui`. Throws REGISTRY_INVALID,
+ * and SERVER_NOT_FOUND for a filter with an unknown server.
  */
 export function search(query: string, limit: number, catalog: ToolCatalog): SearchResult {
   if (catalog.indexProblem && catalog.index.servers.length === 0) throw catalog.indexProblem;
@@ -79,14 +79,14 @@ export function search(query: string, limit: number, catalog: ToolCatalog): Sear
   };
 }
 
-/** A tool as it is ranked among all that may be shown. */
+/** A tool with its score. */
 export interface RankedTool {
   server: string;
   name: string;
   score: number;
 }
 
-/** All tools that have anything of the words, best first; those that are the same on several servers each. What looks like a filter is words, too. */
+/** All tools that match any of the words, best first. The same tool on several servers is listed for each. Filters are not recognised. */
 export function rankedTools(words: string, catalog: ToolCatalog): RankedTool[] {
   if (catalog.indexProblem && catalog.index.servers.length === 0) throw catalog.indexProblem;
   catalog.observer.settle();
@@ -107,10 +107,7 @@ export function rankedTools(words: string, catalog: ToolCatalog): RankedTool[] {
     });
 }
 
-/**
- * Makes what the next search needs. With many tools that takes seconds, and happens in a worker thread: to be awaited
- * before each search where something else must go on meanwhile.
- */
+/** Builds the index for the next search. With many tools that takes seconds, in a worker thread, so that other work can go on. */
 export async function prepareSearch(catalog: ToolCatalog): Promise<void> {
   if (catalog.index.servers.length === 0) return;
   await catalog.observer.settleAll();
@@ -130,13 +127,13 @@ export async function prepareSearch(catalog: ToolCatalog): Promise<void> {
   make(wanted, tools);
 }
 
-/** Whether a search now would take no time worth mentioning. */
+/** Whether the index exists or can be built at once. */
 export function isSearchQuick(catalog: ToolCatalog): boolean {
   const wanted = wantedIn(catalog);
   return isPrepared(wanted) || isLittle(wanted);
 }
 
-/** Longer descriptions take more than some milliseconds. */
+/** Descriptions of all tools that are indexed within a few milliseconds. */
 const maxDescriptionChars = 100_000;
 
 function isLittle({ servers }: Wanted): boolean {
@@ -145,10 +142,10 @@ function isLittle({ servers }: Wanted): boolean {
   return tools.reduce((sum, { description }) => sum + description.length, 0) <= maxDescriptionChars;
 }
 
-/** For 100,000 tools on a slow machine. */
+/** Enough for 100,000 tools on a slow machine. */
 const prepareLimitMs = 60_000;
 
-/** What the words of a search are compared with. */
+/** The parts of a server that are searched. */
 function indexedPart({ tools, ...server }: RegistryServer): string {
   const indexed = tools.map(({ name, title, description, inputSchema }) => {
     return { name, title, description, inputSchema: { properties: inputSchema["properties"] } };
@@ -190,7 +187,7 @@ function make({ index, servers, skills, stamp }: Wanted, tools: PreparedTools): 
   return made;
 }
 
-/** For the index, skills are tools of one more server, whose name no server of a config can be taken for. */
+/** In the index, skills are the tools of one more server, whose name is not possible in a config. */
 function skillServer(tools: RegistryTool[]): RegistryServer {
   return { name: "./skills", category: "", description: "", folder: "", fingerprint: "", tools };
 }
@@ -207,7 +204,7 @@ function foundSkill(skill: Skill): Omit<FoundTool, "score"> {
   };
 }
 
-/** The servers of the registry that the config has, with the tools that may be shown and the names that they have in code now. */
+/** The visible servers with their current names in code. */
 function configured({ visibleServers, names }: ToolCatalog): RegistryServer[] {
   return names.flatMap(({ name, jsName }) => {
     const server = visibleServers.find((known) => known.name === name);

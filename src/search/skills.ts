@@ -1,15 +1,15 @@
-/** The skills of the workspace, for whoever looks for something to call: what each exports, and what it does. */
+/** Lists the skills of the workspace: what each exports, and what it does. */
 import { toIdentifier } from "../registry/names.ts";
 import { exportsOf, type SkillExport } from "../sandbox/code/skill-exports.ts";
 import type { Mounts } from "../sandbox/contract.ts";
 import { Files } from "../sandbox/host/files.ts";
 
 export interface Skill extends SkillExport {
-  /** What it is imported from: `./skills/report`. */
+  /** The path to import: `./skills/report`. */
   from: string;
 }
 
-/** Files that are read, bytes of each, and bytes that are read for one search: of more, the rest is read for the next one. */
+/** Limits of files, bytes of each file, and bytes for one search. The next search reads the rest. */
 const maxFiles = 500;
 const maxBytes = 262_144;
 const maxBytesAtOnce = 8_388_608;
@@ -19,10 +19,10 @@ interface Known {
   exports: SkillExport[];
 }
 
-/** By workspace, so that only files that have changed are read again. */
+/** The files of each workspace that were read, so that only changed files are read again. */
 const known = new Map<string, Map<string, Known>>();
 
-/** In the order of their names. Never throws: a folder that cannot be read has no skills. */
+/** The skills in the order of their names. Never throws: an unreadable folder has no skills. */
 export function listSkills(mounts: Mounts): Skill[] {
   const { workspace } = mounts;
   const files = new Files(mounts);
@@ -62,7 +62,7 @@ export function importOf({ name, from, signature }: Skill): string {
   return `import ${name === "default" ? local : `{ ${name} }`} from ${JSON.stringify(from)}`;
 }
 
-/** A default export without a name gets the file's. */
+/** A default export without a name gets the name of its file. */
 function skillOf(found: SkillExport, from: string): Skill {
   const local = toIdentifier(from.slice(from.lastIndexOf("/") + 1));
   return { ...found, from, signature: found.signature.replace(/^default\b/, local) };

@@ -1,4 +1,4 @@
-/** New servers of the config: where their entries come from, what their variables are, and whether they work. */
+/** Adds servers to the config: finds their entries, fills in their variables, and checks that they work. */
 
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Environment } from "../config/environment.ts";
@@ -13,20 +13,20 @@ export interface NewServer {
   notes: string[];
 }
 
-/** A variable of a well-known server, as it is asked for. */
+/** A variable of a server in the catalog. */
 export type CatalogVariable = CatalogServer["variables"][number];
 
 export interface VariableOptions {
-  /** Given with `--env`: they are written into the entry. */
+  /** Values of `--env`, which are written into the entry. */
   given: ReadonlyMap<string, string | undefined>;
   env: Environment;
-  /** Asks the person; undefined where nobody can be asked. An empty answer is none. */
+  /** Asks the user; undefined if nobody can be asked. An empty answer counts as no answer. */
   ask?: ((variable: CatalogVariable) => Promise<string>) | undefined;
-  /** Nothing is asked of what is missing, and nothing is wrong with that. */
+  /** Missing variables are neither asked for nor an error. */
   lenient: boolean;
 }
 
-/** Throws SERVER_NOT_FOUND with names that are near. */
+/** The server of the catalog. Throws SERVER_NOT_FOUND with similar names. */
 export async function catalogServer(name: string): Promise<CatalogServer> {
   const { findInCatalog } = await import("../registry/server-catalog.ts");
   const { server, ...rest } = findInCatalog(name);
@@ -43,8 +43,8 @@ export async function catalogServer(name: string): Promise<CatalogServer> {
 }
 
 /**
- * `${NAME}` stays where the environment has the variable, and is filled in with what is given or typed; what is not required
- * and not known goes. Throws NEEDS_VARIABLE.
+ * The entry of a server in the catalog. `${NAME}` stays if the environment has the variable, and is replaced by a given or
+ * typed value. Optional variables without a value are removed. Throws NEEDS_VARIABLE for missing required variables.
  */
 export async function catalogEntry(server: CatalogServer, options: VariableOptions): Promise<PortableEntry> {
   let entry = structuredClone(server.server) as PortableEntry;
@@ -85,7 +85,7 @@ export function filled(value: unknown, name: string, text: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filled(each, name, text)]));
 }
 
-/** Members that are the variable alone go; elsewhere it is empty where it is not set. */
+/** Removes members that consist of the variable; in other texts the variable gets an empty default. */
 function without(value: unknown, name: string): unknown {
   if (typeof value === "string") return value.replaceAll(`\${${name}}`, `\${${name}:-}`);
   if (Array.isArray(value)) return value.map((each) => without(each, name));
@@ -94,10 +94,10 @@ function without(value: unknown, name: string): unknown {
   return Object.fromEntries(kept.map(([key, each]) => [key, without(each, name)]));
 }
 
-/** What came of the first start. */
+/** The result of the first start. */
 export type Checked = { tools: number } | { tools?: undefined; needs: string[] } | { tools?: undefined; signIn: true };
 
-/** Starts it once. Throws what the server fails with; that it wants a sign-in is no failure, and neither is a missing variable. */
+/** Starts the server once. A required sign-in or a missing variable is a result; any other failure is thrown. */
 export async function checkNew(name: string, catalog: ToolCatalog, signal: AbortSignal): Promise<Checked | undefined> {
   const server = catalog.config.servers.get(name);
   if (!server) return undefined;

@@ -1,4 +1,4 @@
-/** Changes of claudikins.json that keep its comments and its formatting: servers come and go. */
+/** Adds and removes servers in claudikins.json, and keeps its comments and formatting. */
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { discoverConfig } from "../config/discover.ts";
@@ -12,32 +12,32 @@ import { parseJson, removeMembers, setMember } from "./edit/json.ts";
 import { bytesOf, type FileText, textOf } from "./file-text.ts";
 import { writeThrough } from "./write-through.ts";
 
-/** A server's entry as claudikins.json has it; not checked yet. */
+/** A server's entry in claudikins.json, not validated yet. */
 export type PortableEntry = JsonObject;
 
-/** The file as it is on disk, whatever is in it. */
+/** The text of a config file, which may be invalid. */
 export interface ConfigText {
   kind: "project" | "user";
   file: string;
-  /** Undefined where there is none yet. */
+  /** Undefined if the file does not exist yet. */
   content: FileText | undefined;
   text: string;
 }
 
 export interface ConfigFile extends ConfigText {
-  /** As they stand there, checked by nobody, in the order of the file. */
+  /** The entries of the servers, not validated, in the order of the file. */
   entries: Map<string, PortableEntry>;
 }
 
 export interface WhichConfig {
   flag?: string | undefined;
-  /** The user's own, whatever the project has. */
+  /** Use the user's config even if the project has one. */
   user?: boolean | undefined;
   cwd: string;
   env: Environment;
 }
 
-/** The file that counts here, or the user's where there is none. Throws FILE_NOT_FOUND for one that cannot be read. */
+/** The config that applies here, or the user's if there is none. Throws FILE_NOT_FOUND if it cannot be read. */
 export function findConfigFile({ flag, user, cwd, env }: WhichConfig): ConfigText {
   const own = userConfigFile(env);
   const file = user ? own : fileThatCounts({ flag, cwd, env });
@@ -45,7 +45,7 @@ export function findConfigFile({ flag, user, cwd, env }: WhichConfig): ConfigTex
   return { kind: file === own ? "user" : "project", file, content, text: content?.text ?? "" };
 }
 
-/** The same with its servers. Throws CONFIG_INVALID and FILE_NOT_FOUND. */
+/** Finds the config and reads its servers. Throws CONFIG_INVALID and FILE_NOT_FOUND. */
 export function openConfigFile(which: WhichConfig): ConfigFile {
   const found = findConfigFile(which);
   const { file, text } = found;
@@ -76,14 +76,14 @@ export function withoutServer({ file }: ConfigFile, text: string, name: string):
   return removeMembers(text, ["mcpServers"], [name], file);
 }
 
-/** The config as it will be. Throws CONFIG_INVALID and NEEDS_VARIABLE. */
+/** The config that the text would make. Throws CONFIG_INVALID and NEEDS_VARIABLE. */
 export function configAsText({ kind, file }: ConfigText, text: string, env: Environment): Promise<Config> {
   return configOf(text, { kind, file }, env);
 }
 
 /**
- * Throws CONFIG_INVALID where somebody has changed it meanwhile, and FILE_NOT_WRITABLE. A new file is for its owner alone, and
- * so is one that gets `secrets`.
+ * Throws CONFIG_INVALID if the file has changed since it was read, and FILE_NOT_WRITABLE. Only the owner can read a new file,
+ * or one that gets `secrets`.
  */
 export function writeConfigFile({ file, content }: ConfigText, text: string, { secrets = false } = {}): void {
   if (existsSync(file) !== (content !== undefined) || (content && !textOf(file).bytes.equals(content.bytes))) {
@@ -97,7 +97,7 @@ export function writeConfigFile({ file, content }: ConfigText, text: string, { s
   if (content && secrets) chmodSync(content.path, content.mode & 0o700);
 }
 
-/** The error for a name that the file has no server of, with the names that are near it. */
+/** The error for an unknown server, with similar names. */
 export function noSuchServer(name: string, { entries, file }: Pick<ConfigFile, "entries" | "file">): ClaudikinsError {
   const names = [...entries.keys()];
   const there =

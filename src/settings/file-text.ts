@@ -1,22 +1,21 @@
-/** The text of a host's file as it is on disk, with what is needed to write it back as it was. */
+/** Reads a settings file with everything that is needed to write it back unchanged. */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 
 export interface FileText {
-  /** Where it really is, when the path leads there over a link. */
+  /** The path without links. */
   path: string;
   bytes: Buffer;
-  /** Without a byte order mark. */
+  /** The text without its byte order mark. */
   text: string;
   hasMark: boolean;
   mode: number;
 }
 
-/** Larger than any settings are. */
 const maxBytes = 256 * 1_048_576;
 
-/** Throws FILE_NOT_FOUND, also for what is no file or no UTF-8: what would not come back as it was is not touched. */
+/** Throws FILE_NOT_FOUND, also for a folder or a file that is not UTF-8, because it could not be written back unchanged. */
 export function textOf(path: string): FileText {
   try {
     const real = realpathSync(path);
@@ -33,7 +32,7 @@ export function textOf(path: string): FileText {
   }
 }
 
-/** Also of a file that is not there: it is empty, and for its owner alone. Throws as `textOf` does. */
+/** Like `textOf`, but a missing file is empty and has the mode 0600. */
 export function textOrNothing(path: string): FileText {
   if (existsSync(path)) return textOf(path);
   return { path, bytes: Buffer.alloc(0), text: "", hasMark: false, mode: 0o600 };

@@ -1,4 +1,4 @@
-/** Servers and tools that the user switches on and off: edits of claudikins.json, by `disabled`, `deny` and `allow`. */
+/** Switches servers and tools on and off: edits `disabled`, `deny` and `allow` in claudikins.json. */
 
 import type { Config } from "../config/load.ts";
 import { matches } from "../config/pattern.ts";
@@ -14,11 +14,11 @@ import { appendItem, removeItem, removeMembers, setMember } from "./edit/json.ts
 
 export interface Switch {
   server: string;
-  /** Undefined for the whole server. A `*` in it stands for any text. */
+  /** The tool, in which `*` matches any text; undefined for the whole server. */
   tool?: string;
 }
 
-/** `server` or `server.tool`, by the longest name that the config has. Throws SERVER_NOT_FOUND. */
+/** Reads `server` or `server.tool`; the longest matching server name of the config wins. Throws SERVER_NOT_FOUND. */
 export function switchOf(word: string, { entries, file }: ConfigFile): Switch {
   if (entries.has(word)) return { server: word };
   const names = [...entries.keys()];
@@ -28,7 +28,7 @@ export function switchOf(word: string, { entries, file }: ConfigFile): Switch {
   throw noSuchServer(word.split(".", 1)[0] ?? word, { entries, file });
 }
 
-/** Throws TOOL_NOT_FOUND for a tool that its server is known not to have. The registry has no tool that is denied. */
+/** Throws TOOL_NOT_FOUND if the registry shows that the server does not have the tool. Denied tools are not in the registry. */
 export function checkKnown({ server, tool }: Switch, { folders, servers }: Config): void {
   const { policy } = servers.get(server) ?? {};
   if (tool === undefined || (policy && denialOf(policy, tool) !== undefined)) return;
@@ -40,7 +40,7 @@ export function checkKnown({ server, tool }: Switch, { folders, servers }: Confi
   });
 }
 
-/** The text with it switched off; the same text where it is off already. */
+/** The text with the server or tool switched off. */
 export function switchedOff(
   { server, tool }: Switch,
   { file }: ConfigFile,
@@ -57,7 +57,7 @@ export function switchedOff(
   return setMember(text, [...path, "deny"], [tool], file);
 }
 
-/** The text with it switched on; the same text where nothing in its entry switches it off. */
+/** The text with the server or tool switched on. */
 export function switchedOn({ server, tool }: Switch, { file }: ConfigFile, text: string, entry: PortableEntry): string {
   const path = ["mcpServers", server];
   if (tool === undefined) return "disabled" in entry ? removeMembers(text, path, ["disabled"], file) : text;
@@ -71,12 +71,12 @@ export function switchedOn({ server, tool }: Switch, { file }: ConfigFile, text:
   return isListed ? edited : appendItem(edited, [...path, "allow"], tool, file);
 }
 
-/** An entry may name its tools with or without the server. */
+/** The two names of a tool in an entry: with and without the server. */
 function namesFor({ server, tool = "" }: Switch): string[] {
   return [tool, `${server}.${tool}`];
 }
 
-/** Throws POLICY_DENIED where another line of a config still switches it off. */
+/** Throws POLICY_DENIED if another line of the config still switches it off. */
 export function checkOn({ server, tool }: Switch, config: Config): void {
   const { policy } = config.servers.get(server) ?? {};
   if (!policy) return;
@@ -89,7 +89,7 @@ export function checkOn({ server, tool }: Switch, config: Config): void {
   });
 }
 
-/** The entry as it stands in a text. */
+/** The entry of a server in a config document. */
 export function entryIn(document: unknown, server: string): PortableEntry {
   const servers = isObject(document) ? document["mcpServers"] : undefined;
   const entry = isObject(servers) ? servers[server] : undefined;

@@ -1,4 +1,4 @@
-/** Writes a file that somebody else reads as well: whole or not at all, with the rights that it had. */
+/** Replaces a file that other programs read, atomically and with its mode and owner. */
 import {
   chmodSync,
   chownSync,
@@ -14,7 +14,7 @@ import { ClaudikinsError, messageOf } from "../errors.ts";
 
 let written = 0;
 
-/** `path` is no link: what a link leads to is written, and the link stays. Throws FILE_NOT_WRITABLE. */
+/** `path` must not be a link: the caller resolves links, so that they stay. Throws FILE_NOT_WRITABLE. */
 export function writeThrough(path: string, bytes: Uint8Array, mode: number): void {
   const temporary = `${path}.${process.pid}.${++written}.tmp`;
   try {
@@ -37,7 +37,7 @@ export function writeThrough(path: string, bytes: Uint8Array, mode: number): voi
   }
 }
 
-/** As root one may write the files of others: they stay theirs. */
+/** A file that root writes keeps its owner. */
 function keepOwner(path: string, temporary: string): void {
   const { uid, gid } = statSync(path, { throwIfNoEntry: false }) ?? {};
   if (uid === undefined || gid === undefined || process.getuid?.() !== 0) return;

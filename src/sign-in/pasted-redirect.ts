@@ -1,9 +1,9 @@
-/** The address that a person copied out of the browser, as people paste it. */
+/** Reads the address that the user copied from the browser after a sign-in. */
 
-/** The address as if the browser had come with it, or what is wrong and what to do instead, for the person. */
+/** The redirect, or the problem with a hint for the user. */
 export type Pasted = { redirect: URL } | { problem: string };
 
-/** `back` is where the browser was to be sent, `to` where the person went to sign in. */
+/** `back` is the redirect address, `to` the address where the user signs in. */
 export function readPasted(text: string, { back, to }: { back: URL; to: URL }): Pasted {
   const pasted = text.replace(/^[\s"'`<“‘«]+|[\s"'`>”’»]+$/g, "");
   const problem = (what: string): Pasted => ({
@@ -26,7 +26,7 @@ export function readPasted(text: string, { back, to }: { back: URL; to: URL }): 
   return { redirect: new URL(address.search, back) };
 }
 
-/** Also without the scheme, and when only what stands behind the path was copied. */
+/** Accepts an address without a scheme, and query parameters alone. */
 function addressIn(pasted: string, back: URL): URL | undefined {
   const isParameters = /^\??(?:[\w.-]+=[^&]*&)*(?:code|error|state)=/.test(pasted);
   const address = isParameters
@@ -37,7 +37,7 @@ function addressIn(pasted: string, back: URL): URL | undefined {
   return /^https?:\/\/\S+$/i.test(address) && URL.canParse(address) ? new URL(address) : undefined;
 }
 
-/** Some browsers show the one name for the other. */
+/** Browsers may show `localhost` for 127.0.0.1. */
 const isSame = (address: URL, back: URL) =>
   address.pathname === back.pathname &&
   address.port === back.port &&

@@ -1,12 +1,12 @@
-/** Where the browser comes back to after a sign-in: one path on a port of this machine, open for as long as it takes. */
+/** Listens on a local port for the browser's redirect at the end of a sign-in. */
 import { ClaudikinsError, systemCodeOf } from "../errors.ts";
 
 const path = "/callback";
 
-/** How long the last page may be on its way to the browser when everything else is done. */
+/** How long to wait for the browser to receive the last page. */
 const lastPageMs = 1_000;
 
-/** Of the pages: they load nothing, stay in no cache, and tell nobody where they were. */
+/** The pages load nothing, are not cached, and send no referrer. */
 const headers = {
   "content-type": "text/html; charset=utf-8",
   "cache-control": "no-store",
@@ -17,13 +17,13 @@ const headers = {
 };
 
 export class RedirectListener implements AsyncDisposable {
-  /** What the authorization server is told to send the browser back to. */
+  /** The redirect address. */
   readonly url: URL;
-  /** Gives the page for the address that the browser came with; it may take its time. Until it is set nothing is found. */
+  /** Returns the page for a redirect. Until it is set, the answer is 404. */
   onRedirect: ((redirect: URL) => Promise<string>) | undefined;
   readonly #server: ReturnType<typeof Bun.serve>;
 
-  /** Takes the first port that is free; 0 is any. Throws CONFIG_INVALID when none is. */
+  /** Listens on the first free port; 0 means any. Throws CONFIG_INVALID if no port is free. */
   constructor(ports: number[]) {
     this.#server = listen(ports, (request) => this.#answer(request));
     this.url = new URL(`http://127.0.0.1:${this.#server.port}${path}`);
@@ -31,7 +31,7 @@ export class RedirectListener implements AsyncDisposable {
 
   async #answer(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
-    // A page of somebody else that reaches us by a name of its own is not answered either.
+    // Checks the Host header against DNS rebinding.
     const isOurs = request.headers.get("host") === this.url.host && pathname === path;
     if (request.method !== "GET" || !isOurs || !this.onRedirect) {
       return new Response("Not found.\n", { status: 404, headers: { connection: "close" } });
@@ -39,7 +39,7 @@ export class RedirectListener implements AsyncDisposable {
     return new Response(await this.onRedirect(new URL(search, this.url)), { headers });
   }
 
-  /** Nothing listens any more; a page that is on its way still arrives. */
+  /** Stops listening. A page that is being sent still arrives. */
   async [Symbol.asyncDispose](): Promise<void> {
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, lastPageMs);

@@ -1,9 +1,8 @@
-/** What the browser shows at the end of a sign-in: one small page that needs nothing else. */
+/** The page that the browser shows at the end of a sign-in. It loads no other file. */
 
 export interface PageText {
   mark: "done" | "failed";
   title: string;
-  /** Paragraphs. */
   lines: string[];
 }
 

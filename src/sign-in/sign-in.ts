@@ -1,4 +1,4 @@
-/** A sign-in from the first question to the stored tokens: the person goes to a page, and the browser comes back to us. */
+/** One sign-in: sends the user to the authorization page, waits for the redirect, and stores the tokens. */
 import type { CredentialStore } from "../clients/auth/credentials.ts";
 import { beginSignIn, lastRedirect } from "../clients/auth/sign-in.ts";
 import { unlessAborted } from "../clients/unless-aborted.ts";
@@ -8,29 +8,29 @@ import { readPasted } from "./pasted-redirect.ts";
 import { RedirectListener } from "./redirect-listener.ts";
 import { redirectPage } from "./redirect-page.ts";
 
-/** Whoever brings the person to the page. */
+/** Brings the user to the authorization page, such as a terminal. */
 export interface Guide {
   /**
-   * Sends the person to `to`. What they paste goes to `paste`, which says what is wrong with it; `ended` is aborted when
-   * nothing more is wanted.
+   * Sends the user to `to`. Pasted text goes to `paste`, which returns the problem, if any. `ended` is aborted at the end of
+   * the sign-in.
    */
   send(way: { to: URL; back: URL; paste(text: string): string | undefined; ended: AbortSignal }): void;
-  /** An answer came that belongs to another sign-in; this one goes on waiting. */
+  /** Called for a redirect that belongs to another sign-in. This sign-in continues to wait. */
   stray(): void;
 }
 
 export interface SignInOptions {
   guide: Guide;
-  /** How long the person may take. */
+  /** Time limit for the user. */
   timeoutMs: number;
-  /** It is no failure when the server knows nothing of sign-ins. */
+  /** Return false instead of failing if the server offers no sign-in. */
   ifOffered?: boolean;
   signal: AbortSignal;
 }
 
 /**
- * Asks nobody where that is not needed; false where it is not offered. Throws AUTH_REQUIRED when it did not work or nobody
- * came, CANCELLED, and as `beginSignIn` does. Whatever happens, nothing listens afterwards.
+ * Asks the user only if needed. Returns false if the server offers no sign-in. Throws AUTH_REQUIRED if the sign-in failed or
+ * timed out, CANCELLED, and what `beginSignIn` throws. The listener is always closed.
  */
 export async function signIn(
   server: NetworkServer,
@@ -50,7 +50,7 @@ export async function signIn(
   const answer = Promise.withResolvers<void>();
   const timer = setTimeout(() => answer.reject(tooLate(server.name, timeoutMs)), timeoutMs);
   let finished: Promise<void> | undefined;
-  /** Undefined for the answer to another sign-in. Browsers ask twice now and then; a code is good for once. */
+  /** Undefined for a redirect of another sign-in. Browsers may repeat the request, but a code is valid only once. */
   const take = (redirect: URL): Promise<void> | undefined => {
     if (redirect.searchParams.get("state") !== to.searchParams.get("state")) return undefined;
     finished ??= begun.finish(redirect);
@@ -75,7 +75,7 @@ export async function signIn(
   }
 }
 
-/** What is wrong with a pasted text, unless it was taken. */
+/** The problem with the pasted text; undefined if it was accepted. */
 function takePasted(
   text: string,
   { take, ...way }: { to: URL; back: URL; take(redirect: URL): Promise<void> | undefined },
@@ -85,12 +85,12 @@ function takePasted(
   const taken = take(pasted.redirect);
   if (!taken)
     return "That address belongs to another sign-in. Sign in at the address above, then paste the address that the browser shows at the end.";
-  // Who waits for the answer is told.
+  // A failure is reported to the caller that waits for the answer.
   taken.catch(() => {});
   return undefined;
 }
 
-/** Authorization servers know the port of last time; a client that was registered by hand has one that is fixed. */
+/** The fixed port of a manually registered client, or else the last port, which the authorization server knows. */
 function portsFor(server: NetworkServer, credentials: CredentialStore): number[] {
   const fixed = server.oauth ? server.oauth.callbackPort : undefined;
   if (fixed !== undefined) return [fixed];

@@ -1,4 +1,4 @@
-/** Sign-ins as a person asks for them: which servers there are to sign in to, in, out, and where one is. */
+/** The sign-ins to servers: lists them, signs in and signs out. */
 
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { CredentialStore } from "../clients/auth/credentials.ts";
@@ -8,7 +8,7 @@ import type { Config, NetworkServer } from "../config/load.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { type SignInOptions, signIn } from "./sign-in.ts";
 
-/** What `claudikins auth login` came to. */
+/** The result of `claudikins auth login`. */
 export interface LoginReport {
   server: string;
   result: "signed in" | "already signed in" | "no sign-in needed";
@@ -18,10 +18,10 @@ export interface LoginReport {
   expiresAt?: number;
 }
 
-/** `"token in the config"` and `"off"` (`"oauth": false`) are servers that nobody signs in to here. */
+/** `"token in the config"` and `"off"` (`"oauth": false`) are servers without a sign-in. */
 export type Standing = { server: string } & (SignInStatus | { state: "token in the config" } | { state: "off" });
 
-/** Throws SERVER_NOT_FOUND, and USAGE where there is nothing to sign in to. */
+/** Throws SERVER_NOT_FOUND, and USAGE for a server without a sign-in. */
 export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; config: Config }): NetworkServer {
   pool.state(name);
   const server = config.servers.get(name);
@@ -48,7 +48,7 @@ export function serverToSignInTo(name: string, { pool, config }: { pool: Pool; c
   return server;
 }
 
-/** Those that answer nobody who is not signed in, and those that gave no answer at all: every one is asked, all together. */
+/** Asks all servers concurrently, and returns those that require a sign-in and those that failed otherwise. */
 export async function serversThatWait(
   catalog: ToolCatalog,
   signal: AbortSignal,
@@ -70,7 +70,7 @@ export async function serversThatWait(
   };
 }
 
-/** Signs in unless that is done or not needed, and asks for the tools. Throws as `signIn` and `fetch` do. */
+/** Signs in if needed, and asks for the tools. Throws what `signIn` and `fetch` throw. */
 export async function login(
   server: NetworkServer,
   catalog: ToolCatalog,
@@ -88,18 +88,18 @@ export async function login(
   let openTools: number | undefined;
   if ((!options.force && !wantsMore(server, credentials)) || server.needs.length > 0) {
     openTools = await toolsOf(name, catalog, options.signal);
-    // Client credentials were asked for tokens meanwhile.
+    // With client credentials, this request has fetched tokens.
     if (openTools !== undefined && isSignedIn())
       return report(wasSignedIn ? "already signed in" : "signed in", openTools);
   }
-  // Some servers show their tools to everybody, and want a sign-in for calls alone.
+  // Some servers list their tools without a sign-in and require one for calls.
   const isDone = await signIn(server, credentials, { ...options, ifOffered: openTools !== undefined });
   if (!isDone && openTools !== undefined) return report("no sign-in needed", openTools);
   try {
     return report("signed in", (await catalog.fetch(name, options.signal)).tools.length);
   } catch (error) {
     const { code, message, hint } = toClaudikinsError(error);
-    // To sign in once more is no help.
+    // Another sign-in would not help.
     const ask = 'Ask its operator which scopes it needs, and list them in "scopes" under "oauth" in the config.';
     throw new ClaudikinsError(code, `The sign-in to "${name}" succeeded, but: ${message}`, {
       hint: code === "AUTH_REQUIRED" ? ask : hint,
@@ -107,7 +107,7 @@ export async function login(
   }
 }
 
-/** How many tools there are; undefined when the server wants a sign-in first. */
+/** The number of tools; undefined if the server requires a sign-in. */
 async function toolsOf(name: string, catalog: ToolCatalog, signal: AbortSignal): Promise<number | undefined> {
   try {
     return (await catalog.fetch(name, signal)).tools.length;
@@ -117,13 +117,13 @@ async function toolsOf(name: string, catalog: ToolCatalog, signal: AbortSignal):
   }
 }
 
-/** A tool asked for a right that the sign-in does not have. */
+/** Whether a tool has asked for a scope that the tokens do not have. */
 function wantsMore(server: NetworkServer, credentials: CredentialStore): boolean {
   const { tokens, wantedScopes = [] } = credentials.read(server) ?? {};
   return wantedScopes.some((scope) => !tokens?.scopes.includes(scope));
 }
 
-/** Of one server, or of all that are on the network. No network is asked. */
+/** The states of the servers' sign-ins, from the stored credentials. */
 export function standings(servers: NetworkServer[], credentials: CredentialStore): Standing[] {
   return servers.map((server) => {
     const way = wayOf(server);
@@ -131,7 +131,7 @@ export function standings(servers: NetworkServer[], credentials: CredentialStore
   });
 }
 
-/** Each is tried; false where there was nothing to give up. Throws what the first that failed threw. */
+/** Signs out of all servers. `signedOut` is false if there was no sign-in. Throws the first failure at the end. */
 export async function logout(
   servers: NetworkServer[],
   credentials: CredentialStore,
@@ -150,7 +150,7 @@ export function networkServers(config: Config): NetworkServer[] {
   return [...config.servers.values()].filter((server) => server.url !== undefined);
 }
 
-/** Who gives a server its token: a person who signs in, or the config; `off` is nobody. */
+/** How a server gets its token: from a sign-in, from the config, or not at all. */
 export function wayOf({ url, headers, oauth }: NetworkServer): "sign-in" | "token in the config" | "off" {
   const hasUser = URL.canParse(url) && new URL(url).username !== "";
   if (hasUser || Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {

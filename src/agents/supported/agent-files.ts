@@ -1,4 +1,4 @@
-/** Where hosts look for skills, and for the text that they read at the beginning of all work. */
+/** Where agents look for skills, and for the memory file that they read first. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
@@ -9,13 +9,13 @@ import { applicationData, configFolder } from "./settings-files.ts";
 export type Scope = "user" | "project";
 
 export interface AgentFiles {
-  /** Each skill is a folder in it. */
+  /** The folder that has one folder for each skill. */
   skills: string;
-  /** Undefined where it is kept in no file. */
+  /** The memory file; undefined if the agent keeps its memory elsewhere. */
   memory: string | undefined;
 }
 
-/** `project` is its folder. Undefined for a host that reads neither from a folder. */
+/** `project` is the project's folder. Undefined for an agent that reads neither skills nor a memory file. */
 export function agentFilesOf(
   { name }: Host,
   scope: Scope,
@@ -23,7 +23,7 @@ export function agentFilesOf(
   surroundings: Surroundings,
 ): AgentFiles | undefined {
   if (name === "claude-desktop") return undefined;
-  // What all others read beside folders of their own.
+  // All other agents read this folder, besides their own.
   const shared = join(".agents", "skills");
   const isClaude = name === "claude-code";
   if (scope === "project") {
@@ -53,13 +53,13 @@ function claudeFolder({ env }: Surroundings): string {
   return env["CLAUDE_CONFIG_DIR"] || join(homeOf(env), ".claude");
 }
 
-/** That of its settings. */
+/** The folder of Zed's settings. */
 function zedFolder(surroundings: Surroundings): string {
   const settings = hosts.find(({ name }) => name === "zed")?.files(surroundings)[0];
   return dirname(settings?.path ?? "");
 }
 
-/** Hosts that somebody uses here: one of their files is there, or their folder. */
+/** The agents installed here: those with a settings file or a folder. */
 export function hostsHere(surroundings: Surroundings): Host[] {
   return hosts.filter(
     (host) =>

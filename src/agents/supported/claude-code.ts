@@ -1,4 +1,4 @@
-/** Claude Code: `~/.claude.json` for the user and for single projects, `.mcp.json` for those who share a project. */
+/** Claude Code: `~/.claude.json` for the user and the user's projects, `.mcp.json` for a shared project. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
@@ -46,7 +46,7 @@ function userPath({ env }: Surroundings): string {
   return join(env["CLAUDE_CONFIG_DIR"] || homeOf(env), ".claude.json");
 }
 
-/** Servers of `.mcp.json` that somebody said no to, in any of the files where one may. */
+/** The servers of `.mcp.json` that the user has rejected, in any of the files that record it. */
 function rejected(folder: string, surroundings: Surroundings): string[] {
   const { env } = surroundings;
   const settings = [
@@ -63,7 +63,7 @@ function rejected(folder: string, surroundings: Surroundings): string[] {
   return lists.flatMap(stringsIn);
 }
 
-/** Undefined for what is not there, or is no JSON: it is not what this is about. */
+/** Undefined if the file is missing or is not JSON. */
 function documentOf(path: string): JsonObject | undefined {
   if (!existsSync(path)) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** Claude Desktop: one file of the user, with programs alone. */
+/** Claude Desktop: one file of the user, with local programs only. */
 import { join } from "node:path";
 import { readEntry } from "./entry.ts";
 import type { Host } from "./model.ts";

@@ -1,14 +1,14 @@
-/** Our own entry in the file of a host: how it is known, so that nobody imports claudikins into claudikins. */
+/** Recognises the entry of claudikins in an agent's file, so that claudikins is never imported into itself. */
 import { selfCommand } from "../../config/self.ts";
 
-/** The key it stands under. */
+/** The key of the entry. */
 export const ownName = "claudikins";
 
-/** Programs that run the program that their first argument names. */
+/** Programs that run the program in their first argument. */
 const runners = new Set(["npx", "bunx", "pnpx", "pnpm", "yarn", "npm", "bun", "node", "cmd", "env", "deno"]);
 const runnerWords = new Set(["dlx", "exec", "x", "run", "--"]);
 
-/** Whether a command starts claudikins: by its name, through a runner of packages, or as this very program. */
+/** Whether a command starts claudikins: by its name, through a package runner, or by the path of this executable. */
 export function isOwnCommand(command: unknown, args: readonly unknown[]): boolean {
   if (typeof command !== "string") return false;
   const words = [command, ...args.filter((arg) => typeof arg === "string")];
@@ -32,7 +32,7 @@ function programName(path: string): string {
   return (path.split(/[\\/]/).at(-1) ?? "").toLowerCase().replace(/\.(?:exe|cmd|ps1)$/, "");
 }
 
-/** `NAME=value`, before a program that `env` starts. */
+/** Whether the word is a `NAME=value` before a program that `env` starts. */
 function isVariable(word: string): boolean {
   return /^[A-Za-z_]\w*=/.test(word);
 }

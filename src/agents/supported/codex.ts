@@ -23,7 +23,7 @@ export const codex: Host = {
   read(raw, scene) {
     const reading = readEntry(inCommonWords(raw), "none", scene);
     if (!reading.entry) return reading;
-    // Added here, since in Codex's own texts `${VAR}` is plain text.
+    // Variables are added after the translation, because Codex itself treats `${VAR}` as plain text.
     const { entry } = reading;
     if (typeof entry["url"] === "string") {
       const headers = { ...(entry["headers"] as object | undefined), ...variableHeaders(raw) };
@@ -58,7 +58,7 @@ function oauthOf({ oauth, scopes }: JsonObject): JsonObject {
   return { oauth: Object.keys(known).length > 0 ? known : undefined };
 }
 
-/** Names of variables, in the place of their values. */
+/** Headers whose values are in variables. */
 function variableHeaders(raw: JsonObject): Record<string, string> {
   const token = raw["bearer_token_env_var"];
   const named = Object.entries(isObject(raw["env_http_headers"]) ? raw["env_http_headers"] : {});
@@ -68,7 +68,7 @@ function variableHeaders(raw: JsonObject): Record<string, string> {
   };
 }
 
-/** Codex starts a server also without them. */
+/** The variables in `env_vars`. They may be unset: Codex starts a server without them. */
 function passedOn(names: unknown): Record<string, string> {
   const all = (Array.isArray(names) ? names : []).map((each) => (isObject(each) ? each["name"] : each));
   return Object.fromEntries(stringsIn(all).map((name) => [name, `\${${name}:-}`]));

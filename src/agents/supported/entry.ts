@@ -1,4 +1,4 @@
-/** The entry of a host → that of claudikins.json. What most hosts have in common is read here. */
+/** Translates an agent's server entry into one of claudikins.json: the keys that most agents share. */
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { networkTypeOf } from "../../config/address.ts";
@@ -9,11 +9,11 @@ import type { PortableEntry } from "../../settings/config-file.ts";
 import type { Reading, Scene } from "./model.ts";
 import { type Syntax, type Translator, translator } from "./variables.ts";
 
-/** Keys by which hosts show only some tools of a server. */
+/** Keys that allow or hide tools of a server. */
 const shownKeys = ["includeTools", "enabledTools", "enabled_tools", "tools"];
 const hiddenKeys = ["excludeTools", "disabledTools", "disabled_tools"];
 
-/** Never throws: what makes no sense is skipped with the reason. */
+/** Never throws: an entry that cannot be used is skipped with a reason. */
 export function readEntry(raw: JsonObject, syntax: Syntax, scene: Scene): Reading {
   const translate = translator(syntax, scene);
   const { notes, supplied, obstacles } = translate;
@@ -47,7 +47,7 @@ function isKnownType(type: string): boolean {
 
 function stdioEntry(raw: JsonObject, translate: Translator, scene: Scene): PortableEntry {
   const { text, notes } = translate;
-  // Before the folder: a path to it counts from the project's.
+  // Translated before the folder, because its path is relative to the project.
   const file = typeof raw["envFile"] === "string" ? text(raw["envFile"]) : undefined;
   const cwd = folderOf(raw["cwd"], translate, scene);
   const entry: PortableEntry = { command: text(String(raw["command"])) };
@@ -59,7 +59,7 @@ function stdioEntry(raw: JsonObject, translate: Translator, scene: Scene): Porta
   return entry;
 }
 
-/** Where the server is started; in a shared file the path from the project's folder. */
+/** The folder in which the server starts; relative to the project's folder in a shared file. */
 function folderOf(raw: unknown, { text, notes, standIn }: Translator, scene: Scene): string | undefined {
   const cwd = typeof raw === "string" ? text(raw) : undefined;
   if (scene.isShared) {
@@ -68,7 +68,7 @@ function folderOf(raw: unknown, { text, notes, standIn }: Translator, scene: Sce
     standIn(relative(join("/", "project", inProject), join("/", "project")) || ".");
     return inProject;
   }
-  // A program of a project may name files of it, or look for them.
+  // A project's server may use files of the project.
   if (cwd === undefined) return scene.folder;
   const folder = cwd.startsWith("${") ? cwd : resolve(scene.folder ?? scene.home, cwd);
   if (scene.folder === undefined && cwd !== folder)
@@ -109,7 +109,7 @@ function translated(value: JsonObject, text: Translator["text"]): JsonObject {
   );
 }
 
-/** `NAME=value` lines. What is shared with others gets the names alone. */
+/** The variables of a file with `NAME=value` lines. A shared entry gets only their names. */
 function variablesOf(file: string, scene: Scene, notes: string[]): Record<string, string> {
   try {
     const lines = readFileSync(resolve(scene.folder ?? scene.home, file), "utf8")

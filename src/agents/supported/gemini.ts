@@ -1,4 +1,4 @@
-/** Gemini CLI: `mcpServers` in the settings of the user and of a project, with lists of those that are allowed or not. */
+/** Gemini CLI: `mcpServers` in the settings of the user and of a project, with lists of allowed and excluded servers. */
 import { join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
 import { isObject, stringsIn, valueAt } from "../../json-object.ts";
@@ -35,7 +35,7 @@ export const gemini: Host = {
     [["mcp", "allowed"], ["allowMCPServers"]].filter((path) => Array.isArray(valueAt(document, path))),
 };
 
-/** Those that somebody has switched off with `gemini mcp disable`. */
+/** The servers that were disabled with `gemini mcp disable`. */
 function switchedOff(home: string, names: string[]): string[] {
   try {
     const path = join(home, ".gemini", "mcp-server-enablement.json");

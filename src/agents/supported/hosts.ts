@@ -1,4 +1,4 @@
-/** All hosts that claudikins knows, in the order in which they are shown. */
+/** All supported agents, in the order in which they are shown. */
 import { ClaudikinsError } from "../../errors.ts";
 import { didYouMean } from "../../near-names.ts";
 import { claudeCode } from "./claude-code.ts";
@@ -26,7 +26,7 @@ export const hosts: readonly Host[] = [
 
 export const hostNames = hosts.map(({ name }) => name);
 
-/** Those of the names, or all. Throws USAGE. */
+/** The agents with these names; all if there are no names. Throws USAGE for an unknown name. */
 export function chosenHosts(names: readonly string[]): readonly Host[] {
   for (const name of names) {
     if (!hostNames.some((each) => each === name)) {

@@ -1,4 +1,4 @@
-/** What a host is: where its files are, how servers stand in them, and how our own entry looks there. */
+/** Defines a supported agent: where its files are, how they list servers, and what the entry of claudikins looks like. */
 import type { Environment } from "../../config/environment.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { PortableEntry } from "../../settings/config-file.ts";
@@ -14,81 +14,81 @@ export type HostName =
   | "opencode"
   | "zed";
 
-/** The machine and the person, as far as the place of a host's files depends on them. */
+/** What the locations of an agent's files depend on. */
 export interface Surroundings {
   env: Environment;
   platform: NodeJS.Platform;
-  /** Of the call: files of a project are looked for from here upwards. */
+  /** The working directory. A project's files are searched from here upwards. */
   cwd: string;
 }
 
 export interface HostFile {
   path: string;
-  /** `project` files belong to a folder, and mostly to all who work in it. */
+  /** A `project` file belongs to a folder and is usually shared by everyone who works in it. */
   scope: "user" | "project";
-  /** The folder of a project's file. */
+  /** The project's folder, for a project's file. */
   folder?: string;
-  /** Files that the host reads together: one entry of ours is enough for them. */
+  /** Files with the same group are read together by the agent, so that one entry of claudikins is enough. */
   group: string;
   format: "json" | "toml";
 }
 
-/** One place in a file where servers stand. */
+/** One place in a file that lists servers. */
 export interface Section {
   path: readonly string[];
-  /** The project that alone sees these, where it is not that of the file. */
+  /** The only project that has these servers, if it is not the file's project. */
   folder?: string;
-  /** Names that somebody has switched off elsewhere. */
+  /** Servers that are disabled in another place. */
   disabled?: readonly string[];
-  /** Keys that are no servers. */
+  /** Keys that are not servers. */
   ignored?: readonly string[];
 }
 
-/** A value that the host supplied by itself: it asked the person for it, or read it from a file. */
+/** A value that the agent supplied itself: it asked the user for it, or read it from a file. */
 export interface Supplied {
-  /** The variable that stands in its place now. */
+  /** The variable that replaces the value. */
   variable: string;
-  /** The same text for two variables means the same value. */
+  /** Variables with the same source have the same value. */
   source: string;
-  /** Words for a person who is asked for it. */
+  /** Describes the value to the user who is asked for it. */
   question: string;
   default?: string;
 }
 
 export type Reading =
   | { entry: PortableEntry; notes: string[]; supplied: Supplied[] }
-  /** It stays where it is. */
+  /** The entry stays in its file, for this reason. */
   | { entry?: undefined; skipped: string };
 
-/** What the reading of an entry may need to know. */
+/** The context in which an entry is read. */
 export interface Scene extends Surroundings {
   home: string;
   /** The name of the server. */
   server: string;
   /** The folder of the project that the entry belongs to. */
   folder?: string | undefined;
-  /** The file is shared with others: the entry must hold no path and no value of this person. */
+  /** The file is shared: the entry must not contain paths or values of this user. */
   isShared?: boolean;
-  /** All that stands in the file. */
+  /** The whole file. */
   document: JsonObject;
 }
 
 export interface Host {
   name: HostName;
   title: string;
-  /** Where its files are, whether they exist or not, the user's own first: new entries go there. */
+  /** The agent's possible files. The user's file comes first: it gets new entries. */
   files(surroundings: Surroundings): HostFile[];
   sections(document: JsonObject, file: HostFile, surroundings: Surroundings): Section[];
-  /** Where our own entry goes in a file. */
+  /** The section of a file that gets the entry of claudikins. */
   ownSection(document: JsonObject, file: HostFile): readonly string[];
   read(raw: JsonObject, scene: Scene): Reading;
-  /** Our own entry in its words. */
+  /** The entry of claudikins, in the agent's format. */
   ownEntry(command: readonly [string, ...string[]], file: HostFile): JsonObject;
-  /** Lists of the file that our entry has to be in as well, or the host would not load it. */
+  /** Lists that must also contain claudikins, or the agent would not load it. */
   allowLists?(document: JsonObject): (readonly string[])[];
 }
 
-/** What a person has to know about a value that the host supplied, and how to give it. */
+/** Tells the user about a value that the agent supplied, and how to set it. */
 export function suppliedText(
   { variable, question }: Supplied,
   way = "write the value into the config with claudikins config edit",

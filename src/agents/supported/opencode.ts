@@ -1,4 +1,4 @@
-/** opencode: `mcp` in its config, where version 2 has the servers one step deeper; the command is a list. */
+/** opencode: `mcp` in its config, or `mcp.servers` in version 2. The command is a list. */
 import { join } from "node:path";
 import { isObject, type JsonObject, stringsIn, valueAt } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
@@ -45,7 +45,7 @@ function userFiles({ env }: Surroundings): HostFile[] {
   return chosen ? [...own, userFile(chosen, "json", "chosen")] : own;
 }
 
-/** `servers` may be the name of a server as well. */
+/** Whether the config has `mcp.servers`. A server may also be called `servers`. */
 function hasNested(document: JsonObject): boolean {
   const inner = valueAt(document, nested);
   return isObject(inner) && !isServer(inner);
@@ -55,7 +55,7 @@ function isServer(value: JsonObject): boolean {
   return Array.isArray(value["command"]) || typeof value["url"] === "string" || typeof value["type"] === "string";
 }
 
-/** One text with several, as we read it too. */
+/** Splits `scope`, one string of several scopes, into `scopes`. */
 function withScopes(oauth: unknown): unknown {
   if (!isObject(oauth)) return oauth;
   const { scope, ...rest } = oauth;

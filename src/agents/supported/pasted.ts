@@ -1,4 +1,4 @@
-/** Entries that somebody pastes in: of any host, whole files of it or a piece, as claudikins.json has them. */
+/** Reads pasted JSON or TOML of any agent, a whole file or one entry, as entries of claudikins.json. */
 import { homeOf } from "../../config/locations.ts";
 import { ClaudikinsError, messageOf } from "../../errors.ts";
 import { isObject, type JsonObject, valueAt } from "../../json-object.ts";
@@ -14,18 +14,18 @@ import { vscode } from "./vscode.ts";
 import { zed } from "./zed.ts";
 
 export interface Pasted {
-  /** Undefined for an entry alone. */
+  /** Undefined for a single entry without a name. */
   name: string | undefined;
   entry: PortableEntry;
   notes: string[];
 }
 
-/** Whether a word of the command line is one: no server is called so. */
+/** Whether an argument is a pasted entry rather than a server's name. */
 export function isPasted(text: string): boolean {
   return /^\s*[{["]/.test(text);
 }
 
-/** Throws CONFIG_INVALID for what is none, with the reason. */
+/** Throws CONFIG_INVALID with the reason if the text has no server entry. */
 export function readPasted(text: string, surroundings: Surroundings): Pasted[] {
   const document = parsed(text.trim());
   const servers = serversIn(document);
@@ -42,7 +42,7 @@ export function readPasted(text: string, surroundings: Surroundings): Pasted[] {
   return all;
 }
 
-/** What no host has, and an entry of claudikins.json may have. */
+/** Keys of claudikins.json that no agent has. */
 const ownKeys = ["allow", "deny", "confirm", "category", "idleTimeoutMs", "keepAlive", "maxCallsInFlight"];
 
 function oursIn(raw: JsonObject): JsonObject {
@@ -54,17 +54,17 @@ const source = "the entry";
 function parsed(text: string): JsonObject {
   try {
     if (text.startsWith("[")) return parseToml(text, source);
-    // `"name": { … }` is how one copies it out of a file.
+    // People copy `"name": { … }` out of a file.
     return parseJson(text.startsWith('"') ? `{${text.replace(/,$/, "")}}` : text, source);
   } catch (error) {
-    // The parsers' own hint is about a file.
+    // The parser's hint refers to a file.
     throw new ClaudikinsError("CONFIG_INVALID", messageOf(error), { hint: example, cause: error });
   }
 }
 
 type Named = [name: string | undefined, raw: JsonObject, host: Host];
 
-/** The keys under which hosts have their servers, and how each of them writes one. */
+/** The keys under which agents list their servers, and the agent whose format the entries have. */
 const places: [readonly string[], Host | undefined][] = [
   [["mcpServers"], undefined],
   [["mcp_servers"], codex],
@@ -94,12 +94,12 @@ function isEntry(raw: JsonObject): boolean {
   return ["command", "url", "serverUrl", "httpUrl"].some((key) => raw[key] !== undefined && !isRawServer(raw[key]));
 }
 
-/** A server may be called `command`. */
+/** Whether the value is a server that is called `command` or `url`. */
 function isRawServer(value: unknown): boolean {
   return isObject(value) && value["path"] === undefined;
 }
 
-/** Whose words they are, where the key around them does not say. */
+/** The agent whose format the entry has, if the key around it does not tell. */
 function hostOf(raw: JsonObject): Host {
   if (Array.isArray(raw["command"])) return opencode;
   if (isObject(raw["command"])) return zed;

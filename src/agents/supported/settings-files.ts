@@ -1,10 +1,10 @@
-/** The folders in which hosts keep their files, on each system. */
+/** The places of agents' settings files on each operating system. */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { homeOf, xdgFolder } from "../../config/locations.ts";
 import type { HostFile, Surroundings } from "./model.ts";
 
-/** Where programs with a window keep their settings. */
+/** The folder in which desktop programs keep their settings. */
 export function applicationData({ env, platform }: Surroundings): string {
   if (platform === "darwin") return join(homeOf(env), "Library", "Application Support");
   if (platform === "win32") return env["APPDATA"] || join(homeOf(env), "AppData", "Roaming");
@@ -19,10 +19,7 @@ export function userFile(path: string, format: HostFile["format"] = "json", grou
   return { path, scope: "user", group, format };
 }
 
-/**
- * The file of that name in the nearest folder upwards that has one. A repository's folder and that of the user end the
- * search: what stands there is not a project's.
- */
+/** The file with this name in the nearest folder upwards. The search ends at the repository's root and below the home directory. */
 export function projectFile(
   name: string,
   { cwd, env }: Surroundings,

@@ -1,23 +1,23 @@
-/** Variables in the words of a host → ours (`${VAR}`), where they mean the same; and what there is to say where they do not. */
+/** Translates an agent's variables into `${VAR}`, and notes what has no equivalent. */
 import { basename, sep } from "node:path";
 import { isObject } from "../../json-object.ts";
 import type { Scene, Supplied } from "./model.ts";
 
 /**
- * `shell`: `${VAR}` and `${VAR:-default}`, as ours. `editor`: `${env:VAR}`, `${workspaceFolder}`, `${input:id}`. `gemini`:
- * `$VAR` as well. `opencode`: `{env:VAR}` and `{file:path}`. `none`: the host takes every text as it is.
+ * The syntax of variables. `shell`: `${VAR}` and `${VAR:-default}`, as in claudikins.json. `editor`: `${env:VAR}`, `${workspaceFolder}`, `${input:id}`. `gemini`:
+ * `$VAR` as well. `opencode`: `{env:VAR}` and `{file:path}`. `none`: the agent has no variables.
  */
 export type Syntax = "shell" | "editor" | "gemini" | "opencode" | "none";
 
 export interface Translator {
-  /** `key` is the name of the variable or the header that the text is the value of. */
+  /** `key` is the name of the variable or header whose value is the text. */
   text(text: string, key?: string): string;
-  /** What a person has to know of what was translated. */
+  /** What the user should know about the translation. */
   notes: string[];
   supplied: Supplied[];
-  /** Why the entry cannot be shared with others. */
+  /** Reasons why the entry cannot be in a shared file. */
   obstacles: string[];
-  /** What the project's folder is from here on: its path from where the server runs. */
+  /** Sets what `${workspaceFolder}` becomes: the project's path, relative to the folder in which the server runs. */
   standIn(folder: string): void;
 }
 
@@ -58,7 +58,7 @@ export function translator(syntax: Syntax, scene: Scene): Translator {
     if (name === "userHome") return scene.isShared ? "${HOME}" : scene.home;
     if (name === "pathSeparator" || name === "/") return sep;
     if (name === "workspaceFolder" || name === "cwd") {
-      // A relative path means nothing in an address.
+      // A relative path is useless in a URL.
       if (scene.isShared && value.includes(`://${whole}`))
         obstacles.push(`it needs the absolute path of the project in ${value}`);
       if (folder !== undefined) return folder;

@@ -1,4 +1,4 @@
-/** VS Code: `mcp.json` of the user, of each profile and of a project; in older versions `mcp` in the settings. */
+/** VS Code: `mcp.json` of the user, of each profile and of a project; `mcp` in the settings of older versions. */
 import { join } from "node:path";
 import { namesIn } from "../../files.ts";
 import { readEntry } from "./entry.ts";

@@ -12,7 +12,7 @@ export const windsurf: Host = {
   title: "Windsurf",
   files({ env }) {
     const folder = join(homeOf(env), ".codeium");
-    // Its plugins for other editors have the second one.
+    // Windsurf's plugins for other editors use the second file.
     return [
       userFile(join(folder, "windsurf", "mcp_config.json")),
       userFile(join(folder, "mcp_config.json"), "json", "plugins"),

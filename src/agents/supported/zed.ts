@@ -1,4 +1,4 @@
-/** Zed: `context_servers` in the settings of the user and of a project. Servers that come with an extension stay its own. */
+/** Zed: `context_servers` in the settings of the user and of a project. Servers of Zed extensions are not imported. */
 import { join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
 import { isObject } from "../../json-object.ts";
@@ -22,12 +22,12 @@ export const zed: Host = {
     if (raw["source"] === "extension" || (command === undefined && raw["url"] === undefined)) {
       return { skipped: "it comes with a Zed extension" };
     }
-    // The older form has all three in one object.
+    // In the older format, `command` is an object with the path, the arguments and the variables.
     const inner = isObject(command)
       ? { ...raw, command: command["path"], args: command["args"], env: command["env"] }
       : raw;
     const { timeout } = raw;
-    // Seconds, of one call.
+    // `timeout` is in seconds, for one call.
     const times = typeof timeout === "number" ? { callTimeoutMs: timeout * 1_000 } : {};
     return readEntry({ ...inner, ...times }, "none", scene);
   },

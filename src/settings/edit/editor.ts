@@ -1,4 +1,4 @@
-/** One way to change the servers of a file, whatever it is written in. What comes out is read again and compared. */
+/** Changes the servers in a JSON or TOML file. The result is parsed again and compared with the expected document. */
 
 import { ClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject, valueAt } from "../../json-object.ts";
@@ -6,12 +6,12 @@ import { appendItem, parseJson, removeItem, removeMembers, setMember } from "./j
 import { addToTable, parseToml, removeFromTable } from "./toml.ts";
 
 export interface Changes {
-  /** Servers that go, by the place where they stand. */
+  /** Servers to remove, by section. */
   removed: readonly { section: readonly string[]; names: readonly string[] }[];
   added: readonly { section: readonly string[]; name: string; value: JsonObject }[];
-  /** Lists that get one more name. */
+  /** Lists to which a name is added. */
   listed?: readonly { path: readonly string[]; item: string }[];
-  /** Lists that a name is taken out of. */
+  /** Lists from which a name is removed. */
   unlisted?: readonly { path: readonly string[]; item: string }[];
 }
 
@@ -25,10 +25,10 @@ export function parseFile(text: string, { path, format }: Source): JsonObject {
   return format === "toml" ? parseToml(text, path) : parseJson(text, path);
 }
 
-/** Throws CONFIG_INVALID where the outcome would be anything else than the same file with these changes. */
+/** The changed text. Throws CONFIG_INVALID if the edit would not have exactly these effects. */
 export function changed(text: string, changes: Changes, file: Source): string {
   let edited = text;
-  // First what is new: it is written as its neighbours are.
+  // Entries are added first, so that they are formatted like the existing ones.
   for (const { section, name, value } of changes.added) {
     edited =
       file.format === "toml"
@@ -98,7 +98,7 @@ function clone(value: unknown): unknown {
   return copy;
 }
 
-/** A table of TOML that nothing is left of is not there any more. */
+/** The document without empty members: removing the last server from a TOML table removes the table. */
 function withoutEmpty(document: JsonObject): unknown {
   const entries = Object.entries(document).filter(([, value]) => !isObject(value) || Object.keys(value).length > 0);
   return clone(Object.fromEntries(entries));

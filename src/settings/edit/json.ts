@@ -1,4 +1,7 @@
-/** Edits of JSON with comments that leave every other byte as it is. */
+/**
+ * Edits JSON with comments and keeps every other byte. `modify` of jsonc-parser cannot be used: it reformats one-line objects,
+ * removes comments beside a removed member, and leaves `{,}` after the last member with a trailing comma.
+ */
 import { createScanner, type Node, type ParseError, parseTree } from "jsonc-parser";
 import { syntaxText } from "../../config/problems.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
@@ -6,7 +9,7 @@ import { invalidFile } from "./invalid-file.ts";
 
 type Path = readonly string[];
 
-/** An empty file is an empty object. Throws CONFIG_INVALID with the file, the line, and what is wrong there. */
+/** Parses the text; an empty file is an empty object. Throws CONFIG_INVALID with the file, the line and the problem. */
 export function parseJson(text: string, file: string): JsonObject {
   const root = treeOf(text, file);
   const value = root ? plainValue(root) : {};
@@ -14,7 +17,7 @@ export function parseJson(text: string, file: string): JsonObject {
   throw invalidFile(file, text, 0, "expected an object");
 }
 
-/** The text with the value there, in the place of what there is, or behind the last member of its object. */
+/** The text with the value at the path: replaced if it exists, else added as the last member of its object. */
 export function setMember(text: string, path: Path, value: unknown, file: string): string {
   const root = treeOf(text, file);
   if (!root) return `${text}${written(nestedIn(path, value), layoutOf(text), "")}${layoutOf(text).eol}`;
@@ -29,11 +32,11 @@ export function setMember(text: string, path: Path, value: unknown, file: string
   return spliced(text, parent.offset, parent.length, written(value, layout, indentAt(text, parent.offset)));
 }
 
-/** The text without those members of one object; what is between them and their neighbours stays with these. */
+/** The text without these members of the object at the path. Comments between members stay. */
 export function removeMembers(text: string, path: Path, names: readonly string[], file: string): string {
   const object = nodeAt(text, path, file);
   if (object?.type !== "object") return text;
-  // The object by itself from here on: the file around it may be large.
+  // Only the object is parsed again for each name, because the file may be large.
   let source = text.slice(object.offset, object.offset + object.length);
   for (const name of names) {
     for (;;) {
@@ -46,7 +49,7 @@ export function removeMembers(text: string, path: Path, names: readonly string[]
   return spliced(text, object.offset, object.length, source);
 }
 
-/** The text with one more text at the end of a list. */
+/** The text with an item added to the end of a list. */
 export function appendItem(text: string, path: Path, item: string, file: string): string {
   const node = nodeAt(text, path, file);
   if (node?.type !== "array") return text;
@@ -57,7 +60,7 @@ export function appendItem(text: string, path: Path, item: string, file: string)
   return spliced(text, last.offset + last.length, 0, `,${gap}${JSON.stringify(item)}`);
 }
 
-/** The text without that text in a list. */
+/** The text without an item of a list. */
 export function removeItem(text: string, path: Path, item: string, file: string): string {
   let edited = text;
   for (;;) {
@@ -68,7 +71,7 @@ export function removeItem(text: string, path: Path, item: string, file: string)
   }
 }
 
-/** Undefined for a text with nothing but comments. */
+/** Undefined if the text has only comments. */
 function treeOf(text: string, file: string): Node | undefined {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
@@ -89,7 +92,7 @@ function membersOf(object: Node, key: string): Node[] {
   return (object.children ?? []).filter(({ children }) => children?.[0]?.value === key && children[1]);
 }
 
-/** Objects have no prototype, so that a key `__proto__` is a key like any other. */
+/** Objects have no prototype, so that `__proto__` is an ordinary key. */
 function plainValue(node: Node): unknown {
   if (node.type === "array") return (node.children ?? []).map(plainValue);
   if (node.type !== "object") return node.value;
@@ -106,7 +109,7 @@ interface Layout {
   unit: string;
 }
 
-/** As the file is written: its line breaks, and what one step to the right is. */
+/** The file's line breaks and indentation. */
 function layoutOf(text: string): Layout {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const unit = /\n([ \t]+)["}\]]/.exec(text)?.[1] ?? "  ";
@@ -118,7 +121,7 @@ function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? "";
 }
 
-/** A value whose first line stands somewhere, and the others below `indent`. Short lists stand on one line. */
+/** The source of a value, whose further lines are indented by `indent`. Short lists are written on one line. */
 function written(value: unknown, layout: Layout, indent: string): string {
   const isList = Array.isArray(value);
   if (!isList && !isObject(value)) return JSON.stringify(value);
@@ -156,7 +159,7 @@ function appended(text: string, object: Node, key: string, value: unknown): stri
   }
   const indent = indentAt(text, last.offset);
   const member = `${layout.eol}${indent}${JSON.stringify(key)}: ${written(value, layout, indent)}`;
-  // Behind a comment that belongs to the last member.
+  // A comment on the line of the last member stays with it.
   const from = comma === undefined ? end : comma + 1;
   const comment =
     /^[ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/)(?=[ \t]*\r?\n)/.exec(text.slice(from, close + 1))?.[0] ?? "";
@@ -184,7 +187,7 @@ function withoutMember(text: string, object: Node, member: Node): string {
       end -= 1;
     }
   }
-  // Its lines, where nothing else stands on them; else the spaces that were between it and the next.
+  // Removes whole lines if nothing else is on them, else the spaces before the next member.
   const lineStart = edited.lastIndexOf("\n", start - 1) + 1;
   const rest = /^[ \t]*\r?\n/.exec(edited.slice(end))?.[0];
   if (edited.slice(lineStart, start).trim() === "" && rest !== undefined) {
@@ -194,7 +197,7 @@ function withoutMember(text: string, object: Node, member: Node): string {
   return spliced(edited, start, end + spaces - start, "");
 }
 
-/** Where the comma behind a value is, past spaces and comments. */
+/** The offset of the comma after a value, past spaces and comments. */
 function commaAfter(text: string, offset: number): number | undefined {
   const scanner = createScanner(text, true);
   scanner.setPosition(offset);

@@ -1,11 +1,14 @@
-/** Edits of TOML that leave every other byte as it is: whole statements are taken out, and one is put in. */
+/**
+ * Edits TOML and keeps every other byte: removes whole statements and adds one. No library does this: toml-patch removes
+ * comments that belong to the next table and does not write servers as `[mcp_servers.name]` tables.
+ */
 import { messageOf } from "../../errors.ts";
 import { isObject, type JsonObject, valueAt } from "../../json-object.ts";
 import { invalidFile } from "./invalid-file.ts";
 
 type Path = readonly string[];
 
-/** Throws CONFIG_INVALID with the file, the line, and what is wrong there. */
+/** Throws CONFIG_INVALID with the file, the line and the problem. */
 export function parseToml(text: string, file: string): JsonObject {
   try {
     return Bun.TOML.parse(text) as JsonObject;
@@ -15,7 +18,7 @@ export function parseToml(text: string, file: string): JsonObject {
   }
 }
 
-/** Where the first statement is with which the text is none. */
+/** The offset of the first statement that makes the text invalid. */
 function firstWrong(text: string): number {
   for (const { start, end } of statementsOf(text)) {
     try {
@@ -29,21 +32,21 @@ function firstWrong(text: string): number {
 
 /** `[a.b]`, `[[a]]`, or `key = value`. */
 interface Statement {
-  /** From the root. */
+  /** The full path, from the root. */
   path: Path;
   kind: "table" | "array" | "value";
-  /** Of the whole line or lines, with the line break. */
+  /** The range of all its lines, with the last line break. */
   start: number;
   end: number;
-  /** Of a value alone. */
+  /** The range of the value. */
   valueStart: number;
   valueEnd: number;
 }
 
-/** The text without those members of the table, however they are written. */
+/** The text without these members of the table, in any notation. */
 export function removeFromTable(text: string, table: Path, names: ReadonlySet<string>): string {
   let edited = text;
-  // From the end, so that places before it stay what they are.
+  // Backwards, so that earlier offsets stay valid.
   for (const statement of outermost(statementsOf(text), table, names).toReversed()) {
     const isTable = statement.kind === "value" && isSame(statement.path, table);
     edited = isTable ? withoutInline(edited, statement, names) : withoutStatement(edited, statement);
@@ -51,10 +54,7 @@ export function removeFromTable(text: string, table: Path, names: ReadonlySet<st
   return edited;
 }
 
-/**
- * The text with one more member of the table: beside those that are there, or at the end of the file. `value` has texts
- * and lists of texts.
- */
+/** The text with one more member of the table: beside the others, or at the end of the file. `value` has strings and lists of strings. */
 export function addToTable(text: string, table: Path, name: string, value: JsonObject): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const statements = statementsOf(text);
@@ -86,7 +86,7 @@ export function addToTable(text: string, table: Path, name: string, value: JsonO
   return `${end}${gap}${block}`;
 }
 
-/** Those that are to go, none of them inside another one; and the table itself where it is written in one line. */
+/** The statements to remove, none inside another; and the table itself if it is an inline table. */
 function outermost(statements: Statement[], table: Path, names: ReadonlySet<string>): Statement[] {
   const gone = statements.filter(
     ({ path, kind }) =>
@@ -97,17 +97,14 @@ function outermost(statements: Statement[], table: Path, names: ReadonlySet<stri
   );
 }
 
-/** Comments that stand alone below it belong to what follows; blank lines go with it, where there were some above it. */
+/** Comments on their own lines below the statement stay. Blank lines below it are removed if there are also blank lines above it. */
 function withoutStatement(text: string, { start, end }: Statement): string {
   const blank = /^(?:[ \t]*\r?\n)*/.exec(text.slice(end))?.[0] ?? "";
   const hasGap = start === 0 || /\n[ \t]*\r?\n$/.test(text.slice(0, start));
   return text.slice(0, start) + text.slice(end + (hasGap ? blank.length : 0));
 }
 
-/**
- * Of an inline table the members that are named are taken out, and the rest is written anew. Where that would not be the
- * same, a date for example, the text stays as it is.
- */
+/** Writes an inline table again without the named members. The text stays as it is if a value, such as a date, would change. */
 function withoutInline(text: string, { valueStart, valueEnd }: Statement, names: ReadonlySet<string>): string {
   const source = text.slice(valueStart, valueEnd);
   const value = (Bun.TOML.parse(`v = ${source}`) as JsonObject)["v"];
@@ -139,7 +136,7 @@ function inlineText(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** All of them in their order; as far as the text makes sense. */
+/** The statements of the text in order, as far as it is valid. */
 function statementsOf(text: string): Statement[] {
   const statements: Statement[] = [];
   let table: Path = [];
@@ -169,7 +166,7 @@ function statementsOf(text: string): Statement[] {
   return withBodies(statements);
 }
 
-/** A table goes as far as its last value. */
+/** Extends the range of each table to its last value. */
 function withBodies(statements: Statement[]): Statement[] {
   return statements.map((statement, place) => {
     if (statement.kind === "value") return statement;
@@ -184,7 +181,7 @@ function lineEnd(text: string, at: number): number {
   return end === -1 ? text.length : end + 1;
 }
 
-/** `a."b c".'d'`, and where it ends. */
+/** Reads a dotted key such as `a."b c".'d'`. `end` is the offset after it. */
 function keysOf(text: string, at: number): { keys: string[]; end: number } {
   const keys: string[] = [];
   const part = /[ \t]*(?:"((?:[^"\\\n]|\\.)*)"|'([^'\n]*)'|([A-Za-z0-9_-]+))[ \t]*(\.)?/y;
@@ -209,7 +206,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** Past texts, comments and brackets, to where the line may end. */
+/** The offset after a value, past strings, comments and brackets. */
 function endOfValue(text: string, from: number): number {
   let depth = 0;
   let lastSign = from;
@@ -239,7 +236,7 @@ function endOfText(text: string, from: number, quote: string): number {
   for (let at = from; at < text.length; at++) {
     if (quote[0] === '"' && text[at] === "\\") at += 1;
     else if (text.startsWith(quote, at)) {
-      // Up to two quotes may stand right before the closing ones.
+      // Up to two quotes may precede the closing ones.
       let end = at + quote.length;
       if (quote.length === 3) while (text[end] === quote[0] && end < at + 5) end += 1;
       return end;

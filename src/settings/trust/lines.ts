@@ -1,4 +1,4 @@
-/** What a config would do when it is trusted, line by line, as a person is shown it. */
+/** Lists what a trusted config would do, line by line, for a person to read. Secrets are shown as `***`. */
 
 import { speaksOfSecret } from "../../clients/secrets.ts";
 import { usualVariable } from "../../config/llm.ts";
@@ -9,7 +9,7 @@ import { digestOf, enabledServers, rulesOf, thatCounts } from "../../config/trus
 import type { Line } from "../../config/trust/store.ts";
 import { shellWord } from "../../shell-word.ts";
 
-/** Everything that counts, the servers first; nothing that is harmless. */
+/** Everything that needs trust, the servers first. */
 export function linesOf(config: ParsedConfig): Line[] {
   const servers = enabledServers(config).flatMap(([name, entry]) => serverLines(name, entry));
   return [...servers, ...ruleLines(config)];
@@ -111,7 +111,7 @@ function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): Line
   ];
 }
 
-/** The names in all references, also those in the defaults of others. */
+/** The names of all variables in `${…}`, also those inside defaults. */
 export function variablesIn(value: unknown): string[] {
   const found = JSON.stringify(value ?? null).matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g);
   return [...new Set([...found].map(([, name = ""]) => name))].sort();
@@ -119,13 +119,16 @@ export function variablesIn(value: unknown): string[] {
 
 const hidden = "***";
 
-/** One word without a slash, a blank or anything that a shell acts on: no path, no command line. */
+/** One word without slashes, spaces or shell syntax, so that it is neither a path nor a command. */
 const plainWord = /^[\w+=.:~%-]{6,}$/;
 const reference = /\$\{[^}]*\}/;
 const knownToken = /^(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)[\w.-]{12,}$/;
 const nameOfProgram = /cmd|command|askpass|program|exec|hook|helper/i;
 
-/** `isData` is a value that nothing can run, such as a header's: what may be a secret is hidden, whatever it looks like. */
+/**
+ * Hides a secret, but only if the value cannot be a program: a hostile config must not hide a command behind a name such as
+ * PASSWORD. `isData` is a value that cannot be run, such as a header's: it is hidden if its name suggests a secret.
+ */
 function shownValue(name: string, value: string, isData = false): string {
   const [, scheme = "", rest = value] = /^((?:Bearer|Basic|Token|ApiKey|Digest) +)(.+)$/is.exec(value) ?? [];
   if (reference.test(rest)) return value;
@@ -145,7 +148,7 @@ function shownArguments(args: readonly string[]): string[] {
   });
 }
 
-/** Without userinfo and values of the query; letters of other scripts, which can look like ours, are escaped. */
+/** Hides user info and query values, and escapes non-ASCII letters, which can look like ASCII ones. */
 function shownAddress(text: string): string {
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
   return text

@@ -1,4 +1,4 @@
-/** The question whether a config is to be trusted: all that it would do, or what has changed since it was trusted. */
+/** The question whether to trust a config: lists what it would do, or what has changed since it was trusted. */
 import type { TrustRequest } from "../../config/trust/not-trusted.ts";
 import type { Line } from "../../config/trust/store.ts";
 import { visible } from "../../policy/question.ts";
@@ -9,7 +9,7 @@ export interface Change {
   line: Line;
 }
 
-/** Undefined where no state was trusted before. */
+/** Undefined if the config was never trusted. */
 export function changesOf({ config, before }: Pick<TrustRequest, "config" | "before">): Change[] | undefined {
   if (!before) return undefined;
   const now = linesOf(config);
@@ -21,7 +21,7 @@ export function changesOf({ config, before }: Pick<TrustRequest, "config" | "bef
   ];
 }
 
-/** Ends with a line break. Nothing in it can look like a line of ours, or move the cursor of a terminal. */
+/** Ends with a line break. Texts of the config are escaped, so that they cannot imitate our lines or move the cursor. */
 export function questionText(request: TrustRequest): string {
   const { file, config } = request;
   const changes = changesOf(request);
@@ -42,7 +42,7 @@ export function questionText(request: TrustRequest): string {
   return `${head}\n\n${text.join("\n")}\n\n`;
 }
 
-/** Of a line that looks the same before and now, since what has changed is hidden. */
+/** Whether another line looks the same, because the part that has changed is hidden. */
 function isHiddenTwin({ sign, line }: Change, group: readonly Change[]): boolean {
   return group.some((other) => other.sign !== sign && other.line.label === line.label && other.line.text === line.text);
 }

@@ -1,4 +1,4 @@
-/** Changes of a project's config that the user makes with claudikins: they need no second word. */
+/** Records that the user trusts a config, and keeps that trust when the user changes the config with claudikins. */
 import type { Environment } from "../../config/environment.ts";
 import type { ParsedConfig } from "../../config/parse.ts";
 import { parsedConfig } from "../../config/read.ts";
@@ -8,29 +8,29 @@ import { shellWord } from "../../shell-word.ts";
 import type { ConfigText } from "../config-file.ts";
 import { linesOf } from "./lines.ts";
 
-/** Whether the user answers for all that is in the file: they trust it, or there is nothing in it yet. */
+/** Whether the user trusts everything in the file: it is the user's own, trusted, new or harmless. */
 export async function isTrustedFile({ kind, file, content, text }: ConfigText, env: Environment): Promise<boolean> {
   if (kind === "user" || content === undefined) return true;
   try {
     const config = await parsedConfig(text, file);
     return isHarmless(config) || knowsMarks(marksOf(config), trustedStates(file, env));
   } catch {
-    // What cannot be read was trusted by nobody.
+    // A file that cannot be parsed is not trusted.
     return false;
   }
 }
 
-/** `text` is what the file has now, written at the user's word. Call it only where `isTrustedFile` was true before. */
+/** Trusts the text that the user's command has written. Call it only if `isTrustedFile` was true before. */
 export async function keepTrust({ kind, file }: ConfigText, text: string, env: Environment): Promise<void> {
   if (kind === "project") await trustConfig({ file, text, config: await parsedConfig(text, file) }, env);
 }
 
-/** For a file that was changed although the user does not trust the rest of it. */
+/** The message after a change to a file that the user does not trust. */
 export function untrustedText({ file }: ConfigText): string {
   return `${file} has other content that you do not trust yet. Review it: claudikins trust ${shellWord(file)}`;
 }
 
-/** From now on the text counts without a question. Throws FILE_NOT_WRITABLE. */
+/** Trusts the text without a question. Throws FILE_NOT_WRITABLE. */
 export function trustConfig(
   { file, text, config }: { file: string; text: string; config: ParsedConfig },
   env: Environment,
