@@ -1,4 +1,4 @@
-/** doctor: the config file, what is wrong with it, the variables it lacks, and secrets that others can read. */
+/** Doctor check of the config: problems, missing variables, and secrets that other users can read. */
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { haveSecrets } from "../agents/secrets.ts";
@@ -46,7 +46,7 @@ function missingVariables({ servers }: Config): Finding[] {
   });
 }
 
-/** Everything but tasks works without it. */
+/** Missing variables of the model. Everything except tasks works without them. */
 function missingForModel({ llm }: Config): Finding[] {
   if (!llm || llm.needs.length === 0) return [];
   const text = `The model ${llm.name}/${llm.model} needs ${llm.needs.join(", ")} in the environment`;
@@ -78,7 +78,7 @@ function isInRepository(folder: string): boolean {
   }
 }
 
-/** By a line with its name, as we propose it; what else may ignore it is git's to know. */
+/** Whether .gitignore has a line with the file's name, as the finding suggests. Other patterns are not recognised. */
 function isIgnored(file: string): boolean {
   const lines = (readIfThere(join(dirname(file), ".gitignore")) ?? "").split(/\r?\n/).map((line) => line.trim());
   return lines.some((line) => line.replace(/^\//, "") === basename(file));

@@ -1,4 +1,4 @@
-/** doctor: where daemons listen, who does, and what those that were killed have left there. */
+/** Doctor check of the daemons: their folder, running daemons, and leftovers of killed ones. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { statusOf } from "../daemon/peers.ts";

@@ -1,4 +1,4 @@
-/** doctor: everything looked at, all at once, and nothing changed. */
+/** Runs all doctor checks concurrently. They change nothing. */
 import { configCheck } from "./config.ts";
 import { daemonCheck } from "./daemon.ts";
 import { executableCheck } from "./executable.ts";
@@ -24,14 +24,14 @@ const checks: readonly Check[] = [
   daemonCheck,
 ];
 
-/** In the order of the areas. A check that throws becomes a finding. */
+/** The findings in the order of the areas. A check that throws becomes a finding. */
 export async function diagnose(scene: Scene): Promise<Finding[]> {
   const found = await Promise.all(checks.map((check) => findingsBy(check, scene)));
   const all = [...found.flat(), ...notLookedAt(scene)];
   return withOwnIds(areas.flatMap((area) => all.filter((finding) => finding.area === area)));
 }
 
-/** A second one of the same id gets a number: two entries of ours in one host, say. */
+/** Numbers findings with the same id, such as those of two entries in one agent. */
 function withOwnIds(findings: Finding[]): Finding[] {
   const seen = new Map<string, number>();
   return findings.map((finding) => {

@@ -1,4 +1,4 @@
-/** doctor: this very program, and which one the PATH finds by its name. */
+/** Doctor check of this executable, and of the one that the PATH finds. */
 import { dirname, join } from "node:path";
 import { ownName } from "../agents/supported/claudikins-entry.ts";
 import { selfCommand } from "../config/self.ts";
@@ -9,7 +9,7 @@ import { isProgram, programsOnPath, realOf, versionOf } from "./programs.ts";
 
 const { ok, warning, problem } = findingsOf("executable");
 
-/** The executable, or the source's main file. */
+/** The executable, or the main file of the source. */
 export const ownProgram: string = selfCommand().at(-1) ?? "";
 
 export const executableCheck: Check = {
@@ -46,7 +46,7 @@ async function onPath({ env, signal }: Scene): Promise<Finding[]> {
   return [ok("executable.path", `On the PATH: ${first}${isThis ? "" : " (the same version)"}`), ...behind];
 }
 
-/** What generated files start before all else. */
+/** Checks CLAUDIKINS_EXECUTABLE, which generated files use first. */
 function namedByVariable({ env }: Scene): Finding[] {
   const named = env["CLAUDIKINS_EXECUTABLE"];
   if (!named || isProgram(named)) return [];
@@ -54,7 +54,7 @@ function namedByVariable({ env }: Scene): Finding[] {
   return [problem("executable.variable", text, "FILE_NOT_FOUND", "unset CLAUDIKINS_EXECUTABLE")];
 }
 
-/** Undefined where it is ours. */
+/** The version of the program; undefined if it is this version. */
 async function otherVersion(path: string, env: Scene["env"], signal: AbortSignal): Promise<string | undefined> {
   if (realOf(path) === realOf(ownProgram)) return undefined;
   const said = await versionOf(path, env, signal);

@@ -1,4 +1,4 @@
-/** What a check of the doctor gives: what it looked at, how that is, and the command that repairs it. */
+/** The types of doctor checks and their findings. A finding has a state, a message and a repair. */
 
 import type { Surroundings } from "../agents/supported/model.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
@@ -21,54 +21,54 @@ export const areas = [
 
 export type Area = (typeof areas)[number];
 
-/** A `warning` is what works, and may be other than somebody thinks; a `problem` is what does not work. */
+/** A `warning` works, but perhaps not as the user expects. A `problem` does not work. */
 export type FindingState = "ok" | "warning" | "problem";
 
 export interface Finding {
-  /** The same in every run and every version: `server.github`, `registry.index`. */
+  /** The same in every run and version: `server.github`, `registry.index`. */
   id: string;
   area: Area;
   state: FindingState;
   /** One line. */
   message: string;
-  /** More lines: the last words of a server, each problem of a config. */
+  /** More lines, such as the last output of a server or each problem of a config. */
   details?: string[];
-  /** A command where there is one, else a sentence. */
+  /** The command that repairs the problem, or a sentence. */
   repair?: string;
-  /** Of a problem: what a command that met it would fail with. */
+  /** The error code with which commands fail because of the problem. */
   code?: ErrorCode;
-  /** Of a server that answers. */
+  /** The time that a server needed to start. */
   startMs?: number;
   listMs?: number;
   tools?: number;
 }
 
-/** The parts that checks of a readable config look at. */
+/** The parts that checks need, if the config can be read. */
 export interface Parts {
   config: Config;
   catalog: ToolCatalog;
 }
 
-/** What checks look at. They change nothing in it. */
+/** The context of the checks. */
 export interface Scene extends Surroundings {
   /** `--config`. */
   configFlag: string | undefined;
-  /** Undefined where the config cannot be read; `configError` says why. */
+  /** Undefined if the config cannot be read; `configError` has the reason. */
   toolbox: Parts | undefined;
   configError: ClaudikinsError | undefined;
-  /** Where sign-ins are kept. */
+  /** The file of tokens. */
   credentialsFile: string;
-  /** The working directory of servers that name none. */
+  /** The default working directory of servers. */
   serverFolder: string;
   /** Whether servers may be started. */
   withServers: boolean;
-  /** Told of each server that has answered, or has not. */
+  /** Called for each server that has answered or failed. */
   onServer?: ((name: string) => void) | undefined;
   signal: AbortSignal;
   log: Log;
 }
 
-/** Those that `need` a config are left out where there is none that can be read. */
+/** A check. Those with `runWith` run only if the config can be read. */
 export type Check =
   | { area: Area; run(scene: Scene): Finding[] | Promise<Finding[]> }
   | { area: Area; runWith(toolbox: Parts, scene: Scene): Finding[] | Promise<Finding[]> };
@@ -91,7 +91,7 @@ export function findingsOf(area: Area) {
       make("warning")(id, message, { repair, ...rest }),
     problem: (id: string, message: string, code: ErrorCode, repair: string | undefined, rest: Rest = {}): Finding =>
       problem(id, message, { ...(repair === undefined ? {} : { repair }), code, ...rest }),
-    /** An error as it is. */
+    /** A problem with the message, code and hint of an error. */
     failure(id: string, thrown: unknown): Finding {
       const { code, message, hint } = toClaudikinsError(thrown);
       return problem(id, message, { ...(hint === undefined ? {} : { repair: hint }), code });
@@ -104,10 +104,10 @@ function lines(text: string): Pick<Finding, "message" | "details"> {
   return { message, ...(details.length > 0 ? { details: details.map((line) => line.trim()) } : {}) };
 }
 
-/** Of the codes that problems have, the one that says most: nothing works without a config, and a sign-in is soon done. */
+/** Exit codes, the most serious first: nothing works without a config, and a sign-in is easy to fix. */
 const worstFirst = [2, 4, 3, 130];
 
-/** 0 where there is no problem. */
+/** The exit code of the most serious problem; 0 without problems. */
 export function exitCodeOf(findings: readonly Finding[]): number {
   const codes = findings
     .filter(({ state }) => state === "problem")
@@ -115,7 +115,7 @@ export function exitCodeOf(findings: readonly Finding[]): number {
   return worstFirst.find((code) => codes.includes(code)) ?? codes[0] ?? 0;
 }
 
-/** A check that throws says at least that it did. */
+/** The finding for a check that has thrown. */
 export function unchecked(area: Area, thrown: unknown): Finding {
   const { code } = toClaudikinsError(thrown);
   return findingsOf(area).problem(`${area}.check`, `This check failed: ${messageOf(thrown)}`, code, undefined);

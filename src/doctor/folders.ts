@@ -1,4 +1,4 @@
-/** doctor: the folders that are written to, and the space on their disk. */
+/** Doctor check of the folders that claudikins writes to, and of the free disk space. */
 import { accessSync, constants, existsSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { sharedWorkspace, userDataFolder } from "../config/locations.ts";
@@ -9,7 +9,7 @@ import { type Check, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("folders");
 
-/** Results of tools are written to the workspace: with less than this one of them may not fit. */
+/** With less free space, a tool result that is written to the workspace may not fit. */
 const fewBytes = 100 * 1_048_576;
 
 export const foldersCheck: Check = {
@@ -27,7 +27,7 @@ export const foldersCheck: Check = {
   },
 };
 
-/** Below `base` nothing may be a link. */
+/** Checks one folder. Links below `base` are a problem. */
 function folderFinding(id: string, what: string, path: string, base = path): Finding {
   const link = linkOnTheWay(path, base);
   if (link !== undefined) {
@@ -46,14 +46,14 @@ function folderFinding(id: string, what: string, path: string, base = path): Fin
   return ok(id, there === path ? `${what}: ${path}` : `${what} is created when it is needed: ${path}`);
 }
 
-/** What code wrote before each project had a workspace of its own. */
+/** Reports files in the old shared workspace, from before each project had its own. */
 function sharedFindings(shared: string | undefined, workspace: string): Finding[] {
   if (shared === undefined || shared === workspace || namesIn(shared).length === 0) return [];
   const text = `An earlier version kept one workspace for all projects, which still exists: ${shared}. To use it here, set it as "workspace" in your claudikins.json, or copy what you need`;
   return [ok("folder.shared-workspace", text)];
 }
 
-/** The path itself, or what there is of the way to it. */
+/** The nearest existing folder of the path. */
 function nearest(path: string): string {
   for (let at = path; ; at = dirname(at)) if (existsSync(at) || at === dirname(at)) return at;
 }
@@ -67,7 +67,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Undefined where the system does not say. */
+/** Undefined if the system does not tell. */
 function freeBytes(path: string): number | undefined {
   try {
     const { bavail, bsize, blocks } = statfsSync(nearest(path));

@@ -1,4 +1,4 @@
-/** doctor: what our entry in a host's file starts, and whether it is there, and is this claudikins. */
+/** Doctor check of our entry in an agent's file: the program exists and is this version of claudikins. */
 import { existsSync } from "node:fs";
 import { basename, isAbsolute } from "node:path";
 import type { FoundFile } from "../agents/find-servers.ts";
@@ -13,7 +13,7 @@ import { programsOnPath, realOf, versionOf } from "./programs.ts";
 
 const { ok, warning, problem } = findingsOf("hosts");
 
-/** One for each entry of ours. */
+/** One finding for each entry of claudikins. */
 export function entryFindings(found: FoundFile, scene: Scene): Promise<Finding>[] {
   const document = parseFile(found.content.text, found.file);
   return found.own.map(({ section, name }) => {
@@ -45,9 +45,9 @@ async function findingOf({ host, file }: FoundFile, raw: JsonObject, scene: Scen
   }
   if (realOf(source ?? path) === realOf(ownProgram)) return ok(id, `${shown} starts this claudikins`);
   if (source !== undefined) return warning(id, `${shown} starts claudikins from another source: ${source}`, repair);
-  // A runner of packages takes whichever version it finds.
+  // A package runner chooses the version itself.
   if (!basename(path).startsWith(ownName)) return ok(id, `${shown} starts claudikins through ${program}`);
-  // A project's file may be somebody else's: what it names is not started to be asked.
+  // A program named in a project's file is not started, because the file may not be the user's.
   if (file.scope === "project" && !programsOnPath(basename(path), scene.env).includes(path)) {
     return warning(id, `${shown} starts a program that is not on the PATH and was not checked: ${path}`, repair);
   }
@@ -56,13 +56,13 @@ async function findingOf({ host, file }: FoundFile, raw: JsonObject, scene: Scen
   return warning(id, `${shown} starts another claudikins (${other ?? "unknown version"}): ${path}`, repair);
 }
 
-/** `command` is a text, a list with the arguments in it, or an object. */
+/** The command with its arguments. `command` may be a string, a list with the arguments, or an object. */
 function wordsOf({ command, args }: JsonObject): string[] {
   if (isObject(command)) return [String(command["path"]), ...stringsIn(command["args"])];
   return Array.isArray(command) ? stringsIn(command) : [String(command), ...stringsIn(args)];
 }
 
-/** The main file of a checkout, where that is started. */
+/** The main file of a source checkout, if the entry starts one. */
 function sourceIn(words: string[]): string | undefined {
   return words.find((word, place) => place > 0 && isAbsolute(word) && /[\\/]src[\\/]main\.ts$/.test(word));
 }

@@ -1,4 +1,4 @@
-/** doctor: the hosts of this machine, whether claudikins is in them, and what init has noted of them. */
+/** Doctor check of the agents: whether they have claudikins, and whether their files changed since `init`. */
 import { readFileSync } from "node:fs";
 import { type FoundFile, findServers } from "../agents/find-servers.ts";
 import { type Change, Journal } from "../agents/journal.ts";
@@ -13,7 +13,7 @@ const { ok, warning, failure } = findingsOf("hosts");
 
 interface Looked {
   host: Host;
-  /** Whether it has files of settings. */
+  /** Whether the agent has settings files. */
   isHere: boolean;
   isWired: boolean;
   findings: Finding[];
@@ -45,7 +45,7 @@ async function look(host: Host, scene: Scene): Promise<Looked> {
   };
 }
 
-/** Servers that init would take over. */
+/** Reports servers that `init` would import. */
 function ownServers(host: Host, files: FoundFile[], isWired: boolean): Finding[] {
   const having = files.filter((file) => serversOf(file).length > 0);
   const names = [...new Set(having.flatMap(serversOf))];
@@ -77,7 +77,7 @@ function serversOf({ servers }: FoundFile): string[] {
   return servers.filter(({ entry }) => entry["disabled"] !== true).map(({ name }) => name);
 }
 
-/** Where one lacks it that has servers, that is said already. */
+/** Warns if no agent has claudikins, unless another finding says so already. */
 function noneWired(looked: Looked[]): Finding[] {
   if (looked.some(({ isWired, findings }) => isWired || findings.some(({ state }) => state !== "ok"))) return [];
   const first = looked.find(({ isHere }) => isHere);

@@ -1,11 +1,11 @@
-/** Programs that the PATH leads to, and what they say of their version. */
+/** Finds programs on the PATH and asks for their version. */
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Environment } from "../config/environment.ts";
 
 const isWindows = process.platform === "win32";
 
-/** Their paths, in the order of the PATH; one that several folders lead to is there once. */
+/** The paths in the order of the PATH, without duplicates through links. */
 export function programsOnPath(name: string, env: Environment): string[] {
   const folders = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter(isAbsolute);
   const names = isWindows ? [".exe", ".cmd"].map((ending) => name + ending) : [name];
@@ -23,7 +23,7 @@ export function isProgram(path: string): boolean {
   }
 }
 
-/** Where links lead to; the path itself where nothing is there. */
+/** The path without links; the path itself if nothing exists there. */
 export function realOf(path: string): string {
   try {
     return realpathSync(path);
@@ -34,13 +34,13 @@ export function realOf(path: string): string {
 
 const patienceMs = 5_000;
 
-/** Undefined for what says none. It is asked by being started. */
+/** Starts the program with `--version`. Undefined if it prints no version. */
 export async function versionOf(program: string, env: Environment, signal: AbortSignal): Promise<string | undefined> {
   const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
   if (patience.aborted) return undefined;
   try {
     const child = Bun.spawn([program, "--version"], {
-      // Some read settings from the working directory before they answer.
+      // Some programs read settings from the working directory first.
       cwd: "/",
       env: { ...env },
       stdin: "ignore",
@@ -51,7 +51,7 @@ export async function versionOf(program: string, env: Environment, signal: Abort
       killSignal: "SIGKILL",
     });
     const reader = child.stdout.getReader();
-    // More than that is no version.
+    // A version fits into the first chunk.
     const { value } = await reader.read();
     await reader.cancel();
     child.kill("SIGKILL");

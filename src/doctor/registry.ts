@@ -1,4 +1,4 @@
-/** doctor: the registry beside the config, its generated files beside this program, and what runs these. */
+/** Doctor check of the registry: its index, its generated files, and the programs that run them. */
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -94,7 +94,7 @@ function rightsFindings(folder: string, servers: RegistryServer[]): Finding[] {
   return [warning("registry.executable", `Generated programs are not executable: ${first}${more}`, "claudikins setup")];
 }
 
-/** What generated files start, where none of that name is on the PATH: it was noted when they were written. */
+/** Checks the recorded command that generated files start if claudikins is not on the PATH. */
 function commandFindings(folder: string, { env }: Scene): Finding[] {
   const name = createHash("sha256").update(realpathSync(folder)).digest("hex").slice(0, 16);
   const notes = [join("registries", `${name}.json`), "executable.json"].map((file) =>
@@ -111,10 +111,10 @@ function commandFindings(folder: string, { env }: Scene): Finding[] {
   return [problem("registry.command", text, "REGISTRY_STALE", gen)];
 }
 
-/** Node strips types by itself from these on. */
+/** The first versions of Node.js that strip types without a flag. */
 const firstNodes = ["22.18.0", "23.6.0"];
 
-/** Bun runs any of them; a Node that is too old is in the way of what is left: claudikins itself, which has Bun in it. */
+/** Generated files run with Bun, a recent Node.js, or claudikins itself, which contains Bun. */
 async function runtimeFinding({ env, signal }: Scene): Promise<Finding> {
   const id = "registry.runtime";
   const programs = ["bun", "node"].flatMap((name) => {

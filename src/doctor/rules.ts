@@ -1,4 +1,4 @@
-/** doctor: servers that can write the files by which claudikins and the agents decide what is started and allowed. */
+/** Doctor check for servers that can write the files which decide what claudikins and the agents start and allow. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { hosts } from "../agents/supported/hosts.ts";
@@ -30,13 +30,13 @@ function findingFor(server: ServerConfig, rules: ReadonlyMap<string, string>, to
   ];
 }
 
-/** Not where every tool that may be called is known, and says that it only reads. */
+/** Whether the server may write: false only if all its callable tools are known and read-only. */
 function mayWrite(name: string, toolbox: Parts): boolean {
   const known = toolbox.catalog.find(name);
   return !known || known.tools.some(({ annotations }) => annotations?.["readOnlyHint"] !== true);
 }
 
-/** By their real paths, what they are. */
+/** Descriptions of the files, by their real paths. */
 function rulesOf({ config }: Parts, { env, cwd, platform }: Scene): Map<string, string> {
   const { registry, workspace } = config.folders;
   const rules = new Map<string, string>();
@@ -54,12 +54,12 @@ function rulesOf({ config }: Parts, { env, cwd, platform }: Scene): Map<string, 
   return rules;
 }
 
-/** The folders and files that stand in its arguments and variables: what a server is given is mostly what it may write to. */
+/** The paths in the server's arguments and variables. A server can usually write to the paths that it is given. */
 function placesGiven(server: Extract<ServerConfig, { command: string }>, { env, serverFolder }: Scene): string[] {
   const base = server.cwd ?? serverFolder;
   const texts = [...server.args, ...Object.values(server.env)].flatMap((text) => [text, ...text.split(/[,;:=]/)]);
   const places = texts.flatMap((text) => {
-    // A word without a slash is a folder only where it is a dot: others are names of something else.
+    // Without a slash, only `.`, `..` and `~` are paths.
     if (!/[\\/]|^\.{1,2}$|^~$/.test(text)) return [];
     const path = realOf(resolve(base, text.replace(/^~(?=$|[\\/])/, homeOf(env))));
     return statSync(path, { throwIfNoEntry: false }) ? [path] : [];

@@ -1,4 +1,4 @@
-/** doctor: every server started, several at once, and asked for its tools. The registry learns nothing of it. */
+/** Doctor check of the servers: starts each one and asks for its tools. The registry is not changed. */
 import { existsSync } from "node:fs";
 import type { Problem } from "../catalog/ask-all.ts";
 import { ListingQueue } from "../catalog/listing-queue.ts";
@@ -12,7 +12,7 @@ import { type Check, counted, type Finding, findingsOf, type Scene } from "./fin
 
 const { ok, warning, problem } = findingsOf("servers");
 
-/** A start that takes more of its time than this may be too slow on another day. */
+/** A start that takes more than this share of its time limit is reported as slow. */
 const slowPart = 0.5;
 
 export const serversCheck: Check = {
@@ -20,16 +20,16 @@ export const serversCheck: Check = {
   async runWith(toolbox, scene) {
     if (!scene.withServers) return [];
     const { config } = toolbox;
-    // Those that need a variable are told of with the config.
+    // The check of the config reports missing variables.
     const servers = [...config.servers.values()].filter(({ needs }) => needs.length === 0);
-    // Of its own: the toolbox writes down what servers tell, and its pool may have them from the daemon.
+    // A separate pool: the toolbox's pool records tools, and may use the daemon's servers.
     const { env, log, serverFolder: cwd } = scene;
     await using pool = new Pool(config.servers, { env, log, cwd, credentialsFile: fileInUse(servers, scene) });
     const answers = new Map<string, Finding>();
     using asking = new ListingQueue(async (name) => {
       answers.set(name, await ask(config.servers.get(name)!, pool, scene.signal));
       scene.onServer?.(name);
-      // A start that was given up is ended with the pool.
+      // A start that was abandoned ends with the pool.
       if (!scene.signal.aborted) await pool.release(name);
     });
     const stop = () => asking[Symbol.dispose]();
@@ -81,7 +81,7 @@ export function answered(
   return ok(idOf(name), text, facts);
 }
 
-/** A server that could not be asked for its tools. */
+/** The finding for a server that could not be asked for its tools. */
 export function failed(server: ServerConfig, { code, message, hint }: Problem): Finding {
   const wantsPerson = code === "AUTH_REQUIRED" && server.url !== undefined && isForPeople(server);
   return problem(idOf(server.name), message, code, wantsPerson ? loginCommand(server.name) : hint);
@@ -95,7 +95,7 @@ function asksNobody({ oauth }: NetworkServer): boolean {
   return typeof oauth === "object" && oauth.grant === "client_credentials";
 }
 
-/** Where there are no sign-ins yet, and none is made without a person, not even a lock of theirs is to be made. */
+/** An empty path if there are no sign-ins, so that not even a lock file is created. */
 function fileInUse(servers: ServerConfig[], { credentialsFile }: Scene): string | undefined {
   const isUsed = servers.some((server) => server.url !== undefined && asksNobody(server));
   return isUsed || existsSync(credentialsFile) ? credentialsFile : undefined;

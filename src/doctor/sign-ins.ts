@@ -1,4 +1,4 @@
-/** doctor: the sign-ins to servers on the network, from their file alone. */
+/** Doctor check of the stored sign-ins. No network is used. */
 import { statSync } from "node:fs";
 import { CredentialStore } from "../clients/auth/credentials.ts";
 import { loginCommand } from "../clients/auth/words.ts";
@@ -9,7 +9,7 @@ import { type Check, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning, problem } = findingsOf("sign-ins");
 
-/** What ends so soon and cannot be renewed is said before it ends. */
+/** A sign-in that ends sooner and cannot be renewed is reported. */
 const soonMs = 24 * 3_600_000;
 
 export const signInsCheck: Check = {
@@ -32,7 +32,7 @@ function findingOf(standing: Standing): Finding[] {
     const text = `The sign-in to "${server}" expired ${durationText(Date.now() - standing.expiresAt)} ago`;
     return [problem(id, text, "AUTH_REQUIRED", loginCommand(server))];
   }
-  // Whether a server wants one is said by the server.
+  // Only the server knows whether it requires a sign-in.
   if (standing.state !== "signed in") return [];
   const { expiresAt, renewable } = standing;
   if (renewable) return [ok(id, `Signed in to "${server}", renewed automatically`)];

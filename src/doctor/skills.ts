@@ -1,4 +1,4 @@
-/** doctor: the texts by which agents know how to work with claudikins, and whether they are of this version. */
+/** Doctor check of the skill and the sections in agents' files: whether they are of this version. */
 
 import { type AgentFile, allAgentFiles, stateOf } from "../agents/skill-files.ts";
 import type { Scope } from "../agents/supported/agent-files.ts";

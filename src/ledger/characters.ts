@@ -1,12 +1,12 @@
-/** How many characters something takes in a model's context, where all that is known is characters. */
+/** Counts the characters that content takes in a model's context. */
 
-/** Of a longer result hosts show no more: about 25,000 tokens. What they cut off would not have been in the context. */
+/** Hosts cut results at about 25,000 tokens, so the rest would not have been in the context. */
 export const shownChars = 100_000;
 
-/** What an image costs by its pixels, about 1,500 tokens: its base64 is no text. Sounds and files are taken for the same. */
+/** An image costs about 1,500 tokens by its pixels, not by its base64. Audio and files are counted the same. */
 const imageChars = 6_000;
 
-/** Of content blocks, also of those that are in resources. */
+/** The characters of content blocks and of the resources in them. */
 export function charsOfBlocks(blocks: unknown): number {
   if (!Array.isArray(blocks)) return 0;
   return blocks.reduce((sum: number, block) => sum + charsOfBlock(block ?? {}), 0);

@@ -1,19 +1,19 @@
-/** What is counted: sums, and how often which tool. Nothing of what was said: no contents, no arguments, no code. */
+/** What the ledger counts: sums, and the uses of each tool. Contents, arguments and code are never kept. */
 
 const sumNames = [
-  /** Hosts that took our tools. */
+  /** Sessions of hosts that listed our tools. */
   "sessions",
-  /** Of the definitions that these would have loaded without us, in JSON. */
+  /** JSON characters of the definitions that these sessions would have loaded without claudikins. */
   "definitionChars",
-  /** Of what they loaded instead: our own definitions and instructions. */
+  /** Characters of our definitions and instructions, which they loaded instead. */
   "surfaceChars",
-  /** Answers of execute_code; the code; what came back to the host, as text. */
+  /** Runs of execute_code, characters of their code, and characters of their answers. */
   "executions",
   "codeChars",
   "returnedChars",
-  /** Runs of `exec`. */
+  /** Runs of `claudikins exec`. */
   "shellExecutions",
-  /** Answers of search_tools; the queries, and the answers. */
+  /** Calls of search_tools, and characters of their queries and answers. */
   "searches",
   "queryChars",
   "foundChars",
@@ -24,32 +24,32 @@ export type Sums = Record<(typeof sumNames)[number], number>;
 export interface ToolUse {
   calls: number;
   failures: number;
-  /** Summed over the calls; calls in flight together count each. */
+  /** The sum of all calls' durations, also of concurrent calls. */
   durationMs: number;
-  /** Of the results, whoever got them. */
+  /** Characters of all results. */
   resultChars: number;
-  /** Of results that an agent's code took: of each what a host would have shown, had it made the call itself. */
+  /** Characters of results for agents' code: for each, what a host would have shown if the model had made the call. */
   takenChars: number;
-  /** Of the arguments of the same calls. */
+  /** Characters of the arguments of these calls. */
   argumentChars: number;
 }
 
 const useNames = ["calls", "failures", "durationMs", "resultChars", "takenChars", "argumentChars"] as const;
 
-/** A tool that there is not, as far as anybody knows. */
+/** Stands for tools that do not exist. */
 export const unknownTool = "(unknown)";
 
-/** Where the tools are too many: the rest of them. */
+/** Stands for the rest if there are too many tools. */
 export const otherTools = "(others)";
 
 export class Counts {
   readonly sums: Sums = Object.fromEntries(sumNames.map((name) => [name, 0])) as Sums;
-  /** First accesses of sessions to the registry, by what led there. */
+  /** First uses of the registry in a session, by the text that led there. */
   readonly hooks = new Map<string, number>();
   /** By server and tool. */
   readonly tools = new Map<string, Map<string, ToolUse>>();
 
-  /** What `toJson` gave. Throws where it is anything else. */
+  /** Reads the output of `toJson`. Throws for anything else. */
   static from(json: unknown): Counts {
     const { sums = {}, hooks = [], tools = [] } = json as CountsJson;
     const counts = new Counts();
@@ -62,7 +62,7 @@ export class Counts {
     return counts;
   }
 
-  /** Of what is nothing, nothing. */
+  /** Zero counts are omitted. */
   toJson(): CountsJson {
     const sums = Object.entries(this.sums).filter(([, value]) => value !== 0);
     const tools = this.uses().map(([server, tool, use]): ToolRow => {
@@ -110,7 +110,7 @@ export class Counts {
     else for (const name of useNames) known[name] += use[name];
   }
 
-  /** With so many tools at most: those that are called least are summed up. */
+  /** Keeps `maxTools` tools; those with the fewest calls are summed up. */
   bounded(maxTools: number): Counts {
     const uses = this.uses();
     if (uses.length <= maxTools) return this;

@@ -1,14 +1,14 @@
-/** What this process counts, and writes down now and then: never in the way of an answer, and never a reason to fail. */
+/** Counts in this process and writes the counts from time to time. It never delays an answer and never fails. */
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { Counts, type Sums, type ToolUse } from "./counts.ts";
 import { appendCounts, foldLedger } from "./store.ts";
 
-/** A crash loses what was counted for so long. */
+/** A crash loses at most the counts of this time. */
 const writeAfterMs = 2_000;
 
 export interface LedgerOptions {
-  /** Of the user's data; undefined where nothing is to be counted. */
+  /** The folder for the counts; undefined if nothing is counted. */
   folder: string | undefined;
   log: Log;
 }
@@ -40,13 +40,13 @@ export class Ledger {
     this.#counts()?.addHook(hook, 1);
   }
 
-  /** Counts something that takes a moment: not now, but before anything is written the next time. */
+  /** Defers a slow count until the next write. */
   later(count: () => void): void {
     if (!this.#counts()) return;
     this.#later.push(count);
   }
 
-  /** Writes what is left. Nothing is counted afterwards. Never rejects. */
+  /** Writes the remaining counts and stops counting. Never rejects. */
   async end(): Promise<void> {
     this.#write();
     await this.#folding;
@@ -59,7 +59,7 @@ export class Ledger {
     return this.#unwritten;
   }
 
-  /** What cannot be written is tried again with what is counted next. */
+  /** Counts that cannot be written are kept for the next write. */
   #write(): void {
     const { folder, log } = this.#options;
     if (folder === undefined) return;
@@ -77,7 +77,7 @@ export class Ledger {
     }
   }
 
-  /** Once an hour, by whoever is the first to count something in it. */
+  /** Sums up old hours: done once an hour by the first process that counts. */
   async #fold(folder: string, now: Date): Promise<void> {
     try {
       await foldLedger(folder, now);

@@ -1,15 +1,15 @@
-/** What the ledger has, as figures for people and programs: what a context would have held without us, and what it held. */
+/** Turns the ledger into figures: what contexts would have held without claudikins, and what they held. */
 
 import { doors, hookKey, hooks } from "../registry/hooks.ts";
 import { Counts, type ToolUse } from "./counts.ts";
 import { dayOf, type Periods } from "./store.ts";
 
-/** Where texts are not kept, all that is known of their tokens. */
+/** Estimates tokens, because texts are not kept. */
 export const estimatedCharsPerToken = 4;
 
-/** How characters become tokens: those of definitions by a measured share, where there is one. */
+/** How characters are converted to tokens: for definitions by a measured ratio, if there is one. */
 export interface Tokenizer {
-  /** `o200k`, or that it is an estimate. */
+  /** How tokens of definitions are counted. */
   definitions: "o200k" | "characters / 4";
   definitionCharsPerToken: number;
   others: "characters / 4";
@@ -21,7 +21,7 @@ export const estimate: Tokenizer = {
   others: "characters / 4",
 };
 
-/** Tokens of one kind: had the model called the tools itself, and as it was. */
+/** Tokens of one kind: if the model had called the tools itself, and with claudikins. */
 export interface Comparison {
   without: number;
   with: number;
@@ -29,32 +29,32 @@ export interface Comparison {
 
 export interface Figures {
   sessions: number;
-  /** Of agents, through execute_code. */
+  /** Runs of execute_code by agents. */
   executions: number;
-  /** Of `exec`. */
+  /** Runs of `claudikins exec`. */
   shellExecutions: number;
   searches: number;
   calls: number;
   failures: number;
   durationMs: number;
-  /** Characters of all results, wherever they went. */
+  /** Characters of all results. */
   resultChars: number;
   tokens: {
     definitions: Comparison;
-    /** The arguments of the calls that agents' code made, and the code. */
+    /** The arguments of the calls in agents' code, compared with the code. */
     code: Comparison;
-    /** The results that agents' code took, and what it gave back. */
+    /** The results for agents' code, compared with the answers. */
     results: Comparison;
-    /** Queries and their answers. */
+    /** Queries and answers of searches. */
     searches: Comparison;
     all: Comparison;
-    /** Less than nothing where we cost more than we saved. */
+    /** Negative if claudikins costs more than it saves. */
     keptOut: number;
   };
 }
 
 export interface PeriodFigures extends Figures {
-  /** A day; of what is long ago a month or a year. */
+  /** A day; for older counts a month or a year. */
   period: string;
 }
 
@@ -65,34 +65,34 @@ export interface ToolFigures {
   failures: number;
   durationMs: number;
   resultChars: number;
-  /** Of results that agents' code took. */
+  /** Tokens of results for agents' code. */
   takenTokens: number;
 }
 
 export interface HookFigures {
   hook: string;
-  /** Sessions of hosts whose first access it was. */
+  /** Sessions of hosts whose first use came from the text. */
   serve: number;
-  /** Stretches of calls of generated files that began with it. */
+  /** Series of calls of generated files that began with the text. */
   files: number;
-  /** Commands of a shell. */
+  /** Commands in a shell. */
   shell: number;
 }
 
 export interface Statistics {
   tokenizer: Tokenizer;
   total: Figures;
-  /** Of days every one, also those on which nothing was called; the oldest first. */
+  /** The periods, oldest first, including days without calls. */
   periods: PeriodFigures[];
-  /** Those that were called most come first. */
+  /** The most called tools first. */
   tools: ToolFigures[];
   hooks: HookFigures[];
 }
 
 export interface StatisticsOptions {
-  /** So many days, today included; undefined is all there is. */
+  /** Number of days including today; undefined means all. */
   days?: number | undefined;
-  /** Only the calls of this one. */
+  /** Only the calls of this server. */
   server?: string | undefined;
   tokenizer: Tokenizer;
   now: Date;
@@ -128,7 +128,7 @@ function lastDays(days: number, now: Date): string[] {
   );
 }
 
-/** Definitions, code and searches are of no server. */
+/** The counts of one server. Definitions, code and searches belong to no server. */
 function ofServer({ tools }: Counts, server: string): Counts {
   const own = new Counts();
   for (const [tool, use] of tools.get(server) ?? []) own.addUse(server, tool, use);

@@ -1,7 +1,7 @@
 /**
- * The ledger on disk: what every process has counted, added up. Whoever counts adds a line to the file of the present
- * hour, in one write, which needs no lock; files of hours that are over are summed up by day, under one. Days become
- * months after a while, and months years.
+ * The ledger on disk: the counts of all processes. Each process appends lines to the file of the current hour, each in one
+ * write, which needs no lock. Files of past hours are summed up by day under a lock; later days become months, and months
+ * years.
  */
 import { appendFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -13,17 +13,17 @@ import { Counts, type CountsJson } from "./counts.ts";
 const totalsName = "totals.json";
 const lockName = ".lock";
 
-/** Where what could not be read is kept: the last of its kind. */
+/** Unreadable files are kept under these names; only the last of each kind. */
 const damagedTotals = "totals.damaged.json";
 const damagedHour = "hour.damaged.log";
 
 const hourName = /^\d{4}-\d{2}-\d{2}T\d{2}\.log$/;
 
-/** Days and months that are kept as such. */
+/** Older days become months, and older months become years. */
 const keptDays = 100;
 const keptMonths = 24;
 
-/** Of one day, month or year. */
+/** Maximum number of tools in one period. */
 const maxTools = 1_000;
 
 const lockWaitMs = 2_000;
@@ -33,29 +33,29 @@ export type Periods = Map<string, Counts>;
 
 export interface LedgerContent {
   periods: Periods;
-  /** What could not be read, in a sentence each. */
+  /** One sentence for each part that could not be read. */
   problems: string[];
 }
 
-/** The day of a moment where the person is. */
+/** The date in the user's time zone. */
 export function dayOf(date: Date): string {
   const two = (value: number) => String(value).padStart(2, "0");
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** Of the clock that is the same everywhere, so that they follow each other. */
+/** In UTC, so that the names sort by time. */
 function hourFile(date: Date): string {
   return `${date.toISOString().slice(0, 13)}.log`;
 }
 
 /**
- * Adds what was counted; true when it is the first that was added in this hour. Throws what the system throws. Which day it
- * is where the person is, whoever reads it finds out: that takes as long as all the rest.
+ * Appends counts; returns true for the first line of an hour. Throws the system's errors. The reader computes the local day,
+ * because that takes as long as everything else here.
  */
 export function appendCounts(folder: string, counts: Counts, now: Date): boolean {
   const file = join(folder, hourFile(now));
   const isFirst = !existsSync(file);
-  // A line that was broken off costs only itself.
+  // Begins with a line break, so that a broken line before it costs only itself.
   const line = `\n${JSON.stringify({ at: Math.floor(now.getTime() / 1_000), ...counts.toJson() })}\n`;
   try {
     appendFileSync(file, line, { mode: 0o600 });
@@ -67,12 +67,12 @@ export function appendCounts(folder: string, counts: Counts, now: Date): boolean
   return isFirst;
 }
 
-/** Sums up what is over. Throws FILE_NOT_WRITABLE, CALL_TIMEOUT. */
+/** Sums up past hours. Throws FILE_NOT_WRITABLE, CALL_TIMEOUT. */
 export async function foldLedger(folder: string, now: Date): Promise<void> {
   await withLock(join(folder, lockName), "the ledger", () => fold(folder, now), lockWaitMs);
 }
 
-/** Everything there is; it is summed up first, where that is possible. Throws FILE_NOT_FOUND when it cannot be read. */
+/** Reads all counts, and sums up past hours first if possible. Throws FILE_NOT_FOUND if they cannot be read. */
 export async function readLedger(folder: string, now: Date): Promise<LedgerContent> {
   if (namesIn(folder).length === 0) return { periods: new Map(), problems: [] };
   const problems: string[] = [];
@@ -94,7 +94,7 @@ export async function readLedger(folder: string, now: Date): Promise<LedgerConte
       lockWaitMs,
     );
   } catch {
-    // Nobody can write there, or somebody does for very long: it is read as it is.
+    // The folder is read-only or locked for long: read it without summing up.
     return read();
   }
 }
@@ -113,14 +113,14 @@ function hoursIn(folder: string): string[] {
   return namesIn(folder).filter((name) => hourName.test(name));
 }
 
-/** A sentence for each thing that could not be read, and was set aside. */
+/** Sums up past hours. Returns a sentence for each unreadable file, which is set aside. */
 function fold(folder: string, now: Date): string[] {
   const problems: string[] = [];
   const { periods, summed, isDamaged } = readTotals(folder, problems);
   if (isDamaged) renameSync(join(folder, totalsName), join(folder, damagedTotals));
-  // Whoever summed them up was killed before they were removed.
+  // A process was killed between summing these up and removing them.
   for (const name of summed) removeFile(join(folder, name));
-  // Nobody writes into these any more: an hour is over, and one more, for whoever was just about to.
+  // One more hour is left for processes that were about to write.
   const lastOver = hourFile(new Date(now.getTime() - 2 * 3_600_000));
   const over = hoursIn(folder).filter((name) => name <= lastOver);
   if (over.length === 0) return problems;
@@ -141,7 +141,7 @@ function fold(folder: string, now: Date): string[] {
 
 interface Totals {
   periods: Periods;
-  /** Files of hours that are in them already. */
+  /** Files of hours that are already included. */
   summed: string[];
   isDamaged: boolean;
 }
@@ -169,7 +169,7 @@ function writeTotals(folder: string, periods: Periods, summed: string[]): void {
   writeWhenChanged(join(folder, totalsName), text);
 }
 
-/** Adds what stands in the file of an hour; a sentence where some of it could not be read. */
+/** Adds the counts of an hour's file. Returns a sentence if some lines could not be read. */
 function addHour(folder: string, name: string, periods: Periods): string[] {
   let unread = 0;
   for (const line of (readIfThere(join(folder, name)) ?? "").split("\n")) {

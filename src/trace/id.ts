@@ -1,18 +1,18 @@
-/** Names of executions: short, typed easily, and sorted by time. */
+/** Ids of executions: short, easy to type, and sorted by time. */
 
-/** Without letters that look like others. */
+/** Without letters that are easily confused. */
 const letters = "0123456789abcdefghjkmnpqrstvwxyz";
 
 const firstMoment = Date.UTC(2026, 0, 1);
 
-/** Milliseconds, enough for thirty years. */
+/** Letters for milliseconds, enough for thirty years. */
 const timeLetters = 8;
 
 const randomLetters = 2;
 
 const form = new RegExp(`^[${letters}]{${timeLetters + randomLetters}}$`);
 
-/** The time of the last one: of those that begin together each gets a moment of its own. */
+/** The time of the last id. Executions that begin together get different times. */
 let lastAt = 0;
 
 const together = 1_000;
@@ -33,7 +33,7 @@ export function isId(text: string): boolean {
   return form.test(text);
 }
 
-/** When it was made. Milliseconds since 1970. */
+/** The time in the id, in milliseconds since 1970. */
 export function timeOf(id: string): number {
   return [...id.slice(0, timeLetters)].reduce((sum, letter) => sum * 32 + letters.indexOf(letter), 0) + firstMoment;
 }

@@ -1,13 +1,13 @@
-/** Which calls ran together, and which of many are worth to be shown. */
+/** Computes which calls ran concurrently, and which of many to show. */
 import type { RecordedCall } from "./record.ts";
 
 export interface Step {
   atMs: number;
-  /** Calls that run from then on. */
+  /** Number of running calls from then on. */
   open: number;
 }
 
-/** How many ran, each time that this changed; in the order of time. */
+/** The number of running calls at each time that it changed, in order. */
 export function openCalls(calls: readonly RecordedCall[]): Step[] {
   const changes = new Map<number, number>();
   const add = (atMs: number, by: number) => changes.set(atMs, (changes.get(atMs) ?? 0) + by);
@@ -24,13 +24,13 @@ export function openCalls(calls: readonly RecordedCall[]): Step[] {
     });
 }
 
-/** One that ends when the next one begins is not together with it. */
+/** The maximum number of concurrent calls. A call that ends when the next begins is not concurrent with it. */
 export function mostAtOnce(calls: readonly RecordedCall[]): number {
   const most = openCalls(calls).reduce((known, { open }) => Math.max(known, open), 0);
   return Math.max(most, calls.length > 0 ? 1 : 0);
 }
 
-/** So many at most, in their order: those that failed before others, then those that took longest. `left` are the others. */
+/** Chooses at most `count` calls, in their order: failed calls first, then the longest. `left` has the others. */
 export function mostTelling(
   calls: readonly RecordedCall[],
   count: number,
@@ -50,7 +50,7 @@ export function mostTelling(
   };
 }
 
-/** Round numbers up to the end of the time, about so many. */
+/** About `about` round numbers of milliseconds up to the total. */
 export function ticks(totalMs: number, about: number): number[] {
   if (!(totalMs > 0)) return [0];
   const rough = totalMs / Math.max(1, about);

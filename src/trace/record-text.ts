@@ -1,4 +1,4 @@
-/** Records in words, the same in the terminal and on the page. */
+/** Describes records in words, for the terminal and the page. */
 import { grouped } from "../outcome-text.ts";
 import { mostAtOnce } from "./overlap.ts";
 import type { ExecutionRecord, RecordedCall, Summary } from "./record.ts";
@@ -18,7 +18,7 @@ const reasonTexts: Record<string, string> = {
   stack: "stack overflow",
 };
 
-/** `ok`, or in a word or two why not. */
+/** `ok`, or the reason in a few words. */
 export function outcomeWord({ ok, reason = "failed" }: Pick<Summary, "ok" | "reason">): string {
   return ok ? "ok" : (reasonTexts[reason] ?? reason);
 }
@@ -37,7 +37,7 @@ export function callsText({ calls, failures, timeline }: ExecutionRecord): strin
   ].join(", ");
 }
 
-/** Of calls that are not shown each. */
+/** Lines about calls that are not shown individually. */
 export function leftText(left: readonly RecordedCall[], moreCalls: number): string[] {
   const sum = left.reduce((total, { startMs, endMs }) => total + endMs - startMs, 0);
   return [
@@ -57,7 +57,7 @@ export function toolOf({ server, tool }: Pick<RecordedCall, "server" | "tool">):
   return `${server}.${tool}`;
 }
 
-/** What a person who shows it to others need not show: the folders above the config's own. */
+/** The config's file and folder. Folders above it are private to the user. */
 export function configText(config: string | null): string {
   return config === null ? "the demo" : config.split(/[\\/]/).slice(-2).join("/");
 }

@@ -1,42 +1,41 @@
-/** What is kept of one execution: when, how it ended, its calls and their sizes; what was said in it only where somebody asked for that. */
+/** The record of one execution: time, result, calls and sizes. Contents are kept only on request. */
 
-/** Where the code came from. */
+/** The front doors that run code. */
 export const doors = ["exec", "serve"] as const;
 export type Door = (typeof doors)[number];
 
-/** What lists show: the first line of each file. */
+/** The first line of each file, which lists show. */
 export interface Summary {
   version: 1;
   id: string;
-  /** When it began. Milliseconds since 1970. */
+  /** The start, in milliseconds since 1970. */
   at: number;
   door: Door;
-  /** Its file; `null` for the demo's. */
+  /** The config file; `null` for the demo. */
   config: string | null;
   ok: boolean;
-  /** Why it is not: a FailureReason of the sandbox. */
+  /** Why it failed: a FailureReason of the sandbox. */
   reason?: string;
-  /** Of the code; what was asked of servers before it ran took `beforeMs`. */
+  /** The time of the code. `beforeMs` is the time before it, for fetching tools. */
   durationMs: number;
   beforeMs: number;
   calls: number;
   failures: number;
-  /** Characters that the tools gave to the code, and that the code gave back. */
+  /** Characters of the tools' results, and of the code's answer. */
   charsIn: number;
   charsOut: number;
   hasContents: boolean;
-  /** The id that its receipt has. */
+  /** The id of the receipt. */
   receipt: string;
 }
 
 export interface ExecutionRecord extends Summary {
   code: { chars: number; lines: number; text?: string };
-  /** By when they were made. */
+  /** In the order in which the calls were made. */
   timeline: RecordedCall[];
-  /** Calls after these, of which nothing is kept but that they were made. */
+  /** Number of further calls, which are only counted. */
   moreCalls: number;
   logs: { lines: number; chars: number; entries?: RecordedLog[] };
-  /** Where it failed. */
   error?: { code?: string; line?: number; name?: string; message?: string; hint?: string };
   value?: Excerpt;
 }
@@ -44,16 +43,16 @@ export interface ExecutionRecord extends Summary {
 export interface RecordedCall {
   server: string;
   tool: string;
-  /** Of the code, counting from 1. */
+  /** The line of code, counting from 1. */
   line?: number;
   /** Milliseconds since the code began. */
   startMs: number;
   endMs: number;
   outcome: "ok" | "failed" | "cancelled";
-  /** Characters of JSON, and of the result. */
+  /** Characters of the arguments as JSON, and of the result. */
   argumentChars: number;
   resultChars: number;
-  /** Of the error. */
+  /** The code of the error. */
   code?: string;
   message?: string;
   arguments?: Excerpt;
@@ -63,7 +62,7 @@ export interface RecordedCall {
 /** The beginning of a text, without secrets. */
 export interface Excerpt {
   text: string;
-  /** Whether it is all there was. */
+  /** Whether the text is complete. */
   isWhole: boolean;
 }
 

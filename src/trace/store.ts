@@ -1,6 +1,6 @@
 /**
- * Executions on disk: a file each, so that several processes are in nobody's way. The first line is what lists show, the
- * second one all the rest. Only the youngest are kept.
+ * Records of executions on disk, one file each, so that processes do not disturb each other. The first line is the summary
+ * for lists, the second line has the rest. Only recent executions are kept.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { isAbandoned, namesIn, readIfThere, removeFile } from "../files.ts";
 import { isId, timeOf } from "./id.ts";
 import type { ExecutionRecord, Summary } from "./record.ts";
 
-/** What is kept at most; what is more is removed with the next execution that is written. */
+/** Limits of what is kept. The next write removes the rest. */
 export interface Keeping {
   count: number;
   ageMs: number;
@@ -22,7 +22,7 @@ const suffix = ".json";
 
 const fileOf = (folder: string, id: string) => join(folder, `${id}${suffix}`);
 
-/** Throws what the system throws. */
+/** Throws the system's errors. */
 export async function writeRecord(folder: string, record: ExecutionRecord, keeping = defaultKeeping): Promise<void> {
   const { code, timeline, moreCalls, logs, error, value, ...summary } = record;
   const rest = { code, timeline, moreCalls, logs, error, value };
@@ -50,7 +50,7 @@ export function prune(folder: string, now: number, { count, ageMs, bytes }: Keep
   }
 }
 
-/** The youngest first. */
+/** Newest first. */
 function idsIn(names: string[]): string[] {
   return names
     .map((name) => (name.endsWith(suffix) ? name.slice(0, -suffix.length) : ""))
@@ -59,14 +59,14 @@ function idsIn(names: string[]): string[] {
     .reverse();
 }
 
-/** All that can be read, the youngest first. Throws FILE_NOT_FOUND when the folder cannot be read. */
+/** All readable summaries, newest first. Throws FILE_NOT_FOUND if the folder cannot be read. */
 export function readSummaries(folder: string): Summary[] {
   return idsIn(namesIn(folder)).flatMap((id) => summaryIn(fileOf(folder, id)) ?? []);
 }
 
 const buffer = Buffer.alloc(16_384);
 
-/** Undefined for a file that is gone by now, or damaged, or of another version. */
+/** Undefined if the file is gone, damaged or of another version. */
 function summaryIn(file: string): Summary | undefined {
   try {
     const opened = openSync(file, "r");
@@ -87,7 +87,7 @@ function summaryOf(line: string): Summary {
   return summary;
 }
 
-/** Undefined where there is none, or none that can be read. Throws FILE_NOT_FOUND. */
+/** Undefined if there is no readable record. Throws FILE_NOT_FOUND. */
 export function readRecord(folder: string, id: string): ExecutionRecord | undefined {
   const [first = "", second = ""] = (readIfThere(fileOf(folder, id)) ?? "").split("\n");
   try {

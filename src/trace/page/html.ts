@@ -1,4 +1,4 @@
-/** Texts that somebody else wrote, in HTML: they show, and do nothing. */
+/** Builds HTML from untrusted texts, which are escaped. */
 
 const escapes: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
@@ -6,7 +6,7 @@ export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => escapes[letter]!);
 }
 
-/** Text as it is. */
+/** HTML that is not escaped again. */
 export class Html {
   readonly text: string;
 
@@ -17,7 +17,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Html[] | undefined;
 
-/** What is put in is escaped, where it is not HTML itself. */
+/** A template tag that escapes all values except `Html`. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(strings.reduce((text, string, place) => text + textOf(parts[place - 1]) + string));
 }
@@ -28,7 +28,7 @@ function textOf(part: Part): string {
   return typeof part === "object" ? part.map(({ text }) => text).join("") : escaped(String(part));
 }
 
-/** JSON for a script of the page to read: nothing in it ends its element. */
+/** JSON for a script element: it cannot end the element. */
 export function jsonIn(value: unknown): Html {
   return new Html(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (letter) => unicode(letter)));
 }

@@ -1,4 +1,4 @@
-/** An execution as one page that needs nothing else: no request leaves it, and no text of a tool or of the code can do anything in it. */
+/** Shows an execution as one HTML page. It makes no request, and texts of tools and code cannot run in it. */
 import { createHash } from "node:crypto";
 import type { ExecutionRecord } from "../record.ts";
 import callsStyle from "./calls.css" with { type: "text" };
@@ -54,7 +54,7 @@ ${receiptOf(record)}
 `.text;
 }
 
-/** Only these very texts count as style and script. */
+/** The hash for the content security policy, which allows only these texts as style and script. */
 function hashOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }

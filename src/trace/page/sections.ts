@@ -1,4 +1,4 @@
-/** What stands around the waterfall: figures, code, logs, what was returned, the receipt. */
+/** The sections around the waterfall: figures, code, logs, the returned value and the receipt. */
 
 import { grouped } from "../../outcome-text.ts";
 import { mostAtOnce } from "../overlap.ts";
@@ -49,7 +49,7 @@ export function failureOf({ error }: ExecutionRecord): Html {
 
 const notRecorded = "Only sizes were recorded. With --record, exec and serve also record contents.";
 
-/** `byLine` are the rows of a line's calls. */
+/** `byLine` has the rows of the calls in each line. */
 export function codeOf(record: ExecutionRecord, byLine: ReadonlyMap<number, number[]>): Html {
   const { code, error } = record;
   const marks = [...byLine].sort(([a], [b]) => a - b);
@@ -148,7 +148,7 @@ function highlighted(code: string): Html[] {
   return (result + escaped(code.slice(done))).split("\n").map((line) => new Html(line));
 }
 
-/** One on each line. */
+/** One span for each line of the text. */
 function spans(text: string, kind: string): string {
   return text
     .split("\n")

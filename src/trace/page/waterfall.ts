@@ -1,4 +1,4 @@
-/** The calls as rows of the page: a button each, with its bar over the time. */
+/** The calls as rows: each is a button with a bar on the time axis. */
 
 import { parsedJson } from "../../json-object.ts";
 import { grouped } from "../../outcome-text.ts";
@@ -7,18 +7,18 @@ import type { ExecutionRecord, RecordedCall } from "../record.ts";
 import { durationText, leftText, toolOf } from "../record-text.ts";
 import { type Html, html } from "./html.ts";
 
-/** Rows that a page has at most. */
+/** Maximum number of rows. */
 export const maxRows = 500;
 
 const colours = 6;
 
 export interface Waterfall {
   rows: Html;
-  /** Where the bars are, as rules of the style. */
+  /** CSS rules with the positions of the bars. */
   rules: string;
-  /** What the script shows of the calls, by their places among the rows. */
+  /** What the script shows about the calls, by row. */
   data: object[];
-  /** Places of the rows of a line. */
+  /** The rows of the calls in each line of code. */
   byLine: Map<number, number[]>;
 }
 
@@ -106,7 +106,7 @@ function dataOf(call: RecordedCall, place: number): object {
   };
 }
 
-/** JSON is easier to read over several lines. */
+/** JSON is shown over several lines. */
 export function indented<T extends { text: string; isWhole: boolean }>(excerpt: T): T {
   const value = excerpt.isWhole ? parsedJson(excerpt.text) : undefined;
   return value === undefined ? excerpt : { ...excerpt, text: JSON.stringify(value, null, 2) };
