@@ -2,14 +2,14 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Results } from "./bench/figures.ts";
-import { benchmarks, pages, problemsOf } from "./bench/pages.ts";
+import type { Results } from "../scripts/bench/figures.ts";
+import { benchmarks, pages, problemsOf } from "../scripts/bench/pages.ts";
 import { root } from "./support/claudikins.ts";
 
 /** Limits that claudikins keeps, and numbers that explain the tables. They are not measurements. */
 const limits = ["600 tokens", "95 %", "12 %"];
 
-const results = JSON.parse(readFileSync(join(root, "test", "bench", "results.json"), "utf8")) as Results;
+const results = JSON.parse(readFileSync(join(root, "scripts", "bench", "results.json"), "utf8")) as Results;
 const textOf = (page: string) => readFileSync(join(root, page), "utf8");
 
 test.each([...pages, "docs/getting-started.md", "docs/comparison.md"])(

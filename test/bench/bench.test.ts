@@ -2,12 +2,12 @@
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Results } from "../../scripts/bench/figures.ts";
+import { inTurn, ratioOf, slope, spreadOf } from "../../scripts/bench/measure.ts";
+import { atMostAbove, rowOf, rowOfAll, table, under, within } from "../../scripts/bench/report.ts";
 import { executable, root } from "../support/claudikins.ts";
 import { runProgram } from "../support/process.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
-import type { Results } from "./figures.ts";
-import { inTurn, ratioOf, slope, spreadOf } from "./measure.ts";
-import { atMostAbove, rowOf, rowOfAll, table, under, within } from "./report.ts";
 
 setDefaultTimeout(120_000);
 
@@ -20,7 +20,7 @@ beforeAll(() => {
 const alone = ["--without", "deno,mcporter,mcpc,executor,@utcp/code-mode"];
 const outFile = () => join(folder.path, "bench.json");
 const bench = (...args: string[]) =>
-  runProgram([process.execPath, join(root, "test", "bench", "run.ts"), "--out", outFile(), ...args]);
+  runProgram([process.execPath, join(root, "scripts", "bench", "run.ts"), "--out", outFile(), ...args]);
 
 /** A program in the place of the executable. */
 function wrapper(name: string, ...lines: string[]): string {

@@ -1,8 +1,8 @@
 /** Figures on pages are written from one run, and a page that differs from that run is reported. */
 import { expect, test } from "bun:test";
-import { figuresOf, type Results } from "./figures.ts";
-import { problemsOf, textOf, withFigures } from "./pages.ts";
-import { type Row, rowOf, rowOfAll } from "./report.ts";
+import { figuresOf, type Results } from "../../scripts/bench/figures.ts";
+import { problemsOf, textOf, withFigures } from "../../scripts/bench/pages.ts";
+import { type Row, rowOf, rowOfAll } from "../../scripts/bench/report.ts";
 
 const versions = {
   mcporter: { version: "0.9.0" },

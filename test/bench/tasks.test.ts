@@ -3,13 +3,13 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { Agent, writtenCall } from "../../scripts/bench/tasks/agent.ts";
+import { playCode, playDirect, tasks } from "../../scripts/bench/tasks/play.ts";
+import { ask } from "../../scripts/bench/tasks/task.ts";
+import { withToolSearch } from "../../scripts/bench/tasks/tool-search.ts";
+import { makeWorld } from "../../scripts/bench/tasks/world.ts";
 import { executable } from "../support/claudikins.ts";
 import { temporaryFolder } from "../support/temporary.ts";
-import { Agent, writtenCall } from "./tasks/agent.ts";
-import { playCode, playDirect, tasks } from "./tasks/play.ts";
-import { ask } from "./tasks/task.ts";
-import { withToolSearch } from "./tasks/tool-search.ts";
-import { makeWorld } from "./tasks/world.ts";
 
 setDefaultTimeout(120_000);
 

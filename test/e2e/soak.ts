@@ -4,7 +4,7 @@
  * had caused, one host saw what is another's, a process was left, or the memory did not come back.
  */
 import { parseArgs } from "node:util";
-import { hasProc, residentMb } from "../bench/measure.ts";
+import { hasProc, residentMb } from "../../scripts/bench/measure.ts";
 import { Random } from "../sandbox/fuzz/random.ts";
 import { executable } from "../support/claudikins.ts";
 import { httpServe } from "../support/http-serve.ts";

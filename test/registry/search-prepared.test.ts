@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { syntheticIndex, syntheticQueries } from "../../scripts/bench/search-corpus.ts";
 import type { RegistryIndex } from "../../src/registry/model.ts";
 import { listedTools, preparedIn } from "../../src/registry/search/prepared.ts";
 import { ToolSearch } from "../../src/registry/search.ts";
-import { syntheticIndex, syntheticQueries } from "../bench/search-corpus.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 
 let folder: TemporaryFolder;

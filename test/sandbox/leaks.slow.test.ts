@@ -4,13 +4,13 @@
  */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
+import { measureGrowth } from "../../scripts/bench/growth.ts";
 import { Cell, type HostCalls } from "../../src/sandbox/cell.ts";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
 import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { type CodeResult, Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
-import { measureGrowth } from "../bench/growth.ts";
 import { someLimits } from "./some-limits.ts";
 
 setDefaultTimeout(120_000);
@@ -162,7 +162,7 @@ test("objects are freed by the engine itself as well, where its memory is not la
 });
 
 test("a process does not grow by executions", async () => {
-  // `bun test/bench/growth.ts` says it of 5,000, after a longer warm-up: less than 20 MB.
+  // `bun scripts/bench/growth.ts` says it of 5,000, after a longer warm-up: less than 20 MB.
   const growth = await measureGrowth(400, 100);
   expect({ ...growth, bounded: growth.growthMb < 60 }).toEqual({ ...growth, bounded: true });
 });

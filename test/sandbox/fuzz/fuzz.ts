@@ -1,7 +1,8 @@
 /** Runs random programs in one sandbox and looks whether everything it promises holds, for each and after all of them. */
+
+import { residentMb } from "../../../scripts/bench/growth.ts";
 import type { Limits } from "../../../src/sandbox/contract.ts";
 import { Sandbox } from "../../../src/sandbox/sandbox.ts";
-import { residentMb } from "../../bench/growth.ts";
 import { megabyte } from "../harness.ts";
 import { someLimits } from "../some-limits.ts";
 import type { Programs } from "./programs.ts";

@@ -2,7 +2,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import type { Entry } from "../../support/servers.ts";
+import type { Entry } from "../../../test/support/servers.ts";
 import { shownName, toolsOf } from "../host.ts";
 
 const maxBufferSize = 256 * 1_048_576;

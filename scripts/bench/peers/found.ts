@@ -1,7 +1,7 @@
 /** Who stands beside us: each is looked for once, with its version or why it is not here. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { root } from "../../support/claudikins.ts";
+import { root } from "../../../test/support/claudikins.ts";
 import type { Versions } from "../figures.ts";
 import { type CodeMode, findCodeMode } from "./code-mode.ts";
 import { type Deno, findDeno } from "./deno.ts";

@@ -1,12 +1,12 @@
 /**
  * `bun run bench`: measures the executable beside its peers, in turn on this machine: a table in the terminal, and all
- * figures in bench.json. With --write it also updates docs/benchmarks.md, the README and test/bench/results.json, against
+ * figures in bench.json. With --write it also updates docs/benchmarks.md, the README and scripts/bench/results.json, against
  * which a test checks both pages.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { executable, root } from "../support/claudikins.ts";
+import { executable, root } from "../../test/support/claudikins.ts";
 import { figuresOf, type Results } from "./figures.ts";
 import { type Options, optionsOf } from "./options.ts";
 import { pages, withFigures } from "./pages.ts";
@@ -16,7 +16,7 @@ import type { Bench } from "./section.ts";
 import { measures } from "./sections.ts";
 
 const options = optionsOf(process.argv.slice(2));
-const results = join(root, "test", "bench", "results.json");
+const results = join(root, "scripts", "bench", "results.json");
 const out = resolve(options.out);
 // What another run left is not to be taken for what this one measured.
 rmSync(out, { force: true });

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { Pool } from "../../src/clients/pool.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import { silentLog } from "../../src/log.ts";
-import { fixture } from "../support/servers.ts";
+import { fixture } from "../../test/support/servers.ts";
 import { type RawClient, startHost, startRawClient } from "./host.ts";
 import { inTurn } from "./measure.ts";
 import { milliseconds, stopwatch } from "./programs.ts";

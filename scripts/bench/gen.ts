@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { listedAtOnce } from "../../src/catalog/listing-queue.ts";
-import { tiny } from "../support/servers.ts";
+import { tiny } from "../../test/support/servers.ts";
 import { median } from "./measure.ts";
 import { type Row, rowOf, under } from "./report.ts";
 import { syntheticIndex } from "./search-corpus.ts";

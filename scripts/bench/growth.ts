@@ -1,5 +1,5 @@
 /** How much a process grows by running code: executions of every kind, in one sandbox. */
-import { Harness, type HarnessOptions, megabyte } from "../sandbox/harness.ts";
+import { Harness, type HarnessOptions, megabyte } from "../../test/sandbox/harness.ts";
 import { type Row, under } from "./report.ts";
 import type { Measure } from "./section.ts";
 

@@ -1,5 +1,5 @@
 /** What the others offer who run code for an agent: one way to call them all. */
-import type { Entry } from "../../support/servers.ts";
+import type { Entry } from "../../../test/support/servers.ts";
 
 /** A program that is here, with the words that start it, or why it is not. */
 export type Program = { command: string[]; version: string } | { missing: string };

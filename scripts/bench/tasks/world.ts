@@ -1,7 +1,7 @@
 /** The servers of the tasks, and the files that they begin with: the same ones each time, in a folder of their own. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Entry, everything, filesystem, memory } from "../../support/servers.ts";
+import { type Entry, everything, filesystem, memory } from "../../../test/support/servers.ts";
 
 const routes = ["/", "/cart", "/checkout", "/login", "/products", "/search"];
 const statuses = [200, 200, 200, 200, 304, 404, 200, 500];

@@ -1,6 +1,6 @@
 /** @utcp/code-mode: a library that runs code in isolates of V8 (isolated-vm), whose tool calls block; in a Node of its own. */
 import { join } from "node:path";
-import { strippingNode } from "../../support/node.ts";
+import { strippingNode } from "../../../test/support/node.ts";
 import { startLines } from "./line-peer.ts";
 import { type Environment, installed, outputOf } from "./npm.ts";
 import type { Peer, Servers } from "./peer.ts";

@@ -1,6 +1,6 @@
 /** Whole processes: `exec` from start to exit, and `serve` until it answers its first messages. */
 import { join } from "node:path";
-import { fixture } from "../support/servers.ts";
+import { fixture } from "../../test/support/servers.ts";
 import { inTurn, processMs } from "./measure.ts";
 import { startCodeMode } from "./peers/code-mode.ts";
 import { startDeno } from "./peers/deno.ts";

@@ -1,8 +1,8 @@
 /** Generated tool files as programs: the first call, which starts everything, and the next one through the warm daemon. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../support/claudikins.ts";
-import { strippingNode } from "../support/node.ts";
+import { root } from "../../test/support/claudikins.ts";
+import { strippingNode } from "../../test/support/node.ts";
 import { inTurn, processMs } from "./measure.ts";
 import { type Row, rowOf, within } from "./report.ts";
 import type { Measure } from "./section.ts";

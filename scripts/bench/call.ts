@@ -1,7 +1,7 @@
 /** One call of a tool from a shell, as whole processes: with nothing running before, and again when it is warm. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Entry, everything } from "../support/servers.ts";
+import { type Entry, everything } from "../../test/support/servers.ts";
 import { type Contestant, type Contestants, inTurn, processMs, type Rounds, type Times } from "./measure.ts";
 import { outputOf } from "./peers/npm.ts";
 import type { Program } from "./peers/peer.ts";

@@ -1,5 +1,5 @@
 /** 100 tool calls of one execution, one after the other and together, against the SDK's own client on the same server. */
-import { everything } from "../support/servers.ts";
+import { everything } from "../../test/support/servers.ts";
 import { startHost, startRawClient } from "./host.ts";
 import { type Contestant, type Contestants, inTurn, meanOf, timeOf, warmUp } from "./measure.ts";
 import { milliseconds, stopwatch } from "./programs.ts";

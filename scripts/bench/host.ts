@@ -2,7 +2,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import type { Tool } from "@modelcontextprotocol/sdk/types.js";
-import type { Entry } from "../support/servers.ts";
+import type { Entry } from "../../test/support/servers.ts";
 
 /** The SDK's client drops a connection when it has this much unread; its own default is 10 MiB. */
 const maxBufferSize = 256 * 1_048_576;

@@ -1,7 +1,7 @@
 /** 10 MB of JSON, read from the filesystem server and filtered: time against the raw client, and the memory it takes. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { filesystem } from "../support/servers.ts";
+import { filesystem } from "../../test/support/servers.ts";
 import { startHost, startRawClient } from "./host.ts";
 import { hasProc, inTurn, meanOf, residentMb } from "./measure.ts";
 import { type Row, rowOf, under, within } from "./report.ts";
