@@ -1,8 +1,8 @@
-/** Functions that the engine has not, computed outside: formatting by locale, hashes, random bytes. */
+/** Computes what the engine cannot: formatting by locale, hashes and random bytes. It runs outside of the sandbox. */
 import { digest, randomBase64 } from "./digest.ts";
 import { askIntl, localeCase, staticIntl } from "./intl.ts";
 
-/** Characters of JSON that one computation takes. */
+/** Maximum length of the JSON of the arguments. */
 const maxArgumentChars = 10_000_000;
 
 const functions: Record<string, (args: never) => unknown> = {
@@ -15,8 +15,8 @@ const functions: Record<string, (args: never) => unknown> = {
 };
 
 /**
- * Arguments and answer are JSON. Throws an Error whose name and message the code sees; nothing else of it goes inside.
- * The arguments come from code that nobody vouches for: each function says itself what it takes.
+ * Calls a function by name. Arguments and answer are JSON. Throws an Error; the program sees only its name and message. The
+ * arguments come from untrusted code, so each function checks its own.
  */
 export function compute(name: string, argsJson: string): string {
   const body = functions[name];

@@ -1,4 +1,4 @@
-/** The options that `toLocaleString`, `toLocaleDateString` and `toLocaleTimeString` add (ECMA-402, ToDateTimeOptions). */
+/** The default options that `toLocaleString`, `toLocaleDateString` and `toLocaleTimeString` add (ECMA-402, ToDateTimeOptions). */
 
 export type DateDefaults = "all" | "date" | "time";
 

@@ -1,16 +1,16 @@
-/** Hashes, keyed hashes and random bytes for code inside the sandbox. Bytes cross as base64. */
+/** Hashes, HMACs and random bytes for programs in the sandbox. Bytes are passed as base64. */
 import { createHash, createHmac, randomBytes } from "node:crypto";
 
-/** Names as Node spells them. */
+/** The names that Node uses. */
 const algorithms = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
 
 const maxRandomBytes = 1_048_576;
 
 export interface DigestRequest {
   algorithm: string;
-  /** With a key it is an HMAC. */
+  /** The key of an HMAC, in base64. Without it, the result is a plain hash. */
   key?: string;
-  /** Text that is hashed as UTF-8, or bytes. */
+  /** Texts, which are hashed as UTF-8, and bytes. */
   parts: ({ text: string } | { base64: string })[];
 }
 

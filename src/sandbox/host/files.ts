@@ -1,4 +1,7 @@
-/** The files that code may reach: `./workspace`, read and write, and `./registry`, read only. Nothing else exists. */
+/**
+ * The file operations of programs. They reach only `./workspace`, which can be read and written, and `./registry`, which can be
+ * read.
+ */
 import { descriptorsHaveNames } from "../../open-folder.ts";
 import type { Mounts } from "../contract.ts";
 import { Arguments } from "./filesystem/arguments.ts";
@@ -10,16 +13,16 @@ import { describeStats } from "./filesystem/stats.ts";
 
 export interface FilesOptions {
   quotas?: Partial<Quotas>;
-  /** Whether the system names open folders; see open-folder.ts. */
+  /** Whether the system has names for open folders. See open-folder.ts. */
   byDescriptor?: boolean;
 }
 
-/** The name in messages, and what it does. */
+/** The name of the system call in messages, and the function that does it. */
 type Operation = [syscall: string, run: (disk: Disk, args: Arguments) => unknown];
 
 export class Files {
   readonly #disk: Disk;
-  /** The first path below ./registry that was asked for, whatever came of it. */
+  /** The first path below ./registry that the program used, whether or not the operation succeeded. */
   registryPath: string | undefined;
 
   constructor(mounts: Mounts, options: FilesOptions = {}) {
@@ -28,8 +31,8 @@ export class Files {
   }
 
   /**
-   * Arguments are JSON. The answer is JSON of `{ value }`, or of `{ error }` with `code`, `message`, `syscall`, `path`,
-   * `dest` and `hint`, in the code's own paths. Throws only for an operation that does not exist.
+   * Runs an operation. The arguments are JSON. Returns JSON of `{ value }`, or of `{ error }` with `code`, `message`, `syscall`,
+   * `path`, `dest` and `hint`, whose paths are the program's own. Throws only if the operation does not exist.
    */
   run(operation: string, argsJson: string): string {
     const [syscall, run] = operations.get(operation) ?? [];
@@ -83,7 +86,7 @@ const operations = new Map<string, Operation>([
   ],
 ]);
 
-/** By `flag`: `w` replaces, `a` adds, an `x` with either makes anew. */
+/** Writes a file as `flag` says: `w` replaces it, `a` appends, and an `x` with either requires that it does not exist. */
 function write(disk: Disk, args: Arguments): void {
   const flag = args.text("flag");
   const kind = /^(?:(a)s?|w)(x)?\+?$|^(x)(?:w|a)\+?$/.exec(flag);

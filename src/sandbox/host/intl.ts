@@ -1,19 +1,19 @@
-/** `Intl` for code inside the sandbox: always with a locale and a time zone of its own, never those of this machine. */
+/** `Intl` for programs in the sandbox. It never uses the locale or the time zone of this machine. */
 import { type DateDefaults, withDateDefaults } from "./date-options.ts";
 
 type Formatter = Record<string, (...args: unknown[]) => unknown>;
 type Options = Record<string, unknown>;
 
-/** Where no locale is asked for, or none that is known. */
+/** Used if the program asks for no locale, or for none that is known. */
 const defaultLocale = "en-US";
 const defaultTimeZone = "UTC";
 
 const maxSegmentedChars = 1_000_000;
 const maxKeptFormatters = 100;
-/** Reading a number takes the square of its length. */
+/** Longer numbers are refused, because parsing takes quadratic time. */
 const maxDigits = 10_000;
 
-/** Numbers cross as text, so that NaN, -0 and BigInt do too. */
+/** Numbers are passed as text, so that NaN, -0 and BigInt are kept. */
 type Numeric = { number: string } | { bigint: string } | { text: string };
 
 function numeric(value: unknown): number | bigint | string {
@@ -24,13 +24,13 @@ function numeric(value: unknown): number | bigint | string {
   return "bigint" in value ? BigInt(digits) : digits;
 }
 
-/** JSON has null where a date was invalid. */
+/** JSON has null in place of an invalid date. */
 const date = (value: unknown) => (typeof value === "number" ? value : Number.NaN);
 const text = (value: unknown) => String(value);
 const list = (value: unknown) => (Array.isArray(value) ? value.map(String) : []);
 const asIs = (value: unknown) => value;
 
-/** What each formatter can be asked, and how its arguments are read. */
+/** The methods of each formatter, and how its arguments are read. */
 const types: Record<string, { methods: string[]; read: ((value: unknown) => unknown)[] }> = {
   __proto__: null as never,
   DateTimeFormat: { methods: ["format", "formatToParts", "formatRange", "formatRangeToParts"], read: [date, date] },
@@ -48,7 +48,7 @@ export interface IntlRequest {
   type: string;
   locales?: string | string[];
   options?: Options;
-  /** For what `toLocaleDateString` and the like add to the options. */
+  /** The options that `toLocaleDateString` and similar methods add. */
   defaults?: DateDefaults;
   method: string;
   args: (string | number | null | string[] | Numeric | object)[];
@@ -68,7 +68,7 @@ export function askIntl(request: IntlRequest): unknown {
 
 const kept = new Map<string, Formatter>();
 
-/** Making one takes much longer than using it: those used last are kept. */
+/** Returns a formatter. The last ones used are kept, because creating one takes much longer than using it. */
 function formatterFor({ type, locales, options, defaults }: IntlRequest): Formatter {
   const key = JSON.stringify([type, locales, options, defaults]);
   const found = kept.get(key) ?? makeFormatter(type, locales, options, defaults);
@@ -89,7 +89,9 @@ function makeFormatter(type: string, locales: IntlRequest["locales"], options: O
   return new Constructor(localesOf(locales), defaults ? withDateDefaults(given, defaults) : given);
 }
 
-/** With the default at the end: for a locale that nobody knows, `Intl` would take the one of this machine. */
+/**
+ * Returns the canonical locales, with the default at the end. Otherwise `Intl` would use this machine's locale for an unknown one.
+ */
 const localesOf = (locales: IntlRequest["locales"]) => [...Intl.getCanonicalLocales(locales), defaultLocale];
 
 function segments(segmenter: Intl.Segmenter, input: string): unknown[] {
@@ -101,7 +103,7 @@ function segments(segmenter: Intl.Segmenter, input: string): unknown[] {
   return Array.from(segmenter.segment(input), ({ segment, index, isWordLike }) => [segment, index, isWordLike]);
 }
 
-/** What is no formatter: questions about locales and about what there is. */
+/** Answers questions that need no formatter: about locales and supported values. */
 export function staticIntl({ method, args }: { method: string; args: string[] }): unknown {
   const [first = "", second = ""] = args;
   switch (method) {

@@ -1,26 +1,27 @@
-/** A skill, which is a module of the workspace, or a generated file, as the body of a function that fills its exports. */
+/** Loads a skill (a module of the workspace) or a generated file, as the body of a function that fills its exports. */
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CheckError } from "../code/check-error.ts";
 import { exportsOf } from "../code/skill-exports.ts";
 import type { Files } from "./files.ts";
 
-/** What may stand behind the name of a module. */
+/** The file endings that are tried after the name of a module. */
 const endings = [".ts", "/index.ts", ".js", ".mjs", "/index.js"];
 
-/** Of this worker, by path; what has another content is transpiled anew. */
+/** The modules that this worker has transpiled, by path. A changed source is transpiled again. */
 const transpiled = new Map<string, { source: string; code: string }>();
 const maxTranspiled = 100;
 
 /**
- * By its name below `./workspace/skills`, which may lead out of it, or by the path that a program on disk has for a generated file:
- * `path:./.claudikins/registry/…`. Rejects with what the code is to be told: `{ code, message, hint? }`.
+ * Returns the transpiled code of a module. `name` is a path relative to `./workspace/skills`, which may leave that folder, or the
+ * path that a program on disk uses for a generated file: `path:./.claudikins/registry/…`. Rejects with `{ code, message, hint? }`
+ * for the program.
  */
 export async function loadSkill(name: string, files: Files, registry: string): Promise<string> {
   const { path, source } = find(name.startsWith("path:") ? generatedName(name.slice(5), registry) : name, files);
   const known = transpiled.get(path);
   if (known?.source === source) return known.code;
-  // Loaded with the first skill: every worker would wait for it else.
+  // Loaded with the first skill. Otherwise every worker would have to wait for it at its start.
   const { transpile } = await import("../code/transpile.ts");
   try {
     const { code } = await transpile(source, path);
@@ -34,7 +35,7 @@ export async function loadSkill(name: string, files: Files, registry: string): P
   }
 }
 
-/** The file's name for `find`. The folder itself is not told to the code. */
+/** Returns the name of a generated file for `find`. The program must not learn where the registry folder is. */
 function generatedName(specifier: string, registry: string): string {
   const folder = registry.replaceAll("\\", "/");
   const path = specifier.startsWith("file:") ? fileURLToPath(specifier) : specifier;
@@ -76,10 +77,10 @@ function find(name: string, files: Files): { path: string; source: string } {
   };
 }
 
-/** Names of skills that are read for what they export. */
+/** Maximum number of skills that are read for their exports. */
 const maxRead = 8;
 
-/** `Skills there are: by_month (byMonth(orders: Order[])).` */
+/** Returns a list such as `Saved skills: by_month (byMonth(orders: Order[])).` */
 function skillsText(files: Files): string {
   const { value } = JSON.parse(files.run("readdir", JSON.stringify({ path: "./workspace/skills" })));
   const names = (Array.isArray(value) ? value : [])
@@ -92,7 +93,7 @@ function skillsText(files: Files): string {
   return `Saved skills: ${shown.join("; ")}${more}.`;
 }
 
-/** How what a skill exports is called. */
+/** Returns the signatures of the exports of a skill. */
 function exportsText(name: string, files: Files): string {
   const path = `./workspace/skills/${name}.ts`;
   const { value } = JSON.parse(files.run("readFile", JSON.stringify({ path, encoding: "utf8" })));

@@ -1,4 +1,4 @@
-/** The arguments of an operation, as they come out of the sandbox: anything at all until it has been looked at. */
+/** The arguments of a file operation. They come from the sandbox and can be anything until they are checked. */
 import { Fault } from "./fault.ts";
 
 export class Arguments {
@@ -24,7 +24,7 @@ export class Arguments {
     return this.#values.get(name) === true;
   }
 
-  /** `data` in its `encoding`: utf8 when there is none. */
+  /** Returns `data` as bytes, decoded by `encoding`. The default is utf8. */
   bytes(): Buffer {
     return Buffer.from(this.text("data"), this.encoding());
   }

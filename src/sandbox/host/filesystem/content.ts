@@ -1,4 +1,4 @@
-/** What is in a file: read through a checked descriptor, replaced as a whole, or added to at its end. */
+/** The contents of files: reads through a checked descriptor, replaces as a whole, or appends. */
 import {
   closeSync,
   constants,
@@ -18,10 +18,10 @@ import { temporaryName } from "./path.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
-/** Without blocking: a pipe without a writer would hold the thread for ever. */
+/** Opens without blocking, because opening a pipe without a writer would never end. */
 const careful = noFollow | O_NONBLOCK | O_NOCTTY;
 
-/** Reads the whole file. Throws EFBIG above `maxBytes`, ENOENT, EISDIR, EACCES for what is no file of its own. */
+/** Reads the whole file. Throws EFBIG above `maxBytes`, ENOENT, EISDIR, and EACCES for links and special files. */
 export function readBytes(place: Place, maxBytes: number): Buffer {
   const found = place.find();
   if (!found) throw new Fault("ENOENT");
@@ -30,7 +30,7 @@ export function readBytes(place: Place, maxBytes: number): Buffer {
   const chunks: Buffer[] = [];
   let length = 0;
   for (;;) {
-    // One byte more than it had tells that it is all, and files that grow meanwhile are read on.
+    // Reading one byte more than the known size detects the end. A file that grows meanwhile is read on.
     const chunk = Buffer.allocUnsafe(Math.max(file.stats.size - length + 1, 65_536));
     const read = readSync(file.fd, chunk);
     if (read === 0) return chunks.length === 1 ? (chunks[0] ?? chunk) : Buffer.concat(chunks);
@@ -40,7 +40,7 @@ export function readBytes(place: Place, maxBytes: number): Buffer {
   }
 }
 
-/** Puts a file with these bytes there, whole at any moment: others see the old one or the new one. */
+/** Replaces or creates a file atomically: other processes see the old contents or the new ones. */
 export function replaceFile(place: Place, bytes: Uint8Array): void {
   const found = place.find();
   if (found) checkFile(found, true);
@@ -61,9 +61,9 @@ export function replaceFile(place: Place, bytes: Uint8Array): void {
   }
 }
 
-/** The same where nothing is yet: of several writers one succeeds. Throws EEXIST. */
+/** Creates a file atomically. If several processes try, one succeeds. Throws EEXIST. */
 export function createFile(place: Place, bytes: Uint8Array): void {
-  // The name is taken with an empty file; a rename alone would not tell that somebody else was there.
+  // An empty file reserves the name first. A rename alone would not detect that another process created the file.
   closeSync(openSync(place.path, O_WRONLY | O_CREAT | O_EXCL | careful, 0o666));
   try {
     replaceFile(place, bytes);
@@ -73,13 +73,13 @@ export function createFile(place: Place, bytes: Uint8Array): void {
   }
 }
 
-/** Adds to the end in one write, so that what several add at once stays in one piece each. */
+/** Appends in a single write, so that the data of concurrent writers is not mixed. */
 export function appendBytes(place: Place, bytes: Uint8Array): void {
   using file = openChecked(place, O_WRONLY | O_APPEND | O_CREAT);
   if (bytes.length > 0 && writeSync(file.fd, bytes) < bytes.length) throw new Fault("ENOSPC");
 }
 
-/** Throws unless it is a regular file, and (unless it is only to be replaced) one without other names. */
+/** Throws unless it is a regular file. Also refuses hard links, unless `otherNames` is true because the file is only replaced. */
 export function checkFile(stats: Stats, otherNames = false): void {
   const kind = kindOf(stats);
   if (kind === "folder") throw new Fault("EISDIR");
@@ -98,7 +98,7 @@ export function megabytes(bytes: number): string {
 }
 
 function openChecked(place: Place, flags: number): { fd: number; stats: Stats } & Disposable {
-  // Looked at before: opening a device can already do something.
+  // Checked before opening, because opening a device can already have effects.
   const before = place.find();
   if (before) checkFile(before);
   const fd = open(place.path, flags | careful);
@@ -117,7 +117,7 @@ function open(path: string, flags: number): number {
   try {
     return openSync(path, flags, 0o666);
   } catch (error) {
-    // What was put there since it was looked at.
+    // The entry was replaced after the check.
     if (codeOf(error) === "ELOOP") throw linkFault();
     if (codeOf(error) === "ENXIO") throw new Fault("EACCES", "a pipe, socket or device, not a file");
     throw error;

@@ -1,4 +1,4 @@
-/** The two mounts as one small file system: what each operation does, on paths as the code writes them. */
+/** The file system of a program: the operations on both mounts, with the paths that the program uses. */
 import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
 import type { Mounts } from "../../contract.ts";
 import type { FileKind } from "../../guest/host.ts";
@@ -31,7 +31,7 @@ export class Disk {
     return bytes;
   }
 
-  /** Replaces the file, or makes it; with `exclusive` only the latter. */
+  /** Replaces or creates a file. With `exclusive`, throws EEXIST if it exists. */
   write(given: string, bytes: Uint8Array, exclusive: boolean): void {
     using place = this.#mounted.fileTarget(parsePath(given));
     const found = place.find();
@@ -65,7 +65,7 @@ export class Disk {
     });
   }
 
-  /** Undefined for a mount that does not exist yet, and for the folder of the mounts. */
+  /** Returns undefined for a mount that does not exist yet, and for the folder that contains the mounts. */
   stat(given: string, followed: boolean): Stats | undefined {
     const path = parsePath(given);
     using place = this.#mounted.entry(path);
@@ -77,13 +77,13 @@ export class Disk {
     return found;
   }
 
-  /** Throws unless the entry is there, and may be written where that is asked. */
+  /** Throws if the entry does not exist, or if `write` is true and it is read-only. */
   access(given: string, write: boolean): void {
     this.stat(given, true);
     if (write && parsePath(given).mount !== "workspace") throw readOnly();
   }
 
-  /** The first folder that was made, as a path from `/`; undefined when all were there. */
+  /** Creates a folder. Returns the path from `/` of the first folder that was created, if `recursive`, or else undefined. */
   makeFolder(given: string, recursive: boolean): string | undefined {
     const path = parsePath(given);
     if (path.names.length === 0 && recursive) {
@@ -104,7 +104,7 @@ export class Disk {
     return first;
   }
 
-  /** Makes a folder whose name begins as given and ends in six characters of its own; its path as given. */
+  /** Creates a folder whose name is the prefix and six random characters. Returns its path. */
   makeTemporaryFolder(prefix: string): string {
     for (let attempt = 0; ; attempt++) {
       const path = prefix + crypto.randomUUID().replaceAll("-", "").slice(0, 6);
@@ -117,7 +117,7 @@ export class Disk {
     }
   }
 
-  /** Removes an entry of that kind, or with `recursive` anything with all that is in it. */
+  /** Removes a file, an empty folder, or with `all` anything including its contents. */
   remove(given: string, what: "file" | "folder" | "all"): void {
     using place = this.#mounted.changeable(parsePath(given));
     const found = place.find();
@@ -137,7 +137,7 @@ export class Disk {
 
   rename(from: string, to: string): void {
     const paths = [parsePath(from), parsePath(to)] as const;
-    // Both are looked at before either is looked up: what may not be changed is said first.
+    // Both paths are checked before either is looked up, so that a refusal has precedence over a missing file.
     for (const path of paths) namesToChange(path);
     using source = this.#mounted.changeable(paths[0]);
     using target = this.#mounted.changeable(paths[1]);
@@ -150,7 +150,7 @@ export class Disk {
       this.#removed({ entries: 1, bytes: replaced.isFile() ? replaced.size : 0 });
   }
 
-  /** The path from `/`, without dots. */
+  /** Returns the path from `/`, without dots. */
   resolve(given: string): string {
     this.stat(given, true);
     const { mount, names } = parsePath(given);
@@ -162,7 +162,10 @@ export class Disk {
     return folder ? list(folder, recursive) : [];
   }
 
-  /** False when it was there, and `otherwise` says what a file in its place is. */
+  /**
+   * Creates a folder. Returns false if it exists and `otherwise` is given. `otherwise` is the error code if there is a file in its
+   * place.
+   */
   #makeOne(names: Names, otherwise?: "EEXIST" | "ENOTDIR"): boolean {
     using place = this.#mounted.target(names);
     const found = place.find();
@@ -174,7 +177,7 @@ export class Disk {
     try {
       mkdirSync(place.path);
     } catch (error) {
-      // Somebody else was faster, which is as good.
+      // Another process has just created the folder, which is fine.
       if (otherwise && place.find()?.isDirectory()) return false;
       throw error;
     }

@@ -1,4 +1,4 @@
-/** What goes wrong with files, as Node names it, and as the code is told: in its own paths, never in the host's. */
+/** The errors of file operations, with Node's codes. Their paths are the program's, never those of this machine. */
 import { LinkRefused } from "../../../open-folder.ts";
 import type { FileFault } from "../../guest/host.ts";
 
@@ -24,7 +24,7 @@ const texts = {
 
 type FaultCode = keyof typeof texts;
 
-/** A refusal. `why` says more than the code does, `hint` what to do instead. */
+/** A refused operation. `why` adds to the text of the code, and `hint` says what to do instead. */
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly why: string | undefined;
@@ -42,7 +42,10 @@ export function linkFault(): Fault {
   return new Fault("EACCES", "symbolic links are not followed", "Use a file or folder that is not a link.");
 }
 
-/** Anything thrown while an operation ran. Of a system error only the code is kept: its text has paths of the host. */
+/**
+ * Describes anything that an operation threw. Of a system error only the code is used, because its message has paths of this
+ * machine.
+ */
 export function describeFault(thrown: unknown, syscall: string, paths: readonly string[]): FileFault {
   const known = codeOf(thrown);
   const code = known in texts ? (known as FaultCode) : "EIO";
@@ -60,17 +63,17 @@ export function describeFault(thrown: unknown, syscall: string, paths: readonly 
   };
 }
 
-/** The system's code of anything thrown; empty where there is none. */
+/** Returns the system's error code of a thrown value, or an empty string. */
 export function codeOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : "";
   return typeof code === "string" ? code : "";
 }
 
-/** Controls, invisible formatting (but for the joiners that scripts and emoji need), halves of characters. */
+/** Control characters, invisible formatting characters (except the joiners that scripts and emoji need), and lone surrogates. */
 export const unprintable =
   /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/u;
 
-/** A path as the code wrote it, on one line and not without end. */
+/** Returns the program's path on one line, shortened and with escapes. */
 export function shown(path: string): string {
   const short = path.length > 200 ? `${path.slice(0, 200)}…` : path;
   return short.replace(

@@ -1,4 +1,4 @@
-/** What a name stands for, as code is told. */
+/** The kind of a directory entry, as programs see it. */
 import type { Stats } from "node:fs";
 import type { FileKind } from "../../guest/host.ts";
 

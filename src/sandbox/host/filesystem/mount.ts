@@ -1,4 +1,4 @@
-/** A folder of the host that code sees under a name of its own. */
+/** A folder of this machine that programs see under a name of its own. */
 import { mkdirSync, realpathSync } from "node:fs";
 import { Folder, LinkRefused, namesBelow, Place } from "../../../open-folder.ts";
 import { codeOf, Fault } from "./fault.ts";
@@ -6,9 +6,9 @@ import type { MountName } from "./path.ts";
 
 export interface MountOptions {
   name: MountName;
-  /** It need not exist. */
+  /** The folder need not exist. */
   folder: string;
-  /** May be reached through links; below it, on the way to the folder and in it, none is followed. */
+  /** The part of the path that may lead through links. Below it, links are not followed. */
   base: string;
   byDescriptor: boolean;
 }
@@ -23,7 +23,7 @@ export class Mount {
     this.#names = namesBelow(options.base, options.folder);
   }
 
-  /** The mount itself; undefined where it does not exist and is not to be made. */
+  /** Opens the mount. Returns undefined if it does not exist and `create` is false. */
   open(create: boolean): Folder | undefined {
     try {
       return this.#openNow(create);
@@ -37,19 +37,19 @@ export class Mount {
     return this.#openNow(true);
   }
 
-  /** A folder below, all of them real ones. Throws ENOENT, ENOTDIR, EACCES. */
+  /** Opens a folder below the mount without following links. Throws ENOENT, ENOTDIR and EACCES. */
   enter(names: readonly string[], create = false): Folder {
     const folder = this.open(create);
     if (!folder) throw new Fault("ENOENT");
     return folder.descend(names);
   }
 
-  /** The place of an entry, in its folder. With `create` the mount is made; folders below never are. */
+  /** Returns the place of an entry in its folder. With `create`, the mount is created, but no folder below it. */
   place(names: readonly [string, ...string[]], create = false): Place {
     return new Place(this.enter(names.slice(0, -1), create), names.at(-1) ?? "");
   }
 
-  /** The base is resolved once: a link put in its way later is none of ours. */
+  /** The base is resolved only once, so that a link that is put there later has no effect. */
   #openNow(create: boolean): Folder {
     const { base, byDescriptor } = this.#options;
     this.#real ??= realpathSync(base);

@@ -1,11 +1,11 @@
-/** Where paths lead in the two mounts, and what may be changed there. */
+/** The two mounts: finds the place of a path, and decides what may be changed. */
 import type { Folder, Place } from "../../../open-folder.ts";
 import type { Mounts } from "../../contract.ts";
 import { Fault } from "./fault.ts";
 import { Mount } from "./mount.ts";
 import type { GuestPath, MountName } from "./path.ts";
 
-/** The names below a mount, of an entry that is not the mount itself. */
+/** The names on the way from a mount to an entry below it. */
 export type Names = [string, ...string[]];
 
 export class Mounted {
@@ -17,12 +17,12 @@ export class Mounted {
     this.#mounts = { workspace: mount("workspace", workspace), registry: mount("registry", registry) };
   }
 
-  /** Where an entry is or would be; undefined for `/` and for a mount, which are always folders. */
+  /** Returns the place of an entry, which need not exist. Returns undefined for `/` and for a mount, which are always folders. */
   entry({ mount, names }: GuestPath): Place | undefined {
     return mount && isNames(names) ? this.#mounts[mount].place(names) : undefined;
   }
 
-  /** A folder; undefined for a mount that does not exist yet. */
+  /** Opens a folder. Returns undefined for a mount that does not exist yet. */
   folder(mount: MountName, names: readonly string[]): Folder | undefined {
     return names.length === 0 ? this.#mounts[mount].open(false) : this.#mounts[mount].enter(names);
   }
@@ -31,18 +31,18 @@ export class Mounted {
     this.#mounts.workspace.open(true)?.[Symbol.dispose]();
   }
 
-  /** The place of something that is to be made in the workspace. */
+  /** Returns the place of a new entry in the workspace. */
   target(names: Names): Place {
     return this.#mounts.workspace.place(names, true);
   }
 
-  /** Where a file is to be written. Throws EISDIR for what can only be a folder, EROFS. */
+  /** Returns the place of a file to write. Throws EISDIR for a path that can only be a folder, and EROFS. */
   fileTarget(path: GuestPath): Place {
     if (path.mount !== "registry" && (path.names.length === 0 || path.folder)) throw new Fault("EISDIR");
     return this.target(namesToChange(path));
   }
 
-  /** Where something is that is to be changed. */
+  /** Returns the place of an entry to change or remove. */
   changeable(path: GuestPath): Place {
     return this.#mounts.workspace.place(namesToChange(path));
   }

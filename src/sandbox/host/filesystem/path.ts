@@ -1,27 +1,27 @@
-/** Paths as code writes them: pure text in, the mount and the names below it out. Nothing is looked up. */
+/** Parses the paths of programs into a mount and the names below it. It works on text only and does not access the disk. */
 import { Fault, shown, unprintable } from "./fault.ts";
 
 export type MountName = "workspace" | "registry";
 
 export interface GuestPath {
-  /** Undefined for `/`, the folder of the two mounts, in which code starts. */
+  /** Undefined for `/`, which contains the two mounts and is the working directory of programs. */
   mount: MountName | undefined;
   names: string[];
-  /** The path ends in a slash: it can only be a folder. */
+  /** The path ends in a slash, so it can only be a folder. */
   folder: boolean;
 }
 
 const longestPath = 4_096;
 const longestNameBytes = 255;
-/** Deeper folders than these are refused; each one of a path is opened on the way. */
+/** Maximum depth of folders, because each folder on the way is opened. */
 export const deepest = 64;
 
-/** Slashes that are not the slash, which NFKC does not unmask. */
+/** Characters that look like a slash and that NFKC does not turn into one. */
 const likeSlashes = /[\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe68]/;
 
 /**
- * `..` is taken by the text alone, as there are no links to follow, and ends at `/`. Throws a Fault for what no file of
- * a mount can be called: ENOENT outside the mounts, EINVAL, ENAMETOOLONG.
+ * Parses a path. `..` is resolved in the text, because there are no links to follow, and stops at `/`. Throws a Fault for a path
+ * that no file can have: ENOENT outside of the mounts, EINVAL and ENAMETOOLONG.
  */
 export function parsePath(given: string): GuestPath {
   if (given === "") throw new Fault("ENOENT", "the path is empty");
@@ -44,7 +44,7 @@ function checkName(name: string): string {
   const folded = name.normalize("NFKC");
   if (likeSlashes.test(name) || (folded !== name && /[/\\]|^\.{1,2}$/.test(folded)))
     throw new Fault("EINVAL", "a name has a character that looks like a separator");
-  // Some systems drop them, and find another file than the one that was asked for.
+  // Some systems ignore trailing dots and spaces, and would open another file.
   if (/[. ]$/.test(name)) throw new Fault("EINVAL", "a name ends in a dot or a space");
   if (isTemporaryName(name)) throw new Fault("EINVAL", "names of this form are reserved for temporary files");
   if (Buffer.byteLength(name) > longestNameBytes)
@@ -66,7 +66,7 @@ export function temporaryName(): string {
   return `.claudikins-${crypto.randomUUID()}.tmp`;
 }
 
-/** Files that are being written, or were when their writer died: code neither sees nor names them. */
+/** Returns whether the name is of a temporary file, used while a file is written. Programs can neither see nor use such names. */
 export function isTemporaryName(name: string): boolean {
   return /^\.claudikins-[0-9a-f-]{36}\.tmp$/i.test(name);
 }

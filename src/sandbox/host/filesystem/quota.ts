@@ -1,4 +1,4 @@
-/** How much the workspace may hold. */
+/** Limits the size of the workspace. */
 import { megabytes, tooBig } from "./content.ts";
 import { Fault } from "./fault.ts";
 import type { Amount } from "./tree.ts";
@@ -16,13 +16,13 @@ export const defaultQuotas: Quotas = {
   workspaceEntries: 10_000,
 };
 
-/** The amount is counted again after this time; until then what others write is not seen. */
+/** The workspace is measured again after this time. Until then, changes of other executions are not noticed. */
 const countedForMs = 2_000;
 const hint = "Remove files that you no longer need with fs.rm.";
 
 /**
- * Keeps count for one execution. Executions side by side do not see each other's last two seconds: together they can
- * exceed the quota by what they write in that time.
+ * Counts the usage for one execution. Concurrent executions do not see each other's changes of the last two seconds, so together
+ * they can exceed the quota by what they write in that time.
  */
 export class Quota {
   readonly #quotas: Quotas;
@@ -39,12 +39,12 @@ export class Quota {
     return this.#quotas.fileBytes;
   }
 
-  /** Throws EFBIG. */
+  /** Throws EFBIG if a file would be too large. */
   checkFile(bytes: number): void {
     if (bytes > this.#quotas.fileBytes) throw tooBig(bytes, this.#quotas.fileBytes);
   }
 
-  /** Throws EDQUOT when that much more is too much. */
+  /** Throws EDQUOT if the workspace would become too large. */
   check(more: Amount): void {
     const { workspaceBytes, workspaceEntries } = this.#quotas;
     if (performance.now() - this.#countedAt > countedForMs) {
@@ -57,7 +57,7 @@ export class Quota {
       throw new Fault("EDQUOT", `./workspace holds at most ${megabytes(workspaceBytes)}`, hint);
   }
 
-  /** Tells what was written, or with negative numbers what was removed. */
+  /** Records a change. Negative numbers mean that something was removed. */
   changed({ entries, bytes }: Amount): void {
     this.#used.entries += entries;
     this.#used.bytes += bytes;

@@ -1,9 +1,9 @@
-/** Of the system's facts about a file, those that the code is told. */
+/** The facts about a file that programs may see. */
 import type { Stats } from "node:fs";
 import type { FileStats } from "../../guest/host.ts";
 import { kindOf } from "./kind.ts";
 
-/** Undefined is a folder that exists for the code alone. */
+/** Undefined means a folder that exists only for programs. */
 export function describeStats(stats: Stats | undefined): FileStats {
   if (!stats) return { kind: "folder", size: 0, links: 1, accessedMs: 0, modifiedMs: 0, changedMs: 0, bornMs: 0 };
   return {

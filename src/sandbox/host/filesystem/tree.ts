@@ -1,4 +1,4 @@
-/** Folders with all that is in them: listed, counted, removed. Links are entries of their own and lead nowhere. */
+/** Lists, measures and removes folders with their contents. Links are entries, and are never followed. */
 import { readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { type Folder, Place } from "../../../open-folder.ts";
 import type { FileKind } from "../../guest/host.ts";
@@ -8,24 +8,27 @@ import { isTemporaryName } from "./path.ts";
 
 export interface Entry {
   name: string;
-  /** Names of the folders between, joined by `/`; empty at the top. */
+  /** The names of the folders between, joined by `/`. Empty for entries directly in the folder. */
   parent: string;
   kind: FileKind;
 }
 
 export interface Amount {
-  /** Files, folders and whatever else has a name. */
+  /** Files, folders and all other entries. */
   entries: number;
-  /** Of the files. */
+  /** Size of the files. */
   bytes: number;
 }
 
-/** Others may have made deeper ones than code can; each is held open while what is in it is looked at. */
+/**
+ * Maximum depth. Other programs may create deeper folders than sandboxed code can. Each folder stays open while its contents are
+ * read.
+ */
 const deepest = 128;
-/** Longer than any write takes. */
+/** Age of a temporary file after which it counts as abandoned. No write takes this long. */
 const abandonedAfterMs = 120_000;
 
-/** The entries by name, each folder's own directly after it. */
+/** Lists the entries, sorted by name. The contents of a folder follow directly after it. */
 export function list(folder: Folder, recursive: boolean, parent = "", depth = 0): Entry[] {
   const entries: Entry[] = [];
   for (const name of readdirSync(folder.path).sort()) {
@@ -41,7 +44,7 @@ export function list(folder: Folder, recursive: boolean, parent = "", depth = 0)
   return entries;
 }
 
-/** What is in a folder, or as much of it as is more than `enough`. Removes what writers that died have left. */
+/** Counts the entries and bytes in a folder, and stops above `enough`. Removes abandoned temporary files. */
 export function measure(folder: Folder, enough: Amount, depth = 0): Amount {
   const amount = { entries: 0, bytes: 0 };
   for (const name of readdirSync(folder.path)) {
@@ -64,7 +67,7 @@ export function measure(folder: Folder, enough: Amount, depth = 0): Amount {
   return amount;
 }
 
-/** A folder that cannot be opened, or is gone, keeps nobody from writing elsewhere. */
+/** Measures a folder in a folder. One that cannot be opened counts as empty, so that it does not block writing elsewhere. */
 function measureInside(folder: Folder, name: string, enough: Amount, depth: number): Amount {
   try {
     using inner = folder.enter(name);
@@ -74,7 +77,7 @@ function measureInside(folder: Folder, name: string, enough: Amount, depth: numb
   }
 }
 
-/** Removes the entry with all that is in it, a link without what it leads to; what is gone then. */
+/** Removes an entry with its contents, and returns what was removed. A link is removed without its target. */
 export function removeAll(place: Place, depth = 0): Amount {
   const found = place.find();
   if (!found) throw new Fault("ENOENT");
