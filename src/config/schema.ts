@@ -198,7 +198,7 @@ const configFields = {
   mcpServers: z.looseObject({}).optional(),
   registry: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
-  /** What happens if a call in the program is certainly wrong. */
+  /** How a call that is certainly wrong is treated: the program is refused, a warning is logged, or nothing is checked. */
   check: z.enum(["error", "warn", "off"]).default("error"),
   limits: limitsSchema.default(defaultLimits),
   /** Whether the shapes of results are kept, for tools without an output schema. */
