@@ -1,15 +1,13 @@
 /** What code and search see of the servers: names that work, answers that are shared, failures that stay where they are. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { execute } from "../../src/execution/execute.ts";
 import { generate } from "../../src/generation/generate.ts";
 import { sandboxGlobals } from "../../src/registry/names.ts";
 import { search } from "../../src/search/search.ts";
 import type { Toolbox } from "../../src/toolbox/toolbox.ts";
 import { type Project, project } from "../generation/project.ts";
-import { networkFixture } from "../support/network.ts";
-import { fixture, memory } from "../support/servers.ts";
+import { fixture } from "../support/servers.ts";
 
 // Processes take their time to start on a small machine.
 setDefaultTimeout(30_000);
@@ -136,94 +134,6 @@ describe("names", () => {
       outdated: ["my-shop"],
     });
   });
-});
-
-describe("asking a server", () => {
-  test("callers at the same time share one answer, and who gives up ends it for nobody else", async () => {
-    folder.configure({ shop: folder.offering("shop", tool("go")) });
-    await using toolbox = await folder.open();
-    const controller = new AbortController();
-    const impatient = toolbox.catalog.refresh("shop", controller.signal);
-    const [first, second] = [
-      toolbox.catalog.refresh("shop"),
-      toolbox.catalog.refresh("shop", AbortSignal.timeout(20_000)),
-    ];
-    controller.abort();
-    await expect(impatient).rejects.toMatchObject({ code: "CANCELLED", message: "tools/list of shop was cancelled" });
-    expect(await first).toBe(await second);
-    expect((await first).server.tools.map(({ name }) => name)).toEqual(["go"]);
-  });
-
-  test("code that names a server nobody asked yet can call it, and the registry knows it afterwards", async () => {
-    folder.configure({ shop: folder.offering("shop", tool("go")), unused: fixture("never-starts", folder.path) });
-    await using toolbox = await folder.open();
-    expect(toolbox.catalog.missingServers()).toEqual(["shop", "unused"]);
-    expect(await run("return (await shop.go({ a: 1 })).arguments", toolbox)).toEqual({ a: 1 });
-    expect(toolbox.catalog.missingServers()).toEqual(["unused"]);
-    await using next = await folder.open();
-    expect(next.catalog.find("shop")?.tools.length).toBe(1);
-  });
-
-  test("code can call servers where the registry cannot be written", async () => {
-    folder.configure({ shop: folder.offering("shop", tool("go")) });
-    folder.write(".claudikins/registry", "a file");
-    await using toolbox = await folder.open();
-    expect(await run("return (await shop.go()).name", toolbox)).toBe("go");
-  });
-
-  test("what is known counts as long as the entry is the same; values of variables are no part of it", async () => {
-    const entry = folder.offering("shop", tool("go"));
-    const known = async (more: object) => {
-      folder.configure({ shop: { ...entry, ...more } });
-      await using toolbox = await folder.open();
-      return toolbox.catalog.find("shop") !== undefined;
-    };
-    folder.configure({ shop: { ...entry, env: { TOKEN: "a" } } });
-    {
-      await using toolbox = await folder.open();
-      await toolbox.catalog.refresh("shop");
-    }
-    expect(await known({ env: { TOKEN: "b" } })).toBe(true);
-    expect(await known({ env: { TOKEN: "a" }, callTimeoutMs: 5 })).toBe(true);
-    expect(await known({ env: { TOKEN: "a", MORE: "" } })).toBe(false);
-    expect(await known({ env: { TOKEN: "a" }, cwd: "/" })).toBe(false);
-    expect(await known({ env: { TOKEN: "a" }, category: "other-tools" })).toBe(false);
-    expect(await known({ env: { TOKEN: "a" }, args: ["x"] })).toBe(false);
-  });
-
-  test("so it is with a server over the network; values of headers are no part of it", async () => {
-    await using server = await networkFixture("http");
-    const entry = { url: `http://127.0.0.1:${server.port}/mcp`, headers: { "X-Token": "a" } };
-    folder.configure({ far: entry });
-    {
-      await using toolbox = await folder.open();
-      await toolbox.catalog.refresh("far");
-    }
-    const known = async (more: object) => {
-      folder.configure({ far: { ...entry, ...more } });
-      await using toolbox = await folder.open();
-      return toolbox.catalog.find("far") !== undefined;
-    };
-    expect(await known({ headers: { "X-Token": "b" } })).toBe(true);
-    expect(await known({ startTimeoutMs: 5 })).toBe(true);
-    expect(await known({ headers: {} })).toBe(false);
-    expect(await known({ url: `${entry.url}?features=docs` })).toBe(false);
-    expect(await known({ type: "sse" })).toBe(false);
-  });
-});
-
-test("a well-known server whose entry names no category has that of the catalog", async () => {
-  const entry = memory(join(folder.path, "memory.jsonl"));
-  folder.configure({ notes: entry, own: { ...entry, category: "mine" }, shop: folder.offering("shop", tool("go")) });
-  await using toolbox = await folder.open();
-  const synced = await Promise.all(["notes", "own", "shop"].map((name) => toolbox.catalog.refresh(name)));
-  expect(synced.map(({ server }) => server)).toMatchObject([
-    { category: "knowledge", folder: "knowledge/notes" },
-    { category: "mine", folder: "mine/own" },
-    { category: "other", folder: "other/shop" },
-  ]);
-  await using next = await folder.open();
-  expect(next.catalog.find("notes")?.category).toBe("knowledge");
 });
 
 describe("failures, as code sees them", () => {
