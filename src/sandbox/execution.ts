@@ -1,6 +1,5 @@
 /** One execution in the worker: starts the code, runs its jobs, and reports how it ended. */
 import { CallGate } from "./call-gate.ts";
-import type { Cell, HostCalls } from "./cell.ts";
 import { codeFile, wrapped } from "./code/wrapper.ts";
 import type { BindingValue, CallGroup, FailureReason, LogEntry } from "./contract.ts";
 import { answerKind, callKind } from "./guest/kinds.ts";
@@ -10,6 +9,7 @@ import { loadSkill } from "./host/skills.ts";
 import { displayedTooMuch, maxDisplayed, valueTooLarge } from "./limit-errors.ts";
 import { LogBuffer } from "./log-buffer.ts";
 import { type ErrorShape, type FromWorker, type RunMessage, type SettleMessage, stopReason } from "./messages.ts";
+import type { HostCalls, ReusableContext } from "./reusable-context.ts";
 import { type RecordedCalls, SeenCalls } from "./seen-calls.ts";
 
 /** How the code ended. */
@@ -45,7 +45,7 @@ export interface ExecutionOptions {
 }
 
 export class Execution implements HostCalls {
-  readonly #cell: Cell;
+  readonly #context: ReusableContext;
   readonly #run: RunMessage;
   readonly #code: string;
   readonly #send: (message: FromWorker) => void;
@@ -67,8 +67,8 @@ export class Execution implements HostCalls {
   #displayed = 0;
   #over = false;
 
-  constructor(cell: Cell, { run, code, send, onEnd }: ExecutionOptions) {
-    this.#cell = cell;
+  constructor(context: ReusableContext, { run, code, send, onEnd }: ExecutionOptions) {
+    this.#context = context;
     this.#run = run;
     this.#code = code;
     this.#send = send;
@@ -82,16 +82,16 @@ export class Execution implements HostCalls {
     this.#registry = run.mounts.registry;
     this.#stop = new Int32Array(run.state);
     this.#deadline = performance.now() + (run.deadline - Date.now());
-    cell.enter(this, run.limits);
+    context.enter(this, run.limits);
   }
 
   start(): void {
     const { deadline } = this.#run;
     const namespaces = this.#run.namespaces.map(({ description: _, ...each }) => each);
     this.#enter(() => {
-      const main = this.#cell.evaluate(wrapped(this.#code), codeFile);
+      const main = this.#context.evaluate(wrapped(this.#code), codeFile);
       const seed = [...crypto.getRandomValues(new Uint32Array(4))];
-      this.#cell.callGuest("start", JSON.stringify({ namespaces, seed, timeoutMs: deadline - Date.now() }), main);
+      this.#context.callGuest("start", JSON.stringify({ namespaces, seed, timeoutMs: deadline - Date.now() }), main);
     });
   }
 
@@ -103,7 +103,7 @@ export class Execution implements HostCalls {
     this.#enter(() => {
       const [kind, payload] =
         "error" in message ? [answerKind.error, JSON.stringify(message.error)] : payloadOf(message);
-      this.#cell.callGuest("settle", call, kind, payload);
+      this.#context.callGuest("settle", call, kind, payload);
     });
   }
 
@@ -154,13 +154,13 @@ export class Execution implements HostCalls {
   }
 
   #pump(): void {
-    while (!this.#over && this.#reasonToStop() === undefined && this.#cell.runJobs());
+    while (!this.#over && this.#reasonToStop() === undefined && this.#context.runJobs());
   }
 
   /** Called when no job can run: the code has ended, or waits for an answer or a timer, or waits forever. */
   #whenIdle(): void {
     if (this.#timers.size > 0 || this.#gate.open > 0) return;
-    if (this.#cell.askGuest("waiting") || this.#cell.askGuest("finish") || this.#over) return;
+    if (this.#context.askGuest("waiting") || this.#context.askGuest("finish") || this.#over) return;
     this.#finish({
       ok: false,
       reason: "threw",
@@ -215,17 +215,17 @@ export class Execution implements HostCalls {
     void loadSkill(skill, this.#files, this.#registry).then(
       (code) =>
         this.#enter(() => {
-          const body = this.#cell.evaluate(wrapped(code), `skills/${skill}.ts`);
-          this.#cell.callGuest("loaded", id, body);
+          const body = this.#context.evaluate(wrapped(code), `skills/${skill}.ts`);
+          this.#context.callGuest("loaded", id, body);
         }),
-      (error) => this.#enter(() => this.#cell.callGuest("loadFailed", id, JSON.stringify(error))),
+      (error) => this.#enter(() => this.#context.callGuest("loadFailed", id, JSON.stringify(error))),
     );
   }
 
   setTimer(id: number, delayMs: number): void {
     const fire = () => {
       this.#timers.delete(id);
-      this.#enter(() => this.#cell.callGuest("fire", id));
+      this.#enter(() => this.#context.callGuest("fire", id));
     };
     this.#timers.set(id, setTimeout(fire, Math.min(delayMs, 2_147_483_647)));
   }
@@ -288,12 +288,12 @@ export class Execution implements HostCalls {
   #finish(result: CodeResult): void {
     if (this.#over) return;
     this.#over = true;
-    this.#cell.leave();
+    this.#context.leave();
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#logs.flush(true);
     // An engine that ran out of memory or stack, or was stopped, is not used again. One that has grown too large ends with its
     // worker, which returns its memory at once.
-    const reusable = (result.ok || result.reason === "threw") && !this.#cell.outgrown;
+    const reusable = (result.ok || result.reason === "threw") && !this.#context.outgrown;
     this.#onEnd({ result, reusable, registry: this.#files.registryPath });
   }
 }

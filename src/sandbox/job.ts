@@ -1,5 +1,5 @@
 /** One execution in its worker, from source to outcome: reads, checks, runs and explains the code. */
-import type { Cell } from "./cell.ts";
+
 import { CheckError, maxListed, type PlacedFinding, wrongCalls } from "./code/check-error.ts";
 import type { Transpiled } from "./code/transpile.ts";
 import type { LogEntry, OutcomeError } from "./contract.ts";
@@ -16,10 +16,11 @@ import {
   type SettleMessage,
   type SuccessShape,
 } from "./messages.ts";
+import type { ReusableContext } from "./reusable-context.ts";
 import { isSuspicious, type Notes } from "./suspicion.ts";
 
 export class Job {
-  readonly #cell: Promise<Cell>;
+  readonly #context: Promise<ReusableContext>;
   readonly #run: RunMessage;
   readonly #send: (message: FromWorker) => void;
   readonly #known: KnownTools;
@@ -28,8 +29,8 @@ export class Job {
   /** A deadline that was moved before the code ran. */
   #deadline: number | undefined;
 
-  constructor(cell: Promise<Cell>, run: RunMessage, send: (message: FromWorker) => void) {
-    this.#cell = cell;
+  constructor(context: Promise<ReusableContext>, run: RunMessage, send: (message: FromWorker) => void) {
+    this.#context = context;
     this.#run = run;
     this.#send = send;
     this.#known = new KnownTools(run.namespaces, (questions) => this.#ask(questions));
@@ -85,8 +86,8 @@ export class Job {
   }
 
   async #execute(transpiled: Transpiled, notes: readonly LogEntry[]): Promise<void> {
-    const cell = await this.#cell;
-    const execution = new Execution(cell, {
+    const context = await this.#context;
+    const execution = new Execution(context, {
       run: this.#run,
       code: transpiled.code,
       send: this.#send,

@@ -1,13 +1,13 @@
-/** The worker that programs run in: one execution at a time, each in a restored cell. */
+/** The worker that programs run in: one execution at a time, each in a restored context. */
 import { collectSoon } from "../collect-soon.ts";
 import { textOf } from "./binding-value.ts";
-import { Cell } from "./cell.ts";
 import { createEngine, findEndAddress } from "./engine/engine.ts";
 import { madeFile } from "./engine/made-files.ts";
 import { endAddressOf, restoreSnapshot, runGuest } from "./engine/snapshot.ts";
 import snapshotFile from "./guest-snapshot.bin" with { type: "file" };
 import { Job } from "./job.ts";
 import { type FromWorker, largeChars, type PrepareMessage, type SettleMessage, type ToWorker } from "./messages.ts";
+import { ReusableContext } from "./reusable-context.ts";
 import { useUniversalTime } from "./universal-time.ts";
 
 declare const self: Worker;
@@ -15,7 +15,7 @@ declare const self: Worker;
 useUniversalTime();
 
 let settings: PrepareMessage | undefined;
-let cell: Promise<Cell> | undefined;
+let context: Promise<ReusableContext> | undefined;
 let current: Job | undefined;
 
 /** The build replaces an empty file with the snapshot. From source, a build may have kept one; else the guest's script runs. */
@@ -25,12 +25,12 @@ async function snapshotFor(guest: string): Promise<Uint8Array> {
   return (kept && (await kept.exists()) ? kept : Bun.file(snapshotFile)).bytes();
 }
 
-async function createCell({ engine: module, guest, memoryBytes, again }: PrepareMessage): Promise<Cell> {
+async function createContext({ engine: module, guest, memoryBytes, again }: PrepareMessage): Promise<ReusableContext> {
   const [engine, taken] = await Promise.all([createEngine(module, memoryBytes), snapshotFor(guest)]);
   const fromSource = taken.length === 0;
   const endAddress = fromSource ? await findEndAddress(module) : endAddressOf(taken);
-  const made = new Cell(engine, endAddress, (context) => {
-    if (fromSource || !restoreSnapshot(engine, context, taken)) runGuest(context, guest);
+  const made = new ReusableContext(engine, endAddress, (quickjs) => {
+    if (fromSource || !restoreSnapshot(engine, quickjs, taken)) runGuest(quickjs, guest);
   });
   if (again) made.remember();
   return made;
@@ -40,17 +40,17 @@ self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
   switch (data.type) {
     case "prepare":
       settings = data;
-      cell = createCell(data);
+      context = createContext(data);
       // Every program needs it, so it is loaded while the main thread prepares the first one.
       void import("./code/transpile.ts");
       break;
     case "renew":
       current = undefined;
-      cell = cell?.then((made) => (made.renew() || !settings ? made : createCell(settings)));
+      context = context?.then((made) => (made.renew() || !settings ? made : createContext(settings)));
       break;
     case "run":
-      if (!cell) break;
-      current = new Job(cell, data, send);
+      if (!context) break;
+      current = new Job(context, data, send);
       void current.start();
       break;
     case "answers":

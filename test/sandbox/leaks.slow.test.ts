@@ -5,12 +5,12 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { QuickJSContext, QuickJSHandle, QuickJSRuntime } from "quickjs-emscripten-core";
 import { measureGrowth } from "../../scripts/bench/growth.ts";
-import { Cell, type HostCalls } from "../../src/sandbox/cell.ts";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
 import { runGuest } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { type CodeResult, Execution } from "../../src/sandbox/execution.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
+import { type HostCalls, ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { someLimits } from "./some-limits.ts";
 
 setDefaultTimeout(120_000);
@@ -30,17 +30,17 @@ const programs = [
 ];
 
 interface Made {
-  cell: Cell;
+  cell: ReusableContext;
   context: QuickJSContext;
   /** The sizes of all that the host keeps for this engine. */
   hostState: () => Record<string, number>;
 }
 
-async function makeCell(leak?: (context: QuickJSContext) => QuickJSHandle): Promise<Made> {
+async function makeContext(leak?: (context: QuickJSContext) => QuickJSHandle): Promise<Made> {
   const wasm = await compiledEngine();
   const engine = await createEngine(wasm, 32 * 1_048_576);
   let made: QuickJSContext | undefined;
-  const cell = new Cell(engine, await findEndAddress(wasm), (context) => {
+  const cell = new ReusableContext(engine, await findEndAddress(wasm), (context) => {
     runGuest(context, script);
     leak?.(context);
     made = context;
@@ -73,7 +73,7 @@ function hostStateOf(runtime: QuickJSRuntime, quickjs: object): Record<string, n
 }
 
 /** As the worker and its owner do it; `timers` counts what the execution has of the event loop at its end. */
-async function execute(cell: Cell, code: string): Promise<CodeResult> {
+async function execute(cell: ReusableContext, code: string): Promise<CodeResult> {
   const functions = ["echo", "text", "fail"].map((name) => ({ name, jsName: name }));
   const { promise, resolve } = Promise.withResolvers<CodeResult>();
   const execution: Execution = new Execution(cell, {
@@ -106,7 +106,7 @@ async function execute(cell: Cell, code: string): Promise<CodeResult> {
 }
 
 /** All programs, with the memory laid back after each. */
-async function round(cell: Cell): Promise<void> {
+async function round(cell: ReusableContext): Promise<void> {
   for (const code of programs) {
     const result = await execute(cell, code);
     expect(result).toMatchObject(code.includes("throw") ? { ok: false, reason: "threw" } : { ok: true });
@@ -117,7 +117,7 @@ async function round(cell: Cell): Promise<void> {
 
 test("after an execution the engine can be freed: it finds no object that somebody still holds", async () => {
   for (const code of programs) {
-    const { cell } = await makeCell();
+    const { cell } = await makeContext();
     await execute(cell, code);
     await Bun.sleep(0);
     expect(() => cell[Symbol.dispose]()).not.toThrow();
@@ -125,13 +125,13 @@ test("after an execution the engine can be freed: it finds no object that somebo
 });
 
 test("it would find one", async () => {
-  const { cell } = await makeCell((context) => context.newObject());
+  const { cell } = await makeContext((context) => context.newObject());
   await execute(cell, "return 1");
   expect(() => cell[Symbol.dispose]()).toThrow("list_empty(&rt->gc_obj_list)");
 });
 
 test("what the host keeps for an engine does not grow, and neither does the engine", async () => {
-  const { cell, context, hostState } = await makeCell();
+  const { cell, context, hostState } = await makeContext();
   cell.remember();
   const counted = () => ({ host: hostState(), engine: context.runtime.dumpMemoryUsage() });
   await round(cell);
@@ -143,7 +143,7 @@ test("what the host keeps for an engine does not grow, and neither does the engi
 });
 
 test("objects are freed by the engine itself as well, where its memory is not laid back", async () => {
-  const { cell, context } = await makeCell();
+  const { cell, context } = await makeContext();
   const objects = (): number => {
     cell.enter({ stopped: () => false } as HostCalls, someLimits());
     using usage = context.runtime.computeMemoryUsage();

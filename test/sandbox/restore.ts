@@ -1,16 +1,17 @@
 /** Restores the snapshot of a file in a fresh engine and runs code in it; prints what came of it. */
-import { Cell } from "../../src/sandbox/cell.ts";
+
 import { createEngine } from "../../src/sandbox/engine/engine.ts";
 import { endAddressOf, restoreSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { Execution } from "../../src/sandbox/execution.ts";
+import { ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { someLimits } from "./some-limits.ts";
 
 const [file = "", memoryMb = ""] = process.argv.slice(2);
 const snapshot = await Bun.file(file).bytes();
 const engine = await createEngine(await compiledEngine(), Number(memoryMb) * 1_048_576);
 let restored = false;
-const cell = new Cell(engine, endAddressOf(snapshot), (context) => {
+const cell = new ReusableContext(engine, endAddressOf(snapshot), (context) => {
   restored = restoreSnapshot(engine, context, snapshot);
 });
 const code = "console.log('x'); return [typeof Math.random(), typeof __guest, typeof __host, [3, 1, 2].sort()]";

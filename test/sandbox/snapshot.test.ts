@@ -1,11 +1,11 @@
 /** The snapshot that the executable starts from fits every fresh engine, wherever and however big it is. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { Cell } from "../../src/sandbox/cell.ts";
 import { createEngine, findEndAddress } from "../../src/sandbox/engine/engine.ts";
 import { restoreSnapshot, runGuest, takeSnapshot } from "../../src/sandbox/engine/snapshot.ts";
 import { compiledEngine } from "../../src/sandbox/engine/wasm.ts";
 import { guestScript } from "../../src/sandbox/guest/bundle.ts" with { type: "macro" };
+import { ReusableContext } from "../../src/sandbox/reusable-context.ts";
 import { runProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 import { Harness, megabyte } from "./harness.ts";
@@ -43,7 +43,7 @@ test("it is refused where anything went another way before", async () => {
   const snapshot = takeSnapshot(await freshEngine(), endAddress, script);
   const engine = await freshEngine();
   let restored: boolean | undefined;
-  new Cell(engine, endAddress, (context) => {
+  new ReusableContext(engine, endAddress, (context) => {
     context.setProp(context.global, "more", context.newString("than usual"));
     restored = restoreSnapshot(engine, context, snapshot);
     runGuest(context, script);

@@ -16,7 +16,10 @@ export function madeFile(kind: "engine" | "guest", guestScript = ""): string | u
   if (folder === undefined) return undefined;
   // The memory depends on everything that the engine did before the script.
   const sources = readdirSync(import.meta.dir).filter((name) => name.endsWith(".ts"));
-  const texts = [...sources.sort().map((name) => join(import.meta.dir, name)), join(import.meta.dir, "..", "cell.ts")];
+  const texts = [
+    ...sources.sort().map((name) => join(import.meta.dir, name)),
+    join(import.meta.dir, "..", "reusable-context.ts"),
+  ];
   const parts = [guestScript, readFileSync(wasmFile), ...texts.map((path) => readFileSync(path))];
   const hash = parts.reduce((sum, part) => Bun.hash(part, sum), 0n);
   return join(folder, `${kind}-${hash.toString(16)}.bin`);

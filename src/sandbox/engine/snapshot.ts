@@ -6,7 +6,7 @@
  * addresses are the same. If they are not, the snapshot is not used.
  */
 import type { QuickJSContext } from "quickjs-emscripten-core";
-import { Cell } from "../cell.ts";
+import { ReusableContext } from "../reusable-context.ts";
 import type { Engine } from "./engine.ts";
 
 /** Memory is compared in blocks. The snapshot contains runs of blocks that the script changed. */
@@ -38,7 +38,7 @@ interface Run {
 export function takeSnapshot(engine: Engine, endAddress: number, guestScript: string): Uint8Array {
   let snapshot = new Uint8Array();
   const memory = new Uint8Array(engine.memory.buffer);
-  new Cell(engine, endAddress, (context) => {
+  new ReusableContext(engine, endAddress, (context) => {
     const mark = allocationMark(context);
     const before = memory.slice();
     runGuest(context, guestScript);

@@ -31,7 +31,7 @@ const graceMs = 10_000;
 
 /** Names of the host's own files and functions, as they are in its stacks. */
 const hostFrames =
-  /(?:worker|sandbox|execution|cell|engine|recorder|transpile)\.ts\b|quickjs-emscripten|wasm-function|acorn|sucrase|\/\$bunfs|moduleEvaluation|processTicksAndRejections/;
+  /(?:worker|sandbox|execution|engine|recorder|reusable-context|transpile)\.ts\b|quickjs-emscripten|wasm-function|acorn|sucrase|\/\$bunfs|moduleEvaluation|processTicksAndRejections/;
 
 /** The lines are in the words of a report: `what is wrong: more of it`. Empty where all is as promised. */
 export function brokenPromises(execution: Execution, secrets: readonly string[]): string[] {

@@ -7,7 +7,7 @@ import type { Limits } from "./contract.ts";
 import { type Engine, limitMemory, staticBytes } from "./engine/engine.ts";
 import type { Guest, Host } from "./guest/host.ts";
 
-/** What the guest may call in the execution that runs. The cell itself tells it the time. */
+/** What the guest may call in the execution that runs. The context itself tells it the time. */
 export interface HostCalls extends Omit<Host, "now"> {
   /** Whether the program must stop now. Called very often. */
   stopped(): boolean;
@@ -19,7 +19,7 @@ const keptBytes = 48 * 1_048_576;
 /** The used part below the end of a fresh engine's memory: the beginning of the heap, and the top of the stack. */
 const keptBelowEnd = 1_048_576;
 
-/** Time for the engine's own work at the end of an execution. Stopping it would lose its stack, and so the cell. */
+/** Time for the engine's own work at the end of an execution. Stopping it would lose its stack, and so the context. */
 const endingMs = 50;
 
 /** Host calls between two garbage collections. */
@@ -35,7 +35,7 @@ const outOfMemory = () =>
 /** The guest's methods that the worker calls, see guest/host.ts. */
 const guestMethods: readonly (keyof Guest)[] = ["start", "settle", "loaded", "loadFailed", "fire", "waiting", "finish"];
 
-export class Cell implements Disposable {
+export class ReusableContext implements Disposable {
   readonly #engine: Engine;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
@@ -73,7 +73,7 @@ export class Cell implements Disposable {
     this.#guest = this.#context.getProp(this.#context.global, "__guest");
   }
 
-  /** Remembers the current state for `renew`. A cell that is used once does not need it. */
+  /** Remembers the current state for `renew`. A context that is used once does not need it. */
   remember(): void {
     for (const name of guestMethods) this.#method(name);
     const memory = new Uint8Array(this.#engine.memory.buffer);
@@ -81,7 +81,7 @@ export class Cell implements Disposable {
   }
 
   /**
-   * Gives the cell to an execution. With more than 256 KB of stack, an overflow would reach the host as a RangeError of the host's
+   * Gives the context to an execution. With more than 256 KB of stack, an overflow would reach the host as a RangeError of the host's
    * own stack, which ends the instance (quickjs-emscripten #240).
    */
   enter(host: HostCalls, { stackBytes }: Limits): void {
@@ -96,7 +96,7 @@ export class Cell implements Disposable {
     this.#leftAt = performance.now();
   }
 
-  /** Restores the remembered state. Returns false if the cell cannot be used again. */
+  /** Restores the remembered state. Returns false if the context cannot be used again. */
   renew(): boolean {
     this.#host = undefined;
     this.#leftAt = undefined;
