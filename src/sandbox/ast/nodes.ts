@@ -1,5 +1,6 @@
 /** Questions about single nodes of a program. */
 import type { CallExpression, Function as FunctionNode, Identifier, MemberExpression, Node } from "acorn";
+import { full } from "acorn-walk";
 
 const functionTypes = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 
@@ -47,4 +48,13 @@ export function* childrenOf(node: Node): Generator<Node> {
       if (each !== null && typeof each === "object" && typeof (each as Node).type === "string") yield each as Node;
     }
   }
+}
+
+/** All nodes of one type in a program. */
+export function allOf<T extends Node>(type: T["type"], program: Node): T[] {
+  const found: T[] = [];
+  full(program, (node: Node) => {
+    if (node.type === type) found.push(node as T);
+  });
+  return found;
 }

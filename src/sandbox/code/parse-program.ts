@@ -1,6 +1,6 @@
 /** Parses JavaScript as the sandbox runs it: the body of an async function, with imports and exports. */
-import { type BinaryExpression, type Node, Parser, type Program } from "acorn";
-import { full } from "acorn-walk";
+import { type BinaryExpression, Parser, type Program } from "acorn";
+import { allOf } from "../ast/nodes.ts";
 
 /** acorn's flag for the scope of the whole program. */
 const topScope = 1;
@@ -36,12 +36,8 @@ export function parseProgram(code: string): Program {
  */
 export function mayHaveTypeArguments(program: Program, code: string): boolean {
   if (!code.includes("<")) return false;
-  let found = false;
-  full(program, (node: Node) => {
-    if (found || node.type !== "BinaryExpression") return;
-    const { operator, left, right } = node as BinaryExpression;
-    if (!operator.startsWith(">") || operator.endsWith("=")) return;
-    found = /[(`\n]/.test(code.slice(left.end, right.start + 1));
+  return allOf<BinaryExpression>("BinaryExpression", program).some(({ operator, left, right }) => {
+    if (!operator.startsWith(">") || operator.endsWith("=")) return false;
+    return /[(`\n]/.test(code.slice(left.end, right.start + 1));
   });
-  return found;
 }

@@ -1,7 +1,16 @@
 /** Marks places that may go wrong without an error, so that the guest can tell if they do. */
-import type { CallExpression, Expression, ForInStatement, Node, Program, ThrowStatement } from "acorn";
-import { ancestor, full } from "acorn-walk";
+import type {
+  CallExpression,
+  ForInStatement,
+  MemberExpression,
+  Node,
+  Program,
+  ThrowStatement,
+  VariableDeclarator,
+} from "acorn";
+import { ancestor } from "acorn-walk";
 import { Lines } from "../ast/lines.ts";
+import { allOf, isNamed, propertyName } from "../ast/nodes.ts";
 import type { Edits } from "./edits.ts";
 
 export function rewriteNoticed(program: Program, code: string, edits: Edits): void {
@@ -47,46 +56,32 @@ function textOf(call: Node, code: string): string {
 /** `for (const order in orders)`, where the loop uses its variable as an order. */
 function rewriteForIn(program: Program, code: string, edits: Edits): void {
   const lines = new Lines(code);
-  full(program, (node: Node) => {
-    if (node.type !== "ForInStatement") return;
-    const { left, right, body } = node as ForInStatement;
+  for (const { start, left, right, body } of allOf<ForInStatement>("ForInStatement", program)) {
     const target = left.type === "VariableDeclaration" ? left.declarations[0]?.id : left;
-    if (target?.type !== "Identifier" || !isUsedAsElement(target.name, body)) return;
-    const words = `${lines.at(node.start).line}, ${JSON.stringify(target.name)}`;
-    edits.wrap(right, "__notice.keys(", `, ${words})`);
-  });
+    if (target?.type !== "Identifier" || !isUsedAsElement(target.name, body)) continue;
+    edits.wrap(right, "__notice.keys(", `, ${lines.at(start).line}, ${JSON.stringify(target.name)})`);
+  }
 }
 
 /** Whether the loop reads properties of the variable that no string has, or destructures it. */
 function isUsedAsElement(name: string, body: Node): boolean {
-  let found = false;
-  const isName = (node: Expression | Node | null | undefined) =>
-    node?.type === "Identifier" && (node as Node & { name: string }).name === name;
-  full(body, (node: Node) => {
-    const { object, property, computed, id, init } = node as Node & {
-      object?: Node;
-      property?: Node & { name?: string };
-      computed?: boolean;
-      id?: Node;
-      init?: Node;
-    };
-    if (node.type === "MemberExpression" && isName(object) && !computed) {
-      found ||= !((property?.name ?? "") in String.prototype);
-    }
-    if (node.type === "VariableDeclarator" && id?.type === "ObjectPattern" && isName(init)) found = true;
-  });
-  return found;
+  return (
+    allOf<MemberExpression>("MemberExpression", body).some((member) => {
+      return isNamed(member.object, name) && !member.computed && !((propertyName(member) ?? "") in String.prototype);
+    }) ||
+    allOf<VariableDeclarator>("VariableDeclarator", body).some(
+      ({ id, init }) => id.type === "ObjectPattern" && isNamed(init, name),
+    )
+  );
 }
 
 /** A thrown value that is not an Error has no stack. */
 function rewriteThrows(program: Program, edits: Edits): void {
-  full(program, (node: Node) => {
-    if (node.type !== "ThrowStatement") return;
-    const { argument } = node as ThrowStatement;
+  for (const { argument } of allOf<ThrowStatement>("ThrowStatement", program)) {
     // `null` is what the engine throws when it has no memory left: it stays as it is.
-    if (argument.type === "Literal" && argument.value === null) return;
+    if (argument.type === "Literal" && argument.value === null) continue;
     if (/^(?:Literal|TemplateLiteral|BinaryExpression|ObjectExpression)$/.test(argument.type)) {
       edits.wrap(argument, "__notice.thrown(", ")");
     }
-  });
+  }
 }

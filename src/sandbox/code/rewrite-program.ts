@@ -1,6 +1,7 @@
 /** Gives a program its value: its last expression or its `main`. Marks promises that nothing awaits. */
-import type { CallExpression, Expression, ExpressionStatement, Node, Program, Statement } from "acorn";
-import { ancestor, full } from "acorn-walk";
+import type { CallExpression, Expression, ExpressionStatement, Identifier, Node, Program, Statement } from "acorn";
+import { ancestor } from "acorn-walk";
+import { allOf, isCall, isFunction, isMember, isNamed, propertyName } from "../ast/nodes.ts";
 import type { Edits, Range } from "./edits.ts";
 import type { ModuleForm } from "./rewrite-modules.ts";
 import { rewriteNoticed } from "./rewrite-noticed.ts";
@@ -100,17 +101,16 @@ function uncalledMain(program: Program): string | undefined {
     (node) =>
       (node.type === "FunctionDeclaration" && node.id.name === "main") ||
       (node.type === "VariableDeclaration" &&
-        node.declarations.some(({ id, init }) => id.type === "Identifier" && id.name === "main" && isFunction(init))),
+        node.declarations.some(({ id, init }) => isNamed(id, "main") && isFunction(init))),
   );
-  let mentions = 0;
-  full(program, (node: Node) => {
-    if (node.type === "Identifier" && (node as Node & { name: string }).name === "main") mentions += 1;
-  });
-  return declared && mentions === 1 ? "main" : undefined;
+  return declared && mentionsIn(program).get("main") === 1 ? "main" : undefined;
 }
 
-function isFunction(node: Expression | null | undefined): boolean {
-  return node?.type === "ArrowFunctionExpression" || node?.type === "FunctionExpression";
+/** How often each name is mentioned. */
+function mentionsIn(program: Program): Map<string, number> {
+  const mentions = new Map<string, number>();
+  for (const { name } of allOf<Identifier>("Identifier", program)) mentions.set(name, (mentions.get(name) ?? 0) + 1);
+  return mentions;
 }
 
 /** The expression of a statement with its parentheses, which the tree leaves out, and without the semicolon. */
@@ -123,19 +123,15 @@ const settledMethods = new Set("push set add delete sort log warn error info deb
 
 /** Statements that call something and drop the result, which may be a promise; and the range of the call. */
 function floatingStatements(program: Program, code: string): [ExpressionStatement, Range][] {
-  const found: [ExpressionStatement, Range][] = [];
-  full(program, (node: Node) => {
-    if (node.type !== "ExpressionStatement") return;
-    const statement = node as ExpressionStatement;
-    const call = calledIn(statement.expression);
-    if (!call || call.callee.type === "Super") return;
-    const { callee } = call;
-    const method = callee.type === "MemberExpression" ? code.slice(callee.property.start, callee.property.end) : "";
-    if (settledMethods.has(method)) return;
+  const statements = allOf<ExpressionStatement>("ExpressionStatement", program);
+  return statements.flatMap((statement): [ExpressionStatement, Range][] => {
+    const { expression } = statement;
+    const call = calledIn(expression);
+    if (!call || call.callee.type === "Super") return [];
+    if (isMember(call.callee) && settledMethods.has(propertyName(call.callee) ?? "")) return [];
     // In `void main();`, the promise is the operand of `void`.
-    found.push([statement, statement.expression.type === "UnaryExpression" ? call : expressionRange(statement, code)]);
+    return [[statement, expression.type === "UnaryExpression" ? call : expressionRange(statement, code)]];
   });
-  return found;
 }
 
 function calledIn(expression: Expression): CallExpression | undefined {
@@ -146,19 +142,10 @@ function calledIn(expression: Expression): CallExpression | undefined {
 
 /** Async callbacks of `forEach`, which drops their promises. */
 function floatingCallbacks(program: Program): Node[] {
-  const found: Node[] = [];
-  full(program, (node: Node) => {
-    if (node.type !== "CallExpression") return;
-    const { callee, arguments: given } = node as CallExpression;
-    const [first] = given;
-    const named =
-      callee.type === "MemberExpression" && callee.property.type === "Identifier" && callee.property.name === "forEach";
-    if (!named || !first) return;
-    if ((first.type === "ArrowFunctionExpression" || first.type === "FunctionExpression") && first.async) {
-      found.push(first);
-    }
+  return allOf<CallExpression>("CallExpression", program).flatMap(({ callee, arguments: [callback] }) => {
+    const isForEach = isMember(callee) && propertyName(callee) === "forEach";
+    return isForEach && isFunction(callback) && callback.async ? [callback] : [];
   });
-  return found;
 }
 
 /** Timers outside of `new Promise(…)`: they are set for their callback, not to wait. */
@@ -182,19 +169,10 @@ function isNewPromise(node: Node): boolean {
 
 /** `const done = run();` at the top level, if done is never used. */
 function forgottenCalls(program: Program): CallExpression[] {
-  const names = new Map<string, CallExpression>();
-  for (const node of program.body) {
-    if (node.type !== "VariableDeclaration") continue;
-    for (const { id, init } of node.declarations) {
-      if (id.type === "Identifier" && init?.type === "CallExpression") names.set(id.name, init);
-    }
-  }
-  if (names.size === 0) return [];
-  const mentions = new Map<string, number>();
-  full(program, (node: Node) => {
-    if (node.type !== "Identifier") return;
-    const { name } = node as Node & { name: string };
-    mentions.set(name, (mentions.get(name) ?? 0) + 1);
-  });
-  return [...names].filter(([name]) => (mentions.get(name) ?? 0) <= 1).map(([, call]) => call);
+  const declared = program.body.flatMap((node) => (node.type === "VariableDeclaration" ? node.declarations : []));
+  const held = declared.flatMap(({ id, init }) =>
+    id.type === "Identifier" && isCall(init) ? [{ name: id.name, call: init }] : [],
+  );
+  const mentions = held.length > 0 ? mentionsIn(program) : undefined;
+  return held.flatMap(({ name, call }) => (mentions?.get(name) === 1 ? [call] : []));
 }
