@@ -1,6 +1,6 @@
 /** Why an expression is undefined, not a function or not a list, where the program and its results show it. */
 import type { CallExpression, MemberExpression, Node } from "acorn";
-import { isRecord } from "../ast/literals.ts";
+import { isObject } from "../../json-object.ts";
 import { bare, isCall, isFunction, isMember, isNamed, isWithin, propertyName } from "../ast/nodes.ts";
 import { promiseOf } from "../ast/promises.ts";
 import { shownExpression } from "./fault.ts";
@@ -90,7 +90,7 @@ function causeOfMember(node: MemberExpression, around: Surroundings): string | u
     const { seen, property, object, meant } = missing;
     if (seen.whole) return usedWhole(object, seen, property);
     const name = meant ? ` Did you mean ${meant}?` : "";
-    if (!seen.values.some(isRecord)) return undefined;
+    if (!seen.values.some(isObject)) return undefined;
     return `${object} has no "${property}", only ${shapeOf(seen.values)}.${name}`;
   }
   return node.computed && propertyName(node) === undefined ? emptyList(node.object, values) : undefined;

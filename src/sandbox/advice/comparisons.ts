@@ -1,7 +1,7 @@
 /** `order.status === "completed"`: comparisons with a string that the property never is. */
 import type { BinaryExpression, Literal, Node, SwitchStatement } from "acorn";
+import { isObject } from "../../json-object.ts";
 import { misspelling } from "../../near-names.ts";
-import { isRecord } from "../ast/literals.ts";
 import { isCall, isMember, isWithin, propertyName } from "../ast/nodes.ts";
 import { isSameName } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
@@ -92,9 +92,9 @@ function choicesOf(name: string, { scope, calls }: Surroundings, seen: string[])
   const called = scope.namespaces.filter((each) => calls.some(({ tool }) => tool.startsWith(`${each.name}.`)));
   const fitting = called.flatMap(({ functions }) =>
     (functions === "any" ? [] : functions).flatMap(({ inputSchema }) => {
-      const properties = isRecord(inputSchema) ? inputSchema["properties"] : undefined;
-      const property = isRecord(properties) ? properties[name] : undefined;
-      const choices = isRecord(property) ? property["enum"] : undefined;
+      const properties = isObject(inputSchema) ? inputSchema["properties"] : undefined;
+      const property = isObject(properties) ? properties[name] : undefined;
+      const choices = isObject(property) ? property["enum"] : undefined;
       return Array.isArray(choices) && seen.every((each) => choices.includes(each)) ? [choices.map(String)] : [];
     }),
   );

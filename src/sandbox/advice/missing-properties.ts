@@ -1,6 +1,6 @@
 /** Properties that a program reads and that no value of its tools has. */
 import type { MemberExpression, Node } from "acorn";
-import { isRecord } from "../ast/literals.ts";
+import { isObject } from "../../json-object.ts";
 import { isCall, isMember, propertyName } from "../ast/nodes.ts";
 import { meantKey } from "../ast/tool-names.ts";
 import type { Tree } from "../ast/tree.ts";
@@ -50,7 +50,7 @@ function missingIn(node: Node, object: Node, property: string, values: SeenValue
 function lacks(all: readonly unknown[], property: string): boolean {
   const values = all.filter((value) => value !== null && value !== undefined);
   if (values.length === 0) return false;
-  if (values.every(isRecord)) return !values.some((value) => property in value);
+  if (values.every(isObject)) return !values.some((value) => property in value);
   if (values.every(Array.isArray)) return !(property in Array.prototype) && !values.some((value) => property in value);
   if (values.every((value) => typeof value === "string")) return !(property in String.prototype);
   return values.every((value) => typeof value === "number") && !(property in Number.prototype);

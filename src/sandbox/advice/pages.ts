@@ -1,6 +1,6 @@
 /** How a tool returns its results in pages. */
 import type { CallExpression, Node, ObjectExpression, Property } from "acorn";
-import { isRecord } from "../ast/literals.ts";
+import { isObject } from "../../json-object.ts";
 import { keyName } from "../ast/nodes.ts";
 import type { KnownFunction } from "../contract.ts";
 import type { SeenValues } from "./seen-values.ts";
@@ -19,7 +19,7 @@ export interface Paging {
 /** The paging of a tool, or undefined if its schema and its results show none. */
 export function pagingOf(tool: KnownFunction | undefined, results: readonly unknown[]): Paging | undefined {
   const properties = (tool?.inputSchema as { properties?: unknown } | undefined)?.properties;
-  const argument = isRecord(properties)
+  const argument = isObject(properties)
     ? Object.keys(properties).find((name) => cursorArguments.test(name))
     : undefined;
   const key = keysOf(results).find((name) => nextKeys.test(name));

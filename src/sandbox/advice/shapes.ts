@@ -1,5 +1,5 @@
 /** Describes values in a few words: the keys of an object, the length of a list. */
-import { isRecord } from "../ast/literals.ts";
+import { isObject } from "../../json-object.ts";
 import type { Seen } from "./seen.ts";
 
 const maxKeys = 20;
@@ -8,11 +8,11 @@ const maxKeys = 20;
 export function shapeOf(values: readonly unknown[]): string {
   const [first] = values;
   if (values.length === 0) return "nothing";
-  if (values.every(isRecord)) return shapeOfKeys(keysOf(values));
+  if (values.every(isObject)) return shapeOfKeys(keysOf(values));
   if (values.every(Array.isArray)) {
     const items = values.flat();
     const count = values.length === 1 ? ` of ${items.length}` : "";
-    return items.length > 0 && items.every(isRecord) ? `a list${count}, each ${shapeOf(items)}` : `a list${count}`;
+    return items.length > 0 && items.every(isObject) ? `a list${count}, each ${shapeOf(items)}` : `a list${count}`;
   }
   if (values.every((value) => typeof value === "string")) return "a string, not an object";
   if (values.every((value) => value === null)) return "null";
@@ -26,11 +26,11 @@ function shapeOfKeys(keys: string[]): string {
 
 /** The keys that at least one of the values has. */
 export function keysOf(values: readonly unknown[]): string[] {
-  return [...new Set(values.filter(isRecord).flatMap((value) => Object.keys(value)))];
+  return [...new Set(values.filter(isObject).flatMap((value) => Object.keys(value)))];
 }
 
 /** The keys whose values are lists in every value that was seen. */
 export function listKeys({ values }: Seen): string[] {
-  const records = values.filter(isRecord);
+  const records = values.filter(isObject);
   return keysOf(values).filter((key) => records.every((value) => Array.isArray(value[key])));
 }

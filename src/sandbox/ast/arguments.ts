@@ -1,8 +1,9 @@
 /** Compares the arguments that are written in a call with the schema of its tool. */
 import type { CallExpression, Expression, Node, ObjectExpression } from "acorn";
+import { isObject } from "../../json-object.ts";
 import { didYouMean, misspelling } from "../../near-names.ts";
 import type { KnownFunction } from "../contract.ts";
-import { fittingText, isRecord, likelyName, literalKind, literalText, wrongLiteral } from "./literals.ts";
+import { fittingText, likelyName, literalKind, literalText, wrongLiteral } from "./literals.ts";
 import { keyName } from "./nodes.ts";
 import { meantKey } from "./tool-names.ts";
 
@@ -130,7 +131,7 @@ function jsonText([first, second]: CallExpression["arguments"]): string | undefi
   if (second || first?.type !== "Literal" || typeof first.value !== "string") return undefined;
   try {
     const value: unknown = JSON.parse(first.value);
-    return isRecord(value) ? literalText(value) : undefined;
+    return isObject(value) ? literalText(value) : undefined;
   } catch {
     return undefined;
   }
@@ -160,7 +161,7 @@ interface ObjectSchema {
 
 /** Undefined if the schema is more than a list of properties, so that nothing is certain. */
 function plainObjectSchema(schema: unknown): ObjectSchema | undefined {
-  if (!isRecord(schema) || !isRecord(schema["properties"])) return undefined;
+  if (!isObject(schema) || !isObject(schema["properties"])) return undefined;
   if (["anyOf", "oneOf", "allOf", "not", "if", "$ref", "patternProperties"].some((key) => key in schema))
     return undefined;
   const { properties, required, additionalProperties } = schema;

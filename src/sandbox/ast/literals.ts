@@ -1,5 +1,6 @@
 /** Literals in the code, compared with the JSON Schema of the argument that they are given for. */
 import type { Expression } from "acorn";
+import { isObject } from "../../json-object.ts";
 import { didYouMean } from "../../near-names.ts";
 
 type Schema = Record<string, unknown>;
@@ -7,7 +8,7 @@ type Schema = Record<string, unknown>;
 /** What is wrong with a literal, or undefined if it fits or nothing is certain. */
 export function wrongLiteral(value: Expression, schema: unknown): string | undefined {
   const kind = literalKind(value);
-  if (kind === undefined || !isRecord(schema)) return undefined;
+  if (kind === undefined || !isObject(schema)) return undefined;
   const constant = value.type === "Literal" ? value.value : undefined;
   const choices = schema["enum"];
   if (Array.isArray(choices) && value.type === "Literal" && kind !== "null" && !choices.includes(constant)) {
@@ -26,11 +27,11 @@ export function wrongLiteral(value: Expression, schema: unknown): string | undef
 
 /** The literal as it should be written: `5` for `"5"`, `["a", "b"]` for `"a, b"`. */
 export function fittingText(value: Expression, schema: unknown): string | undefined {
-  if (!isRecord(schema) || value.type !== "Literal") return undefined;
+  if (!isObject(schema) || value.type !== "Literal") return undefined;
   const types = typesOf(schema);
   const given = value.value;
   if (types.includes("array") && typeof given === "string") {
-    const items = isRecord(schema["items"]) ? typesOf(schema["items"]) : [];
+    const items = isObject(schema["items"]) ? typesOf(schema["items"]) : [];
     if (items.length > 0 && !items.includes("string")) return undefined;
     return `[${given
       .split(/\s*,\s*/)
@@ -96,10 +97,6 @@ export function literalKind(value: Expression): string | undefined {
     default:
       return undefined;
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
 /** A value as code: `{ status: "open" }`, without quotes around keys that need none. */
