@@ -8,7 +8,7 @@ import type { Tree } from "../ast/tree.ts";
 import type { Output } from "../suspicion.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** Properties with more different values than that are no set of choices. */
+/** A property with more different values is not a set of choices. */
 const maxChoices = 12;
 
 /**

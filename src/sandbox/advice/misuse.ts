@@ -92,7 +92,7 @@ function collectionOf(node: Node, tree: Tree): "Set" | "Map" | undefined {
   return isNamed(value.callee, "Set") ? "Set" : isNamed(value.callee, "Map") ? "Map" : undefined;
 }
 
-/** What a variable is that starts as `[]`, `{}` or a string and is never replaced. */
+/** The kind of a variable that starts as `[]`, `{}` or a string and is never replaced. */
 function startKind(node: Node, tree: Tree): Kind | undefined {
   const type = tree.onlyValue(node)?.type;
   if (type === "ArrayExpression") return "list";

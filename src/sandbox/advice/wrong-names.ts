@@ -24,7 +24,7 @@ export function notInitialized({ name, message }: Failing, around: Surroundings)
   return declared && { hint: `${wanted} is used before its declaration on line ${tree.line(declared)}.` };
 }
 
-/** What to write if a variable hides the server that a member is called on. */
+/** The hint if a variable hides the server that a tool is called on. */
 export function hiddenServer(object: Node, { scope, values: { tree } }: Surroundings): string | undefined {
   const { name } = object as Node & { name?: string };
   const server = scope.namespaces.find(({ jsName }) => jsName !== undefined && jsName === name);

@@ -78,7 +78,7 @@ function showsNaN({ notes, logs }: Output): boolean {
   );
 }
 
-/** Additions to what does not exist yet, and calculations with text that is no number. */
+/** Additions to an entry that does not exist yet, and calculations with text. */
 export function nanCauses(output: Output, { values }: Surroundings): string[] {
   if (!showsNaN(output)) return [];
   const { tree } = values;

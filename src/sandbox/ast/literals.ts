@@ -5,7 +5,7 @@ import { didYouMean } from "../../near-names.ts";
 
 type Schema = Record<string, unknown>;
 
-/** What is wrong with a literal, or undefined if it fits or nothing is certain. */
+/** The mistake in a literal, or undefined if it fits or nothing is certain. */
 export function wrongLiteral(value: Expression, schema: unknown): string | undefined {
   const kind = literalKind(value);
   if (kind === undefined || !isObject(schema)) return undefined;

@@ -49,7 +49,7 @@ function listOf({ of, index }: Source & { kind: "parameter" }, tree: Tree): Node
   return listMethods.test(method) && (index === 0 || /ort/.test(method)) ? call.callee.object : undefined;
 }
 
-/** `orders.map(async (o) => …)` is a list of promises. An await before it changes nothing: a list is no promise. */
+/** `orders.map(async (o) => …)` is a list of promises. An await before it changes nothing. */
 function promiseList(node: Node, tree: Tree, scope: Scope): PromiseOf | undefined {
   const value = bare(node);
   if (value.type === "AwaitExpression") return promiseList((value as Node & { argument: Node }).argument, tree, scope);

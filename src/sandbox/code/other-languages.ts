@@ -1,7 +1,7 @@
 /** Recognises text that is not TypeScript: a tool call, Python, a shell command, prose. */
 import { literalText } from "../ast/literals.ts";
 
-/** What the text is instead, or undefined if it may be TypeScript with a mistake in it. */
+/** A hint that names the language, or undefined if the text may be TypeScript with a mistake in it. */
 export function otherLanguage(source: string, line: number): string | undefined {
   return toolCall(source) ?? markup(source) ?? fence(source) ?? python(source) ?? shell(source) ?? prose(source, line);
 }

@@ -16,7 +16,7 @@ import { rewriteYield } from "./rewrite-yield.ts";
 export interface Transpiled {
   /** Has the same lines as the original. */
   code: string;
-  /** What was left out of the text that was sent. */
+  /** Notes about parts of the text that were left out. */
   notes: readonly string[];
   /** The program without its types and otherwise as it was written, for explanations. */
   plain: ParsedCode;
