@@ -21,8 +21,8 @@ const maxBar = 60;
 
 const leastBar = 4;
 
-/** Parts of a character, from one eighth to seven. */
-const parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+/** Blocks that fill a character from the left by no eighths to seven. */
+export const eighthBlocks = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** What is below zero has no bar. */
 export function chart(bars: Bar[], { width = 80, colours, isTerminal }: Canvas): string {
@@ -42,5 +42,5 @@ export function chart(bars: Bar[], { width = 80, colours, isTerminal }: Canvas):
 /** Something is never nothing. */
 function smoothBar(length: number): string {
   const eighths = length > 0 ? Math.max(1, Math.round(length * 8)) : 0;
-  return "█".repeat(Math.floor(eighths / 8)) + (parts[eighths % 8] ?? "");
+  return "█".repeat(Math.floor(eighths / 8)) + (eighthBlocks[eighths % 8] ?? "");
 }

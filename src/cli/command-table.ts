@@ -25,9 +25,12 @@ export const commands: CommandTable = {
   remove: { summary: "Remove servers and their generated files", load: () => import("./commands/remove.ts") },
   disable: {
     summary: "Turn off servers or single tools without removing them",
-    load: () => import("./commands/disable.ts"),
+    load: async () => ({ default: (await import("./commands/switch.ts")).disable }),
   },
-  enable: { summary: "Turn servers or single tools back on", load: () => import("./commands/enable.ts") },
+  enable: {
+    summary: "Turn servers or single tools back on",
+    load: async () => ({ default: (await import("./commands/switch.ts")).enable }),
+  },
   config: {
     summary: "Find or edit the config file in use (path, edit)",
     description: "Find or edit the config file in use.",

@@ -1,6 +1,21 @@
-/** Parsers for the values of flags. */
+/** Parsers for the values of flags, and the flags of the two commands that show logs. */
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
+
+/** Number of log lines that are shown without `--lines`. */
+export const defaultLines = 50;
+export const maxLines = 1_000_000;
+
+/** The flags of commands that show a log. */
+export const logFlags = {
+  lines: {
+    type: "string",
+    short: "n",
+    valueHint: "n",
+    description: `Number of lines to show, from the end (default ${defaultLines})`,
+  },
+  follow: { type: "boolean", short: "f", description: "Show new lines as they are written, until Ctrl-C" },
+} as const;
 
 /** `NAME=value` and the like, by their names. The values may be secrets: errors do not show them. Throws USAGE. */
 export function parsePairs(

@@ -9,7 +9,7 @@ import { type Supplied, suppliedText } from "../agents/supported/model.ts";
 import type { SwitchPlan } from "../agents/switch-over.ts";
 import type { ServerConfig } from "../config/load.ts";
 import type { ConfigFile, PortableEntry } from "../settings/config-file.ts";
-import { choiceTexts } from "./conflict-text.ts";
+import { choiceTexts } from "./init-questions.ts";
 import { about, list, number, oneOf, problem, record, text, texts, yesOrNo } from "./shapes.ts";
 
 const file = { host: text, file: text };

@@ -5,6 +5,8 @@ import { type Canvas, chart } from "./chart.ts";
 import { bold, dim, paint } from "./colours.ts";
 import { about, either, list, named, number, oneOf, record, text, texts } from "./shapes.ts";
 import { table } from "./table.ts";
+import { totalTimeText } from "./time-text.ts";
+import { wrapped } from "./word-wrap.ts";
 
 const compared = named(
   "Compared",
@@ -96,7 +98,7 @@ function countsText(figures: Figures, server?: string): string {
         ]
       : [server]),
     `${counted(calls, "call")}${failed}`,
-    `${timeText(durationMs)} in tools`,
+    `${totalTimeText(durationMs)} in tools`,
   ].join(", ");
 }
 
@@ -135,7 +137,7 @@ function toolsText({ tools }: Statistics, { width = Number.POSITIVE_INFINITY }: 
       `${server}.${tool}`,
       grouped(calls),
       grouped(failures),
-      timeText(durationMs),
+      totalTimeText(durationMs),
       ...(isWide ? [grouped(resultChars)] : []),
       grouped(takenTokens),
     ]);
@@ -163,17 +165,9 @@ function notesText({ tokenizer }: Statistics, server: string | undefined, canvas
   return fineText(notes, canvas);
 }
 
-/** Paragraphs, their lines broken between words where a terminal is too narrow. */
-function fineText(notes: string[], { width = Number.POSITIVE_INFINITY, colours }: Canvas): string {
-  const lines = notes.flatMap((note) => {
-    const broken: string[] = [];
-    for (const word of note.split(" ")) {
-      const last = broken.at(-1);
-      if (last !== undefined && last.length + 1 + word.length <= width) broken[broken.length - 1] = `${last} ${word}`;
-      else broken.push(word);
-    }
-    return broken;
-  });
+/** Notes in dim text, wrapped to the width of the terminal. */
+function fineText(notes: string[], { width, colours }: Canvas): string {
+  const lines = notes.flatMap((note) => wrapped(note, width));
   return lines.map((line) => `${paint(line, dim, colours)}\n`).join("");
 }
 
@@ -196,11 +190,4 @@ export function hooksText({ hooks, total }: Statistics, canvas: Canvas): string 
     `${grouped(sum)} of ${grouped(total.sessions)} sessions used the registry.\n`,
     fineText(notes, canvas),
   ].join("\n");
-}
-
-/** `412 ms`, `14.2 s`, `3.5 min`, `2.1 h`. */
-function timeText(ms: number): string {
-  if (ms < 1_000) return `${ms} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return ms < 3_600_000 ? `${(ms / 60_000).toFixed(1)} min` : `${(ms / 3_600_000).toFixed(1)} h`;
 }

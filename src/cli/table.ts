@@ -1,5 +1,6 @@
 /** Rows of text in columns, as wide as what stands in them, and no wider than the terminal. */
 import { visibleText } from "../visible-text.ts";
+import { oneLine } from "./word-wrap.ts";
 
 /** Narrower than this no column gets, however narrow the terminal is. */
 const leastWidth = 8;
@@ -14,7 +15,7 @@ export function table(
   width = Number.POSITIVE_INFINITY,
   numbers: number[] = [],
 ): string {
-  const lines = [head, ...rows].map((row) => row.map((cell) => cell.replace(/[\p{Cc}\s]+/gu, " ").trim()));
+  const lines = [head, ...rows].map((row) => row.map((cell) => oneLine(cell)));
   const widths = head.map((_, column) => Math.max(...lines.map((row) => widthOf(row[column] ?? ""))));
   const whole = () => widths.reduce((sum, each) => sum + each, 2 * (widths.length - 1));
   while (whole() > width) {

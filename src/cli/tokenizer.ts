@@ -1,4 +1,8 @@
 /** How many characters of the servers' definitions make a token: measured, where definitions are known. */
+
+import { readFileSync } from "node:fs";
+import tableFile from "gpt-tokenizer/data/o200k_base.tiktoken" with { type: "file" };
+import { GptEncoding } from "gpt-tokenizer/GptEncoding";
 import { definitionText } from "../catalog/definitions.ts";
 import { estimate, type Tokenizer } from "../ledger/statistics.ts";
 import type { Io } from "./io.ts";
@@ -11,7 +15,6 @@ const maxChars = 400_000;
 export async function tokenizerFor(io: Io, config: string | undefined): Promise<Tokenizer> {
   const texts = await definitions(io, config);
   if (texts.length === 0) return estimate;
-  const { o200k } = await import("./o200k.ts");
   const tokensOf = o200k();
   let [chars, tokens] = [0, 0];
   for (const text of texts) {
@@ -30,4 +33,28 @@ async function definitions(io: Io, config: string | undefined): Promise<string[]
     if (config !== undefined) throw error;
     return [];
   }
+}
+
+/** A third of a second, mostly for the table. */
+export function o200k(): (text: string) => number {
+  const encoding = GptEncoding.getEncodingApi("o200k_base", () => readTable(readFileSync(tableFile, "latin1")));
+  return (text) => encoding.countTokens(text, { disallowedSpecial: new Set() });
+}
+
+/** A line a token, in their order: its bytes in base64, and its number. Bytes that are a text are given as one. */
+function readTable(table: string): (string | number[])[] {
+  const texts = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const tokens: (string | number[])[] = [];
+  for (const line of table.split("\n")) {
+    const space = line.indexOf(" ");
+    if (space === -1) continue;
+    const bytes = Buffer.from(line.slice(0, space), "base64");
+    const place = Number(line.slice(space + 1));
+    try {
+      tokens[place] = texts.decode(bytes);
+    } catch {
+      tokens[place] = [...bytes];
+    }
+  }
+  return tokens;
 }

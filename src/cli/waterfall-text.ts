@@ -13,7 +13,7 @@ import {
   timeText,
   toolOf,
 } from "../trace/record-text.ts";
-import type { Canvas } from "./chart.ts";
+import { type Canvas, eighthBlocks } from "./chart.ts";
 import { bold, cyan, dim, paint, red } from "./colours.ts";
 
 const leastBar = 10;
@@ -97,8 +97,6 @@ function textOf({ startMs, endMs, outcome, code, resultChars }: RecordedCall): s
   return `${time}, ${outcome === "failed" ? (code ?? "failed") : "cancelled"}`;
 }
 
-const parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-
 /** With the space before it. What took no time is still there. */
 export function barOf(
   { startMs, endMs, outcome }: Pick<RecordedCall, "startMs" | "endMs" | "outcome">,
@@ -117,8 +115,8 @@ export function barOf(
   // Blocks begin at the left: a bar that begins within a character has its first half or none of it.
   const startsLate = from % 8 >= 4;
   const last = Math.floor(to / 8);
-  if (last === first) return " ".repeat(first) + (startsLate ? "▐" : (parts[Math.max(1, to % 8)] ?? ""));
-  return " ".repeat(first) + (startsLate ? "▐" : "█") + "█".repeat(last - first - 1) + (parts[to % 8] ?? "");
+  if (last === first) return " ".repeat(first) + (startsLate ? "▐" : (eighthBlocks[Math.max(1, to % 8)] ?? ""));
+  return " ".repeat(first) + (startsLate ? "▐" : "█") + "█".repeat(last - first - 1) + (eighthBlocks[to % 8] ?? "");
 }
 
 /** Numbers where their times are, and the unit behind the last one. */

@@ -1,10 +1,15 @@
-/** Texts broken between words, for those who read them at a terminal. */
+/** Text on one line, and text wrapped between words. */
 
-/** As many lines as it takes; those after the first may have another width. */
+/** Replaces control characters and runs of white space with single spaces. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\s]+/gu, " ").trim();
+}
+
+/** Returns the lines of a text. The lines after the first may have a different width. */
 export function wrapped(text: string, width = Number.POSITIVE_INFINITY, widthOfOthers = width): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.replace(/[\p{Cc}\s]+/gu, " ").split(" ")) {
+  for (const word of oneLine(text).split(" ")) {
     const longer = line === "" ? word : `${line} ${word}`;
     if (line !== "" && Bun.stringWidth(longer) > (lines.length === 0 ? width : widthOfOthers)) {
       lines.push(line);

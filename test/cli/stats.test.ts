@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { chart } from "../../src/cli/chart.ts";
-import { o200k } from "../../src/cli/o200k.ts";
+import { o200k } from "../../src/cli/tokenizer.ts";
 import { Counts } from "../../src/ledger/counts.ts";
 import type { Statistics } from "../../src/ledger/statistics.ts";
 import { appendCounts, dayOf } from "../../src/ledger/store.ts";

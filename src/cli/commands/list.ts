@@ -1,18 +1,22 @@
 /** `claudikins list`: the configured servers, what is known of them, and whether they work. */
 
+import type { ServerFacts } from "../../catalog/inventory.ts";
 import { type CheckedServer, checkServers, inventory } from "../../catalog/inventory.ts";
 import { stateText } from "../../clients/state.ts";
+import type { ConfigOrigin } from "../../config/discover.ts";
+import type { Environment } from "../../config/environment.ts";
+import { statusOf } from "../../daemon/peers.ts";
+import { placeOf } from "../../daemon/place.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { didYouMean } from "../../near-names.ts";
-import { ageText } from "../age-text.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs, several } from "../command.ts";
-import { withHeld } from "../held-states.ts";
 import { Progress } from "../progress.ts";
 import { errorJson, errorText } from "../report.ts";
 import { openToolbox } from "../session.ts";
 import { about, either, list, named, nothing, number, oneOf, problem, record, text, texts, time } from "../shapes.ts";
 import { table } from "../table.ts";
+import { ageText } from "../time-text.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
 /** Nothing that is secret: no arguments, no values of variables. */
@@ -206,4 +210,15 @@ function toolsText({ tools, denied, askedAt, problem }: CheckedServer, isChecked
 
 function memoryText(bytes: number | undefined): string {
   return bytes === undefined ? "-" : `${Math.round(bytes / 1_048_576)} MB`;
+}
+
+/** Servers that run there are ready. Where none runs, or it is somebody else's, they are as they were. */
+async function withHeld(servers: ServerFacts[], origin: ConfigOrigin, env: Environment): Promise<ServerFacts[]> {
+  const place = placeOf(origin.kind === "demo" ? undefined : origin.file, env);
+  const status = await statusOf(place.socket).catch(() => undefined);
+  return servers.map((facts) => {
+    const held = status?.held.find(({ server }) => server === facts.server);
+    if (!held || facts.state.state !== "idle") return facts;
+    return { ...facts, state: { state: "ready", since: held.since, pid: held.pid ?? undefined } };
+  });
 }

@@ -9,14 +9,13 @@ import { type LogLine, writtenLine } from "../../logs/line.ts";
 import { configOwner, logFile } from "../../logs/place.ts";
 import { type FoundLog, findLogs, readLog, removeLogs } from "../../logs/read-logs.ts";
 import { didYouMean } from "../../near-names.ts";
-import { ageText } from "../age-text.ts";
 import { cyan, dim, hasColours, paint, red } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
-import { parseCount } from "../flags.ts";
+import { defaultLines, logFlags, maxLines, parseCount } from "../flags.ts";
 import type { Io } from "../io.ts";
-import { defaultLines, logFlags, maxLines } from "../log-flags.ts";
 import { about, either, list, named, nothing, number, oneOf, record, text, texts, yesOrNo } from "../shapes.ts";
 import { table } from "../table.ts";
+import { ageText } from "../time-text.ts";
 
 const owner = { server: text, config: about("The config file; null for the demo", either(text, nothing)) };
 

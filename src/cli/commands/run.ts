@@ -1,17 +1,24 @@
 /** `claudikins run`: a task in words; a small model picks the tool, and it is called. */
 
+import { randomUUID } from "node:crypto";
 import { maxTimeoutMs } from "../../config/defaults.ts";
-import { ClaudikinsError } from "../../errors.ts";
+import type { Environment } from "../../config/environment.ts";
+import { entryNamed, type Llm, llmOf, type Preset, presets } from "../../config/llm.ts";
+import { ClaudikinsError, type ErrorCode } from "../../errors.ts";
 import { argumentsOf } from "../../execution/call-arguments.ts";
 import { openLog } from "../../log.ts";
-import type { FilledForm, TaskOptions } from "../../navigator/model.ts";
-import { hasColours } from "../colours.ts";
+import type { FilledForm, TaskOptions, TaskOutcome, TaskPlanned, TaskStep } from "../../navigator/model.ts";
+import { taskReceiptText } from "../../navigator/receipt-text.ts";
+import { shellWord } from "../../shell-word.ts";
+import { dim, hasColours, paint } from "../colours.ts";
 import { command, commonArgs, several } from "../command.ts";
 import { TerminalAsker } from "../consent.ts";
 import { daemonArgs } from "../daemon-flag.ts";
 import { parseDuration } from "../flags.ts";
 import type { Io } from "../io.ts";
+import { keptValue } from "../outcome-report.ts";
 import { Activity } from "../progress.ts";
+import { errorJson, errorText } from "../report.ts";
 import {
   about,
   anything,
@@ -26,8 +33,6 @@ import {
   texts,
   yesOrNo,
 } from "../shapes.ts";
-import { chosenLlm } from "../task-model.ts";
-import { writeTask } from "../task-report.ts";
 import { terminalHost } from "../terminal-host.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
@@ -157,4 +162,77 @@ async function askAtTerminal(message: string, schema: object, activity: Activity
   } finally {
     resume();
   }
+}
+
+/** `named` is a model of the configured endpoint; where none is configured, a preset's name, with or without a model. */
+function chosenLlm(configured: Llm | undefined, named: string | undefined, env: Environment): Llm {
+  if (configured) return named === undefined ? configured : { ...configured, model: named };
+  const entry = named === undefined ? undefined : entryNamed(named);
+  if (entry) return llmOf(entry, env);
+  const what = named === undefined ? "No model is configured" : `No model is configured, and ${named} is not a preset`;
+  throw new ClaudikinsError("USAGE", `${what}\n\n${howToConfigure(env)}`, {
+    hint: 'To choose a model for one run: claudikins run --model cerebras "your task"',
+  });
+}
+
+/** One screen. */
+function howToConfigure(env: Environment): string {
+  const entries = Object.entries<Preset>(presets).map(([name, { model, variable }]) => {
+    const isSet = variable !== undefined && env[variable] ? " (set)" : "";
+    const key = variable === undefined ? "on this machine, needs no key" : `key in ${variable}${isSet}`;
+    return [`"llm": { "preset": "${name}" }`, `${model}; ${key}`] as const;
+  });
+  const width = Math.max(...entries.map(([entry]) => entry.length));
+  return `A small model picks the tool and its arguments. Add one of these lines to claudikins.json, next to "mcpServers":
+
+${entries.map(([entry, about]) => `  ${entry.padEnd(width)}  ${about}`).join("\n")}
+
+To use another model of an endpoint, or any endpoint compatible with OpenAI's chat completions:
+
+  "llm": { "preset": "openrouter", "model": "qwen/qwen3-8b" }
+  "llm": { "baseUrl": "https://llm.example.com/v1", "apiKey": "\${MY_KEY}", "model": "small" }
+
+With "executeTask": true next to it, agents also get the tool execute_task.`;
+}
+
+interface TaskForm {
+  json: boolean;
+  colours: boolean;
+  workspace: string;
+}
+
+/** The exit code: that of what went wrong; 2 where the task does not say all that the tool needs. */
+async function writeTask(outcome: TaskOutcome, { json, colours, workspace }: TaskForm, io: Io) {
+  const error = outcome.success ? undefined : taskError(outcome.error);
+  if (json) {
+    if (error) await io.stderr.write(errorJson(error, { outcome }));
+    else await io.stdout.write(`${JSON.stringify(outcome)}\n`);
+    return error?.exitCode ?? 0;
+  }
+  if (error) await io.stderr.write(errorText(error, colours));
+  else if ("dry_run" in outcome) await writePlan(outcome, io);
+  else if ("result" in outcome) {
+    const { shown, notes } = keptValue(outcome.result, workspace, randomUUID());
+    await io.stderr.write(notes);
+    await io.stdout.write(shown);
+  }
+  await io.stderr.write(`${paint(taskReceiptText(outcome), dim, colours)}\n`);
+  return error?.exitCode ?? 0;
+}
+
+function taskError({ type, message, suggestion }: { type: string; message: string; suggestion?: string }) {
+  return new ClaudikinsError(type as ErrorCode, message, { hint: suggestion });
+}
+
+/** The call stands there as a command, so that it can be made as it is. */
+async function writePlan({ receipt, tool_used, arguments: args }: TaskPlanned, io: Io): Promise<void> {
+  await io.stderr.write(receipt.steps.map(stepText).join(""));
+  const given = Object.keys(args).length === 0 ? "" : ` ${shellWord(JSON.stringify(args))}`;
+  await io.stdout.write(`claudikins call ${shellWord(tool_used)}${given}\n`);
+}
+
+function stepText({ level, choice, options, offered, skipped }: TaskStep): string {
+  const from = offered === undefined ? `of ${options}` : `of ${options}, ${offered} offered`;
+  const how = level === "arguments" ? "" : ` (${skipped ? "the only one" : from})`;
+  return `${level.padEnd(9)}  ${choice || "none"}${how}\n`;
 }

@@ -12,7 +12,6 @@ import { parseChoice } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
 import type { KeptToken } from "../http-token.ts";
 import type { Io } from "../io.ts";
-import { takeMoreSockets } from "../more-sockets.ts";
 import { recordArgs, recordTo } from "../record-flag.ts";
 import { openToolbox } from "../session.ts";
 import { record, text } from "../shapes.ts";
@@ -144,4 +143,13 @@ function interruption({ interrupted }: Io): Promise<void> {
     if (interrupted.aborted) resolve();
     interrupted.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+/** Bun's own, read once; it takes 256 where nothing is said. Each session holds one or more to each of its network servers. */
+const variable = "BUN_CONFIG_MAX_HTTP_REQUESTS";
+const sockets = "16384";
+
+/** To be called before anything is started: the process is another one afterwards, where that is possible. */
+function takeMoreSockets({ env, restart }: Pick<Io, "env" | "restart">): void {
+  if (env[variable] === undefined) restart?.({ [variable]: sockets });
 }

@@ -10,7 +10,6 @@ import { command, commonArgs } from "../command.ts";
 import { parseCount } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { hooksText, statsShape, statsText } from "../stats-text.ts";
-import { tokenizerFor } from "../tokenizer.ts";
 
 const defaultDays = 14;
 
@@ -53,6 +52,7 @@ export default command({
     const { periods, problems } = await readLedger(folder, now);
     const servers = new Set([...periods.values()].flatMap(({ tools }) => [...tools.keys()]));
     if (server !== undefined && !servers.has(server)) throw unknownServer(server, [...servers]);
+    const { tokenizerFor } = await import("../tokenizer.ts");
     const tokenizer = await tokenizerFor(io, args.config);
     const statistics = statisticsOf(periods, { days, server, tokenizer, now });
     for (const problem of json ? [] : problems) await io.stderr.write(`warning: ${problem}\n`);

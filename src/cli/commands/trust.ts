@@ -12,13 +12,13 @@ import { ClaudikinsError } from "../../errors.ts";
 import { linesOf } from "../../settings/trust/lines.ts";
 import { changesOf, questionText } from "../../settings/trust/question.ts";
 import { trustConfig } from "../../settings/trust/trust-config.ts";
-import { ageText } from "../age-text.ts";
 import { command, commonArgs } from "../command.ts";
 import type { Io } from "../io.ts";
 import { canAsk } from "../prompt.ts";
 import { errorJson } from "../report.ts";
 import { about, either, list, oneOf, record, text, texts, time, yesOrNo } from "../shapes.ts";
 import { table } from "../table.ts";
+import { ageText } from "../time-text.ts";
 import { asksForTrust } from "../trust-prompt.ts";
 
 const lineShape = record({

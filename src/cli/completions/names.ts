@@ -10,9 +10,9 @@ import { readIndex } from "../../registry/store.ts";
 import { openConfigFile } from "../../settings/config-file.ts";
 import { durationText, outcomeWord } from "../../trace/record-text.ts";
 import { readSummaries } from "../../trace/store.ts";
-import { ageText } from "../age-text.ts";
 import type { Completion } from "../command.ts";
 import type { Io } from "../io.ts";
+import { ageText } from "../time-text.ts";
 
 export interface Candidate {
   value: string;

@@ -8,6 +8,7 @@ import { errorJson } from "../../report.ts";
 import { openToolbox } from "../../session.ts";
 import { about, list, oneOf, record, text, texts, time, yesOrNo } from "../../shapes.ts";
 import { table } from "../../table.ts";
+import { spanText } from "../../time-text.ts";
 import { trustArgs } from "../../trust-prompt.ts";
 
 const servers = list(
@@ -68,7 +69,7 @@ function failureOf({ server, state }: Standing): ClaudikinsError | undefined {
 
 function row(standing: Standing): string[] {
   const { server, state } = standing;
-  if (state === "expired") return [server, state, `${durationText(Date.now() - standing.expiresAt)} ago`, "-"];
+  if (state === "expired") return [server, state, `${spanText(Date.now() - standing.expiresAt)} ago`, "-"];
   // Whether the server wants one at all is not known.
   if (state === "signed out") return [server, "not signed in", "-", "-"];
   if (state !== "signed in") return [server, state, "-", "-"];
@@ -78,12 +79,5 @@ function row(standing: Standing): string[] {
 
 function expiryText(expiresAt: number | undefined, renewable: boolean): string {
   if (renewable) return "renewed automatically";
-  return expiresAt === undefined ? "-" : `in ${durationText(expiresAt - Date.now())}`;
-}
-
-/** `12 min`, `3 h`, `5 days`. */
-function durationText(ms: number): string {
-  const minutes = Math.max(1, Math.round(ms / 60_000));
-  if (minutes < 120) return `${minutes} min`;
-  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 1_440)} days`;
+  return expiresAt === undefined ? "-" : `in ${spanText(expiresAt - Date.now())}`;
 }

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Environment } from "../../../config/environment.ts";
 import { isAnsweredFor } from "../../../config/trust/require.ts";
-import { ClaudikinsError, toClaudikinsError } from "../../../errors.ts";
+import { ClaudikinsError, messageOf, toClaudikinsError } from "../../../errors.ts";
 import { readIfThere, removeFile } from "../../../files.ts";
 import { type ConfigText, configAsText, findConfigFile, writeConfigFile } from "../../../settings/config-file.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../../../settings/trust/trust-config.ts";
 import { hasColours } from "../../colours.ts";
 import { command, commonArgs } from "../../command.ts";
-import { editorOf, openEditor } from "../../editor.ts";
+import type { Io } from "../../io.ts";
 import { canAsk, confirm } from "../../prompt.ts";
 import { errorText } from "../../report.ts";
 
@@ -62,4 +62,32 @@ async function problemOf(configFile: ConfigText, text: string, env: Environment)
   } catch (thrown) {
     return toClaudikinsError(thrown);
   }
+}
+
+/** Words of a command, and no shell between. Throws USAGE where none is named and there is no terminal for the usual one. */
+function editorOf(env: Environment, isTerminal: boolean): string[] {
+  const words = (env["VISUAL"] || env["EDITOR"] || "").split(/\s+/).filter(Boolean);
+  if (words.length > 0) return words;
+  if (!isTerminal) {
+    throw new ClaudikinsError("USAGE", "There is no terminal to open an editor in", {
+      hint: "Set an editor that needs no terminal, such as EDITOR='code --wait'. To print the path of the file: claudikins config path",
+    });
+  }
+  return [process.platform === "win32" ? "notepad" : "vi"];
+}
+
+/** Throws USAGE where the editor does not start or fails. */
+async function openEditor([program = "", ...args]: string[], file: string, { cwd, env }: Io): Promise<void> {
+  let code: number;
+  try {
+    code = await Bun.spawn([program, ...args, file], { cwd, env, stdio: ["inherit", "inherit", "inherit"] }).exited;
+  } catch (cause) {
+    throw new ClaudikinsError("USAGE", `The editor ${program} cannot be started: ${messageOf(cause)}`, {
+      hint: "Set EDITOR to another editor.",
+    });
+  }
+  if (code === 0) return;
+  throw new ClaudikinsError("USAGE", `The editor ${program} ended with exit code ${code}`, {
+    hint: `The file was left as the editor saved it: ${file}`,
+  });
 }

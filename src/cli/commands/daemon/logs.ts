@@ -6,9 +6,8 @@ import { placeOf } from "../../../daemon/place.ts";
 import { readIfThere } from "../../../files.ts";
 import { pause } from "../../../logs/follow.ts";
 import { command, commonArgs } from "../../command.ts";
-import { parseCount } from "../../flags.ts";
+import { defaultLines, logFlags, maxLines, parseCount } from "../../flags.ts";
 import type { Io } from "../../io.ts";
-import { defaultLines, logFlags, maxLines } from "../../log-flags.ts";
 import { about, either, record, text, texts } from "../../shapes.ts";
 
 export default command({

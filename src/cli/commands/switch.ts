@@ -1,16 +1,27 @@
-/** `claudikins enable` and `disable`, which differ in one word. */
+/** `claudikins enable` and `claudikins disable`. */
+import { isAnsweredFor } from "../../config/trust/require.ts";
+import { ClaudikinsError } from "../../errors.ts";
+import { toolId } from "../../registry/model.ts";
+import { configAsText, openConfigFile, writeConfigFile } from "../../settings/config-file.ts";
+import { parseJson } from "../../settings/edit/json.ts";
+import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../../settings/switches.ts";
+import { isTrustedFile, keepTrust, untrustedText } from "../../settings/trust/trust-config.ts";
+import { type Command, command, commonArgs, several } from "../command.ts";
+import { about, list, record, text, yesOrNo } from "../shapes.ts";
 
-import { isAnsweredFor } from "../config/trust/require.ts";
-import { ClaudikinsError } from "../errors.ts";
-import { toolId } from "../registry/model.ts";
-import { configAsText, openConfigFile, writeConfigFile } from "../settings/config-file.ts";
-import { parseJson } from "../settings/edit/json.ts";
-import { checkKnown, checkOn, entryIn, switchedOff, switchedOn, switchOf } from "../settings/switches.ts";
-import { isTrustedFile, keepTrust, untrustedText } from "../settings/trust/trust-config.ts";
-import { type Command, command, commonArgs, several } from "./command.ts";
-import { about, list, record, text, yesOrNo } from "./shapes.ts";
+export const enable = switchCommand(
+  true,
+  "Turn servers or single tools back on in claudikins.json. The file keeps its comments and formatting.",
+  ["claudikins enable github", "claudikins enable github.delete_repository"],
+);
 
-export function switchCommand(isOn: boolean, description: string, examples: string[]): Command {
+export const disable = switchCommand(
+  false,
+  "Turn off servers or single tools in claudikins.json. They cannot be called, and agents do not see them. A server keeps its entry.",
+  ["claudikins disable github", "claudikins disable github.delete_repository", "claudikins disable 'github.delete_*'"],
+);
+
+function switchCommand(isOn: boolean, description: string, examples: string[]): Command {
   const name = isOn ? "enable" : "disable";
   return command({
     description,
