@@ -115,22 +115,21 @@ export function readWords(words: readonly string[], args: Args): CommandWords {
 }
 
 /** Returns the values of the words after the command's name. Throws USAGE for the first mistake. */
-export function valuesOf(words: readonly string[], args: Args, commandName: string): Values<Args> {
+export function valuesOf<T extends Args>(words: readonly string[], args: T, commandName: string): Values<T> {
   const read = readWords(words, args);
   check(read, args, `For all flags and arguments: claudikins ${commandName} --help`);
   const places = placesOf(args).map(([name]) => name);
-  return Object.fromEntries(
-    Object.entries(args).map(([name, { type, several, repeatable }]) => {
-      const given = read.flags.filter((flag) => flag.name === name);
-      const values = given.flatMap(({ value }) => value ?? []);
-      if (type === "positional") {
-        const place = places.indexOf(name);
-        return [name, several ? read.positionals.slice(place) : read.positionals[place]];
-      }
-      if (type === "boolean") return [name, given.length > 0 || undefined];
-      return [name, repeatable ? [...new Set(values)] : values[0]];
-    }),
-  );
+  const values = Object.entries(args).map(([name, { type, several, repeatable, parse = String }]) => {
+    const given = read.flags.filter((flag) => flag.name === name);
+    if (type === "boolean") return [name, given.length > 0 || undefined];
+    const texts =
+      type === "positional"
+        ? read.positionals.slice(places.indexOf(name), several ? undefined : places.indexOf(name) + 1)
+        : new Set(given.flatMap(({ value }) => value ?? []));
+    const all = [...texts].map((text) => parse(text, type === "positional" ? commandName : `--${name}`));
+    return [name, several || repeatable ? all : all[0]];
+  });
+  return Object.fromEntries(values);
 }
 
 /** The positional arguments in their order. */

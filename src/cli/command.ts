@@ -39,8 +39,10 @@ export type Arg = ArgDef & {
   alias?: string;
   /** Positional arguments are required unless this is false. */
   required?: boolean;
-  /** All valid values. */
+  /** All valid values, for completions and help. */
   choices?: readonly string[];
+  /** Turns each given text into the value that the command gets. Throws USAGE, naming the flag, for a text that is not valid. */
+  parse?: (text: string, flag: string) => unknown;
   complete?: Completion;
   /** The flag may be given more than once. */
   repeatable?: boolean;
@@ -56,13 +58,15 @@ export const repeatable = { repeatable: true } as const;
 export const several = { several: true } as const;
 export const pairs = { several: true, pairs: true } as const;
 
+type Parsed<A extends Arg> = A extends { parse: (text: string, flag: string) => infer V } ? V : string;
+
 type Value<A extends Arg> = A extends { repeatable: true } | { several: true }
-  ? string[]
+  ? Parsed<A>[]
   : A extends { type: "boolean" }
     ? boolean | undefined
     : A extends { required: true }
-      ? string
-      : string | undefined;
+      ? Parsed<A>
+      : Parsed<A> | undefined;
 
 /** The values of a command line by argument and flag. A flag that is not given is undefined, or an empty list if repeatable. */
 export type Values<T extends Args> = { [Name in keyof T]: Value<T[Name]> };

@@ -4,7 +4,6 @@ import { didYouMean } from "../near-names.ts";
 
 /** Number of log lines that are shown without `--lines`. */
 export const defaultLines = 50;
-export const maxLines = 1_000_000;
 
 /** The flags of commands that show a log. */
 export const logFlags = {
@@ -13,11 +12,12 @@ export const logFlags = {
     short: "n",
     valueHint: "n",
     description: `Number of lines to show, from the end (default ${defaultLines})`,
+    parse: count(1_000_000),
   },
   follow: { type: "boolean", short: "f", description: "Show new lines as they are written, until Ctrl-C" },
 } as const;
 
-/** `NAME=value` and the like, by their names. The values may be secrets: errors do not show them. Throws USAGE. */
+/** Parses texts like `NAME=value` into values by name. Errors do not show the values, which may be secrets. Throws USAGE. */
 export function parsePairs(
   values: readonly string[],
   flag: string,
@@ -32,38 +32,37 @@ export function parsePairs(
   );
 }
 
-/** `5000` and `5000ms` are milliseconds, `5s` seconds, `2m` minutes. Throws USAGE. */
-export function parseDuration(text: string, flag: string, maxMs: number): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
-  const unit = { ms: 1, s: 1_000, m: 60_000 }[match?.[2] ?? "ms"] ?? 1;
-  const ms = Math.round(Number(match?.[1]) * unit);
-  if (!match || ms < 1 || ms > maxMs) {
-    throw new ClaudikinsError(
-      "USAGE",
-      `${flag} takes a time like 5000, 5s or 2m, at most ${maxMs / 60_000}m; got "${text}"`,
-    );
-  }
-  return ms;
+/** Parses a time: `5000` and `5000ms` are milliseconds, `5s` seconds, `2m` minutes. Returns milliseconds. */
+export function duration(maxMs: number): (text: string, flag: string) => number {
+  return (text, flag) => {
+    const match = /^(\d+(?:\.\d+)?)(ms|s|m)?$/.exec(text);
+    const unit = { ms: 1, s: 1_000, m: 60_000 }[match?.[2] ?? "ms"] ?? 1;
+    const ms = Math.round(Number(match?.[1]) * unit);
+    if (match && ms >= 1 && ms <= maxMs) return ms;
+    const most = `${maxMs / 60_000}m`;
+    throw new ClaudikinsError("USAGE", `${flag} takes a time like 5000, 5s or 2m, at most ${most}; got "${text}"`);
+  };
 }
 
-/** A whole number within limits. Throws USAGE. */
-export function parseCount(text: string, flag: string, max: number): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isInteger(value) || value < 1 || value > max) {
+/** Parses a whole number from 1 to `max`. */
+export function count(max: number): (text: string, flag: string) => number {
+  return (text, flag) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= 1 && value <= max) return value;
     throw new ClaudikinsError("USAGE", `${flag} takes a whole number from 1 to ${max}; got "${text}"`);
-  }
-  return value;
+  };
 }
 
-/** One of a few words. Throws USAGE. */
-export function parseChoice<const T extends string>(text: string, flag: string, choices: readonly T[]): T {
-  const chosen = choices.find((choice) => choice === text);
-  if (chosen === undefined) {
+/** The properties of an argument or flag that takes one of a few words. */
+export function oneWordOf<const T extends string>(choices: readonly T[]) {
+  const parse = (text: string, flag: string): T => {
+    const chosen = choices.find((choice) => choice === text);
+    if (chosen !== undefined) return chosen;
     throw new ClaudikinsError("USAGE", `${flag} takes ${alternatives(choices)}; got "${text}"`, {
       hint: didYouMean(text, [...choices]),
     });
-  }
-  return chosen;
+  };
+  return { choices, parse };
 }
 
 /** `names, signatures or full`. */
@@ -71,7 +70,7 @@ function alternatives(choices: readonly string[]): string {
   return choices.join(", ").replace(/, ([^,]+)$/, " or $1");
 }
 
-/** `4600`, `127.0.0.1:4600`, `[::1]:4600`, `host:4600`; without a host it is this machine's own. Throws USAGE. */
+/** Parses an address: `4600`, `127.0.0.1:4600`, `[::1]:4600` or `host:4600`. The default host is 127.0.0.1. */
 export function parseAddress(text: string, flag: string): { host: string; port: number } {
   const match = /^(?:(\[[\da-f:.]+\]|[^\s:/@[\]]+):)?(\d{1,5})$/i.exec(text);
   const port = Number(match?.[2]);

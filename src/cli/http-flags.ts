@@ -5,14 +5,19 @@ import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { isLoopback } from "../loopback.ts";
 import type { FrontDoorOptions } from "../server/http/front-door.ts";
 import { type Args, repeatable, type Values } from "./command.ts";
-import { parseAddress, parseCount, parseDuration } from "./flags.ts";
+import { count, duration, parseAddress } from "./flags.ts";
 import type { Io } from "./io.ts";
+
+/** Maximum of the flags for idle time and for the time of a connection: one day. */
+const maxIdleMs = 86_400_000;
+const maxGraceMs = 600_000;
 
 export const httpArgs = {
   http: {
     type: "string",
     valueHint: "[host:]port",
     description: "Serve over HTTP on this address, at the path /mcp (default host 127.0.0.1); port 0 picks a free port",
+    parse: parseAddress,
   },
   "token-env": {
     type: "string",
@@ -35,32 +40,38 @@ export const httpArgs = {
     valueHint: "name",
     description: "Host name that callers may use for this machine (repeatable)",
     ...repeatable,
+    parse: hostName,
   },
   "allow-origin": {
     type: "string",
     valueHint: "url",
     description: "Origin of web pages that may send requests, such as https://app.example.com (repeatable)",
     ...repeatable,
+    parse: originOf,
   },
   "max-sessions": {
     type: "string",
     valueHint: "n",
     description: "Maximum number of sessions; beyond it, a new session ends an idle one (default 100)",
+    parse: count(10_000),
   },
   "reconnect-after": {
     type: "string",
     valueHint: "time",
     description: "Close connections after this time if their clients can resume them (default 5m)",
+    parse: duration(maxIdleMs),
   },
   "session-idle": {
     type: "string",
     valueHint: "time",
     description: "End a session that has been idle for this time (default 30m)",
+    parse: duration(maxIdleMs),
   },
   grace: {
     type: "string",
     valueHint: "time",
     description: "Time that running calls get to finish on shutdown (default 20s)",
+    parse: duration(maxGraceMs),
   },
 } as const satisfies Args;
 
@@ -71,10 +82,6 @@ export interface HttpChoice extends Omit<FrontDoorOptions, "log"> {
   /** Nobody is asked for a token. Otherwise, without `token`, claudikins has one of its own. */
   isOpen: boolean;
 }
-
-/** No agent waits longer for nothing, and no process shall. */
-const maxIdleMs = 86_400_000;
-const maxGraceMs = 600_000;
 
 /** What holds where no flag says anything else. */
 const usual = {
@@ -92,31 +99,28 @@ const usual = {
 /** Undefined where MCP is to be spoken on stdin and stdout. Throws USAGE, NEEDS_VARIABLE and FILE_NOT_FOUND. */
 export function httpChoice(flags: Flags, io: Pick<Io, "env" | "cwd">): HttpChoice | undefined {
   const { http, grace, "max-sessions": sessions, "session-idle": idle, "reconnect-after": reconnect } = flags;
-  if (typeof http !== "string") {
+  if (http === undefined) {
     const stray = Object.keys(httpArgs).find((name) => [flags[name as keyof Flags]].flat()[0] !== undefined);
     if (stray !== undefined) throw new ClaudikinsError("USAGE", `--${stray} works only with --http`);
     return undefined;
   }
-  const address = parseAddress(http, "--http");
   const token = tokenOf(flags, io);
-  if (token === undefined && !flags["without-token"] && !isLoopback(address.host)) {
-    throw new ClaudikinsError("USAGE", `Other machines can reach ${address.host}, so a token is required`, {
+  if (token === undefined && !flags["without-token"] && !isLoopback(http.host)) {
+    throw new ClaudikinsError("USAGE", `Other machines can reach ${http.host}, so a token is required`, {
       hint: "Give a token with --token-env NAME or --token-file FILE (to make one: openssl rand -hex 32), or add --without-token.",
     });
   }
   return {
     ...usual,
-    ...address,
+    ...http,
     token,
     isOpen: flags["without-token"] === true,
-    allowedHosts: flags["allow-host"].map(hostName),
-    allowedOrigins: flags["allow-origin"].map(originOf),
-    ...(typeof sessions === "string" ? { maxSessions: parseCount(sessions, "--max-sessions", 10_000) } : {}),
-    ...(typeof idle === "string" ? { idleMs: parseDuration(idle, "--session-idle", maxIdleMs) } : {}),
-    ...(typeof reconnect === "string"
-      ? { maxConnectionMs: parseDuration(reconnect, "--reconnect-after", maxIdleMs) }
-      : {}),
-    ...(typeof grace === "string" ? { graceMs: parseDuration(grace, "--grace", maxGraceMs) } : {}),
+    allowedHosts: flags["allow-host"],
+    allowedOrigins: flags["allow-origin"],
+    maxSessions: sessions ?? usual.maxSessions,
+    idleMs: idle ?? usual.idleMs,
+    maxConnectionMs: reconnect ?? usual.maxConnectionMs,
+    graceMs: grace ?? usual.graceMs,
   };
 }
 

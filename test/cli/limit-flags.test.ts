@@ -1,13 +1,20 @@
-/** The flags for limits: the config's units, and errors that say what is allowed. */
+/** The flags for limits are converted to the units of the config. */
 import { expect, test } from "bun:test";
+import { valuesOf } from "../../src/cli/command-line.ts";
 import { limitArgs, limitsOf } from "../../src/cli/limit-flags.ts";
 import { defaultLimits } from "../../src/config/defaults.ts";
 import { limitsSchema } from "../../src/config/schema.ts";
 
-test("every limit of the config has a flag, but for the one of what agents are shown", () => {
-  const limits = limitsOf({});
-  expect(Object.keys({ ...limits, outputChars: 0 })).toEqual(Object.keys(defaultLimits));
-  expect(Object.keys(limitArgs)).toHaveLength(Object.keys(limits).length);
+/** The limits of a command line with these flags. */
+function limits(flags: Record<string, string | undefined>) {
+  const words = Object.entries(flags).flatMap(([name, text = ""]) => [`--${name}`, text]);
+  return limitsOf(valuesOf(words, limitArgs, "exec"));
+}
+
+test("every limit of the config has a flag, except the limit of what agents see", () => {
+  const all = limits({});
+  expect(Object.keys({ ...all, outputChars: 0 })).toEqual(Object.keys(defaultLimits));
+  expect(Object.keys(limitArgs)).toHaveLength(Object.keys(all).length);
 });
 
 test.each([
@@ -22,9 +29,9 @@ test.each([
   [{ "result-size": "1.5mb" }, { resultMb: 1.5 }],
   [{ "value-size": "2mb" }, { valueMb: 2 }],
   [{ "log-size": "512mb" }, { logMb: 512 }],
-])("%j is %j, which the config takes too", (flags, limits) => {
-  expect(limitsOf(flags)).toMatchObject(limits);
-  expect(limitsSchema.parse(limits)).toMatchObject(limits);
+])("%j becomes %j, which is valid in the config", (flags, wanted) => {
+  expect(limits(flags)).toMatchObject(wanted);
+  expect(limitsSchema.parse(wanted)).toMatchObject(wanted);
 });
 
 test.each([
@@ -35,6 +42,6 @@ test.each([
   [{ stack: "1mb" }, '--stack takes a size like 64mb, from 32kb to 256kb; got "1mb"'],
   [{ calls: "many" }, '--calls takes a whole number from 1 to 1000000; got "many"'],
   [{ "value-size": "-1mb" }, '--value-size takes a size like 64mb, from 1kb to 512mb; got "-1mb"'],
-])("%j is refused", (flags, message) => {
-  expect(() => limitsOf(flags)).toThrow(message);
+])("%j is refused with the allowed range", (flags, message) => {
+  expect(() => limits(flags)).toThrow(message);
 });

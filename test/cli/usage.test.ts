@@ -1,6 +1,6 @@
 /** What the command line says of itself, and of everything that is not one of its commands. Nothing is started here. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { parseCount, parseDuration } from "../../src/cli/flags.ts";
+import { count, duration } from "../../src/cli/flags.ts";
 import { version } from "../../src/version.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
 import { cli, page } from "./in-memory.ts";
@@ -271,23 +271,23 @@ describe("values of flags", () => {
     ["1.5m", 90_000],
     ["10m", 600_000],
   ])("a time: %s", (text, ms) => {
-    expect(parseDuration(text, "--timeout", 600_000)).toBe(ms);
+    expect(duration(600_000)(text, "--timeout")).toBe(ms);
   });
 
   test.each(["0", "0.1ms", "-5", "5 s", "5h", "s", "", "1e3", "0x10", "601s", "NaN", "Infinity", "5s5"])(
     "no time: %j",
     (text) => {
-      expect(() => parseDuration(text, "--timeout", 600_000)).toThrow(
+      expect(() => duration(600_000)(text, "--timeout")).toThrow(
         `--timeout takes a time like 5000, 5s or 2m, at most 10m; got "${text}"`,
       );
     },
   );
 
   test("a count", () => {
-    expect([parseCount("1", "--limit", 100), parseCount("100", "--limit", 100)]).toEqual([1, 100]);
+    expect(["1", "100"].map((text) => count(100)(text, "--limit"))).toEqual([1, 100]);
   });
 
   test.each(["0", "101", "-1", "1.5", "", " ", "x", "1e1", "0x10", "Infinity"])("no count: %j", (text) => {
-    expect(() => parseCount(text, "--limit", 100)).toThrow(`--limit takes a whole number from 1 to 100; got "${text}"`);
+    expect(() => count(100)(text, "--limit")).toThrow(`--limit takes a whole number from 1 to 100; got "${text}"`);
   });
 });

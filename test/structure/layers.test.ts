@@ -329,7 +329,7 @@ describe("one place for", () => {
   test("starting processes: servers in a group, what ends the groups when we cannot, a browser, an editor, the daemon, and programs asked for their version", () => {
     expect(having(/\bspawn(?:Sync)?\(/).filter((file) => !buildTime.includes(file))).toEqual([
       "cli/browser.ts",
-      "cli/editor.ts",
+      "cli/commands/config/edit.ts",
       "clients/process-group.ts",
       "clients/watchdog.ts",
       "daemon/launch.ts",

@@ -12,7 +12,7 @@ import { type ResultForm, writeResult } from "../call-report.ts";
 import { readCall } from "../call-words.ts";
 import { command, commonArgs, pairs } from "../command.ts";
 import { daemonArgs, usesDaemon } from "../daemon-flag.ts";
-import { parseDuration } from "../flags.ts";
+import { duration } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { filesShape } from "../outcome-shape.ts";
 import { Activity } from "../progress.ts";
@@ -52,7 +52,12 @@ export default command({
       complete: "file",
     },
     raw: { type: "boolean", description: "Print the complete result as the server sent it" },
-    timeout: { type: "string", valueHint: "time", description: "Give up after this time, such as 5s or 2m" },
+    timeout: {
+      type: "string",
+      valueHint: "time",
+      description: "Give up after this time, such as 5s or 2m",
+      parse: duration(maxTimeoutMs),
+    },
     ...wireArgs,
     ...daemonArgs,
     ...trustArgs,
@@ -75,10 +80,9 @@ export default command({
   }),
   async run(args, io) {
     if (args.raw && args.json) throw new ClaudikinsError("USAGE", "Use --raw or --json, not both");
-    const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     const words = await readCall([args.tool, ...args.arguments], args.args, io);
-    const wanted: ToolCall = { ...words, timeoutMs };
+    const wanted: ToolCall = { ...words, timeoutMs: args.timeout };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
     // A server may ask the person at the terminal, and only from here they can be asked.
     const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !canAsk(io);

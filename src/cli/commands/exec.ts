@@ -9,7 +9,7 @@ import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
 import { TerminalAsker } from "../consent.ts";
 import { daemonArgs } from "../daemon-flag.ts";
-import { parseChoice } from "../flags.ts";
+import { oneWordOf } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { limitArgs, limitsOf } from "../limit-flags.ts";
 import { writeOutcome } from "../outcome-report.ts";
@@ -37,7 +37,7 @@ export default command({
       type: "string",
       valueHint: "mode",
       description: "How to treat calls that are certainly wrong: error, warn or off (default error)",
-      choices: ["error", "warn", "off"],
+      ...oneWordOf(["error", "warn", "off"]),
     },
     output: {
       type: "string",
@@ -64,7 +64,6 @@ export default command({
   async run(args, io) {
     if (args.output !== undefined) outputPlace(args.output, io.cwd);
     const limits = limitsOf(args);
-    const check = args.check === undefined ? undefined : parseChoice(args.check, "--check", ["error", "warn", "off"]);
     // The worker starts on another core while the rest is loaded.
     using sandbox = new Sandbox({ keptWorkers: 0 });
     sandbox.warm((limits.memoryMb ?? defaultLimits.memoryMb) * 1_048_576);
@@ -82,7 +81,7 @@ export default command({
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;
     toolbox.pool.host = terminalHost(asker, io);
-    const running = execute({ source, limits, check, signal: io.interrupted, onProgress }, toolbox);
+    const running = execute({ source, limits, check: args.check, signal: io.interrupted, onProgress }, toolbox);
     const outcome = await running.finally(() => activity.end());
     countExecution(toolbox, source);
     const colours = hasColours(io.stderr, io);

@@ -20,7 +20,7 @@ import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs, repeatable } from "../command.ts";
 import { unifiedDiff } from "../diff.ts";
-import { parseDuration, parsePairs } from "../flags.ts";
+import { duration, parsePairs } from "../flags.ts";
 import { conflictsJson, hostsJson, initShape, type Row, rowsOf, seenJson } from "../init-document.ts";
 import { askAboutConflicts, conflictLines, decisionText, fillIn, refuseConflicts } from "../init-questions.ts";
 import { inventoryTable, notesText, seenText, sumText } from "../init-report.ts";
@@ -80,6 +80,7 @@ export default command({
       type: "string",
       valueHint: "time",
       description: "Time limit for all servers to answer (default 30s)",
+      parse: duration(maxStartMs),
     },
     config: {
       ...commonArgs.config,
@@ -97,7 +98,7 @@ export default command({
   json: initShape,
   jsonFailure: { "init?": initShape },
   async run(args, io) {
-    const withinMs = args.timeout === undefined ? usualStartMs : parseDuration(args.timeout, "--timeout", maxStartMs);
+    const withinMs = args.timeout ?? usualStartMs;
     const named = args.host;
     const hosts = chosenHosts(named);
     const surroundings = { env: io.env, platform: process.platform, cwd: io.cwd };

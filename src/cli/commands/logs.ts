@@ -11,7 +11,7 @@ import { type FoundLog, findLogs, readLog, removeLogs } from "../../logs/read-lo
 import { didYouMean } from "../../near-names.ts";
 import { cyan, dim, hasColours, paint, red } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
-import { defaultLines, logFlags, maxLines, parseCount } from "../flags.ts";
+import { defaultLines, logFlags } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { about, either, list, named, nothing, number, oneOf, record, text, texts, yesOrNo } from "../shapes.ts";
 import { table } from "../table.ts";
@@ -75,7 +75,6 @@ export default command({
   async run(args, io) {
     checkTogether(args);
     const since = args.since === undefined ? undefined : Date.now() - parseAge(args.since);
-    const most = args.lines === undefined ? undefined : parseCount(args.lines, "--lines", maxLines);
     const logs = new Logs(args.config, io);
     if (args.server === undefined) return args.clear ? logs.clear(args) : logs.list(args);
     const log = await logs.find(args.server);
@@ -83,7 +82,7 @@ export default command({
     if (args.path) return print(io, args.json ? `${JSON.stringify({ path: log.path })}\n` : `${log.path}\n`);
     const chosen = (lines: LogLine[]) => {
       const young = lines.filter(({ at }) => at >= (since ?? 0));
-      return most === undefined && since !== undefined ? young : young.slice(-(most ?? defaultLines));
+      return args.lines === undefined && since !== undefined ? young : young.slice(-(args.lines ?? defaultLines));
     };
     if (args.follow) return followLog(log.path, chosen, args.json === true, io);
     const lines = chosen(readLog(log.path));
@@ -96,7 +95,8 @@ export default command({
   },
 });
 
-type Args = Partial<Record<"server" | "lines" | "since" | "config", string | undefined>> &
+type Args = Partial<Record<"server" | "since" | "config", string | undefined>> &
+  Partial<Record<"lines", number | undefined>> &
   Partial<Record<"follow" | "path" | "clear" | "all" | "json", boolean | undefined>>;
 
 function checkTogether(args: Args): void {

@@ -14,7 +14,7 @@ import { dim, hasColours, paint } from "../colours.ts";
 import { command, commonArgs, several } from "../command.ts";
 import { TerminalAsker } from "../consent.ts";
 import { daemonArgs } from "../daemon-flag.ts";
-import { parseDuration } from "../flags.ts";
+import { duration } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { keptValue } from "../outcome-report.ts";
 import { Activity } from "../progress.ts";
@@ -106,7 +106,7 @@ export default command({
     `claudikins run --model cerebras/gpt-oss-120b "what is low in stock?"`,
   ],
   async run(args, io) {
-    const timeoutMs = args.timeout === undefined ? undefined : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
+    const timeoutMs = args.timeout === undefined ? undefined : duration(maxTimeoutMs)(args.timeout, "--timeout");
     const task = await taskOf(args.task, io);
     const { openToolbox } = await import("../session.ts");
     await using toolbox = await openToolbox(io, args, { sharing: "shell" });

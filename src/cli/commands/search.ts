@@ -5,7 +5,7 @@ import { type Detail, details, fullTool, notCallable, overview } from "../../sea
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
-import { parseChoice, parseCount } from "../flags.ts";
+import { count, oneWordOf } from "../flags.ts";
 import { foundText, nothingText, searchShape } from "../found-text.ts";
 import type { Io, Output } from "../io.ts";
 import { Progress } from "../progress.ts";
@@ -22,12 +22,17 @@ export default command({
       required: true,
       description: "What the tool should do, in your own words; - reads one query per line",
     },
-    limit: { type: "string", valueHint: "n", description: "Maximum number of tools to show (default 5)" },
+    limit: {
+      type: "string",
+      valueHint: "n",
+      description: "Maximum number of tools to show (default 5)",
+      parse: count(100),
+    },
     detail: {
       type: "string",
       valueHint: "level",
       description: "What to show of each tool: names, signatures (default) or full (JSON with schemas)",
-      choices: details,
+      ...oneWordOf(details),
     },
     ...trustArgs,
     ...commonArgs,
@@ -40,8 +45,7 @@ export default command({
   ],
   json: searchShape,
   async run(args, io) {
-    const limit = args.limit === undefined ? 5 : parseCount(args.limit, "--limit", 100);
-    const detail = args.detail === undefined ? "signatures" : parseChoice(args.detail, "--detail", details);
+    const { limit = 5, detail = "signatures" } = args;
     if (args.query.trim() === "") throw new ClaudikinsError("USAGE", "The query is empty");
     if (args.query === "-" && !args.json) {
       throw new ClaudikinsError("USAGE", "Queries from standard input are answered as JSON, so --json is required", {

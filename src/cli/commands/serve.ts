@@ -8,7 +8,7 @@ import type { LockedOptions } from "../../toolbox/locked-toolbox.ts";
 import type { Toolbox } from "../../toolbox/toolbox.ts";
 import { command, commonArgs } from "../command.ts";
 import { daemonArgs } from "../daemon-flag.ts";
-import { parseChoice } from "../flags.ts";
+import { oneWordOf } from "../flags.ts";
 import { type HttpChoice, httpArgs, httpChoice } from "../http-flags.ts";
 import type { KeptToken } from "../http-token.ts";
 import type { Io } from "../io.ts";
@@ -32,13 +32,13 @@ export default command({
       valueHint: "mode",
       description:
         "What agents see: code (two tools), direct (the servers' own tools) or auto (direct if there are few tools)",
-      choices: modes,
+      ...oneWordOf(modes),
     },
     prefix: {
       type: "string",
       valueHint: "when",
       description: "In direct mode, when to prefix tool names with the server's name: never, on-collision or always",
-      choices: prefixes,
+      ...oneWordOf(prefixes),
     },
     json: {
       type: "boolean",
@@ -55,8 +55,6 @@ export default command({
   json: record({ url: text, "tokenFile?": text }),
   async run(args, io) {
     const choice = httpChoice(args, io);
-    const mode = args.mode === undefined ? undefined : parseChoice(args.mode, "--mode", modes);
-    const prefix = args.prefix === undefined ? undefined : parseChoice(args.prefix, "--prefix", prefixes);
     if (choice) takeMoreSockets(io);
     // On stdin is the host, also where it is a terminal: nobody can be asked there.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
@@ -64,8 +62,8 @@ export default command({
       const mark = configMark(place);
       const opened = await openToolbox(io, args, { sharing: "host", asks });
       const { config } = opened;
-      config.mode = mode ?? config.mode;
-      config.prefix = prefix ?? config.prefix;
+      config.mode = args.mode ?? config.mode;
+      config.prefix = args.prefix ?? config.prefix;
       await recordTo(opened, "serve", args, io);
       opened.reload = new ConfigReload(opened, { choice: place, load: () => openConfig(args, io, false) }, mark);
       return opened;

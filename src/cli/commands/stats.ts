@@ -7,7 +7,7 @@ import { didYouMean } from "../../near-names.ts";
 import type { Canvas } from "../chart.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
-import { parseCount } from "../flags.ts";
+import { count } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { hooksText, statsShape, statsText } from "../stats-text.ts";
 
@@ -24,6 +24,7 @@ export default command({
       type: "string",
       valueHint: "n",
       description: `Number of days to show, including today (default ${defaultDays})`,
+      parse: count(maxDays),
     },
     all: { type: "boolean", description: "Show all figures; older ones are summed by month and year" },
     server: { type: "string", valueHint: "name", description: "Show only calls to this server", complete: "server" },
@@ -38,16 +39,16 @@ export default command({
   json: statsShape,
   async run(args, io) {
     const folder = ledgerFolder(io.env);
-    const { days: daysText, all, server, json } = args;
+    const { all, server, json } = args;
     if (args.reset) return reset(folder, args, io);
-    if (all && daysText !== undefined) throw new ClaudikinsError("USAGE", "Use --days or --all, not both");
+    if (all && args.days !== undefined) throw new ClaudikinsError("USAGE", "Use --days or --all, not both");
     if (args.hooks && server !== undefined) {
       throw new ClaudikinsError(
         "USAGE",
         "--hooks counts sessions, which have no server: it cannot be used with --server",
       );
     }
-    const days = all ? undefined : daysText === undefined ? defaultDays : parseCount(daysText, "--days", maxDays);
+    const days = all ? undefined : (args.days ?? defaultDays);
     const now = new Date();
     const { periods, problems } = await readLedger(folder, now);
     const servers = new Set([...periods.values()].flatMap(({ tools }) => [...tools.keys()]));

@@ -11,7 +11,7 @@ import { configText, durationText, keptOut, outcomeWord } from "../../trace/reco
 import { readRecord, readSummaries, removeRecords } from "../../trace/store.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs } from "../command.ts";
-import { parseCount } from "../flags.ts";
+import { count } from "../flags.ts";
 import type { Io } from "../io.ts";
 import { about, either, list, named, nothing, number, oneOf, record, text, time, yesOrNo } from "../shapes.ts";
 import { table } from "../table.ts";
@@ -105,6 +105,7 @@ export default command({
       short: "n",
       valueHint: "n",
       description: `Maximum number of executions to list (default ${defaultListed}), or of calls to show for one execution (default ${defaultCalls}, longest first)`,
+      parse: count(100_000),
     },
     html: {
       type: "string",
@@ -126,8 +127,7 @@ export default command({
   async run(args, io) {
     checkTogether(args);
     const executions = new Executions(args, io);
-    const { execution: wanted, json } = args;
-    const limit = args.limit === undefined ? undefined : parseCount(args.limit, "--limit", 100_000);
+    const { execution: wanted, json, limit } = args;
     if (args.clear) return executions.clear(wanted);
     if (wanted === undefined) return executions.list(limit ?? defaultListed);
     const record = executions.read(wanted);
@@ -139,7 +139,8 @@ export default command({
   },
 });
 
-type Args = Partial<Record<"execution" | "limit" | "html" | "config", string | undefined>> &
+type Args = Partial<Record<"execution" | "html" | "config", string | undefined>> &
+  Partial<Record<"limit", number | undefined>> &
   Partial<Record<"all" | "clear" | "json", boolean | undefined>>;
 
 function checkTogether({ execution, limit, html, all, clear }: Args): void {

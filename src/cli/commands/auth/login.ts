@@ -5,7 +5,7 @@ import { ClaudikinsError } from "../../../errors.ts";
 import { type LoginReport, login, serversThatWait, serverToSignInTo } from "../../../sign-in/sign-ins.ts";
 import { command, commonArgs } from "../../command.ts";
 import { openCredentials } from "../../credentials.ts";
-import { parseDuration } from "../../flags.ts";
+import { duration } from "../../flags.ts";
 import { Activity, saying } from "../../progress.ts";
 import { openToolbox } from "../../session.ts";
 import { about, either, nothing, number, oneOf, record, text, texts, time } from "../../shapes.ts";
@@ -33,6 +33,7 @@ export default command({
       type: "string",
       valueHint: "time",
       description: "Time limit for the sign-in, such as 90s or 15m (default 5m)",
+      parse: duration(maxTimeoutMs),
     },
     force: { type: "boolean", description: "Sign in again, even if you are signed in or no sign-in is needed" },
     config: commonArgs.config,
@@ -58,8 +59,7 @@ export default command({
     ),
   ),
   async run(args, io) {
-    const timeoutMs =
-      args.timeout === undefined ? usualTimeoutMs : parseDuration(args.timeout, "--timeout", maxTimeoutMs);
+    const timeoutMs = args.timeout ?? usualTimeoutMs;
     await using toolbox = await openToolbox(io, args);
     const server = args.server === undefined ? await theOneThatWaits() : serverToSignInTo(args.server, toolbox);
     if (!server) {

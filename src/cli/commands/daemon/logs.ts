@@ -6,7 +6,7 @@ import { placeOf } from "../../../daemon/place.ts";
 import { readIfThere } from "../../../files.ts";
 import { pause } from "../../../logs/follow.ts";
 import { command, commonArgs } from "../../command.ts";
-import { defaultLines, logFlags, maxLines, parseCount } from "../../flags.ts";
+import { defaultLines, logFlags } from "../../flags.ts";
 import type { Io } from "../../io.ts";
 import { about, either, record, text, texts } from "../../shapes.ts";
 
@@ -25,7 +25,7 @@ export default command({
     about("With --follow: one line of the log", text),
   ),
   async run(args, io) {
-    const most = args.lines === undefined ? defaultLines : parseCount(args.lines, "--lines", maxLines);
+    const most = args.lines ?? defaultLines;
     const origin = discoverConfig({ flag: args.config, cwd: io.cwd, env: io.env });
     const path = placeOf(origin.kind === "demo" ? undefined : origin.file, io.env).log;
     if (args.path) {

@@ -10,7 +10,7 @@ import { shellSession } from "../../../daemon/protocol.ts";
 import { runDaemon } from "../../../daemon/run.ts";
 import { dated, openLog } from "../../../log.ts";
 import { command, commonArgs } from "../../command.ts";
-import { parseDuration } from "../../flags.ts";
+import { duration } from "../../flags.ts";
 import { logsOf, toolboxOf } from "../../session.ts";
 import { guardSignals } from "../../signal-guard/guard.ts";
 import { trustArgs } from "../../trust-prompt.ts";
@@ -30,7 +30,12 @@ export default command({
       description: "Socket to listen on (default: where callers look)",
       complete: "file",
     },
-    idle: { type: "string", valueHint: "time", description: "Stop after this time without calls (default 5m)" },
+    idle: {
+      type: "string",
+      valueHint: "time",
+      description: "Stop after this time without calls (default 5m)",
+      parse: duration(maxIdleMs),
+    },
     json: { type: "boolean", description: "Print errors as one JSON document" },
   },
   examples: ["claudikins daemon run", "CLAUDIKINS_LOG=debug claudikins daemon run --idle 1h"],
@@ -65,7 +70,7 @@ export default command({
       held,
       cwd,
       env: io.env,
-      idleMs: args.idle === undefined ? undefined : parseDuration(args.idle, "--idle", maxIdleMs),
+      idleMs: args.idle,
       // The user's own policy counts for every project.
       madeOf: [
         ...(file === undefined ? [] : [file, userConfigFile(io.env)]),

@@ -2,7 +2,7 @@
 import { hookTexts } from "../../../registry/hook-texts.ts";
 import { markedHooks } from "../../../registry/hooks.ts";
 import { command } from "../../command.ts";
-import { parseChoice } from "../../flags.ts";
+import { oneWordOf } from "../../flags.ts";
 
 export default command({
   description:
@@ -12,7 +12,7 @@ export default command({
       type: "positional",
       required: true,
       description: "Text to print: claude-md, skill or readme",
-      choices: markedHooks,
+      ...oneWordOf(markedHooks),
     },
   },
   examples: [
@@ -20,7 +20,7 @@ export default command({
     "claudikins hooks print skill > .claude/skills/claudikins/SKILL.md",
   ],
   async run(args, io) {
-    await io.stdout.write(hookTexts[parseChoice(args.text, "hooks print", markedHooks)]);
+    await io.stdout.write(hookTexts[args.text]);
     return 0;
   },
 });
