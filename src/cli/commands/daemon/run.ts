@@ -38,7 +38,7 @@ export default command({
     },
     json: { type: "boolean", description: "Print errors as one JSON document" },
   },
-  examples: ["claudikins daemon run", "CLAUDIKINS_LOG=debug claudikins daemon run --idle 1h"],
+  examples: ["claudikins daemon run", "CLAUDIKINS_LOG=debug claudikins daemon run --idle 60m"],
   async run(args, io) {
     // The flag comes from whoever calls a tool, so it says nothing about trust.
     const config = await loadConfig({
