@@ -2,7 +2,16 @@
 
 export type JsonObject = Record<string, unknown>;
 
-/** Whether a value is an object and no array. */
+/** The value of a JSON text, or undefined if it is not JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a value is an object, but not an array. */
 export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }

@@ -1,7 +1,8 @@
 /** Asks servers for their tools, and writes what they answer into the registry. */
+
+import { unlessAborted } from "../clients/abort.ts";
 import type { CallOptions, Pool } from "../clients/pool.ts";
 import type { ListedTool } from "../clients/result.ts";
-import { unlessAborted } from "../clients/unless-aborted.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config, ServerConfig } from "../config/load.ts";
 import { userDataFolder } from "../config/locations.ts";

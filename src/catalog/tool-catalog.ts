@@ -4,9 +4,10 @@
  * A server is *listed* when this process has asked it for its tools (`tools/list`). The answer is *stored* in the registry on
  * disk, where the next process finds it. A stored entry counts only if it was made from the entry that the config has now.
  */
+
+import { unlessAborted } from "../clients/abort.ts";
 import type { CallOptions, Pool } from "../clients/pool.ts";
 import { stateProblem } from "../clients/state.ts";
-import { unlessAborted } from "../clients/unless-aborted.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";

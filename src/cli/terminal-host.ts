@@ -1,5 +1,5 @@
 /** The person at the terminal as the servers' host: forms and pages that servers ask for are shown here. */
-import type { Host } from "../clients/host.ts";
+import type { Responder } from "../clients/responder.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { argumentsOf } from "../execution/call-arguments.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
@@ -8,11 +8,11 @@ import type { TerminalAsker } from "./consent.ts";
 import type { Io } from "./io.ts";
 import { ask } from "./prompt.ts";
 
-type Elicit = NonNullable<Host["elicit"]>;
+type Elicit = NonNullable<Responder["elicit"]>;
 type Elicited = Awaited<ReturnType<Elicit>>;
 
 /** Undefined where nobody sits at the terminal. */
-export function terminalHost(asker: TerminalAsker | undefined, io: Io): Host | undefined {
+export function terminalHost(asker: TerminalAsker | undefined, io: Io): Responder | undefined {
   if (!asker) return undefined;
   return {
     capabilities: { elicitation: { form: {}, url: {} } },

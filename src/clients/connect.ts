@@ -6,21 +6,20 @@ import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { oneLine } from "../visible-text.ts";
+import { unlessAborted } from "./abort.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
-import type { Host } from "./host.ts";
-import { withoutLateAnswers } from "./late-answers.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type Listed, listenTo, type Notice } from "./notices.ts";
 import { openChannel } from "./open-channel.ts";
 import { type Request, type RequestOptions, sendRequest } from "./request.ts";
+import type { Responder } from "./responder.ts";
 import { ConnectionLost } from "./server-failure.ts";
 import { ServerProgress } from "./server-progress.ts";
 import { ServerRequests } from "./server-requests.ts";
 import { Settling } from "./settling.ts";
 import { cancelledStart, needsVariable, startFailure, unreachable } from "./start-failure.ts";
 import type { Trace } from "./trace.ts";
-import { unlessAborted } from "./unless-aborted.ts";
-import { WatchedTransport } from "./watched-transport.ts";
+import { WatchedTransport, withoutLateAnswers } from "./watched-transport.ts";
 
 /** A capability of a server, as the protocol names it. */
 export type Offer = Listed | "completions" | "logging";
@@ -47,8 +46,8 @@ export interface Connection {
 }
 
 export interface ConnectOptions extends ChannelOptions {
-  /** Who answers what servers ask. */
-  host?: Host | undefined;
+  /** Answers what the server asks. */
+  responder?: Responder | undefined;
   /** Opens the channel. Without it, this process starts the server or connects to it. */
   openChannel?: ChannelOpener | undefined;
   /** Told how it ended: "its process exited with code 1"; and whether the server is well, and only has to be reached anew. */
@@ -66,7 +65,7 @@ export interface ConnectOptions extends ChannelOptions {
 export async function connect(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   if (server.needs.length > 0) throw needsVariable(server);
   const redact = options.redact ?? ((text) => text);
-  const requests = new ServerRequests(server.name, options.host, options.log);
+  const requests = new ServerRequests(server.name, options.responder, options.log);
   let channel: Channel;
   try {
     channel = await (options.openChannel ?? openChannel)(server, {

@@ -1,5 +1,11 @@
-/** What a server's response is: its media type, how long to wait, and the answer in a failure. */
+/** Reads responses over HTTP: their media type, the answer in them, how long to wait, and what went wrong. */
+import { SseError } from "@modelcontextprotocol/sdk/client/sse.js";
+import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { RequestId } from "@modelcontextprotocol/sdk/types.js";
+import { systemCodeOf } from "../errors.ts";
+import { parsedJson } from "../json-object.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { NetworkFailure, noAnswer, notMcp, refusal, unreadable } from "./network-failure.ts";
 import { boundedText } from "./response-body.ts";
 import { maxErrorBytes } from "./size-limits.ts";
 
@@ -25,8 +31,40 @@ export function retryAfterOf({ headers }: Response, now = Date.now()): number | 
 export async function answerIn(response: Response, id: RequestId): Promise<string | undefined> {
   try {
     const text = await boundedText(response, maxErrorBytes, () => new Error("too long for an error"));
-    return (JSON.parse(text) as { id?: unknown } | null)?.id === id ? text : undefined;
+    return (parsedJson(text) as { id?: unknown } | null | undefined)?.id === id ? text : undefined;
   } catch {
     return undefined;
   }
+}
+
+export function failureOf(error: unknown, { url, hasToken }: Endpoint): NetworkFailure {
+  if (error instanceof NetworkFailure) return error;
+  const status = error instanceof StreamableHTTPError || error instanceof SseError ? (error.code ?? 0) : 0;
+  if (status >= 300) return refusal(status, { hasToken });
+  return systemCodeOf(error) === undefined ? unreadable() : noAnswer(error, url);
+}
+
+export interface AskedFor {
+  method: string;
+  /** The streamable transport; otherwise the older one. */
+  isStreamable: boolean;
+  hasSession: boolean;
+  hasToken: boolean;
+  /** Whether the message was a request. */
+  expectsAnswer: boolean;
+}
+
+/** A redirect is none: whether to follow is the SDK's decision. */
+export function refusalOf(response: Response, asked: AskedFor): NetworkFailure | undefined {
+  const { method, isStreamable, hasSession, hasToken } = asked;
+  const { status } = response;
+  // Servers need neither offer a stream beside the answers, nor take a goodbye.
+  if (method === "DELETE" || (status === 405 && method === "GET" && isStreamable)) return undefined;
+  if (status >= 400) return refusal(status, { hasToken, hasSession, retryAfterMs: retryAfterOf(response) });
+  if (status >= 300 || isEventStream(response)) return undefined;
+  // The older transport answers on its stream alone, the other one also with JSON.
+  const expectsStream = method === "GET" && !isStreamable;
+  const expectsAnswer = method === "POST" && isStreamable && asked.expectsAnswer && status !== 202;
+  const isMcp = !expectsStream && (!expectsAnswer || mediaTypeOf(response) === "application/json");
+  return isMcp ? undefined : notMcp(response.headers.get("content-type"));
 }

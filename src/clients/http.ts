@@ -12,9 +12,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { largeBytes, receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { allReceived, type Exchange, newExchange } from "./exchange.ts";
-import { failureOf, refusalOf } from "./http-failure.ts";
-import { answerIn, isEventStream } from "./http-response.ts";
+import { answerIn, failureOf, isEventStream, refusalOf } from "./http-response.ts";
 import { withoutLargeEvents } from "./large-events.ts";
 import { broken, brokeOff, NetworkFailure, noAnswer, sessionEnded, tooLarge, unreadable } from "./network-failure.ts";
 import { bodyLimit, eventLimit, watched } from "./response-body.ts";
@@ -333,4 +331,29 @@ export class HttpTransport implements Transport {
     this.#end(exchange.id);
     this.onmessage?.({ jsonrpc: "2.0", id: exchange.id, error: { code, message, data } });
   }
+}
+
+/** One request that waits for its answer. */
+interface Exchange {
+  id: RequestId;
+  abort: AbortController;
+  /** The server numbers its events: the SDK asks for the rest when the stream breaks. */
+  isResumable: boolean;
+  /** How often that was in vain. */
+  failedResumptions: number;
+  /** Resolves when it is known whether the server takes it. */
+  received: PromiseWithResolvers<void>;
+}
+
+function newExchange(id: RequestId): Exchange {
+  const received = Promise.withResolvers<void>();
+  return { id, abort: new AbortController(), isResumable: false, failedResumptions: 0, received };
+}
+
+/** Resolves when of each it is known whether the server takes it, or when the time is over. */
+async function allReceived(exchanges: Iterable<Exchange>, withinMs: number): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, withinMs);
+  await Promise.race([Promise.all([...exchanges].map(({ received }) => received.promise)), late.promise]);
+  clearTimeout(timer);
 }

@@ -4,11 +4,11 @@ import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { eventLoopTurn } from "../event-loop.ts";
 import { Semaphore } from "../semaphore.ts";
 import { oneLine } from "../visible-text.ts";
+import { unlessAborted } from "./abort.ts";
 import { type BackoffTimes, backoffMs, backoffTimes } from "./backoff.ts";
 import type { Connection } from "./connect.ts";
 import { ConnectionLost, ServerFailure, SignedOut } from "./server-failure.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** Opens a connection; `onClose` is told how it ended, whoever ended it, and whether the server is well all the same. */
 export type Open = (onClose: (how: string, isWell: boolean) => void) => Promise<Connection>;

@@ -1,9 +1,9 @@
 /** What servers say of their tools at this moment, which a person's permission is compared with. The registry may be older. */
 import type { ServerConfig } from "../config/load.ts";
 import { definitionOf, type ToolDefinition } from "../policy/definition.ts";
+import { unlessAborted } from "./abort.ts";
 import type { Connection } from "./connect.ts";
 import type { ListedTool } from "./result.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 /** A server's answer to `tools/list`. */
 export interface Listing {

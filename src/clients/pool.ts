@@ -9,13 +9,12 @@ import type { Clock } from "../time-limit.ts";
 import type { BackoffTimes } from "./backoff.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection, Offer } from "./connect.ts";
-import { askerOf } from "./consent.ts";
-import type { Host } from "./host.ts";
 import { Lifecycle, type Open } from "./lifecycle.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
 import type { Listed, Notice } from "./notices.ts";
 import type { Request } from "./request.ts";
+import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { type Redact, redactError, redactLog, redactorOf, redactTexts } from "./secrets.ts";
 import { type LogListener, ServerLogs } from "./server-logs.ts";
@@ -53,9 +52,9 @@ export interface PoolOptions extends Omit<ChannelOptions, "redact"> {
 
 export class Pool implements AsyncDisposable {
   readonly servers: ReadonlyMap<string, ServerConfig>;
-  /** Who answers what servers ask; servers that are connected from now on are told so. */
-  host: Host | undefined;
-  /** Who is asked whether a tool may be called, in the host's place. */
+  /** Answers what servers ask. A change applies to servers that are connected later. */
+  responder: Responder | undefined;
+  /** Asked whether a tool may be called, instead of the responder. */
   asker: Asker | undefined;
   /** Sees all messages to and from servers that are connected from now on. */
   trace: Trace | undefined;
@@ -81,7 +80,7 @@ export class Pool implements AsyncDisposable {
     this.#options = options;
     this.#gate = new Gate({
       policyOf: (server) => servers.get(server)?.policy,
-      asker: () => this.asker ?? askerOf(this.host),
+      asker: () => this.asker ?? askerOf(this.responder),
       definition: (server, tool, asked) => this.#definitions.of(server, tool, asked),
     });
     this.#definitions = new LiveDefinitions({
@@ -381,7 +380,15 @@ export class Pool implements AsyncDisposable {
       if (!this.#closing.signal.aborted) this.#subscriptions.get(server.name)?.lost();
     };
     const onNotice = (notice: Notice) => this.#notice(server.name, notice);
-    const options = { ...this.#options, log, redact, host: this.host, trace: this.trace, onClose: onEnd, onNotice };
+    const options = {
+      ...this.#options,
+      log,
+      redact,
+      responder: this.responder,
+      trace: this.trace,
+      onClose: onEnd,
+      onNotice,
+    };
     const startedAt = performance.now();
     try {
       const opened = await connect(server, options, this.#closing.signal);

@@ -10,8 +10,7 @@
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { secretFinder } from "./secret-finder.ts";
-import { formsOf } from "./secret-forms.ts";
+import { formsOf, secretFinder } from "./secret-finder.ts";
 
 export type Redact = (text: string) => string;
 

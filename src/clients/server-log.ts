@@ -4,7 +4,6 @@ import { messageOf } from "../errors.ts";
 import { type LineKind, type LogSink, type LogSinks, shortened } from "../logs/line.ts";
 import { oneLine, shownLine } from "../visible-text.ts";
 import type { Channel } from "./channel.ts";
-import { LineBudget } from "./line-budget.ts";
 import { logText } from "./notices.ts";
 import type { Redact } from "./secrets.ts";
 import { WatchedTransport } from "./watched-transport.ts";
@@ -27,7 +26,7 @@ export class ServerLog {
   readonly #sinks: LogSinks;
   readonly #sink: LogSink;
   readonly #redact: Redact;
-  readonly #budget = new LineBudget();
+  readonly #budget = new LogBudget();
   readonly #decoder = new TextDecoder();
   readonly #over = Promise.withResolvers<void>();
   #isOver = false;
@@ -215,4 +214,33 @@ export class ServerLog {
 
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : "an invalid address";
+}
+
+const burst = 262_144;
+const perSecond = 32_768;
+
+/** After a flood, nothing is kept until this much is allowed again. */
+const leastToResume = perSecond;
+
+/** Limits how much of a server's output is kept: much for a moment, little for long. */
+class LogBudget {
+  #rest = burst;
+  #at = performance.now();
+  #isEmpty = false;
+
+  /** False when it is too much now. */
+  take(amount: number): boolean {
+    if (this.isEmpty) return false;
+    this.#rest -= amount;
+    this.#isEmpty = this.#rest < 0;
+    return true;
+  }
+
+  get isEmpty(): boolean {
+    const now = performance.now();
+    this.#rest = Math.min(burst, this.#rest + ((now - this.#at) / 1_000) * perSecond);
+    this.#at = now;
+    if (this.#rest >= leastToResume) this.#isEmpty = false;
+    return this.#isEmpty;
+  }
 }

@@ -21,8 +21,8 @@ import type { z } from "zod";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
-import { type Host, hasForms, serverKey } from "./host.ts";
 import { lookAlikeNote, pageAddress } from "./page-address.ts";
+import { hasForms, type Responder, serverKey } from "./responder.ts";
 
 /** Requests of one server that are open at once. */
 const maxOpen = 16;
@@ -54,18 +54,18 @@ export class ServerRequests {
   /** What the server is told that we can do. */
   readonly capabilities: ClientCapabilities;
   readonly #server: string;
-  readonly #host: Host | undefined;
+  readonly #responder: Responder | undefined;
   readonly #log: Log;
   readonly #open = new Map<RequestId, Open>();
   /** Clocks of the calls that are under way. */
   readonly #calls = new Set<Clock>();
   #holding = 0;
 
-  constructor(server: string, host: Host | undefined, log: Log) {
+  constructor(server: string, responder: Responder | undefined, log: Log) {
     this.#server = server;
-    this.#host = host;
+    this.#responder = responder;
     this.#log = log;
-    this.capabilities = capabilitiesOf(host);
+    this.capabilities = capabilitiesOf(responder);
   }
 
   /** To be called before the client is connected. */
@@ -76,7 +76,7 @@ export class ServerRequests {
       if (params.requestId !== undefined) this.#open.get(params.requestId)?.abort.abort();
     });
     client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
-      if (this.capabilities.elicitation?.url) this.#host?.elicited?.(this.#idFor(params.elicitationId));
+      if (this.capabilities.elicitation?.url) this.#responder?.elicited?.(this.#idFor(params.elicitationId));
     });
   }
 
@@ -153,8 +153,8 @@ export class ServerRequests {
     if (usesTools && !sampling.tools) throw refused("sampling with tools", ErrorCode.InvalidParams);
     // To the host all servers behind claudikins are one: any context that it added would be the other servers', too.
     const { includeContext: _, ...own } = params;
-    const named = this.#named(own) as Parameters<NonNullable<Host["sample"]>>[0];
-    const answer = await this.#ask(signal, (asked) => this.#host!.sample!(named, asked));
+    const named = this.#named(own) as Parameters<NonNullable<Responder["sample"]>>[0];
+    const answer = await this.#ask(signal, (asked) => this.#responder!.sample!(named, asked));
     return usableAnswer(usesTools ? CreateMessageResultWithToolsSchema : CreateMessageResultSchema, "sampling", answer);
   }
 
@@ -168,13 +168,13 @@ export class ServerRequests {
     const { note, ...address } = this.#addressOf(request, params["url"]);
     const message = `[${this.#server}] ${readable(request.message)}${note ?? ""}`;
     const forwarded = { ...this.#named(params), mode, message, ...address } as ElicitRequest["params"];
-    const answer = await this.#ask(signal, (asked) => this.#host!.elicit!(forwarded, asked));
+    const answer = await this.#ask(signal, (asked) => this.#responder!.elicit!(forwarded, asked));
     return withDefaults(usableAnswer(ElicitResultSchema, "elicitation", answer), request);
   }
 
   async #listRoots({ signal }: Ask): Promise<Result> {
     if (!this.capabilities.roots) throw refused("roots");
-    const answer = await this.#ask(signal, (asked) => this.#host!.listRoots!(asked));
+    const answer = await this.#ask(signal, (asked) => this.#responder!.listRoots!(asked));
     return usableAnswer(ListRootsResultSchema, "roots", answer);
   }
 
@@ -242,19 +242,19 @@ function refused(what: string, code: number = ErrorCode.MethodNotFound): Refusal
 }
 
 /** What the host has and there is a method for. Defaults of forms we fill in ourselves. */
-function capabilitiesOf(host: Host | undefined): ClientCapabilities {
-  const { sampling, elicitation, roots } = host?.capabilities ?? {};
+function capabilitiesOf(responder: Responder | undefined): ClientCapabilities {
+  const { sampling, elicitation, roots } = responder?.capabilities ?? {};
   return {
-    ...(sampling && host?.sample ? { sampling: withoutContext(sampling) } : {}),
-    ...(elicitation && host?.elicit
+    ...(sampling && responder?.sample ? { sampling: withoutContext(sampling) } : {}),
+    ...(elicitation && responder?.elicit
       ? {
           elicitation: {
-            ...(hasForms(host) ? { form: { applyDefaults: true } } : {}),
+            ...(hasForms(responder) ? { form: { applyDefaults: true } } : {}),
             ...(elicitation.url ? { url: elicitation.url } : {}),
           },
         }
       : {}),
-    ...(roots && host?.listRoots ? { roots } : {}),
+    ...(roots && responder?.listRoots ? { roots } : {}),
   };
 }
 

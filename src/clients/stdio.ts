@@ -3,6 +3,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { collectSoon } from "../collect-soon.ts";
 import { messageOf } from "../errors.ts";
+import { shownLine } from "../visible-text.ts";
 import { largeBytes, receive, receiveLarge } from "./decoding/receive.ts";
 import { PendingLine } from "./pending-line.ts";
 import { ProcessGroup, type SpawnOptions } from "./process-group.ts";
@@ -235,10 +236,7 @@ export class StdioTransport implements Transport {
 
 /** A line as a terminal would show it in the end, without colours and overwritten text; of a long one the beginning. */
 function tidy(line: string): string {
-  const shown = line.trimEnd().split("\r").at(-1) ?? "";
-  const text = Bun.stripANSI(shown)
-    .replace(/\p{Cc}+/gu, " ")
-    .trimEnd();
+  const text = shownLine(line).replace(/\t+/g, " ").trimEnd();
   return text.length > maxLineLength ? `${text.slice(0, maxLineLength)}…` : text;
 }
 

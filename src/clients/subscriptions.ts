@@ -2,9 +2,9 @@
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { unlessAborted } from "./abort.ts";
 import type { Connection } from "./connect.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 export type UpdateListener = (uri: string) => void;
 

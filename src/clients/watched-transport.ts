@@ -1,16 +1,17 @@
-/** A transport as it is, and somebody who sees what goes by. */
+/** A transport whose messages can be watched, and held back. */
 import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage, MessageExtraInfo } from "@modelcontextprotocol/sdk/types.js";
+import type { JSONRPCMessage, MessageExtraInfo, RequestId } from "@modelcontextprotocol/sdk/types.js";
+import type { Log } from "../log.ts";
 
-/** Told of everything before anybody else; it throws nothing. */
+/** Sees every message before the client does. Must not throw. */
 export interface Watcher {
-  /** It was asked to start; `starting` says what came of it. */
+  /** The transport is starting. `starting` resolves when it has started. */
   started?(starting: Promise<void>): void;
   sent(message: JSONRPCMessage): void;
-  /** Its sending is over, whether it succeeded or not. */
+  /** A message was sent, or could not be. */
   written?(message: JSONRPCMessage): void;
   received(message: JSONRPCMessage): void;
-  /** A message for which this is false goes no further. */
+  /** Whether the client gets the message. */
   passes?(message: JSONRPCMessage): boolean;
   failed?(error: Error): void;
   closed?(): void;
@@ -64,4 +65,25 @@ export class WatchedTransport implements Transport {
   get sessionId(): string | undefined {
     return this.#inner.sessionId;
   }
+}
+
+/** Drops answers that nobody waits for: the SDK would write each of them, however large, into an error message. */
+export function withoutLateAnswers(server: string, log: Log): Watcher {
+  const awaited = new Set<number>();
+  return {
+    sent(message) {
+      if (!("method" in message)) return;
+      if ("id" in message) awaited.add(Number(message.id));
+      else if (message.method === "notifications/cancelled") awaited.delete(Number(message.params?.["requestId"]));
+    },
+    received() {},
+    passes(message) {
+      if ("method" in message) return true;
+      // An error about a message that could not be read has no id.
+      const { id } = message as { id?: RequestId | null };
+      if (id === undefined || id === null || awaited.delete(Number(id))) return true;
+      log.debug(`${server}: answered request ${id} after the caller stopped waiting`);
+      return false;
+    },
+  };
 }

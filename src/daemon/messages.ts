@@ -1,5 +1,7 @@
 /** Requests and answers of the daemon, as they go over HTTP. */
+
 import { ClaudikinsError } from "../errors.ts";
+import { parsedJson } from "../json-object.ts";
 import type { BindingValue } from "../sandbox/contract.ts";
 import { type CallRequest, httpStatusOf, type ProblemCode } from "./protocol.ts";
 import { isGiven } from "./written-call.ts";
@@ -52,14 +54,5 @@ function jsonOf(value: BindingValue): string {
   if ("json" in value) return value.json;
   if ("blocks" in value) return value.blocks;
   if ("text" in value) return JSON.stringify(value.text);
-  return isJson(value.jsonOrText) ? value.jsonOrText : JSON.stringify(value.jsonOrText);
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return parsedJson(value.jsonOrText) !== undefined ? value.jsonOrText : JSON.stringify(value.jsonOrText);
 }

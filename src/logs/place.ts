@@ -1,8 +1,10 @@
 /** Which file the log of a server is: one for each config and server, and what it says of itself. */
+
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { ConfigOrigin } from "../config/discover.ts";
+import { parsedJson } from "../json-object.ts";
 
 export interface LogOwner {
   server: string;
@@ -58,12 +60,8 @@ export function headerOf({ server, config }: LogOwner): string {
 
 /** Undefined for what is none. */
 export function readHeader(line: string): LogOwner | undefined {
-  try {
-    const { server, config } = JSON.parse(line.replace(/^# /, ""));
-    const isOne =
-      line.startsWith("# ") && typeof server === "string" && (config === null || typeof config === "string");
-    return isOne ? { server, config } : undefined;
-  } catch {
-    return undefined;
-  }
+  if (!line.startsWith("# ")) return undefined;
+  const { server, config } = Object(parsedJson(line.slice(2)));
+  const isValid = typeof server === "string" && (config === null || typeof config === "string");
+  return isValid ? { server, config } : undefined;
 }

@@ -1,5 +1,5 @@
 /** The model for one task. Its requests are counted for the receipt. */
-import { unlessAborted } from "../clients/unless-aborted.ts";
+import { unlessAborted } from "../clients/abort.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Model, ModelRequest, TaskReceipt, TaskStep } from "./model.ts";
 

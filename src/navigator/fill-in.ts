@@ -1,6 +1,6 @@
 /** Fills in the arguments of the chosen tool: takes them from the task, checks them, and asks the user for missing ones. */
 
-import { unlessAborted } from "../clients/unless-aborted.ts";
+import { unlessAborted } from "../clients/abort.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { argumentProblems } from "../registry/arguments/argument-problems.ts";

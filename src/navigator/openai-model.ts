@@ -1,7 +1,7 @@
 /** A model behind an endpoint that is compatible with OpenAI's chat completions. Requests are repeated if that may help. */
 import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
-import { onAbort } from "../clients/on-abort.ts";
+import { onAbort } from "../clients/abort.ts";
 import { redactorOf } from "../clients/secrets.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
 import { ClaudikinsError } from "../errors.ts";

@@ -1,6 +1,6 @@
 /** The host's own model, asked with MCP sampling, which has no schemas: the format of the answer is described in words. */
 import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
-import type { Host } from "../clients/host.ts";
+import type { Responder } from "../clients/responder.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { estimateTokens } from "../token-estimate.ts";
 import { inWords } from "./json-request.ts";
@@ -17,9 +17,9 @@ const asker = "claudikins";
 
 export class SamplingModel implements Model {
   readonly name = "the host's model";
-  readonly #sample: NonNullable<Host["sample"]>;
+  readonly #sample: NonNullable<Responder["sample"]>;
 
-  constructor(sample: NonNullable<Host["sample"]>) {
+  constructor(sample: NonNullable<Responder["sample"]>) {
     this.#sample = sample;
   }
 

@@ -7,14 +7,14 @@ import {
   ElicitResultSchema,
   ListRootsResultSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import type { Asked, Host } from "../clients/host.ts";
+import type { Asked, Responder } from "../clients/responder.ts";
 import { maxTimerMs } from "../time-limit.ts";
 import { hostRequestsOf } from "./host-requests.ts";
 
 /** The caller limits the time. */
 const timeout = maxTimerMs;
 
-export function hostOf(server: Server): Host {
+export function hostOf(server: Server): Responder {
   // Agents built with the SDK do not notice that a request with the id 0 is cancelled, so a ping takes this id.
   let pinged = false;
   /** Over HTTP, sends it on the stream of an open request of the agent: not every agent listens to another stream. */

@@ -23,7 +23,7 @@ export async function serveSession(
   over: AbortController,
 ): Promise<void> {
   const server = createSession(toolbox, over.signal, mode, surface, count);
-  toolbox.pool.host = hostOf(server);
+  toolbox.pool.responder = hostOf(server);
   server.onclose = () => over.abort();
   await server.connect(begun ? new BegunTransport(begun) : new StdioServerTransport());
   if (!over.signal.aborted) {

@@ -1,7 +1,6 @@
 /** One sign-in: sends the user to the authorization page, waits for the redirect, and stores the tokens. */
 import type { CredentialStore } from "../clients/auth/credentials.ts";
 import { beginSignIn, lastRedirect } from "../clients/auth/sign-in.ts";
-import { unlessAborted } from "../clients/unless-aborted.ts";
 import type { NetworkServer } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { readPasted } from "./pasted-redirect.ts";

@@ -1,6 +1,7 @@
 /** A toolbox without servers, which answers the agent until the config is trusted, and then opens the real one. */
-import { type Host, hasForms } from "../clients/host.ts";
+
 import type { PoolOptions } from "../clients/pool.ts";
+import { hasForms, type Responder } from "../clients/responder.ts";
 import { emptyConfig } from "../config/load.ts";
 import { NotTrusted, type TrustRequest } from "../config/trust/not-trusted.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -74,8 +75,8 @@ export class LockedToolbox extends Toolbox {
   }
 
   #remember(opened: Toolbox): Toolbox {
-    const { host } = this.pool;
-    if (host) opened.pool.host = host;
+    const { responder } = this.pool;
+    if (responder) opened.pool.responder = responder;
     this.#opened = opened;
     return opened;
   }
@@ -93,11 +94,11 @@ export class LockedToolbox extends Toolbox {
 
   /** Asks the person at the agent, and stores a yes. */
   async #isTrustedNow(request: TrustRequest, signal: AbortSignal): Promise<boolean> {
-    const { host } = this.pool;
-    if (!this.#options.asks || this.#saidNo || !hasForms(host)) return false;
+    const { responder } = this.pool;
+    if (!this.#options.asks || this.#saidNo || !hasForms(responder)) return false;
     const message = questionText(request);
     if (message.length > maxQuestionChars) return false;
-    const answer = await answerOf(host, message, signal);
+    const answer = await answerOf(responder, message, signal);
     if (answer === "trust") {
       await trustConfig(request, this.#options.env);
       return true;
@@ -108,11 +109,11 @@ export class LockedToolbox extends Toolbox {
 }
 
 /** Undefined if the agent could not ask. */
-async function answerOf(host: Required<Pick<Host, "elicit">>, message: string, signal: AbortSignal) {
+async function answerOf(responder: Required<Pick<Responder, "elicit">>, message: string, signal: AbortSignal) {
   try {
     const late = AbortSignal.any([signal, AbortSignal.timeout(personMs)]);
     const params = { mode: "form" as const, message, requestedSchema };
-    const { action, content } = await host.elicit(params, { server: "claudikins", signal: late });
+    const { action, content } = await responder.elicit(params, { server: "claudikins", signal: late });
     return action === "accept" && content?.["answer"] === "trust" ? "trust" : "no";
   } catch {
     return undefined;

@@ -1,7 +1,7 @@
 /** What servers ask of the host: passed on when it can answer, refused when it cannot, and ended with whoever waits. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Host } from "../../src/clients/host.ts";
 import { Pool } from "../../src/clients/pool.ts";
+import type { Responder } from "../../src/clients/responder.ts";
 import { toolValue } from "../../src/clients/result.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";
 import type { ClaudikinsError } from "../../src/errors.ts";
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 /** A pool with the server "asker", which is started or reached when it is first called. */
-function open(host?: Partial<Host>, entry: object = {}): Pool {
+function open(host?: Partial<Responder>, entry: object = {}): Pool {
   const { PATH = "" } = process.env;
   const defaults = { args: [], env: {}, headers: {}, disabled: false, ...defaultServerTimes, needs: [] };
   const { command, args } = fixture("protocol", "stdio", folder.path);
@@ -37,7 +37,7 @@ function open(host?: Partial<Host>, entry: object = {}): Pool {
   const say = (line: string) => void logged.push(line);
   const log: Log = { debug() {}, info() {}, warn: say };
   pool = new Pool(new Map([["asker", server as never]]), { env: { PATH }, cwd: folder.path, log });
-  if (host) pool.host = { capabilities: {}, ...host };
+  if (host) pool.responder = { capabilities: {}, ...host };
   return pool;
 }
 
@@ -69,7 +69,7 @@ const everything = { sampling: { tools: {} }, elicitation: { form: {}, url: {} }
 function answering() {
   const asked: unknown[] = [];
   const elicited = Promise.withResolvers<string>();
-  const host: Partial<Host> = {
+  const host: Partial<Responder> = {
     capabilities: everything,
     sample: async (params, { server }) => {
       asked.push({ server, params });
@@ -318,7 +318,7 @@ describe("a host that does not answer", () => {
   function silent() {
     const asked = Promise.withResolvers<AbortSignal>();
     const aborted = Promise.withResolvers<void>();
-    const elicit: Host["elicit"] = (_, { signal }) => {
+    const elicit: Responder["elicit"] = (_, { signal }) => {
       asked.resolve(signal);
       signal.addEventListener("abort", () => aborted.resolve());
       return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));

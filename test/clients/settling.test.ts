@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ListRootsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import type { Host } from "../../src/clients/host.ts";
+import type { Responder } from "../../src/clients/responder.ts";
 import { claudikinsCommand } from "../support/command.ts";
 import { openHost } from "../support/host.ts";
 import { openPool, plainValue, surroundings } from "../support/pool.ts";
@@ -29,7 +29,7 @@ afterEach(() => folder[Symbol.dispose]());
 const uri = (path: string) => pathToFileURL(path).href;
 
 /** A host whose roots are what the function says, each time it is asked. */
-const hostWith = (roots: () => string[], answerMs = 0): Host => ({
+const hostWith = (roots: () => string[], answerMs = 0): Responder => ({
   capabilities: { roots: { listChanged: true } },
   async listRoots() {
     const uris = roots();
@@ -45,7 +45,7 @@ test("the first call to server-filesystem, and the first after the roots have ch
   for (const roots of [[project], many]) {
     let current = roots;
     await using pool = openPool({ files: filesystem(data) }, surroundings(folder.path));
-    pool.host = hostWith(() => current.map(uri));
+    pool.responder = hostWith(() => current.map(uri));
     const write = (path: string) => pool.callTool("files", "write_file", { path, content: "x" });
     const outside = join(data, "outside.txt");
     expect(await write(outside)).toMatchObject({ isError: true });
@@ -78,7 +78,7 @@ test("the first execution of a session keeps to the agent's roots", async () => 
 test("a server that asks again when it has the first answer, of a host that is slow, is not called before it has both", async () => {
   const current = ["file:///first"];
   await using pool = openPool({ asker: fixture("by-hand", "asks-roots", folder.path) }, surroundings(folder.path));
-  pool.host = hostWith(() => current, 300);
+  pool.responder = hostWith(() => current, 300);
   const roots = async () => plainValue(await pool.callTool("asker", "roots", {}));
   expect(await Promise.all([roots(), roots()])).toEqual([[{ uri: "file:///first" }], [{ uri: "file:///first" }]]);
   current[0] = "file:///second";
@@ -92,7 +92,7 @@ test("a host that refuses, and a server that ends at once, keep nobody waiting",
     ending: fixture("by-hand", "dies-at-once", folder.path),
   };
   await using pool = openPool(entries, surroundings(folder.path));
-  pool.host = {
+  pool.responder = {
     ...hostWith(() => []),
     listRoots: () => Promise.reject(new Error("not today")),
   };
@@ -106,7 +106,7 @@ test("a host that refuses, and a server that ends at once, keep nobody waiting",
 test("calls that wait for the answers are cancelled, and the pool is closed, without them", async () => {
   await using pool = openPool({ asker: fixture("by-hand", "asks-roots", folder.path) }, surroundings(folder.path));
   const asked = Promise.withResolvers<void>();
-  pool.host = {
+  pool.responder = {
     ...hostWith(() => []),
     listRoots() {
       asked.resolve();

@@ -44,7 +44,7 @@ await using pool = new Pool(new Map([[server.name, server]]), {
   credentialsFile,
 });
 // A person who agrees without filling anything in: the defaults are ours to add.
-pool.host = {
+pool.responder = {
   capabilities: { elicitation: { form: { applyDefaults: true } } },
   elicit: async () => ({ action: "accept", content: {} }),
 };

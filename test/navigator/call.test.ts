@@ -85,7 +85,7 @@ describe("the policy", () => {
     await using recorded = new Recorded();
     const opened = await recorded.open({ confirm: "always" });
     const person = new Person(answer);
-    opened.pool.host = person.host;
+    opened.pool.responder = person.host;
     const outcome = await runTask({ task: "do it" }, new ScriptedModel(choice("plain-it")), opened);
     expect(outcome).toMatchObject(
       isCalled

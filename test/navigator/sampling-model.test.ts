@@ -1,11 +1,11 @@
 /** The host's model: what it is asked, and what becomes of hosts and people who do not answer. */
 import { describe, expect, test } from "bun:test";
 import { McpError } from "@modelcontextprotocol/sdk/types.js";
-import type { Host } from "../../src/clients/host.ts";
+import type { Responder } from "../../src/clients/responder.ts";
 import { SamplingModel } from "../../src/navigator/sampling-model.ts";
 import { estimateTokens } from "../../src/token-estimate.ts";
 
-type Sample = NonNullable<Host["sample"]>;
+type Sample = NonNullable<Responder["sample"]>;
 
 const request = { system: "Pick.", prompt: "a or b?", schema: { type: "object" }, schemaName: "choice", maxTokens: 50 };
 const never = () => new AbortController().signal;

@@ -9,7 +9,7 @@ afterAll(() => recorded[Symbol.asyncDispose]());
 
 async function asking(keys: object, ...answers: (string | object)[]): Promise<Person> {
   const person = new Person(...answers);
-  (await recorded.open(keys)).pool.host = person.host;
+  (await recorded.open(keys)).pool.responder = person.host;
   return person;
 }
 
@@ -50,7 +50,7 @@ describe("a refusal is not asked for again and again", () => {
   test("different tools: a bounded number of questions", async () => {
     const person = new Person("no");
     const tools = Array.from({ length: 60 }, (_, place) => ({ name: `tool${place}` }));
-    (await recorded.open({ confirm: "always" }, undefined, tools)).pool.host = person.host;
+    (await recorded.open({ confirm: "always" }, undefined, tools)).pool.responder = person.host;
     const source = `return (await Promise.allSettled(Object.values(rec).map((tool) => tool({})))).length`;
     expect(await recorded.run(source)).toMatchObject({ ok: true, value: 60 });
     expect(person.asked).toHaveLength(5);
@@ -134,7 +134,7 @@ test("a hundred calls: who cancels the execution hears no more questions", async
   const person = await asking({ confirm: "always" }, "once");
   const host = person.host;
   const stopped: boolean[] = [];
-  recorded.toolbox.pool.host = {
+  recorded.toolbox.pool.responder = {
     capabilities: host.capabilities,
     elicit: async (params, { server, signal }) => {
       if (person.asked.length < 2) return host.elicit!(params, { server, signal });
@@ -150,7 +150,7 @@ test("a hundred calls: who cancels the execution hears no more questions", async
   expect(stopped).toEqual([true]);
   expect(recorded.got().length).toBeLessThanOrEqual(2);
   // And the next code is asked again.
-  recorded.toolbox.pool.host = host;
+  recorded.toolbox.pool.responder = host;
   expect(await recorded.run("return rec.remove_it({ id: 5 })")).toMatchObject({ ok: true });
   expect(person.asked).toHaveLength(4);
 });
@@ -158,7 +158,7 @@ test("a hundred calls: who cancels the execution hears no more questions", async
 test("time stands still while somebody is asked, also for a call that waits for its question", async () => {
   const person = await asking({ confirm: "always" }, "once");
   const { host } = person;
-  recorded.toolbox.pool.host = {
+  recorded.toolbox.pool.responder = {
     capabilities: host.capabilities,
     elicit: async (params, asked) => {
       await Bun.sleep(300);
@@ -188,14 +188,14 @@ describe("a host that fails", () => {
     ["answers nothing", undefined, "nobody could be asked"],
   ])("%s: nothing is called", async (_, answer, words) => {
     await asking({ confirm: "always" }, "once");
-    recorded.toolbox.pool.host = { capabilities: { elicitation: {} }, elicit: async () => answer as never };
+    recorded.toolbox.pool.responder = { capabilities: { elicitation: {} }, elicit: async () => answer as never };
     expect(await recorded.run("return rec.remove_it({})")).toMatchObject(denied(words));
     expect(recorded.got()).toEqual([]);
   });
 
   test("says that it cannot: nothing is called", async () => {
     await asking({ confirm: "always" }, "once");
-    recorded.toolbox.pool.host = {
+    recorded.toolbox.pool.responder = {
       capabilities: { elicitation: {} },
       elicit: () => Promise.reject(new Error("no window")),
     };
@@ -220,7 +220,7 @@ test("arguments that are too many to be read are shown in part, and said to be",
 test("the form: a choice of three, in words that every host knows", async () => {
   let form: unknown;
   await asking({ confirm: "always" }, "once");
-  recorded.toolbox.pool.host = {
+  recorded.toolbox.pool.responder = {
     capabilities: { elicitation: {} },
     elicit: async (params) => {
       form = params;

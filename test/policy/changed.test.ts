@@ -14,7 +14,7 @@ const call = (args: object = {}) => recorded.run(`return rec.remove_it(${JSON.st
 
 async function opened(keys: object, ...answers: (string | object)[]): Promise<Person> {
   const person = new Person(...answers);
-  (await recorded.open(keys, undefined, [tool])).pool.host = person.host;
+  (await recorded.open(keys, undefined, [tool])).pool.responder = person.host;
   return person;
 }
 
@@ -115,7 +115,7 @@ describe("a tool that changes while the person is asked", () => {
   test("is asked about again, and a yes to the old one calls nothing", async () => {
     const person = await opened({ confirm: "always" }, "session", "no");
     const { host } = person;
-    recorded.toolbox.pool.host = {
+    recorded.toolbox.pool.responder = {
       capabilities: host.capabilities,
       elicit: (params, asked) => {
         offer({ ...tool, description: `Version ${person.asked.length + 2}.` });
@@ -131,7 +131,7 @@ describe("a tool that changes while the person is asked", () => {
   test("again and again is refused in the end", async () => {
     const person = await opened({ confirm: "always" }, "once");
     const { host } = person;
-    recorded.toolbox.pool.host = {
+    recorded.toolbox.pool.responder = {
       capabilities: host.capabilities,
       elicit: (params, asked) => {
         offer({ ...tool, description: `Version ${person.asked.length + 2}.` });

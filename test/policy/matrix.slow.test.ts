@@ -46,7 +46,7 @@ describe("is denied, and never reaches the server", () => {
   ])("%s", async (_, keys, policy, why) => {
     const person = new Person("session");
     const toolbox = await recorded.open(keys, policy);
-    toolbox.pool.host = person.host;
+    toolbox.pool.responder = person.host;
     for (const [name, way] of every) {
       const { ok, code, message, hint } = await way(recorded, "remove-it", args);
       expect([name, ok, code, hint]).toEqual([name, false, "POLICY_DENIED", undefined]);
@@ -69,7 +69,7 @@ describe("is confirmed", () => {
   test.each(settings)("%s: by a person who says yes", async (_, { keys, policy }) => {
     const person = new Person("once");
     const toolbox = await recorded.open(keys, policy);
-    toolbox.pool.host = person.host;
+    toolbox.pool.responder = person.host;
     for (const [name, way] of every) {
       expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
       expect([name, recorded.got()]).toEqual([name, [{ name: "remove-it", args }]]);
@@ -84,7 +84,7 @@ describe("is confirmed", () => {
   test.each(settings)("%s: by a person who says yes for the session", async (_, { keys, policy }) => {
     const person = new Person("session", "no");
     const toolbox = await recorded.open(keys, policy);
-    toolbox.pool.host = person.host;
+    toolbox.pool.responder = person.host;
     for (const [name, way] of every) {
       expect([name, await way(recorded, "remove-it", args)]).toEqual([name, { ok: true }]);
     }
@@ -107,7 +107,7 @@ describe("is confirmed", () => {
     for (const [name, way] of every) {
       // Anew for each, since nobody is asked again and again about what they refuse.
       const toolbox = await recorded.open(asked.keys);
-      toolbox.pool.host = person.host;
+      toolbox.pool.responder = person.host;
       expect([name, await way(recorded, "remove-it", args)]).toEqual([
         name,
         {
@@ -131,7 +131,7 @@ describe("is confirmed", () => {
     ],
   ])("by %s: not called, with the line that would allow it", async (_, host) => {
     const toolbox = await recorded.open({ confirm: { "*": "always" } });
-    toolbox.pool.host = host;
+    toolbox.pool.responder = host;
     for (const [name, way] of every) {
       const { code, message, hint } = await way(recorded, "remove-it", args);
       expect([name, code, message]).toEqual([

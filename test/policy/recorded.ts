@@ -1,7 +1,7 @@
 /** A project whose server writes down what it really got, and a toolbox in which code runs with a policy. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Host } from "../../src/clients/host.ts";
+import type { Responder } from "../../src/clients/responder.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { execute } from "../../src/execution/execute.ts";
 import { silentLog } from "../../src/log.ts";
@@ -83,7 +83,7 @@ export class Person {
     this.#answers = answers;
   }
 
-  get host(): Host {
+  get host(): Responder {
     return {
       capabilities: { elicitation: { form: {} } },
       elicit: async (params, { signal }) => {

@@ -142,7 +142,7 @@ async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called>
   const { onProgress } = activity;
   using asker = TerminalAsker.of(io, activity);
   toolbox.pool.asker = asker;
-  toolbox.pool.host = terminalHost(asker, io);
+  toolbox.pool.responder = terminalHost(asker, io);
   const calling = call(wanted, toolbox, { signal: io.interrupted, onProgress });
   return await calling.finally(() => activity.end());
 }
@@ -168,7 +168,7 @@ async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<Tool
   await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
   // Some tools are there only for hosts that can be asked.
   using asker = TerminalAsker.of(io, new Activity(io.stderr));
-  toolbox.pool.host = terminalHost(asker, io);
+  toolbox.pool.responder = terminalHost(asker, io);
   const { tool } = await describe(wanted, toolbox, io.interrupted);
   return [...wanted.given, ...(await askArguments(tool, wanted.given, io))];
 }

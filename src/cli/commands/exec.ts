@@ -80,7 +80,7 @@ export default command({
     const { onProgress } = activity;
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;
-    toolbox.pool.host = terminalHost(asker, io);
+    toolbox.pool.responder = terminalHost(asker, io);
     const running = execute({ source, limits, check: args.check, signal: io.interrupted, onProgress }, toolbox);
     const outcome = await running.finally(() => activity.end());
     countExecution(toolbox, source);

@@ -119,7 +119,7 @@ export default command({
     const activity = new Activity(io.stderr);
     using asker = TerminalAsker.of(io, activity);
     toolbox.pool.asker = asker;
-    toolbox.pool.host = terminalHost(asker, io);
+    toolbox.pool.responder = terminalHost(asker, io);
     const timeout = timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs);
     const options: TaskOptions = {
       task,

@@ -1,4 +1,5 @@
 /** What is kept of sign-ins: one file for all processes of a user, written whole, and readable for nobody else. */
+
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -15,6 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
+import { isObject, parsedJson } from "../../json-object.ts";
 import { withLock } from "../../lock.ts";
 
 /** What a lock that does not become free is said to guard. */
@@ -202,12 +204,8 @@ function hash(text: string): string {
 }
 
 function parsed(text: string): Contents | undefined {
-  try {
-    const value = JSON.parse(text) as Contents;
-    return value?.version === 1 && typeof value.servers === "object" && value.servers !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text) as Contents | undefined;
+  return value?.version === 1 && isObject(value.servers) ? value : undefined;
 }
 
 /** One that somebody has edited into something else counts as none. */

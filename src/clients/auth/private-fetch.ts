@@ -2,10 +2,10 @@
 
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { isLoopback } from "../../loopback.ts";
+import { unlessAborted } from "../abort.ts";
 import { NetworkFailure, noAnswer } from "../network-failure.ts";
 import { boundedText } from "../response-body.ts";
 import { maxMetadataBytes, megabytes } from "../size-limits.ts";
-import { unlessAborted } from "../unless-aborted.ts";
 import { checkReach } from "./reach.ts";
 import { cancelled, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
 

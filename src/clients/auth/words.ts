@@ -1,19 +1,16 @@
 /** What is said of sign-ins: the command that repairs them, and what an authorization server said, on one line. */
 import { ClaudikinsError } from "../../errors.ts";
+import { shellWord } from "../../shell-word.ts";
+import { oneLine } from "../../visible-text.ts";
 import { NetworkFailure } from "../network-failure.ts";
 
-/** As it is typed into a shell. */
+/** The command as it is typed in a shell. */
 export function loginCommand(server: string): string {
-  return `claudikins auth login ${quoted(server)}`;
+  return `claudikins auth login ${shellWord(server)}`;
 }
 
 export function logoutCommand(server: string): string {
-  return `claudikins auth logout ${quoted(server)}`;
-}
-
-function quoted(word: string): string {
-  const isPlain = /^[\w@%+=:,./][\w@%+=:,./-]*$/.test(word);
-  return isPlain ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return `claudikins auth logout ${shellWord(server)}`;
 }
 
 /** An authorization server did not give what it was asked for. */
@@ -32,12 +29,12 @@ export class Refused extends Error {
 
 /** A short line of what somebody else wrote, without what we had sent there. */
 export function shortLine(text: string, secrets: Iterable<string> = []): string {
-  let line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim();
+  let line = oneLine(text, text.length);
   for (const secret of secrets) {
     const spellings = [secret, encodeURIComponent(secret), new URLSearchParams([["", secret]]).toString().slice(1)];
     for (const spelling of spellings) if (spelling !== "") line = line.replaceAll(spelling, "…");
   }
-  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
+  return oneLine(line, 200);
 }
 
 /** Its authorization server is in trouble, or cannot be reached: nothing is lost. */

@@ -1,7 +1,6 @@
 /** The bytes of one message of a server → the message, within limits. Large parts of a result stay JSON text. */
-import { ErrorCode, type JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import { isObject, type JsonObject } from "../../json-object.ts";
-import { readMessage } from "../json-rpc.ts";
+import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
+import { isObject, type JsonObject, parsedJson } from "../../json-object.ts";
 import { boundedPage, isListKey } from "../list-bounds.ts";
 import { onlyText, shortened } from "../result.ts";
 import { LargeJson } from "./large-json.ts";
@@ -199,4 +198,22 @@ function refused(bytes: Uint8Array, why: string): Decoded | undefined {
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}
+
+/** Undefined for what is no message. An answer that cannot be understood becomes a failure, so that nobody waits for it. */
+function readMessage(text: string): JSONRPCMessage | undefined {
+  const value = parsedJson(text);
+  const { success, data } = JSONRPCMessageSchema.safeParse(value);
+  return success ? data : failedAnswer(value);
+}
+
+function failedAnswer(value: unknown): JSONRPCMessage | undefined {
+  const { jsonrpc, id, method } = (value ?? {}) as Record<string, unknown>;
+  if (jsonrpc !== "2.0" || method !== undefined || !(typeof id === "number" || typeof id === "string"))
+    return undefined;
+  return {
+    jsonrpc,
+    id,
+    error: { code: ErrorCode.ParseError, message: "its answer is not MCP: it has no result or error" },
+  };
 }

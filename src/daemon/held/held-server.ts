@@ -14,7 +14,6 @@ import {
 import type { Channel } from "../../clients/channel.ts";
 import type { Log } from "../../log.ts";
 import { version } from "../../version.ts";
-import { lowestLevel } from "./log-levels.ts";
 import type { Port, PortEnd } from "./port.ts";
 
 export interface HeldServerOptions {
@@ -350,4 +349,12 @@ export class HeldServer {
     this.#options.log.info(`${this.name} was stopped: ${how.how || "it was closed"}`);
     this.#options.onEnd();
   }
+}
+
+/** The levels of MCP's logging, the most verbose first. */
+const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/** The most verbose of these levels; unknown levels count as "debug". */
+function lowestLevel(wanted: string[]): string {
+  return levels[Math.min(...wanted.map((level) => Math.max(levels.indexOf(level), 0)))] ?? "debug";
 }

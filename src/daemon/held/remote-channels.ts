@@ -1,11 +1,11 @@
 /** The ways of another process to the servers that a daemon holds. Where there is none to be had, servers are its own. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { unlessAborted } from "../../clients/abort.ts";
 import type { Channel, ChannelOpener } from "../../clients/channel.ts";
 import { childEnvironment } from "../../clients/child-environment.ts";
 import { receive } from "../../clients/decoding/receive.ts";
 import { InOrder } from "../../clients/in-order.ts";
 import { openChannel } from "../../clients/open-channel.ts";
-import { unlessAborted } from "../../clients/unless-aborted.ts";
 import type { StdioServer } from "../../config/load.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../../errors.ts";
 import { version } from "../../version.ts";

@@ -8,6 +8,7 @@ import {
 import { messageJson } from "../../clients/decoding/large-json.ts";
 import type { ServerConfig, StdioServer } from "../../config/load.ts";
 import { messageOf, toClaudikinsError } from "../../errors.ts";
+import { parsedJson } from "../../json-object.ts";
 import { version } from "../../version.ts";
 import { isOlder, type OpenRequest, type ProblemCode } from "../protocol.ts";
 import { entryMark } from "./entry-mark.ts";
@@ -60,7 +61,7 @@ export class ServerSockets {
     message: (socket, text) => {
       const { user, calls, isOver } = socket.data;
       if (isOver) return;
-      const message = parsed(text);
+      const message = parsedJson(String(text));
       if (!user) void this.#open(socket, message);
       else if (!isMessage(message)) end(socket, "it sent something other than messages");
       else if ("method" in message) {
@@ -169,14 +170,6 @@ function refuse(socket: Socket, code: ProblemCode, error: string, suggestion?: s
 function end(socket: Socket, why: string): void {
   socket.data.isOver = true;
   socket.close(1002, why);
-}
-
-function parsed(text: string | Buffer): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
-  }
 }
 
 /** More of it is not looked at: it is the server's to understand. */

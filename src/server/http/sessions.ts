@@ -122,7 +122,7 @@ export class Sessions {
     const hasOwnPool = canBeAsked || mode === "direct" || arePrivate || this.#toolbox.isLocked;
     const toolbox = hasOwnPool ? this.#toolbox.withOwnPool() : this.#toolbox;
     const server = createSession(toolbox, this.#closing.signal, mode);
-    if (canBeAsked) toolbox.pool.host = hostOf(server);
+    if (canBeAsked) toolbox.pool.responder = hostOf(server);
     server.onclose = () => {
       this.#sessions.delete(transport.sessionId);
       this.#log.info(`session ${shortOf(transport)} ended: ${this.#sessions.size} open`);

@@ -1,6 +1,6 @@
 /** The MCP tool `execute_task`: a small model picks one tool for a task in words and calls it. */
 import type { CallToolResult, ContentBlock, ElicitRequestFormParams, Tool } from "@modelcontextprotocol/sdk/types.js";
-import { type Host, hasForms } from "../../clients/host.ts";
+import { hasForms, type Responder } from "../../clients/responder.ts";
 import type { Config } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { withoutBase64, withoutMedia } from "../../media.ts";
@@ -40,7 +40,7 @@ export async function callExecuteTask(
     import("../../navigator/run-task.ts"),
     import("../../navigator/receipt-text.ts"),
   ]);
-  const askForMissing = formsOf(toolbox.pool.host);
+  const askForMissing = formsOf(toolbox.pool.responder);
   const outcome = await runTask({ task, dryRun, signal, onProgress, askForMissing }, model, toolbox);
   const { folders, limits } = toolbox.config;
   const options = { maxChars: limits.outputChars, workspace: folders.workspace };
@@ -69,19 +69,20 @@ async function modelFor({ config, pool, log }: Toolbox): Promise<Model> {
     const { OpenAiModel } = await import("../../navigator/openai-model.ts");
     return new OpenAiModel(config.llm, { log });
   }
-  const { host } = pool;
-  if (!host?.sample) throw new ClaudikinsError("MODEL_UNAVAILABLE", "No model is configured, and the host offers none");
+  const { responder } = pool;
+  if (!responder?.sample)
+    throw new ClaudikinsError("MODEL_UNAVAILABLE", "No model is configured, and the host offers none");
   const { SamplingModel } = await import("../../navigator/sampling-model.ts");
-  return new SamplingModel(host.sample.bind(host));
+  return new SamplingModel(responder.sample.bind(responder));
 }
 
 /** Undefined if the agent cannot show forms. */
-function formsOf(host: Host | undefined): TaskOptions["askForMissing"] {
-  if (!hasForms(host)) return undefined;
+function formsOf(responder: Responder | undefined): TaskOptions["askForMissing"] {
+  if (!hasForms(responder)) return undefined;
   return async (message, schema, signal): Promise<FilledForm> => {
     const requestedSchema = schema as ElicitRequestFormParams["requestedSchema"];
     const asked = { server: "claudikins", signal };
-    const { action, content } = await host.elicit({ mode: "form", message, requestedSchema }, asked);
+    const { action, content } = await responder.elicit({ mode: "form", message, requestedSchema }, asked);
     return { action, content };
   };
 }

@@ -1,0 +1,77 @@
+/** A responder answers what servers ask: the agent that is connected, or a person at a terminal. */
+import type {
+  ClientCapabilities,
+  CreateMessageRequest,
+  CreateMessageResult,
+  CreateMessageResultWithTools,
+  ElicitRequest,
+  ElicitResult,
+  ListRootsResult,
+} from "@modelcontextprotocol/sdk/types.js";
+import type { Answer, Asker } from "../policy/gate.ts";
+
+export interface Asked {
+  /** The name of the server that asks, as in the config. */
+  server: string;
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal;
+}
+
+/** The caller validates the answers. An error is passed on to the server. */
+export interface Responder {
+  /** Read when a server is connected. The server is told the capabilities that have a method here. */
+  readonly capabilities: Pick<ClientCapabilities, "sampling" | "elicitation" | "roots">;
+  /** The server's name is in `_meta`, under `serverKey`. */
+  sample?(
+    params: CreateMessageRequest["params"],
+    asked: Asked,
+  ): Promise<CreateMessageResult | CreateMessageResultWithTools>;
+  /** The message begins with the server's name. */
+  elicit?(params: ElicitRequest["params"], asked: Asked): Promise<ElicitResult>;
+  listRoots?(asked: Asked): Promise<ListRootsResult>;
+  /** What a URL elicitation asked for is done. The id is that of the request. */
+  elicited?(elicitationId: string): void;
+}
+
+/** Whether a person can be shown a form. Agents that name no kind of elicitation support forms. */
+export function hasForms(
+  responder: Responder | undefined,
+): responder is Responder & Required<Pick<Responder, "elicit">> {
+  const { elicitation } = responder?.capabilities ?? {};
+  const isForm = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+  return isForm && responder?.elicit !== undefined;
+}
+
+/** Key in the `_meta` of every request that is passed on. Its value is the server's name. */
+export const serverKey = "claudikins/server";
+
+/** Asks by a form whether a tool may be called. Undefined if the responder shows no forms. */
+export function askerOf(responder: Responder | undefined): Asker | undefined {
+  if (!hasForms(responder)) return undefined;
+  return {
+    async ask(message, { server, tool }, signal) {
+      const params = { mode: "form" as const, message, requestedSchema };
+      const { action, content } = await responder.elicit(params, { server, signal });
+      if (action !== "accept") return action === "decline" ? "declined" : "cancelled";
+      const answer = answers.find((each) => each === content?.["answer"]);
+      if (!answer) throw new Error(`the host gave an invalid answer for ${server}.${tool}`);
+      return answer;
+    },
+  };
+}
+
+const answers: readonly Answer[] = ["once", "session", "no"];
+
+/** `enumNames` is the older of the two ways to label choices; agents of every revision of MCP know it. */
+const requestedSchema = {
+  type: "object" as const,
+  properties: {
+    answer: {
+      type: "string" as const,
+      title: "Allow this call?",
+      enum: [...answers],
+      enumNames: ["Yes, once", "Yes, this tool for the rest of the session", "No"],
+    },
+  },
+  required: ["answer"],
+};
