@@ -1,4 +1,4 @@
-/** JSON objects as they come from outside: unchecked. */
+/** Reads unchecked JSON. */
 
 export type JsonObject = Record<string, unknown>;
 
@@ -16,15 +16,6 @@ export function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-/** The value of a JSON text; undefined if the text is not JSON. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The value at a path of keys; undefined if there is none. */
 export function valueAt(document: unknown, path: readonly string[]): unknown {
   let value = document;
@@ -35,7 +26,7 @@ export function valueAt(document: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** The strings of an array; none if the value is no array. */
+/** The strings of an array. Empty if the value is not an array. */
 export function stringsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

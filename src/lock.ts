@@ -1,9 +1,9 @@
-/** One process at a time: a lock that the kernel takes back when its holder dies, however that happens. */
+/** A lock between processes. The kernel releases it when its holder dies, for whatever reason. */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { ClaudikinsError, systemCodeOf } from "./errors.ts";
 
-/** Nobody holds one longer than some requests to a server take. */
+/** Longer than any holder needs, which is the time of a few requests to a server. */
 const defaultWaitMs = 60_000;
 
 export interface Lock {
@@ -11,8 +11,8 @@ export interface Lock {
 }
 
 /**
- * Undefined while another process, or somebody else in this one, has it. The file is an empty database: SQLite knows how
- * each system locks files. `what` it guards is said in errors. Throws FILE_NOT_WRITABLE.
+ * Undefined if another holder, in this process or another one, has the lock. The file is an empty SQLite database, because
+ * SQLite knows how each system locks files. `what` names the guarded thing in errors. Throws FILE_NOT_WRITABLE.
  */
 export async function takeLock(file: string, what: string): Promise<Lock | undefined> {
   const { Database } = await import("bun:sqlite");
@@ -25,7 +25,7 @@ export async function takeLock(file: string, what: string): Promise<Lock | undef
     const held = database;
     return {
       release() {
-        // Closing alone may be put off for as long as one of its statements is somewhere in memory.
+        // SQLite may delay closing until all statements are collected.
         held.run("ROLLBACK");
         held.close();
       },
@@ -37,7 +37,7 @@ export async function takeLock(file: string, what: string): Promise<Lock | undef
   }
 }
 
-/** Whether somebody has it now; nothing is written, not even where it is free. Throws FILE_NOT_WRITABLE. */
+/** Whether the lock is held. Writes nothing. Throws FILE_NOT_WRITABLE. */
 export async function isHeld(file: string, what: string): Promise<boolean> {
   const { Database } = await import("bun:sqlite");
   let database: InstanceType<typeof Database> | undefined;
@@ -54,7 +54,10 @@ export async function isHeld(file: string, what: string): Promise<boolean> {
   }
 }
 
-/** Does the work with the lock. Throws FILE_NOT_WRITABLE, CALL_TIMEOUT when it does not become free, and what `work` throws. */
+/**
+ * Runs `work` while holding the lock. Throws FILE_NOT_WRITABLE, CALL_TIMEOUT if the lock does not become free, and errors
+ * of `work`.
+ */
 export async function withLock<T>(
   file: string,
   what: string,
@@ -82,7 +85,7 @@ function isBusy(error: unknown): boolean {
   return String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY");
 }
 
-/** Without the path: it may be read by code that runs in the sandbox. */
+/** The message has no path, because code in the sandbox may read it. */
 function notLockable(error: unknown, what: string): ClaudikinsError {
   const why = systemCodeOf(error) ?? "unknown error";
   return new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot lock ${what}: ${why}`, {

@@ -1,7 +1,7 @@
-/** Runs jobs in worker threads, so that no input can block the thread that answers the host. A job that takes too long is ended. */
+/** Runs jobs in worker threads, so that no input can block the main thread. A job that takes too long is terminated. */
 import { ClaudikinsError, type ErrorCode, messageOf } from "./errors.ts";
 
-/** The job did not end in its time. Its worker was terminated. */
+/** The job exceeded its time limit. Its worker was terminated. */
 export class TookTooLong extends Error {
   override readonly name = "TookTooLong";
 }
@@ -9,7 +9,7 @@ export class TookTooLong extends Error {
 export interface OffThreadOptions {
   /** Starts a worker. It answers jobs with `answerJobs`. */
   start: () => Worker;
-  /** Workers that run side by side. More jobs wait for their turn. */
+  /** Maximum number of concurrent workers. Further jobs wait. */
   atOnce?: number;
   /** Time after which a worker without work is terminated, in milliseconds. */
   idleMs?: number;
@@ -23,8 +23,8 @@ export interface JobOptions {
 }
 
 /**
- * What a worker answers: the output of the job itself, or what it threw. Bun moves the strings of a flat object to another
- * thread; it copies those of nested objects twice, which takes 140 ms for 22 million characters.
+ * A worker's answer: the output of the job, or its error. Outputs should be flat objects: Bun moves their strings to
+ * another thread, but copies those of nested objects twice, which takes 140 ms for 22 million characters.
  */
 type Answer<Output> = Output | { thrown: Thrown };
 
@@ -57,7 +57,7 @@ export class OffThread<Input, Output> {
     this.#options = { start, atOnce, idleMs };
   }
 
-  /** Throws TookTooLong, and what the worker threw: a ClaudikinsError as such, another error with its message alone. */
+  /** Throws TookTooLong, and errors of the worker: a ClaudikinsError unchanged, other errors with their message only. */
   run(input: Input, options: JobOptions): Promise<Output> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ...options, input, resolve, reject });
@@ -87,7 +87,7 @@ export class OffThread<Input, Output> {
     worker.postMessage(job.input, job.transfer ?? []);
     void promise.then((answer) => {
       clearTimeout(timer);
-      // The listener holds the answer, and the worker holds the listener.
+      // The listener refers to the answer, and the worker to the listener.
       worker.onmessage = null;
       this.#busy -= 1;
       if (answer instanceof TookTooLong) worker.terminate();
@@ -99,7 +99,7 @@ export class OffThread<Input, Output> {
     });
   }
 
-  /** Keeps the worker for the next job, for a while. */
+  /** Keeps the worker for the next job until it has been idle for `idleMs`. */
   #rest(worker: Worker): void {
     worker.unref();
     const idle: IdleWorker = {
@@ -127,15 +127,18 @@ function thrownBy(error: unknown): Thrown {
   return { message: messageOf(error) };
 }
 
-/** How long a worker waits for another job before it collects what the last one left behind. */
+/** Time that a worker waits for another job before it collects garbage. */
 const collectAfterMs = 50;
 
-/** The worker's side: answers every message with what `work` returns or throws. An output has no property `thrown`. */
+/**
+ * Runs in the worker: answers every message with what `work` returns or throws. An output must not have a property
+ * `thrown`.
+ */
 export function answerJobs<Input, Output>(self: Worker, work: (input: Input) => Output | Promise<Output>): void {
   let collecting: Timer | undefined;
   self.onmessage = async ({ data }: MessageEvent<Input>) => {
     clearTimeout(collecting);
-    // The collector of a worker without work would not run, and a job may leave hundreds of megabytes.
+    // An idle worker does not collect garbage by itself, and a job may leave hundreds of megabytes.
     collecting = setTimeout(() => Bun.gc(true), collectAfterMs);
     try {
       self.postMessage((await work(data)) satisfies Answer<Output>);

@@ -1,6 +1,6 @@
-/** Words of commands that are shown to be typed into a shell. */
+/** Quotes words of commands that are shown to be typed in a shell. */
 
-/** Quoted where a shell would make something else of it. */
+/** Quotes the word if a POSIX shell would change it. */
 export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,4 @@
-/** The daemon of a config as other processes of ours ask it: over its socket, and started where none runs. */
+/** Talks to the daemon of a config over its socket, and starts one if none is running. */
 import { dirname } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, type ErrorCode, systemCodeOf } from "../errors.ts";
@@ -14,10 +14,10 @@ export interface Problem {
 
 export type LineListener = (line: object) => void;
 
-/** How long nothing may come until it is asked whether it is there. */
+/** Silence after which the daemon is asked whether it is still there. */
 const silenceMs = 10_000;
 
-/** How long a daemon may take until it listens. */
+/** Maximum time until a daemon listens. */
 const startMs = 30_000;
 
 export class DaemonClient {
@@ -28,8 +28,8 @@ export class DaemonClient {
   #starting: Promise<void> | undefined;
 
   /**
-   * `config` is its file, undefined for the demo's. A daemon that is started uses it only where it is trusted, or where the
-   * caller's user answers for it. Throws what reading the file throws.
+   * `config` is the config file, undefined for the demo. A new daemon uses it only if it is trusted, or if `isAnsweredFor`
+   * says that the user vouches for it. Throws errors of reading the file.
    */
   constructor(config: string | undefined, env: Environment, isAnsweredFor = false) {
     this.#isAnsweredFor = isAnsweredFor;
@@ -39,9 +39,9 @@ export class DaemonClient {
   }
 
   /**
-   * The answer to a request, from the daemon that there is or one that is started for it. Throws what the daemon says went
-   * wrong, SERVER_UNAVAILABLE when it ended in the middle, FILE_NOT_WRITABLE where somebody else listens, and CANCELLED.
-   * `onLine` is told of each line before the last, where the answer comes in lines.
+   * The answer to a request; starts a daemon if none is running. Throws the daemon's errors, SERVER_UNAVAILABLE if it ended
+   * during the request, FILE_NOT_WRITABLE if the socket belongs to somebody else, and CANCELLED. If the answer consists of
+   * lines, `onLine` gets each line except the last.
    */
   async post(path: string, body: object, signal?: AbortSignal, onLine?: LineListener): Promise<unknown> {
     const text = JSON.stringify(body);
@@ -54,8 +54,8 @@ export class DaemonClient {
   }
 
   /**
-   * Tries until it is neither nobody's (undefined) nor that of a daemon that is leaving, and starts one between two tries.
-   * Nothing was done by what was tried before.
+   * Repeats the attempt until a daemon takes it, and starts daemons in between. Undefined means that no daemon was running,
+   * and a problem that the daemon was leaving: neither attempt had an effect.
    */
   async reach<T extends object>(attempt: () => Promise<T | Partial<Problem> | undefined>): Promise<T> {
     for (const deadline = performance.now() + startMs; ; ) {
@@ -66,13 +66,13 @@ export class DaemonClient {
     }
   }
 
-  /** Throws FILE_NOT_WRITABLE where the socket, or its folder, is somebody else's. */
+  /** Throws FILE_NOT_WRITABLE if the socket, or its folder, belongs to somebody else. */
   refuseForeign(): void {
     refuseForeign(this.place.socket);
     if (process.platform !== "win32") refuseForeign(dirname(this.place.socket));
   }
 
-  /** Undefined when nobody listens, so that nothing was sent. */
+  /** Undefined if no daemon is running, so that nothing was sent. */
   async #ask(
     method: string,
     path: string,
@@ -111,7 +111,7 @@ export class DaemonClient {
     }
   }
 
-  /** A call may take long, but a daemon that says nothing to anybody is stuck, or was stopped. */
+  /** A call may take long, but a daemon that answers nobody hangs, or was stopped. */
   async #listen(silence: AbortController): Promise<void> {
     const { statusOf } = await import("./peers.ts");
     if (await statusOf(this.place.socket)) return;
@@ -125,7 +125,7 @@ export class DaemonClient {
     silence.abort(error);
   }
 
-  /** One start at a time for all who want one. */
+  /** Concurrent callers share one start. */
   #start(): Promise<void> {
     this.#starting ??= this.#startOnce().finally(() => {
       this.#starting = undefined;
@@ -138,12 +138,12 @@ export class DaemonClient {
     const deadline = performance.now() + startMs;
     while (performance.now() < deadline) {
       const daemon = launchDaemon(this.place, this.#config, this.#env, this.#isAnsweredFor);
-      // Where another process was quicker, ours ends at once, and that one listens in a moment.
+      // If another process was faster, our daemon ends at once, and the other one listens soon.
       const patienceMs = () => (daemon.hasEnded() ? 500 : startMs);
       for (const begun = performance.now(); performance.now() < Math.min(begun + patienceMs(), deadline); ) {
         const status = (await this.#ask("GET", "/status", undefined).catch(() => undefined)) as { pid?: number };
         if (status) {
-          // The quicker one was somebody else's, and ours will not be needed when it has come so far.
+          // Another process was faster, and our daemon is not needed.
           if (status.pid !== daemon.pid) daemon.end();
           return;
         }
@@ -151,7 +151,7 @@ export class DaemonClient {
         if (failure) throw failure;
         await Bun.sleep(5);
       }
-      // On a busy machine it may have ended after the patience was over.
+      // On a busy machine, the daemon may have ended after the last look.
       const failure = daemon.failure();
       if (failure) throw failure;
     }
@@ -165,17 +165,17 @@ export class DaemonClient {
   }
 }
 
-/** Whether another daemon is to be asked, or started: this one has done nothing. */
+/** Whether the daemon is ending and has done nothing, so that the next daemon must be asked. */
 export function isLeaving(code: unknown): boolean {
   return code === "LEAVING" || code === "OUTDATED";
 }
 
-/** Nobody has made this socket, or whoever did is gone. */
+/** The socket does not exist, or its daemon is gone. */
 export function isNobody(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR", "ECONNREFUSED"].includes(systemCodeOf(error) ?? "");
 }
 
-/** The last one, parsed. Throws where there is none, or where it is not whole. */
+/** The last line, parsed. Throws if it is missing or incomplete. */
 async function lastLine({ body }: Response, onLine: LineListener): Promise<unknown> {
   let last: object | undefined;
   let pending: string[] = [];

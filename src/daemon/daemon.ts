@@ -1,4 +1,4 @@
-/** One process that holds the servers of a config for everybody who calls their tools. */
+/** One process that runs the servers of a config for all callers. */
 import { renameSync, rmSync, type Stats, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stateText } from "../clients/state.ts";
@@ -23,28 +23,28 @@ export interface DaemonOptions {
   held: HeldServers;
   env: Environment;
   socket: string;
-  /** The working directory of servers that name none, for callers who name none either. */
+  /** The working directory of servers that name none, unless the caller names one. */
   cwd: string;
-  /** Held; it is given back as soon as the socket is free for another one. */
+  /** Held by this process, and released as soon as another daemon may use the socket. */
   lock: Lock;
-  /** Time without calls after which it ends; undefined is the usual time. */
+  /** Time without calls until the daemon ends. Default 5 minutes. */
   idleMs?: number | undefined;
-  /** Files it is made of: when one of them has changed, it makes room for another daemon. */
+  /** Files on which the daemon depends. It ends when one of them has changed. */
   madeOf: string[];
   log: Log;
 }
 
 const usualIdleMs = 300_000;
 
-/** For whoever connected just before the socket was gone: these are answered that another daemon is to be asked. */
+/** Time after the socket's removal in which late callers are still told to ask another daemon. */
 const lastMomentMs = 250;
 
-/** How often it looks whether it is still made of the same files, also when nobody calls. */
+/** How often the files are checked when nobody calls. */
 const lookMs = 3_000;
 
 const lastAnswerMs = 5_000;
 
-/** No calls carry more; arguments that are larger are refused by their servers anyway. */
+/** Larger arguments would be refused by servers anyway. */
 const maxBodyBytes = 256 * 1_048_576;
 
 const isWindows = process.platform === "win32";
@@ -59,7 +59,7 @@ export class Daemon {
   readonly #watch: NodeJS.Timeout;
   readonly #closing = new AbortController();
   readonly #left = Promise.withResolvers<void>();
-  /** Those of callers in other folders, or of other sessions. */
+  /** Toolboxes of callers with another working directory or session. */
   readonly #others = new Map<string, Toolbox>();
   #running = 0;
   #done = 0;
@@ -68,12 +68,12 @@ export class Daemon {
   #isLeaving = false;
   #isFound = false;
 
-  /** Listens from now on. */
+  /** Starts to listen. */
   constructor(options: DaemonOptions) {
     this.#options = options;
     this.#madeOf = stampOf(options.madeOf);
     const { socket } = options;
-    // Moved to its name when it listens: what was there before is replaced, and nobody finds one that does not answer.
+    // The socket gets its name when it listens. It replaces an older one, and nobody finds a socket that does not answer.
     const made = isWindows ? socket : join(dirname(socket), `${process.pid}.tmp`);
     rmSync(made, { force: true });
     this.#sockets = new ServerSockets({
@@ -96,26 +96,26 @@ export class Daemon {
       renameSync(made, socket);
       this.#own = statSync(socket);
     }
-    // Callers may look elsewhere by now: where they look depends on the config.
+    // A changed config may lead callers to another socket, so they would never tell.
     this.#watch = setInterval(() => this.#leaveWhenOld(), lookMs);
     this.#endWhenIdle();
   }
 
-  /** Resolves when it takes no more calls and those that it had are done, or when `interrupted` breaks them off. */
+  /** Resolves when the daemon has stopped taking calls and all calls are done, or when `interrupted` aborts them. */
   async ended(interrupted: AbortSignal): Promise<void> {
     const interrupt = () => this.leave("it was interrupted", true);
     if (interrupted.aborted) interrupt();
     interrupted.addEventListener("abort", interrupt, { once: true });
     await this.#left.promise;
     interrupted.removeEventListener("abort", interrupt);
-    // The last answers are still read, unless somebody has stopped reading.
+    // Waits until the last answers are read, with a limit.
     const deadline = performance.now() + lastAnswerMs;
     while (this.#server.pendingRequests > 0 && performance.now() < deadline) await Bun.sleep(10);
     await this.#server.stop(true);
     await Promise.all([...this.#others.values()].map((toolbox) => toolbox[Symbol.asyncDispose]()));
   }
 
-  /** Makes room for another daemon at once, and ends when its calls are done; with `now` these are broken off. */
+  /** Frees the socket for another daemon, and ends once all calls are done. With `now`, calls are aborted. */
   leave(why: string, now = false): void {
     const { held } = this.#options;
     if (now) {
@@ -133,7 +133,7 @@ export class Daemon {
     setTimeout(() => this.#endWhenDone(), lastMomentMs);
   }
 
-  /** Unless somebody else has put another one there. */
+  /** Removes the socket unless another daemon has replaced it. */
   #removeSocket(): void {
     const { socket } = this.#options;
     const found = isWindows ? undefined : statSync(socket, { throwIfNoEntry: false });
@@ -201,7 +201,7 @@ export class Daemon {
     this.#used();
   }
 
-  /** Servers that name no folder run in the caller's; those that are not shared are the session's. */
+  /** A server that names no working directory runs in the caller's, and a server that is not shared belongs to the session. */
   #toolboxFor(folder: string | undefined, session: string = shellSession): Toolbox {
     const { toolbox, held, env, cwd: ours } = this.#options;
     const cwd = folder ?? ours;
@@ -212,7 +212,7 @@ export class Daemon {
     return other;
   }
 
-  /** Whether it takes nothing more: it is leaving, for the version that is asked for or for any reason. */
+  /** Whether the daemon takes no more calls, because it is ending or because the caller has a newer version. */
   #makesRoomFor(asked: string | null): boolean {
     this.#leaveWhenOld();
     if (asked !== null && isOlder(version, asked)) this.leave(`version ${asked} was requested`);
@@ -224,7 +224,7 @@ export class Daemon {
     this.#endWhenIdle();
   }
 
-  /** What led to the first call of its life; of the others somebody has known already. */
+  /** The hook that led to the daemon's first call. Later calls are not counted. */
   #countFirst(via: string): void {
     if (this.#isFound || !this.#options.toolbox.config.hooks) return;
     this.#isFound = true;
@@ -259,7 +259,7 @@ export class Daemon {
     };
   }
 
-  /** Looks again when the time has passed in which nobody may call. */
+  /** Checks again when the idle time may be over. */
   #endWhenIdle(): void {
     const isUsed = this.#running > 0 || this.#server.pendingWebSockets > 0;
     if (this.#isLeaving || isUsed || this.#idleTimer) return;
@@ -277,7 +277,7 @@ export class Daemon {
     );
   }
 
-  /** A server that runs, and that by the config is to run for longer, is not ended by our end. */
+  /** The daemon does not end while one of its servers is to be kept alive for longer. */
   #idleMs(): number {
     const { idleMs, toolbox, held } = this.#options;
     if (idleMs !== undefined) return idleMs;
@@ -292,7 +292,7 @@ export class Daemon {
   }
 }
 
-/** Another text when one of the files is another one. */
+/** Changes if one of the files changes. */
 function stampOf(files: string[]): string {
   return files
     .map((file) => statSync(file, { throwIfNoEntry: false }))

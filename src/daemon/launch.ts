@@ -1,4 +1,4 @@
-/** Starts the daemon of a config as a process of its own, which outlives ours. */
+/** Starts the daemon of a config as a process of its own, which outlives this one. */
 import { spawn } from "node:child_process";
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -9,15 +9,15 @@ import { makePrivate, type Place } from "./place.ts";
 
 export interface Launched {
   pid: number | undefined;
-  /** It is not needed. */
+  /** Ends the daemon, because it is not needed. */
   end(): void;
   hasEnded(): boolean;
-  /** Why it ended, when that was no good end. */
+  /** The error with which it ended, if any. */
   failure(): ClaudikinsError | undefined;
 }
 
 /**
- * `config` is its file, undefined for the demo's. Where the user does not answer for it, the daemon looks whether it is
+ * `config` is the config file, undefined for the demo. Unless the user vouches for it, the daemon checks whether it is
  * trusted. Throws FILE_NOT_WRITABLE.
  */
 export function launchDaemon(
@@ -66,7 +66,7 @@ function openLogFile(path: string): number {
   }
 }
 
-/** One line of JSON, as errors are written with `--json`; else whatever was written since. */
+/** The error in a line of JSON, as `--json` prints it; otherwise all output since the start. */
 function lastWords(log: string, from: number): ClaudikinsError | undefined {
   const lines = readFileSync(log).subarray(from).toString("utf8").trim().split("\n");
   for (const line of lines.toReversed()) {
@@ -74,7 +74,7 @@ function lastWords(log: string, from: number): ClaudikinsError | undefined {
       const { error } = JSON.parse(line) as { error: { message: string; code: ErrorCode; hint?: string } };
       return new ClaudikinsError(error.code, error.message, { hint: error.hint });
     } catch {
-      // No line of ours: a crash has several.
+      // A crash has output of another form.
     }
   }
   const text = lines.slice(-5).join("\n");

@@ -1,4 +1,4 @@
-/** Requests and answers of the daemon, as they go over HTTP. */
+/** Reads the daemon's HTTP requests, and makes its responses. */
 
 import { ClaudikinsError } from "../errors.ts";
 import { parsedJson } from "../json-object.ts";
@@ -6,7 +6,7 @@ import type { BindingValue } from "../sandbox/contract.ts";
 import { type CallRequest, httpStatusOf, type ProblemCode } from "./protocol.ts";
 import { isGiven } from "./written-call.ts";
 
-/** Undefined where there is none. Throws USAGE. */
+/** Undefined if the body is empty. Throws USAGE. */
 export async function bodyOf(request: Request): Promise<unknown> {
   const text = await request.text();
   try {
@@ -16,18 +16,18 @@ export async function bodyOf(request: Request): Promise<unknown> {
   }
 }
 
-/** Those that are texts. */
+/** The properties that are strings. */
 function optional(values: Record<string, unknown>): Record<string, string> {
   const texts = Object.entries(values).filter(([, value]) => typeof value === "string" && value !== "");
   return Object.fromEntries(texts) as Record<string, string>;
 }
 
-/** Whether it wants to become the way to a server. */
+/** Whether the request wants to become a WebSocket to a server. */
 export function isServerSocket({ method, url, headers }: Request): boolean {
   return method === "GET" && new URL(url).pathname === "/servers" && headers.has("upgrade");
 }
 
-/** A call of a generated file. Throws USAGE. */
+/** A call by a generated file. Throws USAGE. */
 export function callOf(body: unknown): CallRequest {
   const { server, tool, args = {}, given, via, cwd, session } = (body ?? {}) as Partial<CallRequest>;
   const areWords = given === undefined || (Array.isArray(given) && given.every(isGiven));
@@ -38,18 +38,18 @@ export function callOf(body: unknown): CallRequest {
   throw new ClaudikinsError("USAGE", 'Expected a call: {"server": "…", "tool": "…", "args": {…}}');
 }
 
-/** What went wrong. */
+/** The response to a failure. */
 export function problem(code: ProblemCode, error: string, suggestion: string | undefined): Response {
   const body = { error, code, ...(suggestion === undefined ? {} : { suggestion }) };
   return Response.json(body, { status: httpStatusOf(code) });
 }
 
-/** The answer to a call of a generated file. */
+/** The response to a call by a generated file. */
 export function valueAnswer(value: BindingValue): Response {
   return new Response(`{"value":${jsonOf(value)}}`, { headers: { "content-type": "application/json" } });
 }
 
-/** The value as JSON text, which most results are already. */
+/** The value as JSON text, which most results already are. */
 function jsonOf(value: BindingValue): string {
   if ("json" in value) return value.json;
   if ("blocks" in value) return value.blocks;

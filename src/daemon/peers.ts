@@ -1,4 +1,4 @@
-/** The daemons that run, asked over their sockets. */
+/** Finds the running daemons and asks them for their status over their sockets. */
 import type { Environment } from "../config/environment.ts";
 import { readIfThere } from "../files.ts";
 import { allPlaces, type Place, refuseForeign } from "./place.ts";
@@ -9,21 +9,21 @@ export interface Peer {
   status: Status;
 }
 
-/** A daemon that is there answers at once. */
+/** A running daemon answers at once. */
 const answerMs = 2_000;
 
-/** All of this user that answer. */
+/** All daemons of this user that answer. */
 export async function findPeers(env: Environment): Promise<Peer[]> {
   const asked = allPlaces(env).map(async (place) => ({ place, status: await statusOf(place.socket) }));
   return (await Promise.all(asked)).flatMap(({ place, status }) => (status ? [{ place, status }] : []));
 }
 
-/** Undefined where nobody listens. */
+/** Undefined if no daemon is listening. */
 export async function statusOf(socket: string): Promise<Status | undefined> {
   return (await ask(socket, "GET", "/status")) as Status | undefined;
 }
 
-/** How many calls it still has to do; undefined where nobody listens. */
+/** The number of calls that are still running. Undefined if no daemon is listening. */
 export async function askToStop(socket: string, now: boolean): Promise<number | undefined> {
   const answer = (await ask(socket, "POST", "/stop", { now })) as { calls: number } | undefined;
   return answer?.calls;
@@ -41,12 +41,12 @@ async function ask(socket: string, method: string, path: string, body?: object):
     });
     return await answer.json();
   } catch {
-    // Nobody is there, or it is about to go.
+    // No daemon is there, or it is about to end.
     return undefined;
   }
 }
 
-/** Resolves when the process is gone, at the latest when the signal is aborted. */
+/** Resolves when the process has ended, or when the signal is aborted. */
 export async function hasEnded(pid: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && isThere(pid)) await Bun.sleep(20);
 }
@@ -60,7 +60,7 @@ function isThere(pid: number): boolean {
   return process.platform !== "linux" || !isZombie(pid);
 }
 
-/** Ended, and never asked how: in a container there may be nobody who does that for processes whose parent is gone. */
+/** Zombie processes count as ended: in a container, nobody may reap a process whose parent is gone. */
 function isZombie(pid: number): boolean {
   const stat = readIfThere(`/proc/${pid}/stat`) ?? "";
   return stat.slice(stat.lastIndexOf(")")).startsWith(") Z");

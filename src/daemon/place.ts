@@ -1,6 +1,6 @@
 /**
- * Where the daemon of a config listens. Generated files find it without us, so `registry/runtime/bridge.ts` says the same
- * in its own words.
+ * Where the daemon of a config listens. Generated files find it without this code: `registry/runtime/bridge.ts` has the
+ * same rules.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } from "node:fs";
@@ -13,10 +13,10 @@ import { namesIn } from "../files.ts";
 
 const isWindows = process.platform === "win32";
 
-/** Systems refuse paths of sockets with more than about a hundred characters. */
+/** Systems refuse socket paths of more than about a hundred characters. */
 const maxFolderLength = 70;
 
-/** Where all daemons of this user have their files. It need not exist. */
+/** The folder of all daemons of this user. It may not exist. */
 function runFolder(env: Environment): string {
   const runtime = env["XDG_RUNTIME_DIR"];
   const folder =
@@ -27,27 +27,27 @@ function runFolder(env: Environment): string {
 }
 
 export interface Place {
-  /** On Windows a pipe, which is in no folder. */
+  /** A path; on Windows the name of a pipe. */
   socket: string;
-  /** Held by whoever may listen. */
+  /** The lock that a daemon must hold to listen. */
   lock: string;
-  /** What the daemon says on stderr, when nobody is there to read it. */
+  /** The file with the daemon's stderr. */
   log: string;
 }
 
-/** `config` is its file, undefined for the demo's. Throws what reading it throws. */
+/** `config` is the config file, undefined for the demo. Throws errors of reading it. */
 export function placeOf(config: string | undefined, env: Environment): Place {
   return placeNamed(keyOf(config, env), env);
 }
 
-/** Of whom somebody has said where it is to listen. */
+/** The place of a daemon whose socket the user has chosen. */
 export function placeAt(socket: string, env: Environment): Place {
   const name = basename(socket, ".sock").replace(/^claudikins-/, "");
   const folder = isWindows ? runFolder(env) : dirname(resolve(socket));
   return { socket, lock: join(folder, `${name}.lock`), log: join(folder, `${name}.log`) };
 }
 
-/** All that was ever listened at. */
+/** All sockets on which a daemon ever listened. */
 export function allPlaces(env: Environment): Place[] {
   return namesIn(runFolder(env))
     .filter((file) => file.endsWith(".lock"))
@@ -59,8 +59,8 @@ function placeNamed(name: string, env: Environment): Place {
 }
 
 /**
- * One daemon for each user and config, and for each set of values of the variables that the config refers to: who has
- * other ones set is another person to the servers.
+ * There is one daemon for each user, config, and set of values of the variables that the config refers to: with other
+ * values, a caller is another user for the servers.
  */
 function keyOf(config: string | undefined, env: Environment): string {
   const file = config === undefined ? undefined : realpathSync(config);
@@ -75,7 +75,7 @@ function keyOf(config: string | undefined, env: Environment): string {
     .slice(0, 16);
 }
 
-/** Makes the folder; throws FILE_NOT_WRITABLE where it is not ours alone: who can write there could take our place. */
+/** Creates the folder. Throws FILE_NOT_WRITABLE if others may write to it: they could replace the socket. */
 export function makePrivate(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -94,13 +94,13 @@ export function makePrivate(folder: string): void {
   if ((found.mode & 0o077) !== 0) chmodSync(folder, 0o700);
 }
 
-/** Throws FILE_NOT_WRITABLE where something of somebody else stands at the path. */
+/** Throws FILE_NOT_WRITABLE if the path belongs to somebody else. */
 export function refuseForeign(path: string): void {
   const found = isWindows ? undefined : foundAt(path);
   if (found && (found.isSymbolicLink() || found.uid !== process.getuid?.())) throw foreign(path);
 }
 
-/** Undefined where nothing can be, either. */
+/** Undefined if the file does not exist. */
 function foundAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

@@ -1,23 +1,23 @@
 /**
- * What a daemon is asked and answers: JSON over HTTP, on a socket that only its user can reach. Answers have a
- * content-length, unless they were asked to come with progress.
+ * The daemon's protocol: JSON over HTTP, on a socket that only its user can reach. Responses have a content-length, except
+ * those with progress.
  *
- * - `POST /call` with a `CallRequest` calls a tool: `{"value"}`, as code in the sandbox gets it. `via` is
- *   where its caller has read of it, as a mark of `registry/hooks.ts`.
- * - `POST /call` with a `WrittenCall` calls a tool as it is written on a command line: `{"server", "tool", "result"}`, its own
- *   name and the result as it came. With `progress` the answer is JSON in lines: `{"progress"}`, in words, as often as the
- *   server says how far it is, and last what it would have been without.
- * - `GET /status` → `Status`.
- * - `GET /servers`, upgraded to a WebSocket, is the way to one server, held for all who want it. The first message is
- *   `{"open": OpenRequest}`, answered with `{"opened": {"pid"}}`, or with `{"refused": …}` as below: then nothing was done. What
- *   follows in both directions are the messages of MCP, one text each; the daemon's last is `{"end": PortEnd}`.
- * - `POST /stop` with `{"now"?: true}` → `{"calls"}`, how many are running: it takes no more, and ends when these are done;
- *   with `now` they are broken off.
+ * - `POST /call` with a `CallRequest` calls a tool: `{"value"}`, the value that code in the sandbox would get. `via` is the
+ *   mark of the text from which the caller learned about it, see `registry/hooks.ts`.
+ * - `POST /call` with a `WrittenCall` calls a tool as it is written on a command line: `{"server", "tool", "result"}`, with the
+ *   tool's original name and the server's result. With `progress`, the response is one JSON text per line: `{"progress"}` for
+ *   each progress notification of the server, and last the usual response.
+ * - `GET /status` returns `Status`.
+ * - `GET /servers`, upgraded to a WebSocket, connects to one held server. The first message is `{"open": OpenRequest}`. The
+ *   daemon answers `{"opened": {"pid"}}`, or `{"refused": …}` with an error, and then nothing was done. All further messages are
+ *   MCP, one per text. The daemon's last message is `{"end": PortEnd}`.
+ * - `POST /stop` with `{"now"?: true}` returns `{"calls"}`, the number of running calls. The daemon takes no more calls and ends
+ *   when they are done. With `now`, it aborts them.
  *
- * What goes wrong is `{"error", "code", "suggestion"?}`, with the codes of `errors.ts` and a status that fits. Two codes
- * say that nothing was done, and that the next daemon is to be asked, or started: LEAVING (it is ending), and OUTDATED
- * (the header `claudikins-version` names a newer version than its own; it is ending now). Two more are answers to an
- * opening: UNLIKE (the daemon has another entry of this name), and UNHELD (it does not run, and is not to be started).
+ * An error is `{"error", "code", "suggestion"?}`, with a code of `errors.ts` and a fitting HTTP status. Two codes say that
+ * nothing was done, and that the caller must ask or start the next daemon: LEAVING (this daemon is ending) and OUTDATED (the
+ * header `claudikins-version` names a newer version, so this daemon ends now). Two codes refuse to open a server: UNLIKE (the
+ * daemon's config has another entry of this name) and UNHELD (the server is not running, and must not be started).
  */
 import type { Environment } from "../config/environment.ts";
 import type { ErrorCode } from "../errors.ts";
@@ -29,50 +29,50 @@ export interface CallRequest {
   server: string;
   tool: string;
   args: Record<string, unknown>;
-  /** In the place of `args`: words of a command line. */
+  /** Words of a command line, instead of `args`. */
   given?: Given[];
   via?: unknown;
-  /** The working directory of servers that name none; without it the config file's folder. */
+  /** The working directory of servers that name none. Default: the folder of the config file. */
   cwd?: string;
-  /** Whose call it is: a server that is not shared is one for each. */
+  /** The caller's session. Servers that are not shared are started once for each session. */
   session?: string;
 }
 
-/** See `execution/call.ts`, and for the rest `CallRequest`. */
+/** See `execution/call.ts` for the call, and `CallRequest` for the rest. */
 export interface WrittenCall extends ToolCall {
   progress?: boolean;
   cwd?: string;
   session?: string;
 }
 
-/** Of calls that name none: those of all shells. */
+/** The session of calls that name none: all shells share it. */
 export const shellSession = "shell";
 
-/** Of a command of a shell: the one that its environment names, or that of all shells. */
+/** The session that the environment of a shell names, or the one that all shells share. */
 export function shellSessionOf(env: Environment): string {
   return env["CLAUDIKINS_SESSION"] || shellSession;
 }
 
 export interface OpenRequest {
-  /** Of whoever asks; an older daemon makes room for a newer one. */
+  /** The caller's version. An older daemon ends to make room for a newer one. */
   version: string;
   server: string;
-  /** What the asker has for the server in its config, as `entryMark` marks it. */
+  /** The mark of the server's entry in the caller's config, see `entryMark`. */
   entry: string;
-  /** The working directory of a server that names none, and what it is started with. */
+  /** The working directory of a server that names none, and the environment of its process. */
   cwd: string;
   env: Record<string, string>;
-  /** What the asker says it can do, as in MCP's `initialize`. */
+  /** The caller's capabilities, as in MCP's `initialize`. */
   capabilities: object;
-  /** Whose use it is: a server that is not shared is one for each. */
+  /** The caller's session. Servers that are not shared are started once for each session. */
   session: string;
-  /** The session is this one process, and ends with it. */
+  /** The session ends with the caller's process. */
   isShort: boolean;
-  /** Only where it runs already. */
+  /** Use the server only if it is already running. */
   startsNothing: boolean;
 }
 
-/** The content type of an answer that comes with progress. */
+/** The content type of answers with progress. */
 export const jsonLines = "application/jsonl";
 
 export interface Status {
@@ -83,15 +83,15 @@ export interface Status {
   /** Milliseconds since 1970. */
   startedAt: number;
   calls: { running: number; done: number };
-  /** By name, how each of them is, in words. */
+  /** The state of each server in words, by name. */
   servers: Record<string, string>;
-  /** Programs that it has started. */
+  /** The running processes. */
   held: HeldFacts[];
 }
 
 export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "UNHELD";
 
-/** HTTP's words for a failure; the code says it exactly. */
+/** The HTTP status that is closest to the code. */
 export function httpStatusOf(code: ProblemCode): number {
   const statuses: Partial<Record<ProblemCode, number>> = {
     USAGE: 400,
@@ -112,7 +112,7 @@ export function httpStatusOf(code: ProblemCode): number {
   return statuses[code] ?? 500;
 }
 
-/** Whether the first of two versions comes before the second; what follows the three numbers does not count. */
+/** Whether `version` is older than `than`. Only the numbers count. */
 export function isOlder(version: string, than: string): boolean {
   const numbers = (text: string) => (/^\d+(?:\.\d+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);
   const [mine, other] = [numbers(version), numbers(than)];

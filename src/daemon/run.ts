@@ -1,4 +1,4 @@
-/** A daemon from its start to its end: alone at its socket, or not at all. */
+/** Runs a daemon from start to end, and makes sure that it is the only one at its socket. */
 import { statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Environment } from "../config/environment.ts";
@@ -16,20 +16,23 @@ export interface RunOptions {
   place: Place;
   held: HeldServers;
   env: Environment;
-  /** The working directory of servers that name none, for callers who name none either. */
+  /** The working directory of servers that name none, unless the caller names one. */
   cwd: string;
   idleMs?: number | undefined;
   madeOf: string[];
   interrupted: AbortSignal;
   log: Log;
-  /** Told once, when it listens. */
+  /** Called once, when the daemon listens. */
   onListening?: () => void;
 }
 
-/** Of what earlier daemons have said, no more is kept when the next one starts. */
+/** Bytes of earlier daemons' logs that are kept when the next daemon starts. */
 const maxLogBytes = 1_048_576;
 
-/** Ends when the daemon does; where there is one already that is not older than us, at once: then with `"another"`. */
+/**
+ * Resolves when the daemon has ended. If another daemon of this version or a newer one is running, resolves with
+ * `"another"` at once.
+ */
 export async function runDaemon(toolbox: Toolbox, options: RunOptions): Promise<"ended" | "another"> {
   const { place, interrupted } = options;
   makePrivate(dirname(place.lock));
@@ -44,10 +47,10 @@ export async function runDaemon(toolbox: Toolbox, options: RunOptions): Promise<
   return "ended";
 }
 
-/** What the lock is for, in errors. */
+/** The guarded thing, as errors name it. */
 const guarded = "the daemon";
 
-/** How long an older daemon may take to make room; its calls it does to their end beside us. */
+/** Maximum time until an older daemon has freed the socket. It finishes its calls meanwhile. */
 const takeOverMs = 5_000;
 
 async function takeOver({ socket, lock }: Place): Promise<Lock | undefined> {

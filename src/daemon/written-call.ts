@@ -1,4 +1,4 @@
-/** A call as it is written on a command line: from the body of the request to the answer. */
+/** A call as it is written on a command line: reads the request, and writes the answer. */
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { type CallOptions, call, type ToolCall } from "../execution/call.ts";
 import type { Given } from "../execution/call-arguments.ts";
@@ -15,14 +15,14 @@ export interface Answer {
   ended: Promise<void>;
 }
 
-/** Throws what `call` throws, unless the response has begun by then: then that is its last line. */
+/** Throws errors of `call`. If the response has begun, the error is its last line instead. */
 export async function answerWritten(wanted: WrittenCall, toolbox: Toolbox, signal: AbortSignal): Promise<Answer> {
   if (!wanted.progress) {
     return { response: Response.json(await call(wanted, toolbox, { signal })), ended: Promise.resolve() };
   }
   const { readable, writable } = new TransformStream<string, string>();
   const writer = writable.getWriter();
-  // Whoever has gone reads nothing any more, and that is no failure.
+  // A caller that has gone reads nothing, which is not an error.
   const write = (line: object) => void writer.write(`${JSON.stringify(line)}\n`).catch(() => {});
   const work = lastAnswer(wanted, toolbox, { signal, onProgress: (progress) => write({ progress }) });
   const ended = work.then((answer) => {

@@ -1,4 +1,4 @@
-/** The lines that are added to a log, also when its file is moved aside meanwhile. */
+/** Reads the lines that are added to a log, even if its file is renamed meanwhile. */
 import { closeSync, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { systemCodeOf } from "../errors.ts";
 import type { LogLine } from "./line.ts";
@@ -7,10 +7,10 @@ import { linesIn, statOf } from "./read-logs.ts";
 
 const lookMs = 150;
 
-/** No more is read at once. */
+/** Bytes of one read. */
 const maxBytes = 4_194_304;
 
-/** How far a file was read. A name may be given to another file; the number is the file's own. */
+/** How far a file was read. Files are told apart by inode, because a name may be given to another file. */
 interface Position {
   file: number;
   offset: number;
@@ -19,7 +19,7 @@ interface Position {
 export class LogEnd {
   readonly #path: string;
   #position: Position | undefined;
-  /** The one before: who had it open when it was moved aside may still write into it. */
+  /** The previous file: a process that had it open when it was renamed may still write to it. */
   #before: Position | undefined;
 
   constructor(path: string) {
@@ -28,7 +28,7 @@ export class LogEnd {
     if (found) this.#position = { file: found.ino, offset: 0 };
   }
 
-  /** Everything that there is, to begin with. */
+  /** The lines that exist when following begins. */
   first(): LogLine[] {
     const older = this.#path + olderSuffix;
     const aside = statOf(older);
@@ -36,7 +36,7 @@ export class LogEnd {
     return [...read(older, aside, isAnother ? { file: aside.ino, offset: 0 } : undefined), ...this.next()];
   }
 
-  /** What was added since. */
+  /** The lines added since the last call. */
   next(): LogLine[] {
     const found = statOf(this.#path);
     if (found && found.ino !== this.#position?.file) {
@@ -48,10 +48,10 @@ export class LogEnd {
   }
 }
 
-/** Whole lines; what is left of one is read when the rest is there. */
+/** Reads whole lines. An unfinished line is read once it is complete. */
 function read(path: string, found: Stats | undefined, position: Position | undefined): LogLine[] {
   if (!found || !position || found.ino !== position.file) return [];
-  // Somebody has emptied it.
+  // The file was truncated.
   if (found.size < position.offset) position.offset = 0;
   if (found.size === position.offset) return [];
   const file = opened(path);
@@ -68,7 +68,7 @@ function read(path: string, found: Stats | undefined, position: Position | undef
   }
 }
 
-/** Undefined when it was taken away in this moment. */
+/** Undefined if the file was removed in this moment. */
 function opened(path: string): number | undefined {
   try {
     return openSync(path, "r");
@@ -78,7 +78,7 @@ function opened(path: string): number | undefined {
   }
 }
 
-/** Until the signal comes. */
+/** Resolves when the signal is aborted. */
 export async function* follow(end: LogEnd, signal: AbortSignal): AsyncGenerator<LogLine[]> {
   while (!signal.aborted) {
     const lines = end.next();
@@ -87,7 +87,7 @@ export async function* follow(end: LogEnd, signal: AbortSignal): AsyncGenerator<
   }
 }
 
-/** Until it is worth another look, or the signal comes. */
+/** Resolves when the file may have changed, or the signal is aborted. */
 export function pause(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, lookMs);

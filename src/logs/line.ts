@@ -1,20 +1,20 @@
-/** One line of a server's log, as it stands in the file. */
+/** One line of a server's log, as it is written in the file. */
 import { shownLine } from "../visible-text.ts";
 
-/** What it tells of; no word is longer than the column is wide. */
+/** Kinds of lines. No word is longer than its column. */
 const kinds = [
-  // Its process was started, or its address is asked for.
+  // The server's process was started, or a connection to its URL was opened.
   "start",
   "ready",
   "end",
   "failed",
-  // What it wrote there.
+  // The server wrote to stderr.
   "stderr",
-  // What it logged by the protocol.
+  // The server sent a log message of the protocol.
   "log",
-  // What it did that the protocol does not know.
+  // The server violated the protocol.
   "error",
-  // What was too much.
+  // Output over the limit was dropped.
   "dropped",
 ] as const;
 
@@ -23,7 +23,7 @@ export type LineKind = (typeof kinds)[number];
 export interface LogLine {
   /** Milliseconds since 1970. */
   at: number;
-  /** The server's process; ours where it is not on this machine. */
+  /** The server's process, or the process of claudikins for a server on the network. */
   process: number;
   kind: LineKind;
   text: string;
@@ -52,7 +52,7 @@ export function writtenLine({ at, process, kind, text }: LogLine): string {
   return `${new Date(at).toISOString()} ${process} ${kind.padEnd(kindWidth)} ${text}\n`;
 }
 
-/** Undefined for what is no such line. */
+/** Undefined if the text is not a line of a log. */
 export function readLine(line: string): LogLine | undefined {
   const [, time = "", process, word = "", text = ""] = /^(\S{20,30}Z) (\d{1,10}) ([a-z ]{7}) (.*)$/.exec(line) ?? [];
   const at = Date.parse(time);

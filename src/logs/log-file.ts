@@ -1,6 +1,6 @@
 /**
- * The file of one server's log, to which several processes add lines at once: whole ones, in one write each, which needs
- * no lock. It is never in the way of a call and never a reason to fail: what cannot be written is not.
+ * The log file of one server. Several processes append whole lines, each with one write, which needs no lock. Logging never
+ * delays a call and never fails: lines that cannot be written are lost.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, statSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,16 +11,16 @@ import type { Log } from "../log.ts";
 import { type LogLine, writtenLine } from "./line.ts";
 import { headerOf, isLogName, type LogOwner, lockName, logFile, olderSuffix } from "./place.ts";
 
-/** The file and the older one have that much each. */
+/** Maximum size of the file, and of the renamed older one. */
 const defaultMaxBytes = 1_048_576;
 
-/** Where it cannot be moved aside, it may become so many times as large. */
+/** If the file cannot be renamed, it may grow to this multiple of its size. */
 const maxTimes = 4;
 
 const writeAfterMs = 50;
 const lockWaitMs = 2_000;
 
-/** Logs of servers that nobody starts any more. */
+/** Logs of servers that were not started for this long are removed. */
 const keptMs = 30 * 86_400_000;
 
 export interface LogFileOptions {
@@ -49,17 +49,14 @@ export class LogFile {
     this.#maxBytes = maxBytes;
   }
 
-  /** It is written a moment later, with what comes until then. */
+  /** Writes the line a moment later, together with the lines that follow. */
   add(line: LogLine): void {
     this.#unwritten.push(writtenLine(line));
     if (this.#isEnding) this.write();
     else this.#timer ??= setTimeout(() => this.write(), writeAfterMs).unref();
   }
 
-  /**
-   * Everything that is not written yet. Where that is too much for the file it is moved aside first, a moment later; not
-   * where there will be none.
-   */
+  /** Writes all pending lines. A file that would become too large is renamed first, which takes a moment, unless this is the last one. */
   write(isLastMoment = this.#isEnding): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -78,7 +75,7 @@ export class LogFile {
     }
   }
 
-  /** Writes what is left; lines that come afterwards are written at once. Never rejects. */
+  /** Writes the pending lines; later lines are written at once. Never rejects. */
   async end(): Promise<void> {
     this.write();
     await this.#rotating;
@@ -106,13 +103,14 @@ export class LogFile {
       if (size > maxTimes * this.#maxBytes) throw new Error("it is full");
     }
     this.#unwritten = [];
-    // Of a write that failed before, a part of a line may be there. Who finds nothing begins; several may, at once.
+    // A failed write may have left part of a line. Any process creates the file if it is missing; concurrent creation is
+    // safe.
     const bytes = Buffer.from(`${size === 0 ? this.#header : this.#isBroken ? "\n" : ""}${text}`);
     this.#isBroken = writeSync(file, bytes) < bytes.length;
     if (size === 0) this.#forgetOld();
   }
 
-  /** Several may want to at once: only the first of them still finds that there is a reason. */
+  /** Several processes may try at once: only the first still finds the file too large. */
   async #rotate(more: number): Promise<void> {
     const rotate = () => {
       const size = statSync(this.path, { throwIfNoEntry: false })?.size ?? 0;

@@ -1,18 +1,18 @@
-/** The logs of the servers of one config, of which each is opened when its server is started. */
+/** The log files of the servers of one config. Each is opened when its server is started. */
 import type { Log } from "../log.ts";
 import { LogFile } from "./log-file.ts";
 
 export interface LogFilesOptions {
   folder: string;
-  /** Its file, `null` for the demo's. */
+  /** The config file; null for the demo. */
   config: string | null;
   log: Log;
 }
 
-/** A little more than how long a process's pipes are read after its end. */
+/** A little longer than a process's pipes are read after its end. */
 const lastWordsMs = 150;
 
-/** Those that may have something to write in the last moment of the process. */
+/** Writers that may have pending lines when the process exits. */
 const open = new Set<LogFiles>();
 process.on("exit", () => {
   for (const files of open) files.writeLast();
@@ -38,18 +38,18 @@ export class LogFiles {
     return file;
   }
 
-  /** Somebody will have written the last until then. */
+  /** Announces a line that is written when the promise resolves. */
   expect(ended: Promise<void>): void {
     this.#writers.add(ended);
     void ended.then(() => this.#writers.delete(ended));
   }
 
-  /** What is left, where nothing can be awaited. */
+  /** Writes the pending lines synchronously, when the process exits. */
   writeLast(): void {
     for (const file of this.#files.values()) file.write(true);
   }
 
-  /** Waits a moment for those who are still about to write; what comes afterwards is written at once. Never rejects. */
+  /** Waits a short time for announced lines; later lines are written at once. Never rejects. */
   async end(): Promise<void> {
     if (this.#writers.size > 0) await this.#lastWords();
     open.delete(this);

@@ -1,4 +1,4 @@
-/** Which file the log of a server is: one for each config and server, and what it says of itself. */
+/** Where the log file of a server is: one file for each config and server, with a header that names both. */
 
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
@@ -8,17 +8,17 @@ import { parsedJson } from "../json-object.ts";
 
 export interface LogOwner {
   server: string;
-  /** Its file, `null` for the demo's. */
+  /** The config file; null for the demo. */
   config: string | null;
 }
 
-/** What was written before that; there is no other one. */
+/** The older file, renamed when the log became too large. Only one is kept. */
 export const olderSuffix = ".1";
 
-/** One lock for all: what is done with it takes no time. */
+/** One lock for all logs: the work under it is short. */
 export const lockName = ".lock";
 
-/** The config of somebody who looks from any folder, by any name. */
+/** The owner of a config's logs, whatever folder or link leads to the config. */
 export function configOwner(origin: ConfigOrigin): string | null {
   if (origin.kind === "demo") return null;
   try {
@@ -28,7 +28,7 @@ export function configOwner(origin: ConfigOrigin): string | null {
   }
 }
 
-/** Of a file that is about to be written. */
+/** The path of a log that is about to be written. */
 function inRealFolder(file: string): string {
   try {
     return join(realpathSync(dirname(file)), basename(file));
@@ -37,7 +37,7 @@ function inRealFolder(file: string): string {
   }
 }
 
-/** Names of servers are anything, and some systems take `A` for `a`: a part of it to be read, and the rest as a number. */
+/** A server may have any name, and some file systems ignore case. The file name is a readable part of the name and a hash. */
 export function logFile(folder: string, { server, config }: LogOwner): string {
   const readable = server
     .toLowerCase()
@@ -58,7 +58,7 @@ export function headerOf({ server, config }: LogOwner): string {
   return `# ${JSON.stringify({ server, config })}\n`;
 }
 
-/** Undefined for what is none. */
+/** Undefined if the line is not a header. */
 export function readHeader(line: string): LogOwner | undefined {
   if (!line.startsWith("# ")) return undefined;
   const { server, config } = Object(parsedJson(line.slice(2)));

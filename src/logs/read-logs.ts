@@ -1,4 +1,4 @@
-/** The logs that there are, and what stands in them. */
+/** Finds the log files, and reads the lines in them. */
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { systemCodeOf } from "../errors.ts";
@@ -9,18 +9,18 @@ import { isLogName, type LogOwner, lockName, olderSuffix, readHeader } from "./p
 
 export interface FoundLog extends LogOwner {
   path: string;
-  /** Of its last line, in milliseconds since 1970. */
+  /** The time of the last line, in milliseconds since 1970. */
   lastAt: number;
-  /** With what was moved aside. */
+  /** Bytes of the file and of the older one. */
   bytes: number;
 }
 
 const lockWaitMs = 2_000;
 
-/** Enough for the first line. */
+/** Bytes that contain the first line. */
 const headerBytes = 16_384;
 
-/** By the names of their servers. Throws FILE_NOT_FOUND when the folder cannot be read. */
+/** Sorted by server. Throws FILE_NOT_FOUND if the folder cannot be read. */
 export function findLogs(folder: string): FoundLog[] {
   const found = namesIn(folder)
     .filter(isLogName)
@@ -46,7 +46,7 @@ function ownerOf(path: string): LogOwner | undefined {
       closeSync(file);
     }
   } catch {
-    // It was moved aside in this moment, or is not for us.
+    // The file was renamed in this moment, or is not readable for this user.
     return undefined;
   }
 }
@@ -60,14 +60,14 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
-/** All lines since a moment, in the order of their times. None where there is no file. Throws FILE_NOT_FOUND. */
+/** All lines since a time, sorted by time. Empty if there is no file. Throws FILE_NOT_FOUND. */
 export function readLog(path: string, since = 0): LogLine[] {
   const texts = [path + olderSuffix, path].map((file) => readIfThere(file) ?? "");
   const lines = texts.flatMap((text) => linesIn(text)).filter(({ at }) => at >= since);
   return lines.sort((a, b) => a.at - b.at);
 }
 
-/** What is no line of ours is left out: the header, what was broken off. */
+/** Lines of another form are left out, such as the header and incomplete lines. */
 export function linesIn(text: string): LogLine[] {
   return text.split("\n").flatMap((line) => readLine(line) ?? []);
 }

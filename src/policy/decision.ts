@@ -1,10 +1,13 @@
-/** What the config says of a call of a tool, by the tool's own name: it is denied, or somebody has to say yes first. */
+/**
+ * Decides by the config whether a tool is denied, or needs a person's permission. Tools are matched by their original
+ * names.
+ */
 
 import { pathText } from "../config/path-text.ts";
 import { exactness, matches } from "../config/pattern.ts";
 import { type ConfirmLine, type ConfirmMode, confirmModes, type ServerPolicy } from "../config/policy.ts";
 
-/** Why the tool cannot be called, with the line of the config that says so; undefined where it can. */
+/** The line of the config that denies the tool. Undefined if the tool may be called. */
 export function denialOf({ allow, deny }: ServerPolicy, tool: string): string | undefined {
   const denied = deny.find(({ patterns }) => patterns.some((pattern) => matches(pattern, tool)));
   if (denied) return `is denied in the config by ${denied.line}`;
@@ -13,8 +16,8 @@ export function denialOf({ allow, deny }: ServerPolicy, tool: string): string | 
 }
 
 /**
- * The line of the config that closes the server: it denies everything, or it lists what is allowed and lists nothing of this
- * server. Of a closed server nothing may be used, its resources and prompts included.
+ * The line of the config that closes the server: the config denies all of it, or it lists allowed tools and none of this
+ * server. Nothing of a closed server may be used, including its resources and prompts.
  */
 export function closingLine({ allow, deny }: ServerPolicy): string | undefined {
   const denied = deny.find(({ patterns }) => patterns.some((pattern) => /^\*+$/.test(pattern)));
@@ -23,13 +26,13 @@ export function closingLine({ allow, deny }: ServerPolicy): string | undefined {
 
 export interface Confirmation {
   mode: ConfirmMode;
-  /** Where that stands. */
+  /** The place in the config. */
   line: string;
 }
 
 /**
- * Of several patterns for the tool the most exact one counts, of equal ones the stricter, and of a project and the user the
- * stricter; undefined where nobody is asked.
+ * The most exact pattern for the tool decides; among equally exact ones, and between project and user, the stricter.
+ * Undefined if no permission is needed.
  */
 export function confirmationOf({ confirm, userConfirm = [] }: ServerPolicy, tool: string): Confirmation | undefined {
   const [first, second] = [confirmationIn(confirm, tool), confirmationIn(userConfirm, tool)];
@@ -50,17 +53,17 @@ function confirmationIn(lines: readonly ConfirmLine[], tool: string): Confirmati
 const strictness = (mode: ConfirmMode) => confirmModes.indexOf(mode);
 
 /**
- * By the protocol's own defaults a tool of which nothing is said may destroy something. What is said counts only as it should
- * be said, and where it contradicts itself, for the worse.
+ * By MCP's defaults, a tool without annotations may be destructive. Malformed annotations do not count, and contradictory
+ * ones count as destructive.
  */
 export function isDestructive(annotations: Record<string, unknown> | undefined): boolean {
   const { readOnlyHint, destructiveHint } = annotations ?? {};
   return destructiveHint === true || (readOnlyHint !== true && destructiveHint !== false);
 }
 
-/** What to write where, for the tool to be called without a question. */
+/** What to change in the config so that the tool needs no permission. */
 export function allowingLine(server: string, { own, userConfirm = [] }: ServerPolicy, tool: string): string {
-  // What a project says cannot take that back.
+  // A project's config cannot override the user's.
   const byUser = confirmationIn(userConfirm, tool);
   if (byUser) return `Change this in ${byUser.line}: no other place overrides it`;
   const modes = own === undefined ? {} : typeof own === "string" ? { "*": own } : own;

@@ -1,7 +1,10 @@
-/** What a server says of a tool, as a person's "yes, for this session" is bound to it. */
+/** A tool's definition, to which a person's "yes, for this session" is bound. */
 import { createHash } from "node:crypto";
 
-/** The parts of a tool's definition that say what it does. Icons and `_meta` are left out: they change without the tool. */
+/**
+ * The parts of a definition that describe what the tool does. Icons and `_meta` are left out: they change although the tool
+ * does not.
+ */
 const parts = {
   title: "its title",
   description: "its description",
@@ -10,17 +13,17 @@ const parts = {
   annotations: "its stated effects",
 } as const;
 
-/** Of a tool at one moment. */
+/** A tool's definition at one moment. */
 export interface ToolDefinition {
-  /** Undefined where the server lists no such tool. */
+  /** Undefined if the server does not list the tool. */
   annotations: Record<string, unknown> | undefined;
-  /** A digest of each part of the definition, with a name that a person understands. */
+  /** A digest of each part, by a name that a person understands. */
   digests: ReadonlyMap<string, string>;
-  /** The connection over which the server said so; undefined where it was more than one. */
+  /** The connection that listed the tool. Undefined if its pages came over several connections. */
   connection: object | undefined;
 }
 
-/** `server` stands for the process or address that was asked: its config entry and what it calls itself. */
+/** `server` identifies the process or URL that listed the tool: its config entry and its `serverInfo`. */
 export function definitionOf(
   tool: object | undefined,
   server: unknown,
@@ -34,7 +37,7 @@ export function definitionOf(
   return { annotations, digests, connection };
 }
 
-/** Names of the parts that differ. */
+/** The names of the parts that differ. */
 export function changedParts(before: ToolDefinition["digests"], now: ToolDefinition["digests"]): string[] {
   return [...now].filter(([name, digest]) => before.get(name) !== digest).map(([name]) => name);
 }
@@ -45,11 +48,11 @@ function digestOf(value: unknown): string {
     .digest("hex");
 }
 
-/** The same JSON in whatever order the keys came. */
+/** The same text for the same JSON, whatever the order of its keys. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (value === null || typeof value !== "object") return value;
-  // As a list of pairs: a key such as "__proto__" stays a key.
+  // A list of pairs keeps keys such as "__proto__".
   return {
     keys: Object.entries(value)
       .sort(([one], [other]) => (one < other ? -1 : 1))

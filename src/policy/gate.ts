@@ -1,4 +1,4 @@
-/** What every call of a tool passes, just before it leaves for its server: the config may deny it, or a person be asked. */
+/** Every tool call passes the gate just before it is sent: the config may deny the call, or require a person's permission. */
 import type { ServerPolicy } from "../config/policy.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { Semaphore } from "../semaphore.ts";
@@ -9,41 +9,41 @@ import { type Question, questionText } from "./question.ts";
 import { type Refusal, Refusals } from "./refusals.ts";
 
 /**
- * Yes, this time; yes, and this tool again while we run; no, this time; no, and nothing more of this; the question was closed
- * without an answer, maybe by a program that has nobody to ask.
+ * A person's answer: yes, once; yes, for the session; no; no to everything of this execution; or closed without an answer,
+ * perhaps because the program has nobody to ask.
  */
 export type Answer = "once" | "session" | "no" | "declined" | "cancelled";
 
-/** Somebody who can be asked. */
+/** Asks a person. */
 export interface Asker {
-  /** Rejects when the signal is aborted, and where nobody could be asked after all. */
+  /** Rejects if the signal is aborted, or if nobody could be asked after all. */
   ask(text: string, question: Question, signal: AbortSignal): Promise<Answer>;
 }
 
 export interface ToolCall {
   server: string;
-  /** Its own name. */
+  /** The tool's original name. */
   tool: string;
   args: object;
 }
 
 export interface CallContext {
-  /** The same for all calls of one piece of code. */
+  /** Shared by all calls of one execution. */
   signal?: AbortSignal | undefined;
-  /** Stands still while somebody is asked. */
+  /** Paused while a person is asked. */
   clock?: Clock | undefined;
 }
 
 export interface GateOptions {
   policyOf: (server: string) => ServerPolicy | undefined;
-  /** Who can be asked now. */
+  /** Returns who can be asked now. */
   asker: () => Asker | undefined;
   definition: DefinitionOf;
 }
 
 /**
- * What the server says of the tool. With `isFresh` the server is asked for it now, since a server may change a tool and tell
- * nobody; without it, what it has said over its present connection counts until it says that its tools have changed.
+ * Returns the tool's definition. With `isFresh`, the server is asked now, because a server may change a tool without a
+ * notification; otherwise the last list of the same connection counts until the server announces a change.
  */
 export type DefinitionOf = (
   server: string,
@@ -52,26 +52,26 @@ export type DefinitionOf = (
 ) => Promise<ToolDefinition>;
 
 interface Grant {
-  /** Of the definition that the person said yes to. */
+  /** The definition that the person allowed. */
   digests: ToolDefinition["digests"];
-  /** The tool was seen with another definition since: the grant counts no more, even if the old definition comes back. */
+  /** The tool had another definition since. The permission no longer counts, even if the old definition comes back. */
   isVoid: boolean;
 }
 
-/** A tool that is another one after each question is not asked about for ever. */
+/** Maximum number of questions about a tool that changes after each question. */
 const maxRounds = 3;
 
-/** Requests that use nothing of a server. */
+/** Methods that use nothing of a server. */
 const harmlessMethods: ReadonlySet<string> = new Set(["initialize", "ping", "tools/list", "logging/setLevel"]);
 
-/** What a server may have beside tools, as requests for it begin. */
+/** What servers offer beside tools, by the beginning of the method's name. */
 const otherOffers: ReadonlySet<string> = new Set(["resources", "prompts", "completion"]);
 
 export class Gate {
   readonly #options: GateOptions;
-  /** One question at a time. */
+  /** Limits questions to one at a time. */
   readonly #semaphore = new Semaphore(1);
-  /** Tools that the person has allowed until we end. */
+  /** Tools that the person has allowed for the session. */
   readonly #granted = new Map<string, Grant>();
   readonly #refusals = new Refusals();
 
@@ -80,8 +80,8 @@ export class Gate {
   }
 
   /**
-   * Undefined where the call may be made at once. Else a promise of the definition under which it may be made: over another
-   * connection the call needs another permission. Throws POLICY_DENIED, and CANCELLED when the signal is aborted meanwhile.
+   * Undefined if the call may be made at once, otherwise a promise of the definition under which it may be made. A call
+   * over another connection needs another permission. Throws POLICY_DENIED, and CANCELLED if the signal is aborted.
    */
   permit(call: ToolCall, context: CallContext): Promise<ToolDefinition> | undefined {
     const policy = this.#options.policyOf(call.server);
@@ -91,7 +91,7 @@ export class Gate {
     return confirmation && this.#confirm(call, confirmation, policy, context);
   }
 
-  /** Throws POLICY_DENIED where the config denies the tool, whatever its arguments and whoever is asked. */
+  /** Throws POLICY_DENIED if the config denies the tool, whatever its arguments are. */
   refuseDenied({ server, tool }: Pick<ToolCall, "server" | "tool">): void {
     const policy = this.#options.policyOf(server);
     const denial = policy && denialOf(policy, tool);
@@ -99,8 +99,8 @@ export class Gate {
   }
 
   /**
-   * A request in the protocol's own words, whoever has made it: throws POLICY_DENIED for what the config denies. Of a server with
-   * a policy no request passes that is not of the protocol, since nobody knows what it would do.
+   * Throws POLICY_DENIED if the config denies a request of the protocol. If a server has a policy, methods that MCP does
+   * not define are denied, because their effect is unknown.
    */
   refuseRequest(server: string, { method, params }: { method: string; params?: unknown }): void {
     if (!this.#options.policyOf(server) || harmlessMethods.has(method)) return;
@@ -121,7 +121,7 @@ export class Gate {
     this.permitOther(server, what);
   }
 
-  /** What else a server has: only a server that is closed as a whole keeps it to itself. Throws POLICY_DENIED. */
+  /** Throws POLICY_DENIED for resources and prompts of a closed server. */
   permitOther(server: string, what: string): void {
     const policy = this.#options.policyOf(server);
     const line = policy && closingLine(policy);
@@ -140,7 +140,7 @@ export class Gate {
     let changed: string[] | undefined;
     for (let questions = 0; questions < maxRounds; ) {
       const grant = this.#granted.get(key);
-      // Only what the server calls harmless is believed until it says otherwise.
+      // Only a tool that its server calls harmless is trusted until the server announces a change.
       const definition = await this.#definition(call, context, confirmation.mode === "always" || grant !== undefined);
       if (grant) {
         const differences = changedParts(grant.digests, definition.digests);
@@ -152,10 +152,10 @@ export class Gate {
       if (why === undefined) return definition;
       const hint = allowingLine(call.server, policy, call.tool);
       const answer = await this.#inTurn(call, context, async () => {
-        // Somebody else's answer may have settled this question, too.
+        // An answer to another question may have settled this one.
         if (this.#granted.get(key) !== grant) return undefined;
         const said = await this.#ask({ ...call, why, changed }, context, hint);
-        // A person takes their time, and the answer counts for what they were asked about.
+        // The tool may have changed while the person decided, and the answer counts only for what they saw.
         const after = await this.#definition(call, context, true);
         const differences = changedParts(definition.digests, after.digests);
         if (differences.length > 0) return differences;
@@ -174,7 +174,7 @@ export class Gate {
     return this.#options.definition(server, tool, { signal, isFresh });
   }
 
-  /** Time stands still for the call until it is done. Throws CANCELLED. */
+  /** Runs one question at a time, with the call's clock paused. Throws CANCELLED. */
   async #inTurn<T>(call: ToolCall, { signal, clock }: CallContext, work: () => Promise<T>): Promise<T> {
     clock?.hold();
     const turn = this.#semaphore.acquire(signal);
@@ -189,7 +189,7 @@ export class Gate {
     }
   }
 
-  /** Throws POLICY_DENIED where the person says no, cannot be asked, or has refused often enough. */
+  /** Throws POLICY_DENIED if the person says no, cannot be asked, or has refused often enough. */
   async #ask(question: Question, { signal }: CallContext, hint: string): Promise<"once" | "session"> {
     const key = keyOf(question);
     const refusal = this.#refusals.standing(key, signal);
@@ -211,14 +211,14 @@ const refusalWords: Record<Refusal, string> = {
   late: "nobody answered the question",
 };
 
-/** What to do next; a person's no is not to be got round. */
+/** The next step. A person's no must not be worked around. */
 function wayOut(how: Refusal, allowing: string): string {
   if (how === "no" || how === "declined") return "Go on without it, or ask the person what to do instead.";
   if (how === "late") return allowing;
   return `Run the agent where a person can answer: without one, it cancels every question. ${allowing}`;
 }
 
-/** Undefined where the person need not be asked. */
+/** Undefined if no permission is needed. */
 function whyAsked(
   { mode, line }: Confirmation,
   { annotations }: ToolDefinition,

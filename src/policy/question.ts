@@ -1,16 +1,16 @@
-/** The question whether a tool may be called, as a person reads it: short enough to be read, and no argument can look like ours. */
+/** The question whether a tool may be called. It is short enough to be read, and no argument can imitate its own lines. */
 
 export interface Question {
   server: string;
   tool: string;
   args: object;
-  /** Why somebody is asked. */
+  /** Why the person is asked. */
   why: string;
-  /** The parts of the tool that changed since the person last allowed it. Undefined when nothing changed. */
+  /** The parts of the tool that changed since the person last allowed it. Undefined if nothing changed. */
   changed?: readonly string[] | undefined;
 }
 
-/** Lengths of what is shown, in characters. The whole fits into a window of a terminal. */
+/** Maximum lengths in characters. The whole question fits into a terminal window. */
 const maxName = 120;
 const maxWhy = 300;
 const maxLine = 200;
@@ -25,7 +25,7 @@ export function questionText({ server, tool, args, why, changed }: Question): st
     `You are asked because ${shortened(why, maxWhy)}.`,
     ...(changed ? [changeText(changed)] : []),
     ...(lines.length === 0 ? ["It has no arguments."] : ["Its arguments:", "", ...lines, ""]),
-    // Once more, where the first line may have left the screen.
+    // Repeated at the end, because the first line may have left the screen.
     ...(leftOut > 0 ? [`Allow the call to ${name}? ${countText(leftOut)} of its arguments are not shown above.`] : []),
   ].join("\n");
 }
@@ -35,11 +35,11 @@ function changeText(changed: readonly string[]): string {
   return `The tool has changed since you allowed it${parts}. Your earlier approval no longer applies.`;
 }
 
-/** The arguments as indented JSON. What is left out is said in lines of its own, which no argument can have. */
+/** The arguments as indented JSON. Lines of their own say what is left out; no argument can contain such a line. */
 function argumentLines(args: object): { lines: string[]; leftOut: number } {
   const json = JSON.stringify(args, null, 2);
   if (json === "{}") return { lines: [], leftOut: 0 };
-  // Of JSON each line break and each indent is ours.
+  // All line breaks and indents of the JSON are ours.
   const all = json.split("\n").map((line) => {
     const indent = /^ */.exec(line)?.[0] ?? "";
     return lineOf(`    ${indent.slice(0, 40)}`, visible(line.slice(indent.length)));
@@ -62,7 +62,7 @@ function argumentLines(args: object): { lines: string[]; leftOut: number } {
 }
 
 interface Line {
-  /** One, or three where the middle is left out. */
+  /** One line, or three if the middle is left out. */
   texts: string[];
   characters: number;
   leftOut: number;
@@ -75,7 +75,7 @@ function lineOf(indent: string, text: string): Line {
   return { texts, characters: text.length, leftOut };
 }
 
-/** How many of the lines there is room for, at least one. */
+/** The number of lines that fit, at least one. */
 function fitting(lines: readonly Line[], room: { lines: number; characters: number }): number {
   let count = 0;
   let characters = 0;
@@ -87,12 +87,12 @@ function fitting(lines: readonly Line[], room: { lines: number; characters: numb
   return count;
 }
 
-/** As it is, where it is a plain word. */
+/** Plain words are not quoted. */
 function nameText(name: string): string {
   return shortened(/^[\w.-]+$/.test(name) ? name : visible(JSON.stringify(name)), maxName);
 }
 
-/** Both ends of the text, with what is left out between them. */
+/** Both ends of the text, and how much is left out between them. */
 function shortened(text: string, most: number): string {
   const shown = visible(text);
   if (shown.length <= most) return shown;
@@ -100,7 +100,7 @@ function shortened(text: string, most: number): string {
   return `${head} (${countText(leftOut)} are not shown) ${tail}`;
 }
 
-/** A character that takes two code units is not cut in two. */
+/** Does not split a character of two code units. */
 function halves(text: string, most: number): { head: string; tail: string; leftOut: number } {
   const half = Math.floor(most / 2);
   const head = text.slice(0, half).replace(/[\ud800-\udbff]$/, "");
@@ -113,8 +113,8 @@ function countText(characters: number): string {
 }
 
 /**
- * What has no looks of its own, changes those of others, or pushes them out of sight: control characters, marks of direction,
- * fillers and blanks, the third space in a row, and marks that pile up.
+ * Characters that are invisible, change the look of others, or push others out of sight: control characters, direction
+ * marks, fillers and blanks, a third space in a row, and piled-up combining marks.
  */
 const unseen = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\u2800]|(?! )\p{Zs}|(?<= {2}) |(?<=\p{M}{4})\p{M}/gu;
 

@@ -1,21 +1,24 @@
-/** Remembers questions that brought no permission, so that nobody is asked the same over and over. */
+/** Remembers refused questions, so that a person is not asked the same thing again and again. */
 
-/** Refusals of different tools, and questions of any outcome, that one execution may cost a person. */
+/** Limits for one execution: refusals of different tools, and questions in total. */
 const maxRefusals = 5;
 const maxQuestions = 50;
 
-/** Refusals of one tool within this time, from whatever execution, after which it is left alone for as long. */
+/** After this many refusals of one tool within this time, from any execution, the tool is not asked about for as long again. */
 const maxRepeats = 3;
 const pauseMs = 60_000;
 
-/** `no` and `declined` are a person's words; with `cancelled` and `late` there was no answer, and maybe nobody. */
+/**
+ * `no` and `declined` are a person's answers. With `cancelled` and `late` there was no answer, perhaps because nobody was
+ * there.
+ */
 export type Refusal = "no" | "declined" | "cancelled" | "late";
 
 interface OfExecution {
-  /** By the keys of tools. */
+  /** By the key of the tool. */
   refused: Map<string, Refusal>;
   questions: number;
-  /** How the question ended after which this execution asks no more. */
+  /** The answer after which this execution asks nothing more. */
   last: Exclude<Refusal, "no"> | undefined;
 }
 
@@ -37,7 +40,10 @@ export class Refusals {
   /** By the key of the tool. */
   readonly #times = new Map<string, Refused[]>();
 
-  /** Why nobody is asked about the tool now, as the end of a sentence, and what it goes back to; undefined where they may be. */
+  /**
+   * Why nobody is asked about the tool now, as the end of a sentence, and the answer that is the reason. Undefined if
+   * somebody may be asked.
+   */
   standing(key: string, signal: AbortSignal | undefined): { why: string; how: Refusal } | undefined {
     const { refused, questions, last } = this.#of(signal);
     if (last !== undefined) return { why: lastQuestion[last], how: last };
@@ -87,7 +93,7 @@ export class Refusals {
     return (this.#times.get(key) ?? []).filter(({ at }) => at > since);
   }
 
-  /** A call without a signal is an execution of its own. */
+  /** A call without a signal counts as its own execution. */
   #of(signal: AbortSignal | undefined): OfExecution {
     const known = signal && this.#executions.get(signal);
     if (known) return known;

@@ -1,9 +1,9 @@
-/** Says whether two processes have the same entry of a server, secrets included, without telling them. */
+/** A digest of a server's entry, by which two processes find out whether their entries are equal without revealing secrets. */
 import { createHash } from "node:crypto";
 import type { ServerConfig } from "../../config/load.ts";
 
 export function entryMark(server: ServerConfig): string {
-  // In another order it would be another text.
+  // The order of the keys must not change the digest.
   const { policy: _, ...entry } = server;
   const sorted = Object.entries(entry)
     .filter(([, value]) => value !== undefined)

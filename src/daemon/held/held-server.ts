@@ -1,6 +1,6 @@
 /**
- * One server of this machine that several users talk to as if it were theirs alone. It is initialized once; what they ask
- * gets ids of ours, what it answers goes back under theirs, and what it tells everybody goes to all.
+ * One server process that several users share, as if each were alone. The process is initialized once. Requests of users
+ * get new ids, answers go back with the original ids, and notifications go to all users.
  */
 import {
   ErrorCode,
@@ -18,28 +18,28 @@ import type { Port, PortEnd } from "./port.ts";
 
 export interface HeldServerOptions {
   name: string;
-  /** What its users can do, all of them. */
+  /** The capabilities that all its users have. */
   capabilities: object;
-  /** Time after the last use until it is ended; infinite where it is to stay. */
+  /** Idle time until the process is ended, in milliseconds. Infinite if it stays. */
   idleMs: number;
-  /** It ends with its last user. */
+  /** The process ends with its last user. */
   isOfOne: boolean;
   log: Log;
   open: () => Promise<Channel>;
-  /** It has asked one of its users for something: it is theirs alone from now on. */
+  /** The server has sent a request to a user. From now on, it belongs to that user's session. */
   onAsks: (owner: string) => void;
   onEnd: () => void;
 }
 
 interface User {
-  /** By their own ids, ours. */
+  /** The ids that the server sees, by the user's own ids. */
   inFlight: Map<RequestId, number>;
-  /** Ids of what the server asked them. */
+  /** Ids of the server's requests to this user. */
   asked: Set<RequestId>;
-  /** Of resources that they want to hear of. */
+  /** URIs of subscribed resources. */
   uris: Set<string>;
   logLevel?: string;
-  /** It shall go as soon as it waits for nothing. */
+  /** The user is moved out as soon as no request is pending. */
   isLeaving: boolean;
 }
 
@@ -55,7 +55,7 @@ export class HeldServer {
   readonly #options: HeldServerOptions;
   readonly #users = new Map<Port, User>();
   readonly #pending = new Map<number, Pending>();
-  /** Requests for `initialize` that came before its answer. */
+  /** Requests for `initialize` that came before the server's answer. */
   #early: { port: Port; id: RequestId }[] = [];
   /** The server's answer to `initialize`: a result, or an error. */
   #greeting: { result: object } | { error: object } | undefined;
@@ -64,17 +64,17 @@ export class HeldServer {
   #usedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #owner: string | undefined;
-  /** Somebody has come so far as to ask it for something. */
+  /** A user has sent a request. */
   #wasUsed = false;
   #closed: Promise<void> | undefined;
-  /** Resolves when its process is started. Rejects with why it is not. */
+  /** Resolves when the process is started. Rejects if it cannot be started. */
   readonly started: Promise<void>;
   readonly since = Date.now();
 
   constructor(options: HeldServerOptions) {
     this.#options = options;
     this.started = this.#start();
-    // Who waits for its start hears why; there is nothing else to tell them.
+    // Users that wait for the start get its error.
     this.started.catch(() => {
       this.#users.clear();
       this.#end({ how: "it did not start", lastWords: [], kind: "failed" });
@@ -103,7 +103,7 @@ export class HeldServer {
     this.#timer = undefined;
   }
 
-  /** It has gone: what it waits for is cancelled, what it was asked is answered with an error. */
+  /** Removes a user. Its requests are cancelled, and requests of the server to it are answered with an error. */
   detach(port: Port): void {
     const user = this.#users.get(port);
     if (!user) return;
@@ -120,7 +120,7 @@ export class HeldServer {
     this.#used();
   }
 
-  /** It shall be reached anew elsewhere, as soon as it waits for nothing. */
+  /** Makes the user reconnect elsewhere, as soon as it has no pending request. */
   moveOut(port: Port): void {
     const user = this.#users.get(port);
     if (!user) return;
@@ -132,13 +132,13 @@ export class HeldServer {
     for (const port of this.#users.keys()) this.moveOut(port);
   }
 
-  /** Resolves when its process has ended. */
+  /** Resolves when the process has ended. */
   async close(why: string): Promise<void> {
     this.#end({ how: why, lastWords: [], kind: "gone" });
     await this.#closed;
   }
 
-  /** What a user sends. */
+  /** Handles a message of a user. */
   receive(port: Port, message: JSONRPCMessage): void {
     const user = this.#users.get(port);
     if (!user) return;
@@ -148,7 +148,7 @@ export class HeldServer {
       else this.#notification(user, message);
       return;
     }
-    // What was not asked, or was withdrawn meanwhile, is no answer.
+    // An answer without a request, or to a cancelled request, is dropped.
     if (message.id !== undefined && user.asked.delete(message.id)) this.#send(message);
     this.#goIfLeaving(port, user);
   }
@@ -168,9 +168,9 @@ export class HeldServer {
     } else this.#passOn(port, user, request);
   }
 
-  /** Under ids of ours, since those of two users may be the same. */
+  /** Requests get new ids, because two users may use the same one. */
   #passOn(port: Port, user: User, request: JSONRPCRequest): void {
-    // A ping is how it is found out whether it asks something: it has to come to the server itself.
+    // A ping is passed on as well: by pings, users find out whether the server asks something.
     if (request.method !== "ping") this.#wasUsed = true;
     this.#lastId += 1;
     const id = this.#lastId;
@@ -183,7 +183,7 @@ export class HeldServer {
   }
 
   #notification(user: User, { method, params = {} }: JSONRPCNotification): void {
-    // That was said for all of them.
+    // Sent once for all users.
     if (method === "notifications/initialized") return;
     if (method !== "notifications/cancelled") {
       this.#tell(method, params);
@@ -191,7 +191,7 @@ export class HeldServer {
     }
     const requestId = user.inFlight.get(params["requestId"] as RequestId);
     if (requestId === undefined) return;
-    // It is not waited for any more, whether the server answers or not.
+    // Nobody waits for the answer any more.
     user.inFlight.delete(params["requestId"] as RequestId);
     this.#pending.delete(requestId);
     this.#tell(method, { ...params, requestId });
@@ -215,7 +215,7 @@ export class HeldServer {
     const clientInfo = { name: "claudikins", version };
     const params = { protocolVersion: LATEST_PROTOCOL_VERSION, capabilities, clientInfo };
     this.#send({ jsonrpc: "2.0", id: initializeId, method: "initialize", params });
-    // Everybody may have gone by now.
+    // All users may have gone already.
     this.#endWhenIdle();
   }
 
@@ -232,7 +232,7 @@ export class HeldServer {
     this.#greeting = "result" in message ? { result: message.result } : { error: message.error };
     if (this.isReady) this.#tell("notifications/initialized");
     for (const { port, id } of this.#early.splice(0)) this.#greet(port, id);
-    // The next who want it may have more luck with a new one.
+    // A new process may have more luck.
     if (!this.isReady) this.#end({ how: "its first answer is an error", lastWords: [], kind: "failed" });
   }
 
@@ -248,7 +248,10 @@ export class HeldServer {
     this.#used();
   }
 
-  /** Asked is who it works for; where that cannot be told, who has asked it last. Nobody else shares it from then on. */
+  /**
+   * The server's request goes to the user for whom it works, or, if that is unclear, to the last one that sent a request.
+   * From then on, only that user's session may use the server.
+   */
   #asks(request: JSONRPCRequest): void {
     if (request.method === "ping") {
       this.#send({ jsonrpc: "2.0", id: request.id, result: {} });
@@ -262,7 +265,7 @@ export class HeldServer {
     }
     this.#users.get(port)?.asked.add(request.id);
     port.send(request);
-    // Who said that they can do nothing have nothing of their own in it.
+    // A server cannot learn anything private from users without capabilities.
     if (this.#owner !== undefined || Object.keys(this.#options.capabilities).length === 0) return;
     this.#owner = port.session;
     this.#options.onAsks(port.session);
@@ -287,7 +290,7 @@ export class HeldServer {
     return [...this.#users.values()].some(({ uris }) => uris.has(uri));
   }
 
-  /** What nobody waits for the answer of. */
+  /** A request whose answer is ignored. */
   #askForNobody(method: string, params: object): void {
     this.#lastId += 1;
     this.#send({ jsonrpc: "2.0", id: this.#lastId, method, params } as JSONRPCMessage);
@@ -301,7 +304,7 @@ export class HeldServer {
     this.#send({ jsonrpc: "2.0", id, error: { code: ErrorCode.MethodNotFound, message: `claudikins: ${message}` } });
   }
 
-  /** What cannot be written is not waited for: the end of the process is told to everybody. */
+  /** A failed write is ignored: all users are told when the process ends. */
   #send(message: JSONRPCMessage): void {
     this.#channel?.transport.send(message).catch(() => {});
   }
@@ -313,7 +316,7 @@ export class HeldServer {
     port.end({ how: "it is now reached elsewhere", lastWords: [], kind: "moved" });
   }
 
-  /** Looks whether anybody needs it, now and when its time is over. */
+  /** Restarts the idle time. */
   #used(): void {
     this.#usedAt = performance.now();
     this.#endWhenIdle();
@@ -322,7 +325,7 @@ export class HeldServer {
   #endWhenIdle(): void {
     if (this.#users.size > 0 || this.#closed || this.#timer) return;
     const { idleMs, isOfOne } = this.#options;
-    // One that nobody could do anything with is not kept for others.
+    // A server that nobody could use is not kept.
     const isWanted = !isOfOne && this.#owner === undefined && this.#wasUsed;
     const restMs = isWanted ? this.#usedAt + idleMs - performance.now() : 0;
     if (restMs <= 0) {

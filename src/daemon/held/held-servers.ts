@@ -1,4 +1,4 @@
-/** The servers of this machine that run for everybody: who wants one gets that of others, where it can be the same. */
+/** The server processes that callers share. A caller gets a running process if it can be the same one. */
 
 import type { ChannelOptions } from "../../clients/channel.ts";
 import { openChannel } from "../../clients/open-channel.ts";
@@ -13,24 +13,24 @@ export interface Wish {
   server: StdioServer;
   /** The working directory of a server that names none. */
   cwd: string;
-  /** What it is started with, if it has to be started. */
+  /** The environment of the process, if it must be started. */
   env: Environment;
   capabilities: object;
-  /** Who wants it: servers that are not shared are one for each. */
+  /** The caller's session. Servers that are not shared are started once for each session. */
   session: string;
-  /** The session is that of one process, and its servers end with it. */
+  /** The session belongs to one process, and its servers end with it. */
   isShort: boolean;
 }
 
-/** What is told of one. */
+/** A running process, as `daemon status` shows it. */
 export interface HeldFacts {
   server: string;
   pid: number | null;
   /** Milliseconds since 1970. */
   since: number;
-  /** Connections to it. */
+  /** The number of connections to it. */
   users: number;
-  /** Whether it is only of one session. */
+  /** Whether it belongs to one session. */
   private: boolean;
 }
 
@@ -38,7 +38,7 @@ export class HeldServers implements AsyncDisposable {
   readonly #log: Log;
   readonly #logs: ChannelOptions["logs"];
   readonly #held = new Map<string, HeldServer>();
-  /** Those that have asked a host something: what they are asked and told is of one session. */
+  /** Servers that have sent a request to an agent. They belong to one session from then on. */
   readonly #asking = new Set<string>();
   readonly #ending = new Set<Promise<void>>();
 
@@ -47,12 +47,12 @@ export class HeldServers implements AsyncDisposable {
     this.#logs = logs;
   }
 
-  /** Undefined where it would have to be started. */
+  /** Undefined if the process would have to be started. */
   find(wish: Wish): HeldServer | undefined {
     return this.#held.get(this.#keyOf(wish));
   }
 
-  /** Starts it where it does not run. */
+  /** Starts the process if it is not running. */
   attach(wish: Wish, port: Port): HeldServer {
     const held = this.find(wish) ?? this.#start(wish);
     held.attach(port);
@@ -69,12 +69,12 @@ export class HeldServers implements AsyncDisposable {
     }));
   }
 
-  /** Everybody is to go elsewhere, as soon as they wait for nothing. */
+  /** Makes all users reconnect elsewhere, as soon as they have no pending request. */
   moveAllOut(): void {
     for (const held of this.#held.values()) held.moveAllOut();
   }
 
-  /** Ends all. Resolves when their processes have ended. */
+  /** Ends all processes. Resolves when they have ended. */
   async close(): Promise<void> {
     for (const held of [...this.#held.values()]) this.#ending.add(held.close("claudikins is closing"));
     await Promise.all(this.#ending);
@@ -100,7 +100,7 @@ export class HeldServers implements AsyncDisposable {
       onAsks: (owner) => {
         this.#asking.add(commonKey(wish));
         if (isPrivate) return;
-        // Found from now on by its owner alone.
+        // Only the owner finds it from now on.
         this.#held.delete(key);
         key = this.#keyOf({ ...wish, session: owner });
         this.#held.set(key, held);
@@ -121,7 +121,7 @@ export class HeldServers implements AsyncDisposable {
   }
 }
 
-/** The same for those who see the same of a server. */
+/** Equal for callers that a server cannot tell apart. */
 function commonKey({ server, cwd, capabilities }: Wish): string {
   return JSON.stringify([server.name, server.cwd ?? cwd, capabilities]);
 }

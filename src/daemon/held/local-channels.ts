@@ -1,4 +1,4 @@
-/** The held servers as the daemon itself uses them, for those who ask it to call their tools. */
+/** Channels to held servers for the daemon itself, which calls tools for callers over HTTP. */
 
 import type { ChannelOpener } from "../../clients/channel.ts";
 import { openChannel } from "../../clients/open-channel.ts";
@@ -7,11 +7,11 @@ import type { HeldServers } from "./held-servers.ts";
 import type { Port } from "./port.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 
-/** As `session`. Servers on the network are reached as ever. */
+/** Channels for one session. Servers on the network are connected to directly. */
 export function localChannels(held: HeldServers, env: Environment, session: string): ChannelOpener {
   return async (server, options) => {
     if (server.url !== undefined) return openChannel(server, options);
-    // It hears nothing before it is listened to: what comes early is kept.
+    // The transport keeps messages that come before it is started.
     const port: Port = {
       session,
       send: (message) => transport.receive(message),

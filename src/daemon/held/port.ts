@@ -1,20 +1,23 @@
-/** A way to a held server, as the server knows it: somebody who uses it, and how that may end. */
+/** A port connects one user to a held server. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 
-/** Somebody who uses the server. */
+/** One user of the server. */
 export interface Port {
-  /** Whose it is; several may be of one. */
+  /** The user's session. Several users may have the same one. */
   readonly session: string;
   send(message: JSONRPCMessage): void;
-  /** The last that it hears, but for the end of what it has left itself. */
+  /** The last call, unless the user has detached itself. */
   end(how: PortEnd): void;
 }
 
 export interface PortEnd {
-  /** As the end of a sentence: "its process exited with code 1". */
+  /** The reason, as the end of a sentence: "its process exited with code 1". */
   how: string;
-  /** Of the server, on stderr. */
+  /** The last lines of the server's stderr. */
   lastWords: string[];
-  /** Of the server: `failed`; or it is well and nobody's any more, `gone`; or `moved`, then what it was still asked it has not seen. */
+  /**
+   * `failed`: the server ended. `gone`: the server works, but is not available any more. `moved`: the same, and the server
+   * has not seen the pending requests.
+   */
   kind: "failed" | "gone" | "moved";
 }

@@ -1,4 +1,4 @@
-/** The ways of another process to the servers that a daemon holds. Where there is none to be had, servers are its own. */
+/** Channels to servers that a daemon runs for other processes. If there is no daemon, each process starts servers itself. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { unlessAborted } from "../../clients/abort.ts";
 import type { Channel, ChannelOpener } from "../../clients/channel.ts";
@@ -16,16 +16,16 @@ import type { PortEnd } from "./port.ts";
 import { SharedTransport, sharedChannel } from "./shared-channel.ts";
 
 export interface Sharing {
-  /** Called when a server is needed; what it throws makes servers our own. */
+  /** Called when a server is needed. If it throws, this process starts the servers itself. */
   client: () => DaemonClient;
   session: string;
   /** The session ends with this process. */
   isShort: boolean;
-  /** Only servers that run already are those of a daemon that runs already. */
+  /** Use only daemons and servers that are already running. */
   startsNothing: boolean;
 }
 
-/** Of programs of this machine: servers on the network serve many as they are. */
+/** Only servers on this machine are shared through a daemon: servers on the network serve many users anyway. */
 export function remoteChannels(sharing: Sharing): ChannelOpener {
   return async (server, options) => {
     if (server.url !== undefined) return openChannel(server, options);
@@ -40,10 +40,10 @@ export function remoteChannels(sharing: Sharing): ChannelOpener {
   };
 }
 
-/** A daemon that is there answers in a moment; one that does not is done without. */
+/** Maximum time for the daemon's answer. After that, this process starts the server itself. */
 const answerMs = 5_000;
 
-/** Undefined where the daemon has another server of the name, or none and is not to start one. */
+/** Undefined if the daemon's config has another entry of this name, or if the server is not running and must not be started. */
 async function open(
   server: StdioServer,
   { cwd, env, capabilities, signal }: Parameters<ChannelOpener>[1],
@@ -73,7 +73,7 @@ async function open(
   return (answer as { channel: Channel }).channel;
 }
 
-/** The server was not started, and would not be from here: that is told when it is used. */
+/** A channel that fails when it is used: this process could not start the server either. */
 function failedChannel(failure: ClaudikinsError): Channel {
   const started = Promise.reject(failure);
   started.catch(() => {});
@@ -81,7 +81,7 @@ function failedChannel(failure: ClaudikinsError): Channel {
   return sharedChannel(transport, () => undefined);
 }
 
-/** Undefined where nobody listens. */
+/** Undefined if no daemon is listening. */
 function opened(
   path: string,
   opening: OpenRequest,
@@ -130,7 +130,7 @@ function opened(
   return promise;
 }
 
-/** The daemon's own messages are small. Those of the server are decoded as everywhere. */
+/** The daemon's own messages are small. Messages of the server are decoded like those of any server. */
 function fromDaemon(text: string): FromDaemon | undefined | Promise<FromDaemon | undefined> {
   if (/^\{"(?:end|refused|opened)":/.test(text)) return JSON.parse(text) as FromDaemon;
   return receive(Buffer.from(text));
@@ -138,5 +138,5 @@ function fromDaemon(text: string): FromDaemon | undefined | Promise<FromDaemon |
 
 type FromDaemon = JSONRPCMessage | { end: PortEnd } | { refused: Problem } | { opened: { pid?: number } };
 
-/** What it did meanwhile nobody knows; the next daemon starts it again. */
+/** It is unknown what the server has done meanwhile. The next daemon starts it again. */
 const gone: PortEnd = { how: "the claudikins daemon that ran it has ended", lastWords: [], kind: "gone" };

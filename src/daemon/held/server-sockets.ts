@@ -1,4 +1,4 @@
-/** The sockets over which other processes use the held servers: each is the way to one of them. */
+/** The daemon's WebSockets. Over each one, another process uses one held server. */
 import {
   ErrorCode,
   type JSONRPCMessage,
@@ -19,34 +19,34 @@ import type { Port } from "./port.ts";
 export interface ServerSocketsOptions {
   servers: ReadonlyMap<string, ServerConfig>;
   /**
-   * Throws POLICY_DENIED, whoever the client is. A person is asked in the client's process: what the config has confirmed
-   * passes here.
+   * Throws POLICY_DENIED for requests that the config denies. Calls that need a person's permission pass: the other process
+   * has asked already.
    */
   refuseDenied: (server: string, request: { method: string; params?: unknown }) => void;
   held: HeldServers;
-  /** Looks whether the daemon has to make room, for a newer one of that version or for any reason. */
+  /** Whether the daemon is ending, or must end because the caller's version is newer. */
   isLeaving: (asked: string) => boolean;
-  /** Told when somebody has come, or gone. */
+  /** Called when a user has come or gone. */
   onChange: () => void;
 }
 
-/** What is known of a socket. */
+/** The state of one socket. */
 export interface SocketState {
   user?: { held: HeldServer; port: Port };
-  /** Ids of calls of tools that are not answered. */
+  /** Ids of tool calls that are not answered yet. */
   calls: Set<unknown>;
   isOver?: boolean;
 }
 
-/** Bytes of one message, as many as a server may send; and of what somebody has not read yet. */
+/** Maximum bytes of one message, the same as for servers. Four times as much may be unread. */
 const maxBytes = 256 * 1_048_576;
 
-/** Seconds after which somebody who does not even answer a ping is gone: a computer may have slept meanwhile. */
+/** Seconds after which a client that does not answer pings is gone. Long, because a computer may have slept meanwhile. */
 const silenceSeconds = 960;
 
 export class ServerSockets {
   readonly #options: ServerSocketsOptions;
-  /** Calls of tools, of all sockets. */
+  /** Tool calls of all sockets. */
   readonly calls = { running: 0, done: 0 };
 
   constructor(options: ServerSocketsOptions) {
@@ -65,7 +65,7 @@ export class ServerSockets {
       if (!user) void this.#open(socket, message);
       else if (!isMessage(message)) end(socket, "it sent something other than messages");
       else if ("method" in message) {
-        // The config may have changed since: then its new daemon is asked, and nothing of this was done.
+        // The config may have changed. Then the next daemon is asked, and this request has no effect.
         if (this.#options.isLeaving(version) && this.#isOver(socket)) return;
         const denial = this.#denialOf(user.held.name, message);
         if (denial && "id" in message) socket.send(JSON.stringify(denial));
@@ -96,7 +96,7 @@ export class ServerSockets {
     if (!server || server.url !== undefined || entryMark(server) !== opening.entry) {
       return refuse(socket, "UNLIKE", "This daemon has a different config");
     }
-    // A server that is closed as a whole is not even started.
+    // A server that the config closes is not even started.
     const denial = this.#denialOf(opening.server, { jsonrpc: "2.0", id: "", method: "resources/list" });
     if (denial && "error" in denial) return refuse(socket, "POLICY_DENIED", denial.error.message);
     const wish = { ...opening, server: server as StdioServer };
@@ -126,7 +126,7 @@ export class ServerSockets {
     return data.isOver === true;
   }
 
-  /** The answer to a request that the config denies. A request without an id is no notification, and is denied as well. */
+  /** The answer to a request that the config denies. A request without an id is not a notification, and is denied as well. */
   #denialOf(server: string, message: JSONRPCRequest | JSONRPCNotification): JSONRPCMessage | undefined {
     const id = "id" in message ? message.id : "";
     try {
@@ -172,7 +172,7 @@ function end(socket: Socket, why: string): void {
   socket.close(1002, why);
 }
 
-/** More of it is not looked at: it is the server's to understand. */
+/** Only the form is checked here; the server checks the rest. */
 function isMessage(value: unknown): value is JSONRPCMessage {
   const { jsonrpc, method } = Object(value) as { jsonrpc?: unknown; method?: unknown };
   return jsonrpc === "2.0" && (method === undefined || typeof method === "string");

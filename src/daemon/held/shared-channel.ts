@@ -1,15 +1,15 @@
-/** The way to a server that is held for several, as the SDK's client knows ways. */
+/** The channel to a server that several users share. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { Channel } from "../../clients/channel.ts";
 import { NotWritten } from "../../clients/stdio.ts";
 import type { PortEnd } from "./port.ts";
 
-/** What lies between: a socket, or nothing. */
+/** The other side of the transport: a WebSocket, or the held server itself. */
 export interface Wire {
-  /** Resolves when the server's process is started. Rejects with why it is not. */
+  /** Resolves when the server's process is started. Rejects if it cannot be started. */
   started: Promise<void>;
-  /** False where it is closed. */
+  /** False if the other side is closed. */
   send(message: JSONRPCMessage): boolean;
   close(): void;
 }
@@ -19,7 +19,7 @@ export class SharedTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #wire: Wire;
-  /** What came before somebody listened. */
+  /** Messages that came before the transport was started. */
   #early: JSONRPCMessage[] | undefined = [];
   #end: PortEnd | undefined;
   #isClosed = false;
@@ -47,18 +47,18 @@ export class SharedTransport implements Transport {
     if (!this.#end) this.onclose?.();
   }
 
-  /** What the server says. */
+  /** Handles a message of the server. */
   receive(message: JSONRPCMessage): void {
     if (this.#early) this.#early.push(message);
     else this.onmessage?.(message);
   }
 
-  /** Told by the other end, once; after that nothing comes. */
+  /** Called once by the other side. No message follows. */
   ended(end: PortEnd): void {
     if (this.#end || this.#isClosed) return;
     this.#end = end;
     this.#wire.close();
-    // Who could not send hears of that first.
+    // A failed write is reported first.
     if (!this.#early) setImmediate(() => this.onclose?.());
   }
 
@@ -67,7 +67,7 @@ export class SharedTransport implements Transport {
   }
 }
 
-/** `pid` is that of the server's process, which is not ours. */
+/** `pid` is the server's process, which this process has not started. */
 export function sharedChannel(transport: SharedTransport, pid: () => number | undefined): Channel {
   return {
     transport,
