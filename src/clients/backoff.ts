@@ -1,20 +1,20 @@
-/** How long a server that failed is left alone: not at all the first time, then longer and longer. */
+/** How long a failed server is not tried again: not at all after the first failure, then longer and longer. */
 
 export interface BackoffTimes {
-  /** After the second failure in a row; doubled with each one more. */
+  /** Delay after the second failure in a row. It doubles with each further one. */
   firstMs: number;
   maxMs: number;
-  /** With so many failures in a row the circuit is open: more tries are unlikely to help soon. */
+  /** From this number of failures in a row, the circuit is open: more tries are unlikely to help soon. */
   circuitAfter: number;
-  /** After the failure that opens the circuit; doubled with each one more. */
+  /** Delay after the failure that opens the circuit. It doubles with each further one. */
   circuitMs: number;
 }
 
 export const backoffTimes: BackoffTimes = { firstMs: 250, maxMs: 60_000, circuitAfter: 5, circuitMs: 15_000 };
 
-/** `random` is from 0 to 1: servers that failed together are not all tried again in the same moment. */
+/** `random` is between 0 and 1, so that servers that failed together are not all tried at the same moment. */
 export function backoffMs(failures: number, times: BackoffTimes = backoffTimes, random = Math.random()): number {
-  // People mend what the first failure named, and try at once.
+  // People repair what the first failure named, and try again at once.
   if (failures < 2) return 0;
   const { firstMs, maxMs, circuitAfter, circuitMs } = times;
   const isOpen = failures >= circuitAfter;

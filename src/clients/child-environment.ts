@@ -1,4 +1,4 @@
-/** The environment that servers are started with: a few harmless variables and what their own entry declares. */
+/** The environment of server processes: a few harmless variables, and those that the server's entry declares. */
 import type { Environment } from "../config/environment.ts";
 
 const inherited =
@@ -20,7 +20,7 @@ const inherited =
       ]
     : ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "USER"];
 
-/** Nothing else of ours is passed on: tokens in the user's shell are not every server's business. */
+/** Nothing else is passed on, because the user's shell may contain tokens. */
 export function childEnvironment(env: Environment, declared: Record<string, string>): Record<string, string> {
   const child: Record<string, string> = {};
   for (const name of inherited) {

@@ -1,6 +1,6 @@
 /**
- * A command of the config → what the system is to be asked to start. On Windows most commands of MCP servers are no
- * programs but batch files (`npx.cmd`), which it starts only through `cmd.exe`; elsewhere there is nothing to do.
+ * Resolves a command of the config for the operating system. On Windows, most commands of MCP servers are batch files
+ * (`npx.cmd`), which only `cmd.exe` can start. Elsewhere, the command is used as it is.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { win32 } from "node:path";
@@ -9,26 +9,29 @@ import { ClaudikinsError } from "../errors.ts";
 export interface Started {
   file: string;
   args: string[];
-  /** The arguments are escaped already. */
+  /** The arguments are already escaped. */
   windowsVerbatimArguments: boolean;
 }
 
 export interface Surroundings {
-  /** The environment that the program will have: its PATH and PATHEXT count. */
+  /** The environment of the process. Its PATH and PATHEXT are searched. */
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   platform: NodeJS.Platform;
   files?: Files;
 }
 
-/** What there is to know of the files of the machine. */
+/** Access to files; tests replace it. */
 export interface Files {
   isFile(path: string): boolean;
-  /** The first characters of a file; empty when it cannot be read. */
+  /** The first characters of a file. Empty if it cannot be read. */
   beginning(path: string): string;
 }
 
-/** Throws CONFIG_INVALID for an argument that no batch file can be given. What is not found is returned as it came. */
+/**
+ * Returns a command that is not found unchanged. Throws CONFIG_INVALID for an argument that cannot be passed to a batch
+ * file.
+ */
 export function resolveCommand(command: string, args: string[], surroundings: Surroundings): Started {
   if (surroundings.platform !== "win32") return plain(command, args);
   const file = findOnWindows(command, surroundings);
@@ -50,12 +53,12 @@ const isBatch = (file: string) => /\.(?:cmd|bat)$/i.test(file);
 const isProgram = (file: string) => /\.(?:exe|com)$/i.test(file);
 
 /**
- * Unlike cmd.exe we do not look for a bare name in the working directory: that is the folder of somebody's project, which
- * shall not put its own `npx.cmd` before the user's. Who means it writes `./server`.
+ * Unlike cmd.exe, this does not search the working directory for a bare name: a project folder must not replace the user's
+ * `npx.cmd` by its own. `./server` names a file there.
  */
 function findOnWindows(command: string, { env, cwd, files = realFiles }: Surroundings): string | undefined {
   const endings = (variable(env, "PATHEXT") || ".COM;.EXE;.BAT;.CMD").split(";").filter(Boolean);
-  // Without an ending a file is a script for another shell, such as the `npx` that lies beside `npx.cmd`.
+  // A file without an extension is a script for another shell, such as the `npx` beside `npx.cmd`.
   const all = win32.extname(command) === "" ? [...endings, ""] : ["", ...endings];
   const isPath = /[\\/]|^[A-Za-z]:/.test(command);
   const folders = isPath ? [cwd] : (variable(env, "PATH") ?? "").split(";").map((each) => each.replace(/^"|"$/g, ""));
@@ -69,12 +72,12 @@ function findOnWindows(command: string, { env, cwd, files = realFiles }: Surroun
   return undefined;
 }
 
-/** On Windows the names of variables are the same in either case: `Path`. */
+/** Windows ignores the case of variables: `Path`. */
 function variable(env: Surroundings["env"], name: string): string | undefined {
   return Object.entries(env).find(([key]) => key.toUpperCase() === name)?.[1];
 }
 
-/** `#!/usr/bin/env -S node --flag` → `node`, `--flag`; nothing where there is no such line. */
+/** `#!/usr/bin/env -S node --flag` → `node`, `--flag`. Empty if there is no such line. */
 function interpreterOf(beginning: string): string[] {
   const words = /^#!\s*([^\r\n]+)/.exec(beginning)?.[1]?.trim().split(/\s+/) ?? [];
   const [program = "", ...rest] = words;
@@ -88,14 +91,14 @@ function throughCmd(file: string, args: string[], { env }: Surroundings): Starte
   const cmd =
     variable(env, "COMSPEC") ?? (system === undefined ? "cmd.exe" : win32.join(system, "System32", "cmd.exe"));
   const line = [file, ...args].map((text, index) => quoted(text, index)).join(" ");
-  // No AutoRun, no delayed expansion of `!`, and of the line only the outermost quotes are taken away.
+  // Without AutoRun and delayed expansion of `!`. cmd.exe removes only the outermost quotes of the line.
   return { file: cmd, args: ["/d", "/e:ON", "/v:OFF", "/s", "/c", `"${line}"`], windowsVerbatimArguments: true };
 }
 
 /**
- * One argument for a batch file. It is read twice: by cmd.exe, for which all between quotes is text but `%`, and by the
- * program, for which two quotes are one. A backslash before a quote, as programs take it, would end the quotes of cmd.exe,
- * and what follows could be a command. `%` is put behind a variable that is empty, so that it begins no name.
+ * One argument for a batch file. It is parsed twice: by cmd.exe, for which everything in quotes except `%` is text, and by
+ * the program, for which two quotes are one. A backslash before a quote would end the quotes of cmd.exe, and the rest could
+ * be a command. An empty variable before `%` keeps it from starting a name.
  */
 function quoted(text: string, index: number): string {
   if (/[\0\r\n]/.test(text)) {

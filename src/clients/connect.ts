@@ -1,4 +1,4 @@
-/** One server's config → a connected MCP client, or an error that says what the server did instead. */
+/** Connects an MCP client to one server of the config. */
 
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { ServerConfig } from "../config/load.ts";
@@ -24,24 +24,24 @@ import { WatchedTransport, withoutLateAnswers } from "./watched-transport.ts";
 /** A capability of a server, as the protocol names it. */
 export type Offer = Listed | "completions" | "logging";
 
-/** A connected server. */
+/** An initialized MCP session with a server. */
 export interface Connection {
-  /** What the server says it has: asking it for anything else is an error. */
+  /** Whether the server announced the capability. Without it, requests for it are errors. */
   offers(what: Offer): boolean;
-  /** Whether it tells when a resource changes. */
+  /** Whether the server announces changes of resources. */
   canSubscribe(): boolean;
   /**
-   * The result as it came. Throws CANCELLED, CALL_TIMEOUT, AUTH_REQUIRED or SERVER_UNAVAILABLE; and for an error that the server
-   * answered INVALID_ARGUMENTS or TOOL_FAILED when a tool was called, else PROTOCOL_ERROR.
+   * Returns the server's result unchanged. Throws CANCELLED, CALL_TIMEOUT, AUTH_REQUIRED or SERVER_UNAVAILABLE. If the
+   * server returned an error, throws INVALID_ARGUMENTS or TOOL_FAILED for a tool call, and PROTOCOL_ERROR otherwise.
    */
   request(request: Request, options: RequestOptions): Promise<Record<string, unknown>>;
-  /** Tells the server that the host has other roots, if it was told that it may hear of it. */
+  /** Tells the server that the roots have changed, if that was announced to it. */
   rootsChanged(): void;
-  /** Resolves when the server's process has ended, or its session. The log is told why. */
+  /** Resolves when the server's process or session has ended. `why` is logged. */
   close(why?: string): Promise<void>;
-  /** What the server calls itself, with its version. */
+  /** The server's name and version. */
   serverInfo(): object | undefined;
-  /** Of a server that is a program of this machine. */
+  /** The process of a server that runs on this machine. */
   pid: number | undefined;
 }
 
@@ -50,17 +50,20 @@ export interface ConnectOptions extends ChannelOptions {
   responder?: Responder | undefined;
   /** Opens the channel. Without it, this process starts the server or connects to it. */
   openChannel?: ChannelOpener | undefined;
-  /** Told how it ended: "its process exited with code 1"; and whether the server is well, and only has to be reached anew. */
+  /**
+   * Called with the reason when the connection ends, such as "its process exited with code 1". `isWell` says that the
+   * server works and only a new connection is needed.
+   */
   onClose: (how: string, isWell: boolean) => void;
-  /** Told what the server says has changed. */
+  /** Called when the server announces a change, or logs. */
   onNotice?: (notice: Notice) => void;
-  /** Sees all messages. */
+  /** Records all messages. */
   trace?: Trace | undefined;
 }
 
 /**
- * Starts or reaches the server and initializes it within its `startTimeoutMs`. Throws NEEDS_VARIABLE, CONFIG_INVALID,
- * AUTH_REQUIRED, SERVER_UNAVAILABLE, PROTOCOL_ERROR, and CANCELLED when `signal` is aborted meanwhile.
+ * Opens a connection within `startTimeoutMs`. Throws NEEDS_VARIABLE, CONFIG_INVALID, AUTH_REQUIRED, SERVER_UNAVAILABLE,
+ * PROTOCOL_ERROR, and CANCELLED if `signal` is aborted.
  */
 export async function connect(server: ServerConfig, options: ConnectOptions, signal: AbortSignal): Promise<Connection> {
   if (server.needs.length > 0) throw needsVariable(server);
@@ -98,14 +101,14 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   client.onerror = (error) => options.log.debug(`${server.name}: ${oneLine(redact(error.message), 500)}`);
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), server.startTimeoutMs);
-  // The SDK never takes its listener off a signal: at the end it would cancel what was answered long ago.
+  // The SDK never removes its listener from a signal, so it would cancel finished requests in the end.
   const cancel = new AbortController();
   const abort = () => cancel.abort(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
   try {
     const connecting = client.connect(channel.transport, { timeout: server.startTimeoutMs, signal: cancel.signal });
-    // The SDK's time is that of one request; a stream or a socket has to be opened before.
+    // The SDK's timeout covers only the request. Opening a stream or socket comes before.
     const patience = AbortSignal.any([late.signal, signal]);
     const what = `starting ${server.name}`;
     await (server.url === undefined ? connecting : unlessAborted(connecting, patience, what));
@@ -135,7 +138,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
       pid: channel.pid(),
     };
   } catch (cause) {
-    // Told apart here, since the SDK makes a timeout of whatever ended the wait.
+    // The SDK reports every end of the wait as a timeout.
     const failure = signal.aborted
       ? cancelledStart(server, cause)
       : channel.isWell?.()
@@ -154,7 +157,7 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   }
 }
 
-/** Undefined where the host can answer nothing: such a server is ready at once. */
+/** Undefined if the responder has no capabilities: then the server is ready at once. */
 function settlingOf(client: Client, requests: ServerRequests, { name }: ServerConfig, log: Log): Settling | undefined {
   if (Object.keys(requests.capabilities).length === 0) return undefined;
   return new Settling({
@@ -164,7 +167,10 @@ function settlingOf(client: Client, requests: ServerRequests, { name }: ServerCo
   });
 }
 
-/** A program may do something short before it asks, so one ping is too few. Over a network each ping takes its time, and answers keep no order. */
+/**
+ * A process may do something short before it sends its requests, so one ping is too few. On the network, pings take longer,
+ * and answers have no order.
+ */
 function pingsBeforeCalls({ url }: ServerConfig): number {
   return url === undefined ? 3 : 1;
 }

@@ -1,22 +1,22 @@
-/** Where a server on the network is and what it is sent along, taken from its config. */
+/** The URL and headers of a server on the network, from its config. */
 import { addressProblem } from "../config/address.ts";
 import type { NetworkServer } from "../config/load.ts";
 import type { Access } from "./auth/access.ts";
 import { NetworkFailure } from "./network-failure.ts";
 
 export interface Endpoint {
-  /** Without userinfo: that has become a header. */
+  /** Without userinfo, which becomes a header. */
   url: URL;
   headers: Record<string, string>;
   hasToken: boolean;
-  /** Where claudikins may sign in. */
+  /** Set if claudikins may sign in. */
   access?: Access | undefined;
 }
 
-/** Throws NetworkFailure with CONFIG_INVALID for what turned out wrong when its variables were filled in. */
+/** Throws NetworkFailure with CONFIG_INVALID if the values of variables make the URL or a header invalid. */
 export function endpointOf(server: NetworkServer): Endpoint {
   const problem = addressProblem(server.url, server.transport);
-  // After expansion a reference that is left is one that was no reference.
+  // After expansion, what looks like a reference is plain text.
   if (problem !== undefined || !URL.canParse(server.url)) {
     throw invalid(`its "url" is invalid: ${problem ?? "expected an address"}`);
   }

@@ -17,17 +17,20 @@ export function isEventStream(response: Response): boolean {
   return mediaTypeOf(response) === "text/event-stream";
 }
 
-/** Who says more is not taken at its word. */
+/** Longer times are cut to this. */
 const longestRetryAfterMs = 24 * 3_600_000;
 
-/** How long the server wants to be left alone, from seconds or a date; undefined where it does not say. */
+/** The server's `Retry-After` in milliseconds, from seconds or a date. Undefined if there is none. */
 export function retryAfterOf({ headers }: Response, now = Date.now()): number | undefined {
   const text = headers.get("retry-after")?.trim() ?? "";
   const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - now;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), longestRetryAfterMs);
 }
 
-/** The JSON-RPC message that answers this request, if a failed response carries one. Undefined for a body that is too long. */
+/**
+ * The JSON-RPC answer to this request in the body of a failed response. Undefined if there is none, or the body is too
+ * long.
+ */
 export async function answerIn(response: Response, id: RequestId): Promise<string | undefined> {
   try {
     const text = await boundedText(response, maxErrorBytes, () => new Error("too long for an error"));
@@ -46,23 +49,23 @@ export function failureOf(error: unknown, { url, hasToken }: Endpoint): NetworkF
 
 export interface AskedFor {
   method: string;
-  /** The streamable transport; otherwise the older one. */
+  /** Streamable HTTP; otherwise the older HTTP+SSE transport. */
   isStreamable: boolean;
   hasSession: boolean;
   hasToken: boolean;
-  /** Whether the message was a request. */
+  /** Whether the message was a request, not a notification. */
   expectsAnswer: boolean;
 }
 
-/** A redirect is none: whether to follow is the SDK's decision. */
+/** Undefined for success and redirects. The SDK decides whether to follow a redirect. */
 export function refusalOf(response: Response, asked: AskedFor): NetworkFailure | undefined {
   const { method, isStreamable, hasSession, hasToken } = asked;
   const { status } = response;
-  // Servers need neither offer a stream beside the answers, nor take a goodbye.
+  // Servers may offer no stream, and may not support DELETE.
   if (method === "DELETE" || (status === 405 && method === "GET" && isStreamable)) return undefined;
   if (status >= 400) return refusal(status, { hasToken, hasSession, retryAfterMs: retryAfterOf(response) });
   if (status >= 300 || isEventStream(response)) return undefined;
-  // The older transport answers on its stream alone, the other one also with JSON.
+  // The older transport answers only on its stream, the newer one also with JSON.
   const expectsStream = method === "GET" && !isStreamable;
   const expectsAnswer = method === "POST" && isStreamable && asked.expectsAnswer && status !== 202;
   const isMcp = !expectsStream && (!expectsAnswer || mediaTypeOf(response) === "application/json");

@@ -1,4 +1,4 @@
-/** MCP over HTTP: the SDK's transports, with failures told apart where they arise and answers that break off noticed. */
+/** MCP over HTTP: the SDK's transports, with exact failures and a check for incomplete answers. */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { SSEClientTransport, SseError } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
@@ -18,43 +18,43 @@ import { broken, brokeOff, NetworkFailure, noAnswer, sessionEnded, tooLarge, unr
 import { bodyLimit, eventLimit, watched } from "./response-body.ts";
 import { maxErrorBytes, maxEventLines, maxMessageBytes, megabytes } from "./size-limits.ts";
 
-/** How long the server may take to be told that the session is over. */
+/** Maximum time for the request that ends the session. */
 const goodbyeMs = 1_000;
 
-/** How long the other requests of a session that has ended may take until it is known whether they were refused. */
+/** Maximum wait, after a session has ended, to learn which of its other requests were refused. */
 const verdictMs = 1_000;
 
-/** How long the server may take to accept what needs no answer: each takes one of the sockets that there are. */
+/** Maximum time for a notification to be accepted: each occupies one of a limited number of sockets. */
 const noticeMs = 10_000;
 
-/** How long an answer may be on its way through the parsers after its stream has ended. */
+/** Time that an answer may need through the parsers after its stream has ended. */
 const drainGraceMs = 100;
 
-/** As many as the SDK makes by default; it tells nobody when it gives up. */
+/** The SDK's default. The SDK does not report when it gives up. */
 const maxResumptions = 2;
 
 const eventLimits = { bytes: maxMessageBytes, lines: maxEventLines };
 
-/** The SDK counts its own. */
+/** The SDK uses numbers as ids. */
 const pingId = "claudikins-ping";
 
-/** Which exchange a `fetch` of the SDK belongs to. */
+/** The exchange to which a `fetch` call of the SDK belongs. */
 const exchanges = new AsyncLocalStorage<Exchange | undefined>();
 
 export class HttpTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** Why the connection is gone. */
+  /** Why the connection was lost. */
   failure: NetworkFailure | undefined;
   readonly #endpoint: Endpoint;
   readonly #kind: "auto" | "http" | "sse";
   readonly #open = new Map<RequestId, Exchange>();
   #inner: StreamableHTTPClientTransport | SSEClientTransport | undefined;
-  /** What the last `fetch` threw: EventSource makes a text of it. */
+  /** The error of the last `fetch`: EventSource turns it into text. */
   #lastFailure: NetworkFailure | undefined;
   #closing: Promise<void> | undefined;
-  /** Being asked, by the first request that makes it doubtful, for all. */
+  /** Whether the server still knows the session. The first request with doubts asks for all. */
   #knowsSession: Promise<boolean> | undefined;
 
   constructor(endpoint: Endpoint, kind: "auto" | "http" | "sse") {
@@ -74,7 +74,7 @@ export class HttpTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    // Who is not waited for need not go on sending either.
+    // A cancelled request need not be sent to the end.
     if ("method" in message && message.method === "notifications/cancelled") {
       this.#end(message.params?.["requestId"] as RequestId);
     }
@@ -82,7 +82,7 @@ export class HttpTransport implements Transport {
     try {
       await this.#sendAs(exchange, message);
     } catch (error) {
-      // Nobody waits for it any more, and the connection is well.
+      // The caller has cancelled, and the connection still works.
       if (exchange?.abort.signal.aborted) throw error;
       const failure = this.#failureOf(error);
       if (this.#isOlderServer(message, failure)) return this.#fallBack(message, failure);
@@ -96,7 +96,7 @@ export class HttpTransport implements Transport {
     this.#inner?.setProtocolVersion(version);
   }
 
-  /** Tells who waits, then the server, which has a second for it. Safe to call often. */
+  /** Ends pending requests, then the session, which may take a second. Can be called repeatedly. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -116,10 +116,10 @@ export class HttpTransport implements Transport {
     await inner?.close();
   }
 
-  /** Of a session that is no more: what was sent beside the request that showed it may be refused as well. */
+  /** After the session has ended, waits to learn which other requests the server has refused as well. */
   async #verdicts(): Promise<void> {
     await allReceived(this.#open.values(), verdictMs);
-    // Until who waits for them has heard.
+    // Until the callers have been told.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -145,7 +145,7 @@ export class HttpTransport implements Transport {
     );
   }
 
-  /** As the protocol says how to know a server that speaks only the older transport. */
+  /** Recognises a server that supports only the older transport, as the MCP specification describes. */
   #isOlderServer(message: JSONRPCMessage, { status }: NetworkFailure): boolean {
     const isUntried = this.#kind === "auto" && this.#inner instanceof StreamableHTTPClientTransport;
     return isUntried && isInitializeRequest(message) && [400, 404, 405].includes(status ?? 0);
@@ -156,14 +156,14 @@ export class HttpTransport implements Transport {
       await this.#inner?.close();
       await this.#startSse();
     } catch (error) {
-      // That it is no SSE either says less than what was wrong with the usual way.
+      // The failure of the usual transport says more than the failure of SSE.
       throw error instanceof NetworkFailure && error.code === "AUTH_REQUIRED" ? error : first;
     }
     await this.#sendAs(undefined, message);
   }
 
   async #startSse(): Promise<void> {
-    // Between the two ways it may have been closed.
+    // It may have been closed between the two attempts.
     if (this.#closing) throw broken("its connection was closed");
     const { url, headers } = this.#endpoint;
     const sse = new SSEClientTransport(url, { fetch: this.#fetch, requestInit: { headers } });
@@ -172,13 +172,13 @@ export class HttpTransport implements Transport {
     try {
       await sse.start();
     } catch (error) {
-      // It would go on trying.
+      // Otherwise it would reconnect.
       await sse.close();
       throw this.#lastFailure ?? this.#failureOf(error);
     }
     this.#listen(sse);
     sse.onerror = (error) => {
-      // A new stream would be a new session that nobody has initialized.
+      // A new stream would be a new session, which is not initialized.
       if (error instanceof SseError) this.#lose(broken("its event stream broke"));
       else this.#report(error);
     };
@@ -194,7 +194,7 @@ export class HttpTransport implements Transport {
     return inner;
   }
 
-  /** Only our own words: the SDK's have addresses in them, and what the server answered. */
+  /** Errors of the SDK contain URLs and response bodies, so only our own texts are reported. */
   #report(error: unknown): void {
     this.onerror?.(this.#failureOf(error));
   }
@@ -206,7 +206,7 @@ export class HttpTransport implements Transport {
   #lose(failure: NetworkFailure): void {
     if (this.#closing || this.failure) return;
     this.failure = failure;
-    // EventSource sets the time of its next attempt after it has told of the error.
+    // EventSource schedules its next attempt after it reports the error.
     queueMicrotask(() => void this.close());
   }
 
@@ -226,9 +226,9 @@ export class HttpTransport implements Transport {
     }
   };
 
-  /** A large message is handed on from here, and the SDK is told that the request was accepted without an answer. */
+  /** Handles large messages here, and tells the SDK that the request was accepted without an answer. */
   async #smallBody(response: Response): Promise<Response> {
-    // Nobody needs the body of a redirect or a refusal, but the SDK may read it for its own error.
+    // The body of a redirect or refusal is not needed, but the SDK may read it for its error.
     const refuse = () => tooLarge(megabytes(maxMessageBytes));
     if (!response.ok) return watched(response, { seen: bodyLimit(maxErrorBytes, refuse) });
     const limit = bodyLimit(maxMessageBytes, refuse);
@@ -239,7 +239,7 @@ export class HttpTransport implements Transport {
     return new Response(null, { headers, status: 202 });
   }
 
-  /** Throws where the bytes are no message. */
+  /** Throws if the bytes are not a message. */
   readonly #receive = async (bytes: Buffer): Promise<void> => {
     const message = await receive(bytes);
     if (!message) throw unreadable();
@@ -249,13 +249,16 @@ export class HttpTransport implements Transport {
   #boundedStream(response: Response, method: string | undefined, exchange: Exchange | undefined): Response {
     const isAnswer = method === "POST" && exchange;
     const seen = eventLimit(eventLimits, (limit) => this.#eventTooLarge(limit, exchange));
-    // It has ended when its large events were handed on as well.
+    // The stream ends after its large events have been handled.
     return watched(withoutLargeEvents(watched(response, { seen }), largeBytes, this.#receive), {
       ended: isAnswer ? () => setTimeout(() => this.#brokeOff(exchange), drainGraceMs) : undefined,
     });
   }
 
-  /** Ends the request that the stream answers, or the connection if the stream belongs to none: both would be resumed. */
+  /**
+   * Fails the request that the stream answers. A stream without a request loses the connection. Otherwise the SDK would
+   * resume both.
+   */
   #eventTooLarge(limit: string, exchange: Exchange | undefined): NetworkFailure {
     const failure = tooLarge(limit, { isGone: !exchange });
     if (exchange) this.#fail(exchange, ErrorCode.ConnectionClosed, failure.message, failure);
@@ -270,7 +273,7 @@ export class HttpTransport implements Transport {
     const limit = exchange?.abort.signal ?? (init.method === "POST" ? AbortSignal.timeout(noticeMs) : undefined);
     const signal = AbortSignal.any([init.signal, limit].filter((each) => each instanceof AbortSignal));
     try {
-      // Calls have a time of their own, and a stream may be silent for long; Bun would end it after five minutes.
+      // Calls have their own timeout, and a stream may be silent for long. Bun would end it after five minutes.
       const ask = this.#endpoint.access?.fetch ?? fetch;
       const response = await ask(url, { ...init, signal, timeout: false } as RequestInit);
       const failure = this.#refusalOf(response, init.method, exchange);
@@ -287,13 +290,13 @@ export class HttpTransport implements Transport {
     }
   }
 
-  /** Servers say 400 of a session that they do not know, and of one request alone: how they take another one tells. */
+  /** Servers answer 400 if they do not know the session, but also to a single request. A ping tells which. */
   async #refused(response: Response, exchange: Exchange, failure: NetworkFailure): Promise<Response> {
     const answer = await answerIn(response, exchange.id);
     this.#knowsSession ??= this.#ping().finally(() => {
       this.#knowsSession = undefined;
     });
-    // Who answers it by its id has read it, and may have done it.
+    // An answer with this id shows that the server has read the request.
     if (!(await this.#knowsSession)) throw sessionEnded(400, { isUnsent: answer === undefined });
     if (answer === undefined) throw failure;
     return new Response(answer, { headers: { "content-type": "application/json" } });
@@ -320,7 +323,7 @@ export class HttpTransport implements Transport {
     return refusalOf(response, { method, isStreamable, hasSession, hasToken, expectsAnswer: exchange !== undefined });
   }
 
-  /** The SDK would let the caller wait for an answer whose stream has ended. */
+  /** If a stream ends without the answer, the SDK would wait for it. */
   #brokeOff(exchange: Exchange): void {
     const isResumed = exchange.isResumable && exchange.failedResumptions < maxResumptions;
     if (!isResumed) this.#fail(exchange, ErrorCode.ConnectionClosed, "its answer was cut off", brokeOff);
@@ -333,15 +336,15 @@ export class HttpTransport implements Transport {
   }
 }
 
-/** One request that waits for its answer. */
+/** A request that waits for its answer. */
 interface Exchange {
   id: RequestId;
   abort: AbortController;
-  /** The server numbers its events: the SDK asks for the rest when the stream breaks. */
+  /** The server numbers its events, so the SDK asks for the rest if the stream breaks. */
   isResumable: boolean;
-  /** How often that was in vain. */
+  /** The number of failed attempts to do so. */
   failedResumptions: number;
-  /** Resolves when it is known whether the server takes it. */
+  /** Resolves when it is known whether the server accepts the request. */
   received: PromiseWithResolvers<void>;
 }
 
@@ -350,7 +353,7 @@ function newExchange(id: RequestId): Exchange {
   return { id, abort: new AbortController(), isResumable: false, failedResumptions: 0, received };
 }
 
-/** Resolves when of each it is known whether the server takes it, or when the time is over. */
+/** Resolves when this is known for all exchanges, or after `withinMs`. */
 async function allReceived(exchanges: Iterable<Exchange>, withinMs: number): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, withinMs);

@@ -1,4 +1,4 @@
-/** Hands on values in the order in which they were added, although some of them are known later than others. */
+/** Passes on values in the order in which they were added, although some of them are promises. */
 export class InOrder<T> {
   readonly #hand: (value: T) => void;
   #last: Promise<void> | undefined;
@@ -7,7 +7,7 @@ export class InOrder<T> {
     this.#hand = hand;
   }
 
-  /** A value is handed on at once where nothing before it is still awaited. */
+  /** Passes on a value at once if nothing before it is pending. */
   add(value: T | Promise<T>): void {
     if (this.#last === undefined && !(value instanceof Promise)) {
       this.#hand(value);

@@ -1,9 +1,9 @@
-/** Takes large events out of a stream of server-sent events, so that whoever reads the stream does not parse them. */
+/** Takes large events out of a stream of server-sent events, so that the SDK does not parse them. */
 
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** The end of the first event in the bytes: after its blank line. -1 where there is none. */
+/** The position after the first event and its blank line. -1 if no event is complete. */
 function endOfEvent(bytes: Uint8Array, from: number): number {
   for (let at = from; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -21,7 +21,7 @@ function endOfEvent(bytes: Uint8Array, from: number): number {
   return -1;
 }
 
-/** What stands behind `data:` in the lines of an event. */
+/** The text after `data:` in the lines of an event. */
 function dataOf(event: Uint8Array): Buffer {
   const lines: Uint8Array[] = [];
   for (let start = 0; start < event.length; ) {
@@ -39,8 +39,8 @@ function dataOf(event: Uint8Array): Buffer {
 }
 
 /**
- * The same response without its events of more than `largeBytes`. `take` gets the data of each of them, in their order, and
- * the stream goes on when its promise resolves.
+ * Returns the response without its events of more than `largeBytes`. `take` gets their data in order, and the stream
+ * continues when its promise resolves.
  */
 export function withoutLargeEvents(
   response: Response,
@@ -49,7 +49,7 @@ export function withoutLargeEvents(
 ): Response {
   if (!response.body) return response;
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-  /** Of an event that is not complete. */
+  /** The bytes of an incomplete event. */
   let chunks: Uint8Array[] = [];
   let size = 0;
 
@@ -78,7 +78,7 @@ export function withoutLargeEvents(
         for (;;) {
           const { done, value } = await reader.read();
           if (done) {
-            // Half an event, which whoever reads the stream knows how to treat.
+            // The reader handles incomplete events.
             if (size > 0 && size <= largeBytes) for (const chunk of chunks) controller.enqueue(chunk);
             controller.close();
             return;

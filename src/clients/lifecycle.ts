@@ -1,4 +1,4 @@
-/** One server's life: started with the first call, shared by all, left alone after failures, ended when nobody calls. */
+/** The connection to one server: opened by the first call, shared by all calls, delayed after failures, closed when idle. */
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { eventLoopTurn } from "../event-loop.ts";
@@ -10,16 +10,16 @@ import type { Connection } from "./connect.ts";
 import { ConnectionLost, ServerFailure, SignedOut } from "./server-failure.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
 
-/** Opens a connection; `onClose` is told how it ended, whoever ended it, and whether the server is well all the same. */
+/** Opens a connection. `onClose` gets the reason of its end, and whether the server still works. */
 export type Open = (onClose: (how: string, isWell: boolean) => void) => Promise<Connection>;
 
 export interface UseOptions {
-  /** What is done, for error messages: `demo.get_order`. */
+  /** The name of the action in error messages: `demo.get_order`. */
   what: string;
   signal?: AbortSignal | undefined;
-  /** Doing it twice does no harm: it is done again when the connection is lost in the middle. */
+  /** Repeat it if the connection is lost, because doing it twice is harmless. */
   repeatable?: boolean | undefined;
-  /** Fails with CANCELLED where there is no connection, and keeps none alive. */
+  /** Fail with CANCELLED if there is no connection. Does not count as use. */
   startsNothing?: boolean | undefined;
 }
 
@@ -30,19 +30,19 @@ export class Lifecycle {
   readonly #semaphore: Semaphore;
   #state: ServerState = { state: "idle" };
   #connection: Promise<Connection> | undefined;
-  /** What the last failure was, as long as nothing has gone well since. */
+  /** The last failure. Cleared by the next success. */
   #failure: ClaudikinsError | undefined;
   #failures = 0;
-  /** How long it is left alone after that failure. */
+  /** Delay after that failure, in milliseconds. */
   #waitMs = 0;
-  /** Calls that have their turn, and those who want it to stay. */
+  /** The number of running calls, and of callers that keep the connection. */
   #calls = 0;
   #lastCallAt = 0;
   /** Connections that take no new calls. */
   readonly #left: Promise<Connection>[] = [];
   #idleTimer: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
-  /** The end of a process that nobody calls any more: the next one is not started beside it. */
+  /** The end of the last process. The next one starts after it. */
   #ending: Promise<void> | undefined;
 
   constructor(config: ServerConfig, open: Open, times: BackoffTimes = backoffTimes) {
@@ -58,14 +58,14 @@ export class Lifecycle {
     return { ...this.#state };
   }
 
-  /** The one that there is, or that is being opened; asking for it opens none. */
+  /** The current connection, or the one that is being opened. Reading this opens none. */
   get connection(): Promise<Connection> | undefined {
     return this.#connection;
   }
 
   /**
-   * Does something with the connection, which is opened when there is none. What provably never reached the server is
-   * done once more on a new connection, and so is what may be repeated. Throws what `work` throws, and as `connect`.
+   * Runs `work` with the connection, and opens it if needed. If the server has not seen the request, or if it is
+   * repeatable, `work` runs once more on a new connection. Throws errors of `work` and of `connect`.
    */
   async use<T>(work: (connection: Connection) => Promise<T>, options: UseOptions): Promise<T> {
     const { what, signal, repeatable = false } = options;
@@ -89,7 +89,7 @@ export class Lifecycle {
     }
   }
 
-  /** It is not ended for want of calls until what this gives is called. */
+  /** Keeps the connection open until the returned function is called. */
   keep(): () => void {
     this.#calls += 1;
     return () => {
@@ -100,7 +100,7 @@ export class Lifecycle {
     };
   }
 
-  /** Ends the connection where nobody uses it. Resolves when the process has ended. */
+  /** Closes the connection if it is not in use. Resolves when the process has ended. */
   async release(): Promise<void> {
     if (this.#calls > 0) return;
     clearTimeout(this.#idleTimer);
@@ -109,19 +109,19 @@ export class Lifecycle {
     await this.#ending;
   }
 
-  /** No new calls will come: it ends with those that are under way. Resolves when the process has ended. */
+  /** Closes the connection after the running calls. No new calls may come. Resolves when the process has ended. */
   async retire(): Promise<void> {
     while (this.#calls > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
-      // A call that has waited for its turn begins in the same moment.
+      // A call that has waited for the semaphore begins at the same moment.
       await eventLoopTurn();
     }
     await this.release();
   }
 
-  /** Resolves when the process has ended. A start that is under way must be cancelled by who opens connections. */
+  /** Resolves when the process has ended. The caller must cancel a start that is still running. */
   async close(): Promise<void> {
     clearTimeout(this.#idleTimer);
     this.#end();
@@ -146,7 +146,7 @@ export class Lifecycle {
     } catch (error) {
       if (error instanceof ConnectionLost) this.#lose(opening, error);
       else if (error instanceof SignedOut) this.#leave(opening, error);
-      // An error that the server answered is an answer.
+      // An error that the server returned is an answer.
       else if (!(error instanceof ClaudikinsError) || !unanswered.includes(error.code)) this.#failures = 0;
       throw error;
     }
@@ -155,7 +155,7 @@ export class Lifecycle {
   #connect(): Promise<Connection> {
     if (this.#connection) return this.#connection;
     const { name, needs } = this.#config;
-    // It says so itself, and no time will change it.
+    // Fails at once, and time does not help.
     if (needs.length > 0) return this.#open(() => {});
     if (this.#failure instanceof SignedOut && this.#state.state === "signed out" && this.#failure.stands()) {
       return Promise.reject(this.#failure);
@@ -165,7 +165,7 @@ export class Lifecycle {
     }
     let startedAt = 0;
     const onClose = (how: string, isWell: boolean) => {
-      // A server that did not fail is not left alone for a while.
+      // No delay if the server has not failed.
       const code = isWell ? "CANCELLED" : "SERVER_UNAVAILABLE";
       this.#lose(opening, new ServerFailure(code, `Server "${name}" is gone: ${how}`, { why: `is gone: ${how}` }));
     };
@@ -191,15 +191,15 @@ export class Lifecycle {
     return opening;
   }
 
-  /** A connection that is no more: the next call opens another one. Why a start failed is said by the start itself. */
+  /** Drops a lost connection; the next call opens another one. A failed start reports its own reason. */
   #lose(opening: Promise<Connection>, error: ClaudikinsError): void {
     if (this.#connection !== opening || this.#state.state !== "ready") return;
-    // Where only a write failed, the process may still be there.
+    // If only a write failed, the process may still be running.
     this.#end("it accepts no more messages");
     this.#fail(error);
   }
 
-  /** A connection for nobody new: others may still get from it what they wait for. */
+  /** Takes the connection out of use for new calls. Running calls may still get their answers. */
   #leave(opening: Promise<Connection>, error: SignedOut): void {
     if (this.#connection !== opening || this.#state.state !== "ready") return;
     this.#connection = undefined;
@@ -211,7 +211,7 @@ export class Lifecycle {
     for (const connection of this.#left.splice(0)) this.#close(connection);
   }
 
-  /** A clock that was set back makes nobody wait for hours. */
+  /** A clock that was set back must not cause a long delay. */
   #isTooSoon({ retryAt = 0 }: BrokenState): boolean {
     const restMs = retryAt - Date.now();
     return restMs > 0 && restMs <= this.#waitMs;
@@ -227,7 +227,7 @@ export class Lifecycle {
       return;
     }
     this.#failures += 1;
-    // Who has just signed in shall not wait.
+    // A person who has just signed in must not wait.
     this.#waitMs = error.code === "AUTH_REQUIRED" ? 0 : backoffMs(this.#failures, this.#times);
     const { retryAfterMs = 0 } = error instanceof ServerFailure ? error : {};
     this.#waitMs = Math.max(this.#waitMs, Math.min(retryAfterMs, longestBusyMs));
@@ -246,7 +246,10 @@ export class Lifecycle {
     };
   }
 
-  /** Looks again when the time has passed in which nobody may call; one timer at most, which keeps nothing alive. */
+  /**
+   * Closes the connection if the idle time is over, otherwise checks again later. There is one timer at most, and it does
+   * not keep the process alive.
+   */
   #endWhenIdle(): void {
     const { keepAlive, idleTimeoutMs } = this.#config;
     if (keepAlive || this.#calls > 0 || this.#idleTimer || this.#state.state !== "ready") return;
@@ -283,16 +286,16 @@ export class Lifecycle {
   }
 }
 
-/** Whatever a server says: people who know that it is well again would not understand why it is not tried. */
+/** A longer `Retry-After` is cut to this: people who know that the server works again would not understand the delay. */
 const longestBusyMs = 600_000;
 
 /** Characters of the reason why a server is broken. */
 const maxWhyChars = 1_000;
 
-/** Codes of failures in which the server itself said nothing. */
+/** Codes of failures without an answer of the server. */
 const unanswered: readonly string[] = ["CANCELLED", "CALL_TIMEOUT", "SERVER_UNAVAILABLE"];
 
-/** The same failure again, and when it is worth another try. */
+/** The same failure, with the time of the next attempt. */
 function tooSoon(failure: ClaudikinsError, state: BrokenState, { circuitAfter }: BackoffTimes): ClaudikinsError {
   const { code, message, hint } = failure;
   const row = state.failures >= circuitAfter ? `failed ${state.failures} times in a row, ` : "";

@@ -1,4 +1,4 @@
-/** Limits for the lists of a server: its tools, resources and prompts are shown, indexed and generated, and must stay small. */
+/** Limits the lists of a server. Its tools, resources and prompts are shown, indexed and generated, so they must stay small. */
 
 import { isObject, type JsonObject } from "../json-object.ts";
 import { type ListedTool, readTools, shortened } from "./result.ts";
@@ -7,19 +7,19 @@ const listKeys = ["tools", "resources", "resourceTemplates", "prompts"];
 
 export const isListKey = (key: string) => listKeys.includes(key);
 
-/** Entries of other lists than that of tools. */
+/** Maximum number of entries of a list other than tools. */
 const maxEntries = 10_000;
 
 export const toolLimits = {
-  /** Tools of one server. */
+  /** Maximum number of tools of one server. */
   tools: 5_000,
-  /** Characters of all their definitions as JSON. */
+  /** Maximum characters of all definitions together, as JSON. */
   listChars: 1_000_000,
   nameChars: 1_000,
   titleChars: 500,
-  /** Hosts show 2,048. */
+  /** Agents show 2,048 characters. */
   descriptionChars: 16_384,
-  /** Values in one schema: objects, lists, texts, numbers. */
+  /** Maximum number of values in one schema: objects, arrays, strings, numbers. */
   schemaValues: 10_000,
   schemaChars: 500_000,
   schemaDepth: 100,
@@ -27,7 +27,7 @@ export const toolLimits = {
 
 const maxOtherChars = 65_536;
 
-/** The same result with its lists bounded. Only whole entries are left out. */
+/** The same result with its lists shortened. Only whole entries are left out. */
 export function boundedPage(result: JsonObject): JsonObject {
   const bounded = listKeys.flatMap((key) => {
     const list = result[key];
@@ -50,7 +50,7 @@ function boundedEntries(list: unknown[]): unknown[] {
   });
 }
 
-/** Undefined for a tool whose name is too long to be one. */
+/** Undefined if the name is too long. */
 export function boundedTool(tool: ListedTool): ListedTool | undefined {
   if (tool.name.length > toolLimits.nameChars) return undefined;
   const { title, description, inputSchema, outputSchema, annotations, icons, _meta, ...rest } = tool;
@@ -69,14 +69,14 @@ export function boundedTool(tool: ListedTool): ListedTool | undefined {
 
 const schemaNote = "\n(claudikins omitted the input schema: it is too large. The server checks the arguments.)";
 
-/** Takes tools until a limit is reached. */
+/** Collects tools until a limit is reached. */
 export class ToolBudget {
   #tools = 0;
   #chars = 0;
-  /** Tools that were left out. */
+  /** The number of tools that were left out. */
   left = 0;
 
-  /** What was left out, in words. */
+  /** Says what was left out. */
   get problem(): string {
     const { tools, listChars } = toolLimits;
     const limits = `${tools} tools, ${listChars / 1_000_000} million characters of definitions`;
@@ -108,7 +108,7 @@ interface SizeLimits {
   schemaDepth: number;
 }
 
-/** About as many characters as the value has as JSON. Where there are limits, nothing beyond them is read. */
+/** Approximate characters of the value as JSON. Values beyond the limits are not read. */
 function measure(value: unknown, limits?: SizeLimits): { isWithin: boolean; chars: number } {
   let values = 0;
   let chars = 0;
@@ -130,7 +130,7 @@ function measure(value: unknown, limits?: SizeLimits): { isWithin: boolean; char
 
 /** `"":` */
 const quotesOfKey = 3;
-/** Quotes of a text or brackets of a list, and a comma. A number, `true` or `null` has about as many characters. */
+/** Quotes of a string or brackets of an array, and a comma. A number, `true` or `null` has about as many characters. */
 const charsAroundValue = 3;
 
 function isShort(value: unknown): boolean {

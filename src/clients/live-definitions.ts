@@ -1,4 +1,4 @@
-/** What servers say of their tools at this moment, which a person's permission is compared with. The registry may be older. */
+/** The servers' current tool definitions, to which a person's permission is compared. The registry may be older. */
 import type { ServerConfig } from "../config/load.ts";
 import { definitionOf, type ToolDefinition } from "../policy/definition.ts";
 import { unlessAborted } from "./abort.ts";
@@ -8,12 +8,12 @@ import type { ListedTool } from "./result.ts";
 /** A server's answer to `tools/list`. */
 export interface Listing {
   tools: readonly ListedTool[];
-  /** Undefined where its pages came over several connections. */
+  /** Undefined if the pages came over several connections. */
   connection: Connection | undefined;
 }
 
 interface Heard extends Listing {
-  /** How often the server had said that its tools changed when it was asked. */
+  /** The number of changes that the server had announced when it was asked. */
   changes: number;
 }
 
@@ -24,14 +24,14 @@ export interface Servers {
   connection: (server: string) => Connection | undefined;
 }
 
-/** A server that says that its tools changed each time it is asked for them is believed after so many answers. */
+/** After this many answers, a server that announces a change during each one is believed. */
 const maxAnswers = 3;
 
 export class LiveDefinitions {
   readonly #servers: Servers;
   readonly #last = new Map<string, Heard>();
   readonly #running = new Map<string, Promise<Heard>>();
-  /** For whoever asks while a question is on its way, which may have been answered by then. */
+  /** The next request of a server whose current one began too early for some callers. */
   readonly #next = new Map<string, Promise<Heard>>();
   readonly #changes = new Map<string, number>();
 
@@ -39,12 +39,12 @@ export class LiveDefinitions {
     this.#servers = servers;
   }
 
-  /** The server has said that its tools changed. */
+  /** Call this when the server announces that its tools have changed. */
   changed(server: string): void {
     this.#changes.set(server, this.#changesOf(server) + 1);
   }
 
-  /** With `isFresh` the server is asked after this call. Throws as `tools/list` does, and CANCELLED. */
+  /** With `isFresh`, the server is asked after this call. Throws errors of `tools/list`, and CANCELLED. */
   async of(
     server: string,
     tool: string,
@@ -55,7 +55,8 @@ export class LiveDefinitions {
     const { tools, connection } = known ?? (await unlessAborted(this.#ask(server), signal, `tools/list of ${server}`));
     const about = [this.#servers.entries.get(server), connection?.serverInfo()];
     const found = tools.filter(({ name }) => name === tool);
-    // Of two tools with one name nobody knows which is called: all that is said of both counts, and nothing as harmless.
+    // If two tools have the same name, it is unknown which one is called. The definition contains both, and no annotation
+    // counts as harmless.
     return definitionOf(found.length > 1 ? { description: found } : found[0], about, connection);
   }
 
@@ -70,7 +71,7 @@ export class LiveDefinitions {
     }
   }
 
-  /** Callers at the same time share an answer, but never one to a question that was asked before they came. */
+  /** Concurrent callers share a request, but never one that was sent before they came. */
   #answer(server: string): Promise<Heard> {
     const running = this.#running.get(server);
     if (!running) return this.#begin(server);

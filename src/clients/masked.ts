@@ -1,12 +1,12 @@
-/** A message as it may be shown: without the secrets of its server's entry, and without what looks like one. */
+/** Masks secrets in messages that are shown: those of the server's entry, and texts that look like one. */
 import { type Redact, speaksOfSecret } from "./secrets.ts";
 
-/** Their names are those of the protocol. */
+/** Names of the protocol. */
 const harmlessNames = new Set(["progressToken", "nextCursor"]);
 
 const hidden = "***";
 
-/** What is known by its form, and how much of it may be seen. Texts may be long, so that nothing is looked for without end. */
+/** Forms of secrets, and how they are shown. Repetitions are bounded, because texts may be long. */
 const forms: readonly [RegExp, string][] = [
   [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${hidden}`],
   [/\b(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza|eyJ)(?=[\w.-]{0,99}\d)[\w.-]{12,}/g, hidden],
@@ -15,7 +15,7 @@ const forms: readonly [RegExp, string][] = [
   [/("[\w-]{0,40}(?:token|secret|password|passwd|api[_-]?key|authorization)"\s{0,9}:\s{0,9}")[^"\\]+/gi, `$1${hidden}`],
 ];
 
-/** Whole texts are looked at: of a secret that is cut in two nothing would be known again. */
+/** Texts are masked before they are cut, because half a secret would not be recognised. */
 export function masked<T>(message: T, redact: Redact): T {
   const text = (value: string) => forms.reduce((known, [form, shown]) => known.replace(form, shown), redact(value));
   const visit = (node: unknown, place: Place): unknown => {
@@ -30,13 +30,13 @@ export function masked<T>(message: T, redact: Redact): T {
   return visit(message, "elsewhere") as T;
 }
 
-/** Below a name that speaks of a secret, or in what a tool is called with, or neither. */
+/** Whether a value is below a name of a secret, in the arguments of a tool, or neither. */
 type Place = "secret" | "arguments" | "elsewhere";
 
 function placeOf(key: string, child: unknown, around: Place): Place {
   if (around === "secret") return "secret";
   const isSecret = speaksOfSecret(key) && !harmlessNames.has(key);
-  // A schema describes what has such a name, and a count may have one; what a tool is called with is the very thing.
+  // A schema describes properties with such names, and a number may be a count. In arguments, it is the secret itself.
   if (isSecret && (around === "arguments" || typeof child === "string")) return "secret";
   return key === "arguments" ? "arguments" : around;
 }

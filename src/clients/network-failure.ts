@@ -1,4 +1,4 @@
-/** What goes wrong between us and a server on the network, in words without a secret: no path, query, userinfo or header. */
+/** Failures of connections to servers on the network. Their texts contain no secrets: no path, query, userinfo or header. */
 import { durationText } from "../duration.ts";
 import type { ErrorCode } from "../errors.ts";
 import { systemCodeOf } from "../errors.ts";
@@ -6,21 +6,21 @@ import { systemCodeOf } from "../errors.ts";
 export interface FailureDetails {
   code?: ErrorCode;
   hint: string;
-  /** The connection is of no use any more: the next call needs a new one. */
+  /** The connection cannot be used any more. The next call needs a new one. */
   isGone?: boolean;
-  /** The request was refused before anybody looked at what it asks: it can be sent again. */
+  /** The request was refused unread, so it can be sent again. */
   isUnsent?: boolean;
-  /** What the server answered, when it did. */
+  /** The HTTP status, if there was a response. */
   status?: number;
-  /** How long the server wants to be left alone. */
+  /** The server's `Retry-After`, in milliseconds. */
   retryAfterMs?: number | undefined;
-  /** Somebody has to sign in, or to correct the config. */
+  /** A person must sign in, or correct the config. */
   needsSignIn?: boolean;
-  /** Of a server that somebody has to be signed in to: whether asking it again would give the same. */
+  /** For a server that requires a sign-in: whether asking it again would fail in the same way. */
   stands?: () => boolean;
 }
 
-/** It has no cause on purpose: the errors of `fetch` and of the SDK carry addresses, and what the server answered. */
+/** Has no cause on purpose: errors of `fetch` and the SDK contain URLs and response bodies. */
 export class NetworkFailure extends Error {
   override readonly name = "NetworkFailure";
   readonly code: ErrorCode;
@@ -32,7 +32,7 @@ export class NetworkFailure extends Error {
   readonly needsSignIn: boolean;
   readonly stands: (() => boolean) | undefined;
 
-  /** The message goes on after "Server x cannot be used: ". */
+  /** The message continues "Server x cannot be used: ". */
   constructor(message: string, details: FailureDetails) {
     super(message);
     this.code = details.code ?? "SERVER_UNAVAILABLE";
@@ -48,7 +48,7 @@ export class NetworkFailure extends Error {
 
 const correctUrl = 'Correct "url" in the config';
 
-/** There was no answer. `error` is what `fetch` threw, told apart by its code. */
+/** There was no response. `error` was thrown by `fetch`, and its code tells why. */
 export function noAnswer(error: unknown, url: URL): NetworkFailure {
   const code = systemCodeOf(error) ?? "";
   const gone = (message: string, hint: string) => new NetworkFailure(message, { hint, isGone: true });
@@ -62,7 +62,7 @@ export function noAnswer(error: unknown, url: URL): NetworkFailure {
     case "EPROTO":
       return gone(`${url.origin} does not speak TLS`, `To connect without TLS, use ${plainScheme(url)} in "url".`);
     case "ECONNRESET":
-      // Of this request; the server may be well.
+      // Only this request took too long; the server may work.
       return new NetworkFailure(`${url.origin} closed the connection without an answer`, {
         hint: "Try again, or check its logs.",
       });
@@ -92,15 +92,15 @@ export function noAnswer(error: unknown, url: URL): NetworkFailure {
 const plainScheme = (url: URL) => (url.protocol === "wss:" ? "ws://" : "http://");
 
 export interface Asked {
-  /** Whether we sent something to sign in with. */
+  /** Whether credentials were sent. */
   hasToken: boolean;
-  /** Whether it was asked within a session. */
+  /** Whether the request belonged to a session. */
   hasSession?: boolean;
-  /** As its header said it. */
+  /** From the `Retry-After` header, in milliseconds. */
   retryAfterMs?: number | undefined;
 }
 
-/** It answered with a status that is none of success. */
+/** The response has an error status. */
 export function refusal(status: number, { hasToken, hasSession = false, retryAfterMs }: Asked): NetworkFailure {
   const failed = (message: string, hint: string, more: Partial<FailureDetails> = {}) =>
     new NetworkFailure(`${message} (${status})`, { hint, status, ...more });
@@ -133,13 +133,13 @@ export function refusal(status: number, { hasToken, hasSession = false, retryAft
   return failed("it refused the request", `${correctUrl}, "headers" or "type".`);
 }
 
-/** It does not know the session any more. */
+/** The server does not know the session any more. */
 export function sessionEnded(status: number, { isUnsent }: { isUnsent: boolean }): NetworkFailure {
   const hint = "Call again to open a new one.";
   return new NetworkFailure(`its session has ended (${status})`, { hint, status, isGone: true, isUnsent });
 }
 
-/** It answered, and not as MCP. `mediaType` is what it said it sends. */
+/** The response is not MCP. `mediaType` is its content type. */
 export function notMcp(mediaType: string | null): NetworkFailure {
   const known = /^[\w.+-]+\/[\w.+-]+/.exec(mediaType ?? "")?.[0];
   const what =
@@ -150,7 +150,7 @@ export function notMcp(mediaType: string | null): NetworkFailure {
   });
 }
 
-/** What it sent cannot be parsed. */
+/** The message cannot be parsed. */
 export function unreadable(): NetworkFailure {
   return new NetworkFailure("its answer is not MCP", {
     code: "PROTOCOL_ERROR",
@@ -158,7 +158,7 @@ export function unreadable(): NetworkFailure {
   });
 }
 
-/** One message was larger than any may be: `limit` is "256 MB". `isGone` where the connection could not be kept. */
+/** A message exceeded the limit, such as "256 MB". `isGone` says that the connection was lost. */
 export function tooLarge(limit: string, { isGone = false } = {}): NetworkFailure {
   return new NetworkFailure(`it sent more than ${limit} in one message`, {
     code: "PROTOCOL_ERROR",
@@ -167,10 +167,10 @@ export function tooLarge(limit: string, { isGone = false } = {}): NetworkFailure
   });
 }
 
-/** Marks the failure of an answer of which only a part came, among those that servers answer. */
+/** Marks an incomplete answer, to tell it apart from errors that servers return. */
 export const brokeOff = Symbol("its answer was cut off");
 
-/** A stream or socket that was open is not any more. */
+/** An open stream or socket was closed. */
 export function broken(what: string): NetworkFailure {
   return new NetworkFailure(what, { hint: "Call again to reconnect.", isGone: true });
 }

@@ -1,4 +1,4 @@
-/** What servers say without being asked: that something has changed. Its shape is not relied on. */
+/** Notifications of servers: changes, and log messages. Their form is not trusted. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { isObject, type JsonObject } from "../json-object.ts";
 import type { Log } from "../log.ts";
@@ -8,11 +8,11 @@ import { oneLine } from "../visible-text.ts";
 export type Listed = "tools" | "resources" | "prompts";
 
 export type Notice =
-  /** The list of its tools, resources or prompts is another one now. */
+  /** A list of the server has changed. */
   | { what: Listed }
-  /** The resource under this address is. */
+  /** A resource has changed. */
   | { uri: string }
-  /** A message of its log, as it came. */
+  /** A log message, unchecked. */
   | { message: JsonObject };
 
 const listChanges: ReadonlyMap<string, Listed> = new Map([
@@ -21,7 +21,7 @@ const listChanges: ReadonlyMap<string, Listed> = new Map([
   ["notifications/prompts/list_changed", "prompts"],
 ]);
 
-/** Characters of one line of a server's log, and of an address. */
+/** Maximum characters of a logged line, and of a resource's URI. */
 const maxLine = 500;
 const maxUri = 8_192;
 
@@ -31,7 +31,7 @@ interface Source {
   redact: (text: string) => string;
 }
 
-/** To be called before the client is connected: some servers do not wait for the end of `initialize`. */
+/** Call this before the client connects: some servers do not wait for the end of `initialize`. */
 export function listenTo(client: Client, source: Source, onNotice: (notice: Notice) => void): void {
   client.fallbackNotificationHandler = async ({ method, params = {} }) => {
     const what = listChanges.get(method);
@@ -46,7 +46,7 @@ export function listenTo(client: Client, source: Source, onNotice: (notice: Noti
   };
 }
 
-/** One line: where it comes from, and what it says. */
+/** Logs the message as one line with the server's name. */
 function logMessage({ server, log, redact }: Source, params: Record<string, unknown>): void {
   const line = `${server}${logText(params, redact, maxLine)}`;
   const { level } = params;
@@ -55,9 +55,9 @@ function logMessage({ server, log, redact }: Source, params: Record<string, unkn
   else log.warn(line);
 }
 
-/** The part of the server that says it, if it has a name, and what it says: ` (part): words`. */
+/** The logger's name, if any, and the message: ` (part): words`. */
 export function logText({ logger, data }: Record<string, unknown>, redact: Source["redact"], maxChars: number): string {
-  // Before anything is cut: half a secret would not be known again.
+  // Redacted before it is cut, because half a secret would not be recognised.
   const words = redact(wordsOf(data).slice(0, 100 * maxLine));
   const part = typeof logger === "string" && logger !== "" ? ` (${oneLine(redact(logger), 50)})` : "";
   return `${part}: ${oneLine(words, maxChars)}`;

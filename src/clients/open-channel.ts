@@ -6,7 +6,10 @@ import type { Endpoint } from "./endpoint.ts";
 import { ServerLog } from "./server-log.ts";
 import { StdioTransport } from "./stdio.ts";
 
-/** The server is started or connected only when the transport is started. Throws NetworkFailure with CONFIG_INVALID for an invalid URL. */
+/**
+ * The process or connection is started together with the transport. Throws NetworkFailure with CONFIG_INVALID for an
+ * invalid URL.
+ */
 export async function openChannel(server: ServerConfig, options: ChannelOptions): Promise<Channel> {
   const { logs, redact = (text) => text } = options;
   if (!logs) return newChannel(server, options);
@@ -21,7 +24,7 @@ export async function openChannel(server: ServerConfig, options: ChannelOptions)
 
 type Hear = (chunk: Uint8Array) => void;
 
-/** `onStderr` is told what a program writes there, as it comes. */
+/** `onStderr` gets the process's stderr. */
 async function newChannel(server: ServerConfig, options: ChannelOptions, onStderr?: Hear): Promise<Channel> {
   return server.url === undefined ? stdioChannel(server, options, onStderr) : networkChannel(server, options);
 }
@@ -45,7 +48,7 @@ function stdioChannel(server: StdioServer, { env, cwd, log, redact }: ChannelOpt
   };
 }
 
-/** What speaks over the network is loaded only for a server that needs it. */
+/** Code for the network is loaded only if a server needs it. */
 async function networkChannel(server: NetworkServer, options: ChannelOptions): Promise<Channel> {
   const { endpointOf } = await import("./endpoint.ts");
   const endpoint = endpointOf(server);
@@ -63,7 +66,7 @@ async function networkChannel(server: NetworkServer, options: ChannelOptions): P
   };
 }
 
-/** Nothing where the config has what is sent, or says that claudikins does not sign in. */
+/** Undefined if the config already authenticates, or turns sign-ins off. */
 async function accessTo(server: NetworkServer, endpoint: Endpoint, { credentialsFile, log }: ChannelOptions) {
   const isOurs = server.oauth !== false && !new Headers(endpoint.headers).has("authorization");
   if (!isOurs || credentialsFile === undefined) return undefined;

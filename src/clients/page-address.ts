@@ -1,8 +1,8 @@
-/** The address of a page that a server wants a person to open: as it really is, or why nobody should open it. */
+/** Checks the URL of a page that a server asks a person to open. */
 
 export type PageAddress = { href: string; host: string; problem?: undefined } | { problem: string; href?: undefined };
 
-/** `href` is what a browser would make of the text, so that a host shows the same address that it opens. */
+/** `href` is the URL as browsers parse it, so that the agent shows the address that it opens. */
 export function pageAddress(text: unknown): PageAddress {
   if (typeof text !== "string" || !/^https?:/i.test(text)) {
     return { problem: "only http and https addresses are passed on" };
@@ -18,7 +18,7 @@ export function pageAddress(text: unknown): PageAddress {
   return { href, host };
 }
 
-/** Said of a host whose name has letters that may look like others: `xn--pple-43d.com`. Empty for any other. */
+/** A note if the host name has letters that may look like others, such as `xn--pple-43d.com`. Empty for other hosts. */
 export function lookAlikeNote(host: string): string {
   const isInternational = host.split(".").some((label) => label.startsWith("xn--"));
   return isInternational ? ` (the page is at ${host}, an international name that may look like another one)` : "";

@@ -1,10 +1,10 @@
-/** One line of a stream while it arrives in chunks. A long line is joined block by block, so that no step takes long. */
+/** Collects the chunks of one line. Long lines are joined block by block, so that no step takes long. */
 
 const blockBytes = 1_048_576;
 const space = 32;
 
 export class PendingLine {
-  /** Each has a buffer of its own. */
+  /** Blocks of joined chunks. */
   #blocks: Uint8Array<ArrayBuffer>[] = [];
   /** Chunks after the last block, as they arrived. */
   #chunks: Uint8Array[] = [];
@@ -16,14 +16,14 @@ export class PendingLine {
     return this.#blocksBytes + this.#chunkBytes;
   }
 
-  /** The chunk is not copied at once, so it must stay as it is. */
+  /** Keeps the chunk without a copy, so its bytes must not change. */
   add(chunk: Uint8Array): void {
     this.#chunks.push(chunk);
     this.#chunkBytes += chunk.length;
     if (this.#chunkBytes >= blockBytes) this.#join();
   }
 
-  /** The first byte that is no white space. */
+  /** The first byte that is not white space. */
   first(): number | undefined {
     for (const part of [...this.#blocks, ...this.#chunks]) {
       const byte = part.find((each) => each > space);
@@ -32,7 +32,7 @@ export class PendingLine {
     return undefined;
   }
 
-  /** A copy of the first bytes, as far as they arrived together. */
+  /** A copy of the first bytes, up to the end of their block. */
   beginning(maxBytes: number): Uint8Array {
     const [first] = [...this.#blocks, ...this.#chunks];
     return first?.slice(0, maxBytes) ?? new Uint8Array();
@@ -44,7 +44,7 @@ export class PendingLine {
     return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
   }
 
-  /** The line in parts that nobody else uses. They may be moved to another thread. */
+  /** The line in parts that may be moved to another thread. */
   take(): Uint8Array<ArrayBuffer>[] {
     this.#join();
     const blocks = this.#blocks;

@@ -1,4 +1,4 @@
-/** The live connections to servers, opened when first needed and shared by everything that calls tools. */
+/** The connections to all servers, opened when they are needed and shared by all callers. */
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { eventLoopTurn } from "../event-loop.ts";
@@ -26,22 +26,22 @@ import type { Trace } from "./trace.ts";
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
-  /** Doing it twice does no harm: it is sent again, once, when the connection is lost in the middle. */
+  /** Send the request once more if the connection is lost, because doing it twice is harmless. */
   repeatable?: boolean | undefined;
-  /** Stands still while the server waits for a person, as the call's own time does. */
+  /** Paused while the server waits for a person, like the call's own timeout. */
   clock?: Clock | undefined;
-  /** Told how far the server says it is. */
+  /** Called with the server's progress. */
   onProgress?: ProgressListener | undefined;
-  /** Only where the server is connected, or being connected: else CANCELLED. It does not count as use. */
+  /** Fail with CANCELLED if the server is not connected or connecting. Does not count as use. */
   startsNothing?: boolean | undefined;
   /** The request's own `_meta`. */
   meta?: JsonObject | undefined;
 }
 
-/** Told which server has another list of what. */
+/** Called when a list of a server has changed. */
 export type ListListener = (server: string, what: Listed) => void;
 
-/** Pages of `tools/list` that one server may send before we stop believing its cursors. */
+/** Maximum number of pages of one list. */
 const maxPages = 1_000;
 
 export interface PoolOptions extends Omit<ChannelOptions, "redact"> {
@@ -56,23 +56,23 @@ export class Pool implements AsyncDisposable {
   responder: Responder | undefined;
   /** Asked whether a tool may be called, instead of the responder. */
   asker: Asker | undefined;
-  /** Sees all messages to and from servers that are connected from now on. */
+  /** Records all messages of servers that are connected later. */
   trace: Trace | undefined;
   readonly #gate: Gate;
   readonly #definitions: LiveDefinitions;
   readonly #options: PoolOptions;
   #lives = new Map<string, Lifecycle>();
-  /** Of entries that have changed: they end with the calls that are under way. */
+  /** Connections of changed entries. They close after their running calls. */
   readonly #retired = new Set<Lifecycle>();
   readonly #redactors = new Map<string, Redact>();
   readonly #subscriptions = new Map<string, Subscriptions>();
   readonly #closing = new AbortController();
   readonly #listListeners = new Set<ListListener>();
-  /** Connections that were asked for their tools, or of which was told that they were not. */
+  /** Connections over which tools were listed, or whose listeners were told that they were not. */
   readonly #listed = new WeakSet<Connection>();
   readonly #callListeners = new Set<(server: string) => void>();
   readonly #logs = new ServerLogs();
-  /** Of each server the last connection, which may be closed. */
+  /** The last connection of each server, which may be closed. */
   readonly #connections = new Map<string, Connection>();
 
   constructor(servers: ReadonlyMap<string, ServerConfig>, options: PoolOptions) {
@@ -101,7 +101,7 @@ export class Pool implements AsyncDisposable {
       this.#retired.add(life);
       void life.retire().finally(() => this.#retired.delete(life));
     }
-    // In the order of the config.
+    // The order of the config.
     const lives = [...this.servers].map(
       ([name, server]) => [name, this.#lives.get(name) ?? this.#newLife(server)] as const,
     );
@@ -112,56 +112,56 @@ export class Pool implements AsyncDisposable {
     return new Lifecycle(server, (onClose) => this.#open(server, onClose), this.#options.backoff);
   }
 
-  /** What is known of a server now; nothing is started for it. Throws SERVER_NOT_FOUND. */
+  /** The server's state. Starts nothing. Throws SERVER_NOT_FOUND. */
   state(name: string): ServerState {
     return this.#life(name).state;
   }
 
-  /** Of every configured server, in the order of the config. */
+  /** The states of all servers, in the order of the config. */
   states(): Map<string, ServerState> {
     return new Map([...this.#lives].map(([name, life]) => [name, life.state]));
   }
 
-  /** All tools of one server, every page. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
+  /** All tools of a server. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
   async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
     const budget = new ToolBudget();
     const read = (page: JsonObject) => budget.take(readTools(page, server));
     const tools = await this.#list(server, "tools/list", read, { ...options, isEnough: () => budget.isFull });
     if (budget.isFull || budget.left > 0) this.#options.log.warn(`${server}: ${budget.problem}`);
-    // They are written into files. A name is what it is, or it could not be called.
+    // Definitions are written to files. Names stay unchanged, or the tools could not be called.
     const redact = this.#redactorOf(server);
     return tools.map((tool) => ({ ...redactTexts(tool, redact), name: tool.name }));
   }
 
-  /** All resources, as the server describes them. Throws as `listTools` does. */
+  /** All resources, unchanged. Throws the errors of `listTools`. */
   async listResources(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
     return this.#list(server, "resources/list", (page) => entriesOf(page, "resources"), options);
   }
 
-  /** All templates of addresses of resources. Throws as `listTools` does. */
+  /** All resource templates. Throws the errors of `listTools`. */
   async listResourceTemplates(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
     return this.#list(server, "resources/templates/list", (page) => entriesOf(page, "resourceTemplates"), options);
   }
 
-  /** All prompts. Throws as `listTools` does. */
+  /** All prompts. Throws the errors of `listTools`. */
   async listPrompts(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
     return this.#list(server, "prompts/list", (page) => entriesOf(page, "prompts"), options);
   }
 
-  /** One resource: `{ contents }` as the server sent it. Throws PROTOCOL_ERROR when there is no such thing. */
+  /** The server's result of `resources/read`. Throws PROTOCOL_ERROR if there is no such resource. */
   async readResource(server: string, uri: string, options: CallOptions = {}): Promise<JsonObject> {
     const what = `${server}: the resource ${uri}`;
     return this.#offered(server, "resources", { method: "resources/read", params: { uri } }, what, options);
   }
 
-  /** One prompt: `{ description?, messages }` as the server sent it. Throws PROTOCOL_ERROR when there is no such thing. */
+  /** The server's result of `prompts/get`. Throws PROTOCOL_ERROR if there is no such prompt. */
   async getPrompt(server: string, name: string, args: object, options: CallOptions = {}): Promise<JsonObject> {
     const what = `${server}: the prompt ${name}`;
     const params = { name, arguments: args };
     return this.#offered(server, "prompts", { method: "prompts/get", params }, what, options);
   }
 
-  /** Any request to the server; its result as it came. Throws as `listTools` does, and POLICY_DENIED. */
+  /** Sends any request, and returns the server's result. Throws the errors of `listTools`, and POLICY_DENIED. */
   async request(server: string, request: Request, options: CallOptions = {}): Promise<JsonObject> {
     const { method, params } = request;
     if (method === "tools/call") {
@@ -172,31 +172,31 @@ export class Pool implements AsyncDisposable {
     return this.#use(server, `${request.method} of ${server}`, options, (send) => send(request));
   }
 
-  /** Whether the server has said that it has such a thing; undefined where it was never connected. */
+  /** Whether the server announced the capability. Undefined if it was never connected. */
   offers(server: string, what: Offer): boolean | undefined {
     return this.#connections.get(server)?.offers(what);
   }
 
-  /** Throws POLICY_DENIED where the config denies the request, which somebody else is about to send. */
+  /** Throws POLICY_DENIED if the config denies a request that another component is about to send. */
   refuseRequest(server: string, request: { method: string; params?: unknown }): void {
     this.#gate.refuseRequest(server, request);
   }
 
-  /** Throws POLICY_DENIED, as `callTool` would, where the config denies the tool. */
+  /** Throws POLICY_DENIED if the config denies the tool. */
   refuseDenied(server: string, tool: string): void {
     this.#gate.refuseDenied({ server, tool });
   }
 
   /**
-   * One tool call, if the config allows it, and the person where they are to be asked: whoever calls a tool calls it here.
-   * The result is as the server sent it, `isError` included; throws when there is no result at all, and POLICY_DENIED.
+   * Calls a tool if the config, and if necessary a person, allows it. Every tool call goes through here. Returns the
+   * server's result, which may have `isError`. Throws if there is no result, and POLICY_DENIED.
    */
   callTool(server: string, tool: string, args: object | undefined, options: CallOptions = {}): Promise<ToolResult> {
     const params = { name: tool, arguments: args, ...(options.meta ? { _meta: options.meta } : {}) };
     return this.#callPermitted(server, tool, params, options);
   }
 
-  /** A permission counts over the connection that it was given for: a server that was started anew may be another program. */
+  /** A permission counts only for its connection: a restarted server may be another program. */
   async #callPermitted(
     server: string,
     tool: string,
@@ -225,9 +225,9 @@ export class Pool implements AsyncDisposable {
   }
 
   /**
-   * Tells whenever the server says that the resource, or one below it, has changed; also when it may have, since the
-   * connection was lost meanwhile. Until what it gives is called the connection is kept, and opened again when it is
-   * lost. Throws as `readResource` does.
+   * Calls the listener when the server announces that the resource, or one below it, has changed, and after a lost
+   * connection, because it may have changed meanwhile. The connection is kept, and reopened if it is lost, until the
+   * returned function is called. Throws the errors of `readResource`.
    */
   async subscribe(server: string, uri: string, listener: UpdateListener, { signal }: CallOptions = {}) {
     this.#gate.permitOther(server, "resources");
@@ -240,23 +240,23 @@ export class Pool implements AsyncDisposable {
     return subscriptions.add(uri, listener, signal);
   }
 
-  /** Tells whenever a server says that a list of it has changed. What it gives ends that. */
+  /** Calls the listener when a list of a server has changed. Returns a function that ends this. */
   onListChanged(listener: ListListener): () => void {
     this.#listListeners.add(listener);
     return () => void this.#listListeners.delete(listener);
   }
 
-  /** Tells which server, once in each connection, has answered a call and was not asked for its tools in it. */
+  /** Calls the listener once for each connection that has answered a call before its tools were listed. */
   onUnlistedCall(listener: (server: string) => void): void {
     this.#callListeners.add(listener);
   }
 
-  /** Tells what the servers log. What it gives ends that. */
+  /** Calls the listener with log messages of servers. Returns a function that ends this. */
   onLog(listener: LogListener): () => void {
     return this.#logs.listen(listener);
   }
 
-  /** Servers that have a log shall write into it from this level on, now and whenever they are connected. Never rejects. */
+  /** Sets the log level of all servers that have a log, now and when they are connected later. Never rejects. */
   async setLogLevel(level: string): Promise<void> {
     this.#logs.level = level;
     const ready = [...this.#lives].filter(([, life]) => life.state.state === "ready");
@@ -267,17 +267,17 @@ export class Pool implements AsyncDisposable {
     await Promise.all(ready.map(tell));
   }
 
-  /** Ends the server where nobody uses it now; the next call starts it again. Resolves when its process has ended. */
+  /** Ends the server if it is not in use. The next call starts it again. Resolves when its process has ended. */
   async release(server: string): Promise<void> {
     await this.#life(server).release();
   }
 
-  /** Tells the connected servers that the host has other roots. */
+  /** Tells the connected servers that the agent's roots have changed. */
   rootsChanged(): void {
     for (const life of this.#lives.values()) void life.connection?.then((each) => each.rootsChanged()).catch(() => {});
   }
 
-  /** Ends every server, those still starting included. The pool cannot be used afterwards. */
+  /** Ends all servers, including those that are still starting. The pool cannot be used afterwards. */
   async close(): Promise<void> {
     this.#closing.abort(new ClaudikinsError("CANCELLED", "claudikins is closing"));
     for (const subscriptions of this.#subscriptions.values()) subscriptions.close();
@@ -288,7 +288,7 @@ export class Pool implements AsyncDisposable {
     await this.close();
   }
 
-  /** The tools as the gate compares them. It is no listing for the registry, which is told of changes as before. */
+  /** The tools for comparison with permissions. Does not count as a listing for the registry. */
   async #listForGate(server: string): Promise<Listing> {
     const connections = new Set<Connection>();
     const budget = new ToolBudget();
@@ -300,7 +300,7 @@ export class Pool implements AsyncDisposable {
     return { tools, connection: connections.size === 1 ? connection : undefined };
   }
 
-  /** Every page of a list; nothing where the server says that it has no such things. */
+  /** All pages of a list. Empty if the server does not have such a list. */
   async #list<T>(
     server: string,
     method: string,
@@ -310,7 +310,7 @@ export class Pool implements AsyncDisposable {
   ): Promise<T[]> {
     const what = `${method} of ${server}`;
     const offer = method.split("/")[0] as Offer;
-    // What tools there are is for us to know: they are not shown.
+    // Listing tools is always allowed, because the list is not shown.
     if (offer !== "tools") this.#gate.permitOther(server, offer);
     const all: T[] = [];
     const seen = new Set<string>();
@@ -323,7 +323,7 @@ export class Pool implements AsyncDisposable {
         return connection.offers(offer) ? send({ method, params }) : undefined;
       });
       if (!page) return [];
-      // The page was parsed just now; to read a long one takes as long again.
+      // Parsing the page has blocked the thread, and reading a long one takes as long again.
       await eventLoopTurn();
       all.push(...read(page));
       cursor = typeof page["nextCursor"] === "string" && page["nextCursor"] !== "" ? page["nextCursor"] : undefined;
@@ -347,7 +347,7 @@ export class Pool implements AsyncDisposable {
     });
   }
 
-  /** Not async, as little on the way of a call is: each such function costs a part of what a call costs. */
+  /** Not async, because each async function on the path of a call adds to its time. */
   #use<T>(
     server: string,
     what: string,
@@ -370,9 +370,9 @@ export class Pool implements AsyncDisposable {
 
   async #open(server: ServerConfig, onClose: Parameters<Open>[0]): Promise<Connection> {
     this.#closing.signal.throwIfAborted();
-    // The SDK is loaded with the first server that is needed.
+    // The SDK is loaded when the first server is needed.
     const { connect } = await import("./connect.ts");
-    // All that is said of a server comes by here, and its secrets stay here.
+    // All texts of a server pass here, and its secrets are removed.
     const redact = this.#redactorOf(server.name);
     const log = redactLog(this.#options.log, redact);
     const onEnd = (how: string, isWell: boolean) => {

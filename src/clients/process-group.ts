@@ -1,11 +1,11 @@
-/** One child process with a process group of its own, and the promise that nothing of the group outlives us. */
+/** A child process with its own process group. No process of the group outlives this process. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { resolveCommand } from "./command.ts";
 import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
 
-/** How long a group may take to end after its stdin was closed, and again after SIGTERM, before SIGKILL. */
+/** Time for a group to end after its stdin was closed, and again after SIGTERM, before SIGKILL. */
 const eofGraceMs = 300;
 const termGraceMs = 1_500;
 
@@ -14,7 +14,7 @@ export interface SpawnOptions {
   args: string[];
   cwd: string;
   env: Record<string, string>;
-  /** Told when nothing could end the group, were we killed. */
+  /** Called if no watchdog could be started, so that the group would survive if this process were killed. */
   warn?: (message: string) => void;
 }
 
@@ -23,8 +23,8 @@ const isWindows = process.platform === "win32";
 const alive = new Set<ProcessGroup>();
 
 /**
- * Kills every group that is still there, at once. For the last moment of the process, where nothing can be awaited; where
- * there is no such moment, since we were killed, the watchdog does the same.
+ * Kills all remaining groups at once, when the process exits and nothing can be awaited. If this process is killed, the
+ * watchdog does the same.
  */
 function killAllGroups(): void {
   for (const group of alive) group.signal("SIGKILL");
@@ -37,7 +37,7 @@ export class ProcessGroup implements AsyncDisposable {
   readonly #child: Child;
   #stopping: Promise<void> | undefined;
 
-  /** Throws SERVER_UNAVAILABLE when the command cannot be started, CONFIG_INVALID when its arguments cannot be passed on. */
+  /** Throws SERVER_UNAVAILABLE if the command cannot be started, CONFIG_INVALID if its arguments cannot be passed on. */
   constructor(options: SpawnOptions) {
     const { env, cwd } = options;
     const { file, args, ...how } = resolveCommand(options.command, options.args, {
@@ -54,7 +54,7 @@ export class ProcessGroup implements AsyncDisposable {
         stdin: "pipe",
         stdout: "pipe",
         stderr: "pipe",
-        // There it would be a window of its own.
+        // Otherwise Windows would open a window.
         detached: !isWindows,
         windowsHide: true,
       });
@@ -65,7 +65,7 @@ export class ProcessGroup implements AsyncDisposable {
     watch(this.#child.pid);
     alive.add(this);
     void this.#child.exited.then(() => {
-      // What the leader leaves behind (an `npx` or `sh -c` grandchild) belongs to the group and goes with it.
+      // Processes that the leader leaves behind, such as children of `npx` or `sh -c`, belong to the group.
       this.signal("SIGKILL");
       alive.delete(this);
       unwatch(this.#child.pid);
@@ -84,7 +84,7 @@ export class ProcessGroup implements AsyncDisposable {
   get stderr(): Child["stderr"] {
     return this.#child.stderr;
   }
-  /** How the leader ended, as words: "exited with code 1", "was ended by SIGKILL". */
+  /** How the leader ended: "exited with code 1", "was ended by SIGKILL". */
   get exited(): Promise<string> {
     return this.#child.exited.then((code) =>
       this.#child.signalCode ? `was ended by ${this.#child.signalCode}` : `exited with code ${code}`,
@@ -92,9 +92,9 @@ export class ProcessGroup implements AsyncDisposable {
   }
 
   /**
-   * Sends a signal to every process of the group; a group that is gone is fine. Windows has neither groups nor signals: there
-   * SIGKILL ends the process and its descendants, as long as it is there itself, and nothing else does anything. A server
-   * whose parent was killed sees that by the end of its stdin.
+   * Sends a signal to every process of the group, if any. Windows has neither groups nor signals: there, SIGKILL ends the
+   * process and its descendants while it is running, and other signals do nothing. A server whose parent was killed sees
+   * the end of its stdin.
    */
   signal(name: NodeJS.Signals): void {
     if (isWindows) {
@@ -108,7 +108,7 @@ export class ProcessGroup implements AsyncDisposable {
     }
   }
 
-  /** Closes stdin, waits, SIGTERM, waits, SIGKILL: resolves when the leader is gone. Safe to call often. */
+  /** Closes stdin, waits, sends SIGTERM, waits, sends SIGKILL. Resolves when the leader has ended. Can be called repeatedly. */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop();
     return this.#stopping;
@@ -118,7 +118,7 @@ export class ProcessGroup implements AsyncDisposable {
     try {
       await this.#child.stdin.end();
     } catch {
-      // The pipe is broken: the process is ending or has ended, which is what we want.
+      // The pipe is broken because the process is ending, as intended.
     }
     if (await this.#endsWithin(eofGraceMs)) return;
     this.signal("SIGTERM");
@@ -153,11 +153,11 @@ function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
   const say = (message: string, hint?: string) => new ClaudikinsError("SERVER_UNAVAILABLE", message, { cause, hint });
   switch (systemCodeOf(cause)) {
     case "ENOENT":
-      // The system says the same of a missing folder as of a missing command.
+      // The system reports a missing folder like a missing command.
       if (!existsSync(cwd)) {
         return say(`its working directory ${cwd} does not exist`, 'Create the folder, or correct "cwd" in the config.');
       }
-      // And of a script whose interpreter is missing.
+      // The same for a script whose interpreter is missing.
       return existsSync(resolve(cwd, command)) && isPath(command)
         ? say(
             `the interpreter named in the first line of ${command} does not exist`,
@@ -173,7 +173,7 @@ function startError(options: SpawnOptions, cause: unknown): ClaudikinsError {
 
 const isPath = (command: string) => /[\\/]/.test(command);
 
-/** Of the commands that most servers are started with: what has to be installed, and where it is to be had. */
+/** What to install for common commands, and where to find it. */
 const origins: Record<string, string> = {
   npx: "Node.js (https://nodejs.org)",
   npm: "Node.js (https://nodejs.org)",

@@ -1,4 +1,4 @@
-/** One request to a connected server → its result, or an error that says what became of it. */
+/** Sends one request to a connected server, and turns failures into errors. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ErrorCode as McpCode, McpError, UrlElicitationRequiredError } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
@@ -22,18 +22,18 @@ export interface Request {
 }
 
 export interface RequestOptions {
-  /** What is asked, for error messages: `demo.get_order`. */
+  /** The name of the request in error messages: `demo.get_order`. */
   what: string;
-  /** Time in which the server waits for a person does not count. */
+  /** Does not include time in which the server waits for a person. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
-  /** Stands still as well while the server waits for a person. */
+  /** Paused while the server waits for a person. */
   clock?: Clock | undefined;
-  /** The server is asked to say how far it is only where somebody listens. */
+  /** Progress is requested from the server only if this is set. */
   onProgress?: ProgressListener | undefined;
 }
 
-/** A connected server, and what is under way with it. */
+/** A connected server, and the state of its requests. */
 export interface Peer {
   server: ServerConfig;
   client: Client;
@@ -43,20 +43,20 @@ export interface Peer {
   closing: AbortSignal;
 }
 
-/** Objects, as every answer is; more is not validated here: servers send odd ones, and whoever asked knows what to make of them. */
+/** Accepts any object: servers send odd results, and the caller knows how to read them. */
 const anyResult: z.ZodType<Record<string, unknown>> = z.any();
 
-/** See `request` of a Connection. */
+/** See `Connection.request`. */
 export async function sendRequest(
   peer: Peer,
   request: Request,
   options: RequestOptions,
 ): Promise<Record<string, unknown>> {
   const { what, timeoutMs, signal, clock, onProgress } = options;
-  // The SDK never takes its listener off a signal: each request has one of its own, or those of a thousand calls stay.
+  // The SDK never removes its listener from a signal, so each request has its own signal.
   const cancel = new AbortController();
   const stopListening = onAbort(signal, () => cancel.abort());
-  // In the place of the SDK's, which cannot be held.
+  // Replaces the SDK's timeout, which cannot be paused.
   let late: McpError | undefined;
   const limit = new TimeLimit(timeoutMs, () => {
     late = new McpError(McpCode.RequestTimeout, "its time is over");
@@ -64,7 +64,7 @@ export async function sendRequest(
   });
   const ended = peer.requests.calling(request.method, clock ? both(limit, clock) : limit);
   const listening = onProgress && peer.progress.listen(heard(onProgress, limit));
-  // Of a process that has just ended the connection closes a little later: nothing is written to it meanwhile.
+  // The connection closes a little later than the process ends. Nothing is written meanwhile.
   const hasEnded = peer.server.url === undefined && peer.channel.ended() !== "";
   const sent = !hasEnded && peer.client.transport !== undefined;
   try {
@@ -90,7 +90,7 @@ export async function sendRequest(
   }
 }
 
-/** Who says how far it is has not stopped: its time begins anew. */
+/** Progress restarts the timeout. */
 function heard(onProgress: ProgressListener, limit: TimeLimit): ProgressListener {
   return (progress) => {
     limit.restart();
@@ -98,7 +98,7 @@ function heard(onProgress: ProgressListener, limit: TimeLimit): ProgressListener
   };
 }
 
-/** Two that are held and let go together. */
+/** One clock that controls two. */
 function both(one: Clock, other: Clock): Clock {
   const hold = () => {
     one.hold();
@@ -129,7 +129,7 @@ function requestError(
   const failure = failureIn(cause) ?? channel.failure();
   if (failure) {
     const { code, message, hint, isGone } = failure;
-    // Who may not do this one thing is not signed out.
+    // Status 403 concerns this request, not the sign-in.
     if (failure.stands && failure.status !== 403) return unreachable(server, failure);
     const isUnsent = !sent || (cause instanceof NetworkFailure && cause.isUnsent);
     const why = isGone ? ` is gone: ${message}` : `: ${message}`;
@@ -137,7 +137,7 @@ function requestError(
     if (!isGone || code !== "SERVER_UNAVAILABLE") return new ClaudikinsError(code, text, { hint });
     return new ConnectionLost(text, { hint, why: why.trim(), sent: !isUnsent });
   }
-  // The SDK's own code for it is one that many servers use for any error.
+  // The SDK's code for this is also used by many servers for any error.
   const isClosed = client.transport === undefined || (cause instanceof McpError && cause.data === brokeOff);
   if (!(cause instanceof McpError) || (cause.code === McpCode.ConnectionClosed && isClosed)) {
     const how = channel.ended() || wordsOf(cause);
@@ -156,7 +156,7 @@ function requestError(
   return answeredError(method, what, cause);
 }
 
-/** The transport's own failure, which it may have put into an answer that it made itself. */
+/** The transport's failure, which may be inside an error answer that the transport made. */
 function failureIn(cause: unknown): NetworkFailure | undefined {
   const inner = cause instanceof McpError ? cause.data : cause;
   return inner instanceof NetworkFailure ? inner : undefined;
@@ -172,14 +172,14 @@ function answeredError(method: string, what: string, cause: McpError): Claudikin
   return new ClaudikinsError(code, `${what}: ${own}${wordsOf(cause)}`, { cause, hint: pages ?? answeredHint(method) });
 }
 
-/** What a tool says is for whoever called it; it knows best. */
+/** Errors of tools need no hint: the tool's own text is best. */
 function answeredHint(method: string): string | undefined {
   if (method === "tools/call") return undefined;
   if (method.endsWith("/list")) return "Check the server's logs or its documentation.";
   return `Call ${method.split("/")[0]}.list() on the server to see what exists.`;
 }
 
-/** What a person has to do in a browser before the call can succeed. */
+/** The pages that a person must open in a browser before the call can succeed. */
 function pagesHint({ data }: UrlElicitationRequiredError): string | undefined {
   const { elicitations } = (data ?? {}) as { elicitations?: unknown };
   const urls = objectsOf(elicitations).flatMap(({ url }) => pageAddress(url).href ?? []);

@@ -1,7 +1,7 @@
-/** The memory that servers take: of each process group, since the server proper is often a child of `npx` or a shell. */
+/** Measures the memory of servers by process group, because the server is often a child of `npx` or a shell. */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Bytes by the pid of each group's leader. Only where the system has `/proc`; elsewhere nothing is known. */
+/** Bytes by the process id of each group's leader. Empty on systems without `/proc`. */
 export function residentBytes(leaders: readonly number[]): Map<number, number> {
   const sums = new Map<number, number>();
   if (leaders.length === 0) return sums;
@@ -16,7 +16,7 @@ export function residentBytes(leaders: readonly number[]): Map<number, number> {
       const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${name}/status`, "utf8"))?.[1];
       sums.set(leader, (sums.get(leader) ?? 0) + Number(kilobytes ?? 0) * 1_024);
     } catch {
-      // It ended while we looked.
+      // The process has ended meanwhile.
     }
   }
   return sums;

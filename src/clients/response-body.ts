@@ -1,18 +1,18 @@
-/** Response bodies as they are read: limits on their decoded size, and a notice of their end. */
+/** Reads response bodies with a limit on their decoded size. */
 import { collectSoon } from "../collect-soon.ts";
 import { megabytes } from "./size-limits.ts";
 
-/** Bytes of a body that leaves much garbage behind: a server could send one after the other. */
+/** Bytes of a body after which garbage is collected, because a server could send many of them. */
 const largeBody = 32 * 1_048_576;
 
 export interface BodyWatch {
   /** Sees each chunk before the reader does. What it throws ends the download, and the reader gets the error. */
   seen?: (chunk: Uint8Array) => void;
-  /** Called when the body was read to its end, or failed; not when the reader cancels it. */
+  /** Called when the body has ended or failed, but not when the reader cancels it. */
   ended?: (() => void) | undefined;
 }
 
-/** The same response, with its body watched. Bun decompresses piece by piece, no faster than the body is read. */
+/** The same response with a watched body. Bun decompresses it no faster than it is read. */
 export function watched(response: Response, { seen, ended }: BodyWatch): Response {
   if (!response.body) return response;
   let size = 0;
@@ -43,7 +43,7 @@ export function watched(response: Response, { seen, ended }: BodyWatch): Respons
   return new Response(body, { status, headers });
 }
 
-/** For `seen`: throws what `tooLarge` makes once the whole body has more than `maxBytes`. */
+/** A `seen` that throws the error of `tooLarge` if the body has more than `maxBytes`. */
 export function bodyLimit(maxBytes: number, tooLarge: () => Error): (chunk: Uint8Array) => void {
   let size = 0;
   return (chunk) => {
@@ -52,7 +52,7 @@ export function bodyLimit(maxBytes: number, tooLarge: () => Error): (chunk: Uint
   };
 }
 
-/** For `seen`: the same for each event of an event stream. The stream as a whole may go on for ever. */
+/** The same for each event of an event stream. The stream as a whole may be endless. */
 export function eventLimit(
   { bytes: maxBytes, lines: maxLines }: { bytes: number; lines: number },
   tooLarge: (limit: string) => Error,
@@ -60,7 +60,7 @@ export function eventLimit(
   let [size, lines] = [0, 0];
   let tail = Buffer.alloc(0);
   return (chunk) => {
-    // A blank line may begin in one chunk and end in the next.
+    // A blank line may be split between two chunks.
     const bytes = Buffer.concat([tail, chunk]);
     const end = Math.max(...blankLines.map((line) => bytes.lastIndexOf(line)));
     if (end !== -1) [size, lines] = [0, 0];
@@ -83,7 +83,7 @@ function lineEnds(bytes: Uint8Array): number {
   return count;
 }
 
-/** The whole body as text. Throws what `tooLarge` makes, and then reads no more. */
+/** The whole body as text. Throws the error of `tooLarge` when the limit is reached, and stops reading. */
 export async function boundedText(response: Response, maxBytes: number, tooLarge: () => Error): Promise<string> {
   const chunks: Uint8Array[] = [];
   const check = bodyLimit(maxBytes, tooLarge);

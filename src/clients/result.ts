@@ -1,4 +1,4 @@
-/** What servers send back, read with care: tool lists, and the one rule that turns a tool result into a value. */
+/** Reads tool lists, and turns tool results into values. */
 
 import { ClaudikinsError } from "../errors.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
@@ -15,10 +15,10 @@ export interface ListedTool {
   _meta?: JsonObject;
 }
 
-/** A CallToolResult as it came: nothing in it may be relied on. Large parts of it are `LargeJson`. */
+/** A CallToolResult, unchecked. Large parts of it are `LargeJson`. */
 export type ToolResult = JsonObject;
 
-/** The tools of one page. A tool without a usable name is dropped; a missing schema means "any object". */
+/** The tools of one page. A tool without a valid name is dropped. A missing schema means "any object". */
 export function readTools(page: JsonObject, server: string): ListedTool[] {
   const list = page["tools"];
   if (!Array.isArray(list)) {
@@ -44,19 +44,22 @@ export function readTools(page: JsonObject, server: string): ListedTool[] {
   });
 }
 
-/** The objects of a list; what is none is left out. */
+/** The objects in an array. Other elements are left out. */
 export function objectsOf(list: unknown): JsonObject[] {
   const whole = wholeOf(list);
   return Array.isArray(whole) ? whole.filter(isObject) : [];
 }
 
-/** A value on its way into the sandbox: JSON text that is parsed inside, text that stays text, or long text of either kind. */
+/** A value for the sandbox: JSON text that is parsed there, plain text, or long text that may be either. */
 export type ToolValue = { json: string } | { blocks: string } | { text: string } | { jsonOrText: string };
 
-/** Longer text is not parsed only to know whether it is JSON: that would take as long as all the rest, and more memory. */
+/**
+ * Longer text is not parsed only to find out whether it is JSON: that would take as long as everything else, and more
+ * memory.
+ */
 const longText = 65_536;
 
-/** A failure is passed on as an error, whose text several places read. */
+/** Maximum characters of an error text, because several places read it. */
 const maxFailureChars = 262_144;
 
 /** The beginning of a text, and how much was left out. */
@@ -66,8 +69,9 @@ export function shortened(text: string, maxChars: number): string {
 }
 
 /**
- * The value of a tool result. `isError` throws TOOL_FAILED with the tool's own words. Else `structuredContent`; else
- * text, as JSON when it is JSON; else the content blocks. A `toolResult` of the oldest protocol counts as structured.
+ * The value of a tool result. Throws TOOL_FAILED with the tool's text if `isError` is set. Otherwise `structuredContent`;
+ * or the text, parsed if it is JSON; or the content blocks. `toolResult` of the oldest protocol version counts as
+ * structured.
  */
 export function toolValue(result: ToolResult, tool: string): ToolValue {
   if (result["isError"] === true) {
@@ -82,7 +86,7 @@ export function toolValue(result: ToolResult, tool: string): ToolValue {
   return isJson(text) ? { json: text } : { text };
 }
 
-/** What the value of a result that is no failure is made of. A large part is `LargeJson`. */
+/** The content of a successful result. A large part is `LargeJson`. */
 export function resultContent(result: ToolResult): { structured: unknown } | { blocks: unknown } | { text: string } {
   const structured = result["structuredContent"] ?? result["toolResult"];
   if (structured !== undefined && structured !== null) return { structured };
@@ -92,7 +96,7 @@ export function resultContent(result: ToolResult): { structured: unknown } | { b
   return { blocks: content instanceof LargeJson || Array.isArray(content) ? content : [] };
 }
 
-/** The text of content blocks that are nothing but text. */
+/** The text of content blocks, if all of them are text. */
 export function onlyText(content: unknown): string | undefined {
   return Array.isArray(content) && content.length > 0 && content.every(isText) ? textOf(content) : undefined;
 }
@@ -113,7 +117,7 @@ function isJson(text: string): boolean {
   if (!/^\s*[[{"\-\dtfn]/.test(text)) return false;
   try {
     const value: unknown = JSON.parse(text);
-    // An id of twenty digits alone is better as text than as another number.
+    // A long id is kept as text, because a number would lose digits.
     return typeof value !== "number" || !Number.isInteger(value) || Number.isSafeInteger(value);
   } catch {
     return false;

@@ -1,22 +1,22 @@
-/** Finds secrets in texts: escaped or encoded ones too, and large parts of one, because lines may be cut or written in two pieces. */
+/** Finds secrets in texts, including escaped and encoded ones and large parts of one, because lines may be cut or split. */
 
-/** Characters that are looked up at once. A secret has at least as many. */
+/** Characters that are compared at once. A secret has at least as many. */
 const anchorLength = 6;
 
 interface Anchor {
   form: string;
-  /** Where in the form the anchor begins. */
+  /** The position of the anchor in the form. */
   at: number;
   shown: string;
 }
 
 /**
- * A function that replaces every form by what is shown for it. Half of a form counts as well, where that is at least eleven
- * characters. Takes about 5 ms per megabyte, however many forms there are.
+ * Returns a function that replaces each form of a secret. Half a form counts as well, if it has at least eleven characters.
+ * Takes about 5 ms per megabyte, whatever the number of forms.
  */
 export function secretFinder(shownAs: ReadonlyMap<string, string>): (text: string) => string {
   const anchors = new Map<string, Anchor[]>();
-  /** Which first two characters of anchors there are, so that most positions of a text are passed over at once. */
+  /** The first two characters of all anchors. Most positions of a text are skipped by this test. */
   const begun = new Uint8Array(65_536);
   for (const [form, shown] of shownAs) {
     for (const at of anchorPlaces(form.length)) {
@@ -45,7 +45,7 @@ export function secretFinder(shownAs: ReadonlyMap<string, string>): (text: strin
 
 const pair = (first: number, second: number) => ((first & 0xff) << 8) | (second & 0xff);
 
-/** So close together that every half of the form has a whole anchor in it. */
+/** Positions so close that each half of the form contains a whole anchor. */
 function anchorPlaces(length: number): number[] {
   const step = Math.max(1, partLength(length) - anchorLength + 1);
   const places: number[] = [];
@@ -53,12 +53,12 @@ function anchorPlaces(length: number): number[] {
   return places;
 }
 
-/** Characters of a form that give the secret away. */
+/** The number of characters that reveal the secret. */
 function partLength(length: number): number {
   return Math.min(length, Math.max(2 * anchorLength - 1, Math.ceil(length / 2)));
 }
 
-/** The longest part of a form around the anchor, a whole form before a part of another one; nothing before `from` is replaced twice. */
+/** The longest part of a form around the anchor; whole forms are preferred. Characters before `from` are already replaced. */
 function longest(anchors: readonly Anchor[], text: string, at: number, from: number) {
   let best: { start: number; end: number; shown: string; isWhole: boolean } | undefined;
   for (const { form, at: within, shown } of anchors) {
@@ -75,10 +75,10 @@ function longest(anchors: readonly Anchor[], text: string, at: number, from: num
   return best;
 }
 
-/** Shorter encoded parts would be found in texts that have nothing to do with the secret. */
+/** Shorter encoded forms would match unrelated text. */
 const shortestEncoded = 8;
 
-/** Every form once, the secret itself first. */
+/** All forms of a secret, the secret itself first. */
 export function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret.toWellFormed());
   const hex = bytes.toString("hex");
@@ -96,7 +96,7 @@ export function formsOf(secret: string): string[] {
     ...new Set([
       secret,
       JSON.stringify(secret).slice(1, -1),
-      // As it stands in a line of a log.
+      // As in a line of a log.
       secret.replace(/\p{Cc}+/gu, " "),
       inAddress,
       inAddress.replace(/%[\dA-F]{2}/g, (code) => code.toLowerCase()),
@@ -106,20 +106,20 @@ export function formsOf(secret: string): string[] {
   ];
 }
 
-/** In base64 and base64url, alone and with anything before and after it: what stands before shifts all characters. */
+/** Base64 and base64url, with anything before and after the secret: preceding bytes shift all characters. */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].flatMap((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes])
       .toString("base64")
       .replaceAll("=", "");
-    // The first and the last character may have bits of what stands beside the secret.
+    // The first and last character may contain bits of neighbouring bytes.
     const end = (shift + bytes.length) % 3 === 0 ? text.length : text.length - 1;
     const own = text.slice([0, 2, 3][shift], end);
     return [own, own.replaceAll("+", "-").replaceAll("/", "_")];
   });
 }
 
-/** As `\u0061`, which some serializers write for every character. */
+/** As `\u0061`, the escape that some serializers use for every character. */
 function codeUnits(secret: string): string {
   return secret.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

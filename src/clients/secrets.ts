@@ -1,11 +1,11 @@
 /**
- * The secrets of a server's entry, and what takes them out of texts of our own: errors, states, logs and generated files.
- * A tool's results are the tool's, and stay as they are.
+ * Removes the secrets of a server's entry from texts of claudikins: errors, states, logs and generated files. Results of tools
+ * stay unchanged.
  *
- * What counts as a secret: what filled a `${VARIABLE}`, the values of `env` and `headers`, the secrets of `oauth`, the
- * userinfo and the values in the query of an address wherever it stands, and of `args` what follows a flag, or a `NAME=`
- * or `Name:`, that speaks of a token, a key or a password. Left alone is what has fewer than six characters and, where its name speaks of no secret,
- * what has the shape of words, of a number, of a path or of an address without userinfo and query: `us-east-1`, `8080`.
+ * Secrets are: values of `${VARIABLE}`, of `env` and of `headers`; the secrets of `oauth`; userinfo and query values of any
+ * URL; and in `args`, values after a flag, or after `NAME=` or `Name:`, that names a token, key or password. Not secret are values of
+ * fewer than six characters, and, unless their name suggests a secret, values that look like words, numbers, paths or URLs
+ * without userinfo and query: `us-east-1`, `8080`.
  */
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
@@ -18,7 +18,7 @@ type OfServer<T> = T extends unknown
   ? Pick<T, Extract<keyof T, "variables" | "command" | "args" | "env" | "url" | "headers" | "oauth">>
   : never;
 
-/** What of an entry may hold secrets. */
+/** The parts of an entry that may contain secrets. */
 type Redactable = OfServer<ServerConfig>;
 
 const shortest = 6;
@@ -36,11 +36,11 @@ const knownToken = /^(?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|AIza
 
 const noSecrets: Redact = (text) => text;
 
-/** In the place of each secret stands the variable that it came from, where it is known, or `***`. */
+/** Replaces each secret by the name of its variable, or by `***`. */
 export function redactorOf(server: Redactable): Redact {
   const shownAs = new Map<string, string>();
   const add = (secret: string, shown = "***") => {
-    // A variable that is not set: its name is what an error has to say.
+    // A variable that is not set: the error must name it.
     if (/^\$(?:\{|%7B)\w+(?:\}|%7D)$/i.test(secret)) return;
     for (const form of [secret, ...secret.split(/\r?\n/)].flatMap(formsOf)) {
       if (form.length >= shortest && !shownAs.has(form)) shownAs.set(form, shown);
@@ -62,14 +62,14 @@ export function redactorOf(server: Redactable): Redact {
 type Add = (secret: string, shown?: string) => void;
 
 function addValue(name: string, value: string, add: Add, shown?: string): void {
-  // A scheme before the token is none of it: `Bearer …`.
+  // The scheme before a token is not secret: `Bearer …`.
   const [, scheme, credentials = value] = /^(Bearer|Basic|Token|ApiKey|Digest) +(.+)$/is.exec(value) ?? [];
   if (scheme?.toLowerCase() === "basic") addUserinfo(Buffer.from(credentials, "base64").toString("utf8"), add);
   if (addAddress(value, add) && !secretName.test(name)) return;
   if (isSecret(name, credentials)) add(credentials, shown);
 }
 
-/** Whether what has such a name is one, whatever it looks like. */
+/** Whether values with this name are secret, whatever they look like. */
 export function speaksOfSecret(name: string): boolean {
   return secretName.test(name) && !nameOfAmount.test(name) && !nameOfPlace.test(name);
 }
@@ -92,7 +92,10 @@ function addArguments(args: readonly string[], add: Add): void {
   }
 }
 
-/** False for what is no address. A long part of its path that looks like no words is one as well. */
+/**
+ * Adds the secrets of a URL: credentials, query values, and long parts of the path that do not look like words. False if
+ * the text is not a URL.
+ */
 function addAddress(text: string, add: Add): boolean {
   if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text) || !URL.canParse(text)) return false;
   const { username, password, searchParams, search, pathname } = new URL(text);
@@ -101,14 +104,14 @@ function addAddress(text: string, add: Add): boolean {
     addUserinfo(`${decoded(username)}:${decoded(password)}`, add);
   }
   for (const [name, value] of searchParams) if (isSecret(name, value)) add(value);
-  // As it was written, where that is neither the decoded value nor our own encoding of it.
+  // The original spelling, if it differs from the decoded value and from our own encoding.
   for (const [, name = "", value = ""] of search.matchAll(/[?&]([^=&]*)=([^&]*)/g))
     if (isSecret(name, value)) add(value);
   for (const part of pathname.split("/")) if (part.length >= 20 && /\d/.test(part) && !words.test(part)) add(part);
   return true;
 }
 
-/** A password may be short, but not together with its user; a token may stand in the place of either. */
+/** A password may be short, but not together with its user. Either may be a token. */
 function addUserinfo(userinfo: string, add: Add): void {
   const [user = "", ...rest] = userinfo.split(":");
   const password = rest.join(":");
@@ -127,10 +130,10 @@ function decoded(text: string): string {
   }
 }
 
-/** The same error without the secrets; the very same where it has none. */
+/** The same error without secrets. */
 export function redactError(error: unknown, redact: Redact): unknown {
   if (!hasSecret(error, redact)) return error;
-  // Its cause is left out: who prints that would print the secret.
+  // Without the cause: printing it would reveal the secret.
   return error instanceof ClaudikinsError ? error.reworded(redact) : new Error(redact(messageOf(error)));
 }
 
@@ -149,7 +152,7 @@ export function redactLog(log: Log, redact: Redact): Log {
   };
 }
 
-/** Every text in a value, but for the names of its fields. */
+/** Applies `redact` to every string in a value, but not to the names of properties. */
 export function redactTexts<T>(value: T, redact: Redact): T {
   if (redact === noSecrets) return value;
   const visit = (node: unknown): unknown => {

@@ -1,4 +1,4 @@
-/** What there is to tell of one connection to a server, as lines of its log: whole, few enough, and without its secrets. */
+/** Writes the events of one connection to the server's log, as complete lines, limited in number, and without secrets. */
 import type { ServerConfig } from "../config/load.ts";
 import { messageOf } from "../errors.ts";
 import { type LineKind, type LogSink, type LogSinks, shortened } from "../logs/line.ts";
@@ -8,17 +8,17 @@ import { logText } from "./notices.ts";
 import type { Redact } from "./secrets.ts";
 import { WatchedTransport } from "./watched-transport.ts";
 
-/** Of a line without end no more is looked at, and of that not the last: a secret may be cut in two there. */
+/** Longer lines are cut here. Their end is dropped as well, because a secret may be cut in two there. */
 const maxLookedAt = 65_536;
 const maxSecret = 16_384;
 
-/** Characters of a message of the protocol's log. */
+/** Maximum characters of a log message of the protocol. */
 const maxMessage = 1_000;
 
-/** What a line takes besides its text. */
+/** Characters that count for a line besides its text. */
 const lineCost = 50;
 
-/** After such a time without any more it is told how much was left out. */
+/** Time after which dropped output is reported. */
 const tellAfterMs = 1_000;
 
 export class ServerLog {
@@ -32,12 +32,12 @@ export class ServerLog {
   #isOver = false;
   #startedAt = performance.now();
   #isReady = false;
-  /** Why it is closed by us. */
+  /** Why claudikins is closing the connection. */
   #why: string | undefined;
   #process = process.pid;
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of an incomplete line. */
   #begun = "";
-  /** The rest of a line is left out, whose beginning was. */
+  /** The beginning of this line was dropped, so its rest is dropped too. */
   #isSkipping = false;
   #droppedBytes = 0;
   #droppedLines = 0;
@@ -50,7 +50,7 @@ export class ServerLog {
     this.#redact = redact;
   }
 
-  /** The same way to the server, of which everything is told from its start to its end. */
+  /** The same channel, with its events logged from start to end. */
   over(channel: Channel): Channel {
     let initializeId: unknown;
     let greeting: Record<string, unknown> = {};
@@ -62,7 +62,7 @@ export class ServerLog {
       sent: (message) => {
         if (this.#isReady || !("method" in message)) return;
         if ("id" in message && message.method === "initialize") initializeId = message.id;
-        // It is said when the answer was found good.
+        // Logged when the client has accepted the answer.
         if (message.method === "notifications/initialized") this.#ready(greeting);
       },
       received: (message) => {
@@ -70,18 +70,18 @@ export class ServerLog {
         else if (!this.#isReady && message.id === initializeId && "result" in message) greeting = message.result;
       },
       failed: (error) => this.#said("error", oneLine(this.#redact(error.message), maxMessage)),
-      // Why a start failed is known a moment later than that it did.
+      // The reason of a failed start is known a moment later than the failure.
       closed: () => (this.#isReady ? this.#ended(channel.ended()) : setImmediate(() => this.#ended(channel.ended()))),
     });
     return { ...channel, transport, closing: (why) => this.#closing(why) };
   }
 
-  /** It was not even started. */
+  /** The channel could not be opened. */
   failed(error: unknown): void {
     this.#end("failed", messageOf(error));
   }
 
-  /** What it wrote there; not looked at where it is too much. */
+  /** Adds stderr output. Dropped without being read if there is too much. */
   stderr(chunk: Uint8Array): void {
     if (this.#budget.isEmpty) {
       this.#isSkipping = true;
@@ -95,14 +95,14 @@ export class ServerLog {
   #started(pid: number | undefined): void {
     this.#startedAt = performance.now();
     if (pid !== undefined) this.#process = pid;
-    // Of a program that could not be started there is nothing to tell but that.
+    // If the program could not be started, only the failure is logged.
     else if (this.#server.url === undefined) return;
     const { url } = this.#server;
     const what = url === undefined ? "its process was started" : `a connection to ${hostOf(url)} was opened`;
     this.#write("start", `${what} by claudikins (process ${process.pid})`);
   }
 
-  /** With what it says of itself. */
+  /** Logs the server's name and version. */
   #ready(greeting: Record<string, unknown>): void {
     this.#isReady = true;
     const { name, version } = Object(Object(greeting)["serverInfo"]);
@@ -115,7 +115,7 @@ export class ServerLog {
     if (method !== "notifications/message") return;
     const said: Record<string, unknown> = Object(params);
     const level = typeof said["level"] === "string" ? oneLine(said["level"], 20) : "no level";
-    // Of a flood no more is looked at than is kept.
+    // Messages over the limit are not read.
     if (this.#budget.isEmpty) this.#drop(0, 1);
     else this.#said("log", `${level}${logText(said, this.#redact, maxMessage)}`);
   }
@@ -131,7 +131,7 @@ export class ServerLog {
     else this.#end("failed", why);
   }
 
-  /** Once, with the first reason. */
+  /** Logs the end once, with the first reason. */
   #end(kind: "end" | "failed", how: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -143,7 +143,7 @@ export class ServerLog {
     this.#over.resolve();
   }
 
-  /** A message of its own log, in one line; or what it did that the protocol does not know. */
+  /** Logs a message of the protocol's log, or a violation of the protocol. */
   #said(kind: "log" | "error", text: string): void {
     if (this.#budget.take(text.length + lineCost)) {
       this.#tellDropped();
@@ -183,7 +183,7 @@ export class ServerLog {
 
   #write(kind: LineKind, text: string): void {
     const isWhole = text.length < maxLookedAt;
-    // Without colours, which may stand in the middle of a secret.
+    // Colours are removed first, because they may be in the middle of a secret.
     const known = this.#redact(shownLine(isWhole ? text : text.slice(0, maxLookedAt)));
     const shown = isWhole ? known : known.slice(0, -maxSecret);
     if (shown !== "") this.#sink.add({ at: Date.now(), process: this.#process, kind, text: shortened(shown) });
@@ -228,7 +228,7 @@ class LogBudget {
   #at = performance.now();
   #isEmpty = false;
 
-  /** False when it is too much now. */
+  /** False if the limit is reached. */
   take(amount: number): boolean {
     if (this.isEmpty) return false;
     this.#rest -= amount;

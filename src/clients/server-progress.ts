@@ -1,4 +1,4 @@
-/** How far a server says it is with a call. The SDK would lose what comes in one piece with the answer; hence this. */
+/** Listens to progress of servers. The SDK would lose progress that arrives together with the answer. */
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type Progress, ProgressNotificationSchema, type ProgressToken } from "@modelcontextprotocol/sdk/types.js";
@@ -9,9 +9,9 @@ export class ServerProgress {
   readonly #listeners = new Map<ProgressToken, ProgressListener>();
   #lastToken = 0;
 
-  /** To be called before the client is connected. */
+  /** Call this before the client connects. */
   attach(client: Client, transport: Transport): void {
-    // Called at once with every message, before the client looks at it.
+    // Called with every message, before the client handles it.
     transport.onmessage = (message) => {
       if (this.#listeners.size === 0 || !("method" in message) || message.method !== "notifications/progress") return;
       const { success, data } = ProgressNotificationSchema.safeParse(message);
@@ -20,7 +20,7 @@ export class ServerProgress {
     client.setNotificationHandler(ProgressNotificationSchema, () => {});
   }
 
-  /** The token for the request, and what ends the listening. */
+  /** Returns the token for the request, and a function that ends listening. */
   listen(listener: ProgressListener): { progressToken: ProgressToken; end: () => void } {
     this.#lastToken += 1;
     const progressToken = this.#lastToken;

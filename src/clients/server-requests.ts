@@ -1,4 +1,4 @@
-/** Requests of one connected server: passed on to the host when it can answer, refused in a sentence when it cannot. */
+/** Handles the requests of one connected server: passes them on to the responder if it supports them, and refuses others. */
 
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
@@ -24,24 +24,24 @@ import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
 import { lookAlikeNote, pageAddress } from "./page-address.ts";
 import { hasForms, type Responder, serverKey } from "./responder.ts";
 
-/** Requests of one server that are open at once. */
+/** Maximum number of open requests of one server. */
 const maxOpen = 16;
 
-/** How long a program may take. */
+/** Maximum time for an answer that needs no person, in milliseconds. */
 const programMs = 30_000;
 
-/** Characters of a request as JSON: pictures are sent for sampling, and nobody reads a form that long. */
+/** Maximum characters of a request as JSON. Sampling may contain images; nobody reads a form that long. */
 const maxChars: ReadonlyMap<string, number> = new Map([
   ["sampling/createMessage", 16_777_216],
   ["elicitation/create", 131_072],
 ]);
 
-/** Characters of what a host says about a failure. */
+/** Maximum characters of the responder's error text. */
 const maxErrorChars = 500;
 
 interface Open {
   abort: AbortController;
-  /** Calls that were under way when it came: it ends with the last of them. Empty where there were none. */
+  /** The calls that were running when the request came. The request ends with the last of them. */
   calls: Set<Clock>;
 }
 
@@ -51,13 +51,13 @@ interface Ask {
 }
 
 export class ServerRequests {
-  /** What the server is told that we can do. */
+  /** The capabilities that the server is told. */
   readonly capabilities: ClientCapabilities;
   readonly #server: string;
   readonly #responder: Responder | undefined;
   readonly #log: Log;
   readonly #open = new Map<RequestId, Open>();
-  /** Clocks of the calls that are under way. */
+  /** Clocks of the running calls. */
   readonly #calls = new Set<Clock>();
   #holding = 0;
 
@@ -68,10 +68,10 @@ export class ServerRequests {
     this.capabilities = capabilitiesOf(responder);
   }
 
-  /** To be called before the client is connected. */
+  /** Call this before the client connects. */
   attach(client: Client): void {
     client.fallbackRequestHandler = (request, extra) => this.#handle(request, extra);
-    // The SDK takes no notice where the id is 0, which is that of the first request of most servers.
+    // The SDK ignores the id 0, which most servers use for their first request.
     client.setNotificationHandler(CancelledNotificationSchema, ({ params }) => {
       if (params.requestId !== undefined) this.#open.get(params.requestId)?.abort.abort();
     });
@@ -84,9 +84,9 @@ export class ServerRequests {
     return this.#calls.size > 0;
   }
 
-  /** The clock of a call stands still while the server waits for somebody. To be told, with what it gives, of its end. */
+  /** Pauses the call's clock while the server waits for a person. Call the returned function when the call has ended. */
   calling(method: string, clock: Clock): () => void {
-    // While it is asked what it has, a server does nothing for us.
+    // While it lists something, a server does not work for a call.
     if (method.endsWith("/list")) return () => {};
     this.#calls.add(clock);
     if (this.#holding > 0) clock.hold();
@@ -151,7 +151,7 @@ export class ServerRequests {
     const { tools, toolChoice } = valid(CreateMessageRequestSchema, "sampling/createMessage", params).params;
     const usesTools = tools !== undefined || toolChoice !== undefined;
     if (usesTools && !sampling.tools) throw refused("sampling with tools", ErrorCode.InvalidParams);
-    // To the host all servers behind claudikins are one: any context that it added would be the other servers', too.
+    // To the agent, all servers are one: context that it adds would come from other servers, too.
     const { includeContext: _, ...own } = params;
     const named = this.#named(own) as Parameters<NonNullable<Responder["sample"]>>[0];
     const answer = await this.#ask(signal, (asked) => this.#responder!.sample!(named, asked));
@@ -178,7 +178,7 @@ export class ServerRequests {
     return usableAnswer(ListRootsResultSchema, "roots", answer);
   }
 
-  /** The schema has cleaned `request.url` already; `url` is as the server wrote it. */
+  /** The schema has normalised `request.url`; `url` is the server's original text. */
   #addressOf(request: ElicitRequest["params"], url: unknown): { url?: string; elicitationId?: string; note?: string } {
     if (request.mode !== "url") return {};
     const page = pageAddress(url);
@@ -191,7 +191,7 @@ export class ServerRequests {
     return `${this.#server}:${elicitationId}`;
   }
 
-  /** Tokens and tasks in `_meta` are between the server and us. */
+  /** Tokens and tasks in `_meta` concern only the server and claudikins. */
   #named({ task: _, ...params }: Record<string, unknown>): Record<string, unknown> {
     const { progressToken: _token, ...meta } = Object(params["_meta"]) as Record<string, unknown>;
     return { ...params, _meta: { ...meta, [serverKey]: this.#server } };
@@ -222,12 +222,12 @@ export class ServerRequests {
   }
 }
 
-/** What a server is told that asks for something else; also how a program is known that sends back what it is sent. */
+/** The error for an unknown method. It also identifies a program that echoes its input. */
 export function noSuchMethod(method: string): string {
   return `claudikins does not support the method "${method.slice(0, 100)}"`;
 }
 
-/** Its code and message are what the server is answered. */
+/** An error whose code and message are sent to the server. */
 class Refusal extends Error {
   readonly code: number;
 
@@ -241,7 +241,7 @@ function refused(what: string, code: number = ErrorCode.MethodNotFound): Refusal
   return new Refusal(code, `claudikins: the host does not support ${what}`);
 }
 
-/** What the host has and there is a method for. Defaults of forms we fill in ourselves. */
+/** The capabilities for which the responder has a method. Defaults of forms are filled in here. */
 function capabilitiesOf(responder: Responder | undefined): ClientCapabilities {
   const { sampling, elicitation, roots } = responder?.capabilities ?? {};
   return {
@@ -278,7 +278,7 @@ function problemIn({ issues: [issue] }: z.ZodError): string {
   return issue ? `${issue.path.join(".") || "it"}: ${issue.message}`.slice(0, maxErrorChars) : "unexpected shape";
 }
 
-/** What the person left out has the value that the form says (SEP-1034). */
+/** Values that the person left out get the form's defaults (SEP-1034). */
 function withDefaults(answer: z.infer<typeof ElicitResultSchema>, request: ElicitRequest["params"]): Result {
   if (answer.action !== "accept" || request.mode === "url") return answer;
   const { content = {} } = answer;
@@ -287,11 +287,11 @@ function withDefaults(answer: z.infer<typeof ElicitResultSchema>, request: Elici
       ? [[name, property.default] as const]
       : [],
   );
-  // What the person has entered comes first and in its order, as it does without us.
+  // The person's values come first and in their order, as they would without claudikins.
   return { ...answer, content: { ...content, ...Object.fromEntries(defaults) } };
 }
 
-/** Without what could move a terminal's cursor; lines stay lines. */
+/** Replaces characters that could move a terminal's cursor. Line breaks stay. */
 function readable(text: string): string {
   return text.replace(/[^\P{Cc}\n]/gu, " ");
 }

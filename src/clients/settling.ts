@@ -1,6 +1,6 @@
 /**
- * Holds calls back until the server was answered what it asks right after its start, or after the host's roots have changed.
- * A call that left earlier would be done with other roots than the host's: in folders that the user did not open to it.
+ * Delays calls until the server has got answers to its requests after its start, or after the roots have changed. An
+ * earlier call could use other roots than the agent's: folders that the user has not opened to it.
  */
 import {
   type JSONRPCMessage,
@@ -11,22 +11,22 @@ import {
 import type { Watcher } from "./watched-transport.ts";
 
 export interface SettlingOptions {
-  /** Rejects with McpError, after `timeoutMs` at the latest. */
+  /** Rejects with McpError, at the latest after `timeoutMs`. */
   ping: (timeoutMs: number) => Promise<unknown>;
-  /** Whether a call is under way: what the server asks then is for that call. */
+  /** Whether a call is running: then the server's requests belong to it. */
   isCalled: () => boolean;
   warn: (message: string) => void;
 }
 
-/** Calls wait no longer than this, whatever the server asks and whoever does not answer. */
+/** Maximum delay of calls, whatever the server requests. */
 const longestMs = 10_000;
 
-/** A server that answers no pings breaks the protocol. */
+/** Maximum time for an answer to a ping, which MCP requires. */
 const pingMs = 3_000;
 
 /**
- * No message says that a server has taken in an answer: server-filesystem first looks at each root on the disk. It gets this
- * long, and at least this many answered pings, which take longer on a busy machine.
+ * No message says that a server has processed an answer: server-filesystem first looks at each root on the disk. It gets
+ * this time, and at least this number of answered pings, which take longer on a busy machine.
  */
 const digestMs = 200;
 const digestPings = 5;
@@ -34,27 +34,27 @@ const pauseMs = 20;
 
 export class Settling implements Watcher {
   readonly #options: SettlingOptions;
-  /** Requests of the server that are not answered. */
+  /** The server's open requests. */
   readonly #open = new Set<RequestId>();
   #hasAsked = false;
   #isStarting = true;
   #isClosed = false;
   #current: Promise<void> | undefined;
-  /** Told when there may be nothing to wait for any more. */
+  /** Called when nothing may be left to wait for. */
   #wake = () => {};
 
   constructor(options: SettlingOptions) {
     this.#options = options;
   }
 
-  /** What calls have to wait for; undefined when there is nothing. Never rejects. */
+  /** Resolves when calls may be sent. Undefined if they may be sent now. Never rejects. */
   get current(): Promise<void> | undefined {
     return this.#current;
   }
 
   /**
    * Call this after the server got `initialized` or `roots/list_changed`. A server answers a ping after it has sent its own
-   * requests. When it has answered `pings` of them and asked for nothing, calls go ahead. Never rejects.
+   * requests. Calls are sent once it has answered `pings` of them without a request. Never rejects.
    */
   begin(pings: number): Promise<void> {
     const current = Promise.resolve(this.#current)
@@ -76,13 +76,13 @@ export class Settling implements Watcher {
     if (!isOfStart) return;
     this.#open.add(message.id);
     this.#hasAsked = true;
-    // Some servers ask a little later: server-everything after 350 ms.
+    // Some servers send their requests a little later: server-everything after 350 ms.
     if (!this.#isStarting && !this.#current) void this.begin(0);
   }
 
   sent(): void {}
 
-  /** An answer counts when it is on its way: what we send next comes after it. */
+  /** An answer counts once it is sent: later messages come after it. */
   written(message: JSONRPCMessage): void {
     if (!("method" in message) && message.id !== undefined) this.#end(message.id);
   }
@@ -123,7 +123,7 @@ export class Settling implements Watcher {
     clearTimeout(timer);
   }
 
-  /** Ends early where the server asks something else. */
+  /** Ends early if the server sends another request. */
   async #digest(deadline: number): Promise<void> {
     const until = performance.now() + digestMs;
     for (let pings = 0; pings < digestPings || performance.now() < until; pings++) {
@@ -132,7 +132,7 @@ export class Settling implements Watcher {
     }
   }
 
-  /** False where there is no answer: an error is one. */
+  /** False if there is no answer. An error is an answer. */
   async #ping(deadline: number): Promise<boolean> {
     const restMs = Math.min(deadline - performance.now(), pingMs);
     if (this.#isClosed || restMs <= 0) return false;

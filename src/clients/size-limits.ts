@@ -1,4 +1,4 @@
-/** How many bytes a peer may send at once. Compressed data counts as what it decompresses to. */
+/** Maximum bytes that a peer may send at once. Compressed data counts with its decompressed size. */
 
 const megabyte = 1_048_576;
 
@@ -11,13 +11,13 @@ export const maxEventLines = 1_000_000;
 /** One message over a WebSocket. The limit is Bun's own, which accepts no other value. */
 export const maxSocketMessageBytes = 128 * megabyte;
 
-/** What an authorization server answers: metadata, registrations and tokens. */
+/** A response of an authorization server: metadata, registrations and tokens. */
 export const maxMetadataBytes = megabyte;
 
-/** The answer of a model's endpoint. */
+/** A response of a model's endpoint. */
 export const maxCompletionBytes = 16 * megabyte;
 
-/** The body of a failed request, which is read only to learn what went wrong. */
+/** The body of a failed request, which is read only for the error message. */
 export const maxErrorBytes = 65_536;
 
 /** As shown in errors: `256 MB`. */

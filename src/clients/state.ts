@@ -1,4 +1,4 @@
-/** What is known of a server at a moment: plain data, without secrets, that everybody who shows servers shows. */
+/** The state of a server, as plain data without secrets, for everything that shows servers. */
 import { durationText } from "../duration.ts";
 import type { ErrorCode } from "../errors.ts";
 
@@ -6,11 +6,11 @@ import type { ErrorCode } from "../errors.ts";
 export type ServerState =
   /** Cannot be started until the environment has these variables. */
   | { state: "needs"; variables: string[] }
-  /** Not started, or ended after a time without calls: the next call starts it. */
+  /** Not started, or ended after idle time. The next call starts it. */
   | { state: "idle" }
   | { state: "starting"; since: number }
   | { state: "ready"; since: number; startMs?: number | undefined; pid?: number | undefined }
-  /** Somebody has to sign in; the next call after that finds it so. */
+  /** A person must sign in. The next call after that works. */
   | SignedOutState
   | BrokenState;
 
@@ -18,7 +18,7 @@ export interface SignedOutState {
   state: "signed out";
   /** One line, as the end of a sentence that begins with the server's name. */
   why: string;
-  /** The command. */
+  /** A command. */
   hint?: string | undefined;
   since: number;
 }
@@ -32,11 +32,11 @@ export interface BrokenState {
   since: number;
   /** In a row. */
   failures: number;
-  /** Not before then; undefined where trying again does not help. */
+  /** The earliest time of the next attempt. Undefined if another attempt does not help. */
   retryAt?: number | undefined;
 }
 
-/** In a few words: `ready`, `needs GITHUB_TOKEN`, `broken: its process exited with code 1`. */
+/** The state in a few words: `ready`, `needs GITHUB_TOKEN`, `broken: its process exited with code 1`. */
 export function stateText(state: ServerState): string {
   switch (state.state) {
     case "needs":
@@ -50,7 +50,7 @@ export function stateText(state: ServerState): string {
   }
 }
 
-/** When a broken server is tried again, as the end of a sentence; empty where it is not. */
+/** When a broken server is tried again, as the end of a sentence. Empty if it is not. */
 export function retryText({ retryAt }: BrokenState, now = Date.now()): string {
   if (retryAt === undefined) return "";
   return retryAt > now ? `can be retried in ${durationText(retryAt - now)}` : "retried on the next call";

@@ -1,4 +1,4 @@
-/** MCP over a child's stdin and stdout: newline-delimited JSON of nearly any length, harmed by nothing that is not JSON. */
+/** MCP over a child's stdin and stdout: newline-delimited JSON of almost any length. Lines that are not JSON do no harm. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { collectSoon } from "../collect-soon.ts";
@@ -13,32 +13,32 @@ const newline = 0x0a;
 const brace = 0x7b;
 const keptErrorBytes = 16_384;
 
-/** Last words: so many lines, of so many characters. */
+/** Lines of output in error messages, and their maximum characters. */
 const keptLines = 5;
 const maxLineLength = 300;
 
-/** Lines that are no messages: so many are told of. */
+/** Maximum number of lines that are not messages and still reported. */
 const maxReportedLines = 100;
 
-/** How long what one server writes is read without a look at anything else. */
+/** Maximum time for reading one server's output before other events are handled. */
 const turnMs = 10;
 
 /**
- * Characters of a message that leaves much behind: its bytes, its text, the parts of it, and the copies on their way into the
- * sandbox are several times its size. The collector sees no reason to hurry; hence it is asked.
+ * Messages of more characters cause a garbage collection: bytes, text, parts and copies for the sandbox take several times
+ * their size, and the collector would wait.
  */
 const largeMessage = 2_097_152;
 
-/** How long to read on after the process has ended. */
+/** Time to read on after the process has ended. */
 const drainGraceMs = 100;
 
-/** How long to wait for the end of a process that takes no more messages. */
+/** Time to wait for the end of a process that accepts no messages. */
 const endGraceMs = 1_000;
 
-/** Characters that are written together. */
+/** Maximum characters of one write, unless one message is longer. */
 const writeSize = 65_536;
 
-/** Bytes that a pipe takes all or none of, as POSIX has it (PIPE_BUF). */
+/** Bytes that a pipe takes completely or not at all (POSIX, PIPE_BUF). */
 const atomicBytes = process.platform === "linux" ? 4_096 : 512;
 
 interface Outgoing {
@@ -49,18 +49,18 @@ interface Outgoing {
 
 export interface StdioOptions extends SpawnOptions {
   maxMessageBytes?: number;
-  /** For texts of the server that end up in errors. */
+  /** Removes secrets from output in error messages. */
   redact?: (text: string) => string;
-  /** Told what the server writes there, as it comes. */
+  /** Gets the process's stderr. */
   onStderr?: (chunk: Uint8Array) => void;
 }
 
-/** A message that the process has certainly not read. */
+/** The process has not read the message. */
 export class NotWritten extends Error {
   override readonly name = "NotWritten";
 }
 
-/** The SDK's own client drops a connection at 10 MiB and joins its buffer anew for each chunk; hence this one. */
+/** Replaces the SDK's transport, which drops a connection at 10 MiB and copies its buffer for each chunk. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -74,7 +74,7 @@ export class StdioTransport implements Transport {
   readonly #closed = Promise.withResolvers<void>();
   readonly #outgoing: Outgoing[] = [];
   #isWriting = false;
-  /** A write has failed: the process reads nothing any more. */
+  /** A write has failed: the process does not read any more. */
   #isBroken = false;
 
   readonly #options: StdioOptions;
@@ -90,15 +90,15 @@ export class StdioTransport implements Transport {
     const draining = this.#keepErrorTail(group.stderr).catch(broken);
     void group.exited.then(async (how) => {
       this.#ended ||= how;
-      // What was printed last explains most failures, but a surviving grandchild may hold the pipes open.
+      // The last output explains most failures, but a surviving grandchild may hold the pipes open.
       await atMost(drainGraceMs, Promise.all([reading, draining]));
       this.#closed.resolve();
-      // Who could not write hears of that first.
+      // A failed write is reported first.
       setImmediate(() => this.onclose?.());
     });
   }
 
-  /** Throws NotWritten when the process has certainly not read it. */
+  /** Throws NotWritten if the process has not read the message. */
   async send(message: JSONRPCMessage): Promise<void> {
     if (!this.#group) throw new Error("not started");
     const { promise, ...settle } = Promise.withResolvers<void>();
@@ -107,16 +107,19 @@ export class StdioTransport implements Transport {
     try {
       await promise;
     } catch (error) {
-      // Most likely the process is ending, and how it ended says more than a broken pipe.
+      // The process is probably ending, and the reason says more than a broken pipe.
       await atMost(endGraceMs, this.#closed.promise);
       throw error;
     }
   }
 
-  /** Messages of one moment in one write, and one write after the other: what fails is only what was in it. */
+  /**
+   * Writes the messages of one moment together, and one write after the other, so that a failed write concerns only its own
+   * messages.
+   */
   async #write({ stdin }: ProcessGroup): Promise<void> {
     this.#isWriting = true;
-    // Who else sends in this moment gets in.
+    // Messages that are sent in the same moment join.
     await null;
     while (this.#outgoing.length > 0) {
       const isWritten = await writeTogether(stdin, taken(this.#outgoing), this.#isBroken);
@@ -133,17 +136,17 @@ export class StdioTransport implements Transport {
     return this.#group?.pid;
   }
 
-  /** How the process ended ("exited with code 1"), or why it is being ended; empty while it runs. */
+  /** How the process ended ("exited with code 1"), or why it is being ended. Empty while it runs. */
   get ended(): string {
     return this.#ended;
   }
 
-  /** The last lines that the server wrote to stderr, for error messages; to stdout, where it wrote nothing else there. */
+  /** The last lines on stderr, for error messages; or on stdout, if nothing else was written there. */
   lastLines(): string[] {
-    // Cut afterwards: of a secret that is cut in two nothing would be known again.
+    // Cut after redaction, because half a secret would not be recognised.
     const tail = this.#redact(this.#errorTail).slice(-keptErrorBytes);
     const written = tail.split("\n");
-    // Of the first line of a tail that is full only the end may be left.
+    // If the tail is full, its first line may be incomplete.
     if (tail.length === keptErrorBytes && written.length > 1) written.shift();
     const lines = written.map(tidy).filter((line) => line !== "" && !isFrame(line));
     const stray = this.#hasSpoken ? [] : this.#strayLines.map(tidy).filter(Boolean);
@@ -156,13 +159,13 @@ export class StdioTransport implements Transport {
     let isTooMuch = false;
     let turnStart = performance.now();
     for await (const chunk of group.stdout) {
-      // What comes after too much is read and dropped, or the server's last words would be of a broken pipe.
+      // The rest is read and dropped, or the server's last output would be about a broken pipe.
       if (isTooMuch) continue;
       let start = 0;
       for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
         line.add(chunk.subarray(start, end));
         const receiving = this.#receive(line);
-        // A large message is waited for, so that messages stay in order and the server cannot send faster than we read.
+        // Waiting for a large message keeps the order, and keeps the server from sending faster than messages are read.
         if (receiving) await receiving;
         line.clear();
         start = end + 1;
@@ -172,19 +175,19 @@ export class StdioTransport implements Transport {
         this.#ended = `sent more than ${megabytes(maxBytes)} in one message`;
         isTooMuch = true;
         line.clear();
-        // It does not wait for the end of its stdin, and what it writes until then is memory as well.
+        // Do not wait for the end of stdin: the server's output until then would take memory.
         group.signal("SIGTERM");
         void group.stop();
         collectSoon();
       }
-      // Who writes without a pause keeps nobody else waiting, not even for the end of their time.
+      // A server that writes without pause must not block timers and other callers.
       if (performance.now() - turnStart < turnMs) continue;
       await new Promise((resolve) => setImmediate(resolve));
       turnStart = performance.now();
     }
   }
 
-  /** A promise only where the message is large. */
+  /** A promise only if the message is large. */
   #receive(line: PendingLine): Promise<void> | undefined {
     const first = line.first();
     if (first === undefined) return undefined;
@@ -200,7 +203,7 @@ export class StdioTransport implements Transport {
     return undefined;
   }
 
-  /** `beginning` is as much of the line as is shown where it is no message. */
+  /** `beginning` is shown if the line is not a message. */
   #received(beginning: Uint8Array, size: number, message: JSONRPCMessage | undefined): void {
     if (!message) {
       this.#stray(beginning);
@@ -211,7 +214,7 @@ export class StdioTransport implements Transport {
     if (size > largeMessage) collectSoon();
   }
 
-  /** What is no message: before the first one it may be the last words of a server that does not start. */
+  /** Keeps a line that is not a message. Before the first message, it may explain why the server does not start. */
   #stray(line: Uint8Array): void {
     if (this.#hasSpoken && this.#strays >= maxReportedLines) return;
     const text = this.#redact(new TextDecoder().decode(line.subarray(0, keptErrorBytes))).slice(0, maxLineLength);
@@ -234,18 +237,18 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** A line as a terminal would show it in the end, without colours and overwritten text; of a long one the beginning. */
+/** The line as a terminal shows it, cut if it is long. */
 function tidy(line: string): string {
   const text = shownLine(line).replace(/\t+/g, " ").trimEnd();
   return text.length > maxLineLength ? `${text.slice(0, maxLineLength)}…` : text;
 }
 
-/** Where in its code it was: of a failure in JavaScript these lines come last, and would hide what it was. */
+/** A line of a JavaScript stack trace: such lines come last, and would hide the message. */
 function isFrame(line: string): boolean {
   return /^\s+at .*[:\d)>]$|^(?:Node\.js|Bun) v\d/.test(line);
 }
 
-/** As many as make a write of a size that costs little, and one at least. */
+/** Takes messages for one write, at least one. */
 function taken(outgoing: Outgoing[]): Outgoing[] {
   let length = 0;
   const end = outgoing.findIndex(({ text }, index) => {
@@ -255,13 +258,13 @@ function taken(outgoing: Outgoing[]): Outgoing[] {
   return outgoing.splice(0, end === -1 ? outgoing.length : end);
 }
 
-/** False when it failed: then its end was not read, which the last message needs; and of a small one nothing. */
+/** False if the write failed. Then the last message was not read, and of a small write nothing was. */
 async function writeTogether(stdin: ProcessGroup["stdin"], messages: Outgoing[], isBroken: boolean): Promise<boolean> {
   const text = messages.map((message) => message.text).join("");
   let isClosed = isBroken;
   try {
     if (isBroken) throw new Error("its input is closed");
-    // Bun says `true` instead of a number when the pipe is closed already.
+    // Bun returns `true` instead of a number if the pipe is already closed.
     const count: unknown = await stdin.write(text);
     await stdin.flush();
     isClosed = typeof count !== "number";
@@ -278,7 +281,7 @@ async function writeTogether(stdin: ProcessGroup["stdin"], messages: Outgoing[],
   }
 }
 
-/** Resolves with the promise, or when the time is over. */
+/** Resolves with the promise, or after `ms`. */
 async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

@@ -1,4 +1,7 @@
-/** What of one server's resources is listened to: one subscription for each address, however many listen, on every new connection. */
+/**
+ * Subscriptions to the resources of one server: one for each URI, however many listeners it has, renewed on each new
+ * connection.
+ */
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -10,13 +13,13 @@ export type UpdateListener = (uri: string) => void;
 
 interface Subscription {
   listeners: Set<UpdateListener>;
-  /** Resolves when the server has said yes. */
+  /** Resolves when the server has accepted the subscription. */
   asked: Promise<void>;
-  /** Whether it has: only then a new connection is asked for it again. */
+  /** Whether it was accepted. Only then is it renewed on a new connection. */
   isOn: boolean;
 }
 
-/** After the moment from which a broken server is tried again. */
+/** Additional delay after the time from which a broken server may be tried again. */
 const reopenMs = 10;
 
 export class Subscriptions {
@@ -24,7 +27,7 @@ export class Subscriptions {
   readonly #life: Lifecycle;
   readonly #log: Log;
   readonly #all = new Map<string, Subscription>();
-  /** Ends that are on their way: what is asked for anew must not overtake them. */
+  /** Running unsubscribe requests. A new subscription waits for them. */
   readonly #ending = new Map<string, Promise<void>>();
   #reopening: NodeJS.Timeout | undefined;
 
@@ -34,10 +37,10 @@ export class Subscriptions {
     this.#log = log;
   }
 
-  /** Gives what ends it. Throws what the request throws, and CANCELLED. */
+  /** Returns a function that ends the subscription. Throws errors of the request, and CANCELLED. */
   async add(uri: string, listener: UpdateListener, signal: AbortSignal | undefined): Promise<() => void> {
     const subscription = this.#all.get(uri) ?? this.#begin(uri);
-    // The same function may listen twice.
+    // The same function may be added twice.
     const own: UpdateListener = (updated) => listener(updated);
     subscription.listeners.add(own);
     const leave = this.#life.keep();
@@ -55,7 +58,7 @@ export class Subscriptions {
     return end;
   }
 
-  /** The resource itself, or one below it, has changed. */
+  /** The resource, or one below it, has changed. */
   updated(uri: string): void {
     for (const [subscribed, { listeners }] of this.#all) {
       const below = subscribed.endsWith("/") ? subscribed : `${subscribed}/`;
@@ -63,7 +66,7 @@ export class Subscriptions {
     }
   }
 
-  /** A new connection knows nothing of what was asked on the one before, and what changed between them nobody has told. */
+  /** Renews the subscriptions on a new connection, and calls all listeners, because changes may have been missed. */
   connected(connection: Connection): void {
     for (const [uri, { isOn }] of this.#all) {
       if (!isOn) continue;
@@ -74,7 +77,7 @@ export class Subscriptions {
     }
   }
 
-  /** It is opened again, as soon as it may be, while somebody waits for updates. */
+  /** Opens a new connection as soon as possible, while there are listeners. */
   lost(): void {
     if (this.#all.size === 0 || this.#reopening) return;
     this.#life

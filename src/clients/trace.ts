@@ -1,4 +1,4 @@
-/** The messages that go to servers and come from them, for whoever wants to see them; the calls themselves notice nothing. */
+/** Records the messages of servers without affecting calls. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
 import { masked } from "./masked.ts";
@@ -6,17 +6,17 @@ import type { Redact } from "./secrets.ts";
 import { WatchedTransport } from "./watched-transport.ts";
 
 export interface TraceEntry {
-  /** Milliseconds since the trace was begun. */
+  /** Milliseconds since the trace began. */
   at: number;
   server: string;
   direction: "sent" | "received";
   kind: "request" | "notification" | "result" | "error";
-  /** Of an answer, that of the request. */
+  /** For an answer, the method of the request. */
   method: string;
   id?: RequestId | undefined;
   /** Milliseconds from the request to the answer. */
   ms?: number | undefined;
-  /** Of the message as JSON. */
+  /** Characters of the message as JSON. */
   bytes: number;
   /** Without secrets. */
   message: Record<string, unknown>;
@@ -24,7 +24,7 @@ export interface TraceEntry {
 
 type Target = (entry: TraceEntry) => void;
 
-/** What was asked, and when, by which side and with which id. */
+/** A request: its method, time, sender and id. */
 type Asked = Map<string, { method: string; at: number }>;
 
 export class Trace {
@@ -33,12 +33,12 @@ export class Trace {
   readonly #unshown: (() => TraceEntry)[] = [];
   #isWaiting = false;
 
-  /** `target` is told of each message a moment after it went by, in their order. */
+  /** `target` gets each message a moment later, in order. */
   constructor(target: Target) {
     this.#target = target;
   }
 
-  /** The same transport, seen. To be called before it is started. */
+  /** The same transport, traced. Call this before it is started. */
   over(transport: Transport, server: string, redact: Redact): Transport {
     const asked: Asked = new Map();
     return new WatchedTransport(transport, {
@@ -47,7 +47,7 @@ export class Trace {
     });
   }
 
-  /** Tells everything that went by until now. */
+  /** Passes on all messages until now. */
   flush(): void {
     this.#isWaiting = false;
     for (const entry of this.#unshown.splice(0)) this.#target(entry());
@@ -56,7 +56,7 @@ export class Trace {
   #saw(direction: Direction, message: JSONRPCMessage, server: string, redact: Redact, asked: Asked): void {
     const at = performance.now() - this.#startedAt;
     const about = aboutMessage(direction, message, at, asked);
-    // What takes time is done when the message is where it belongs.
+    // Slow work is done after the message was delivered.
     this.#unshown.push(() => ({ at, server, direction, ...about, ...shown(message, redact) }));
     if (!this.#isWaiting) setImmediate(() => this.flush());
     this.#isWaiting = true;
@@ -68,7 +68,7 @@ function shown(message: JSONRPCMessage, redact: Redact): Pick<TraceEntry, "bytes
     const withoutSecrets = masked({ ...message }, redact);
     return { bytes: Buffer.byteLength(JSON.stringify(message)), message: withoutSecrets };
   } catch {
-    // Nested deeper than our stack: the call itself may have fared better.
+    // The message is nested too deeply for this function, but perhaps not for the call.
     return { bytes: 0, message: { problem: "nested too deeply to show" } };
   }
 }

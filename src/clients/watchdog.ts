@@ -1,18 +1,20 @@
-/** A tiny shell that outlives us for a moment: when we are gone, by whatever means, it ends the groups that we left. */
+/**
+ * A small shell that outlives this process for a moment, and ends the process groups that are left, however this process
+ * ended.
+ */
 import { closeSync, writeSync } from "node:fs";
 import { messageOf } from "../errors.ts";
 
-/** The variable of a server by which it is found when we are killed in the very moment of its start. */
+/** The variable that identifies a server if this process is killed while the server is being started. */
 const markName = "CLAUDIKINS_START";
 
 /**
- * Reads `? <number>`, a group is about to be started (without a number: it was not), and then `+ <id>` and `- <id>`, a
- * group is there or gone. When its input ends, because we did, it sends SIGTERM to the groups that are still there, and
- * SIGKILL a second later. POSIX, and nothing but builtins until then: it takes about a megabyte and no time.
- *
- * An id that belongs to somebody else by now is left alone: /proc, where there is one, says when a group's leader was
- * born, and no id is used anew while any of its group is there. Who was started in our last moment, before we could tell
- * its id, has a mark in its environment, which is looked for until it has become the program that it is to be.
+ * Reads `? <number>` before a group is started (no number: the start failed), then `+ <id>` when it exists and `- <id>`
+ * when it is gone. When its input ends with this process, it sends SIGTERM to the remaining groups, and SIGKILL a second
+ * later. Until then it needs only POSIX builtins, and about a megabyte. An id that now belongs to another process is left
+ * alone: /proc, if there is one, says when a group's leader was started, and no id is reused while its group exists. A
+ * process that was started in our last moment, before its id was written, is found by the mark in its environment, until it
+ * has become the program that it is to run.
  */
 const script = `# ends what claudikins leaves behind when it is killed
 trap "" HUP INT QUIT TERM
@@ -55,18 +57,18 @@ done
 for id in $left; do kill -KILL -$id; done
 `;
 
-/** The groups that are there, as far as we know. */
+/** The groups that exist, as far as is known. */
 const groups = new Set<number>();
 
-/** The shell and our end of its input. The child is kept only so that nothing closes that end but our own end. */
+/** The shell and our end of its input. The reference keeps that end open. */
 let watchdog: { child: Bun.Subprocess; input: number } | undefined;
 let isUnavailable = false;
 let starts = 0;
 const loadedAt = Date.now();
 
 /**
- * To be called before a group is started, with the environment that its leader has to have. Starts the watchdog where
- * there is none yet. Without a shell we go on unwatched, and `warn` is told so once.
+ * Call this before a group is started. Returns the environment for its leader, and starts the watchdog if needed. Without a
+ * shell, groups are not watched, and `warn` is called once.
  */
 export function beforeStart(warn?: (message: string) => void): Record<string, string> {
   startWatchdog(warn);
@@ -75,15 +77,15 @@ export function beforeStart(warn?: (message: string) => void): Record<string, st
 }
 
 function startWatchdog(warn?: (message: string) => void): void {
-  // Windows has neither this shell nor groups. There the end of their stdin is all that servers hear of when we are killed.
+  // Windows has neither this shell nor groups. If this process is killed there, servers only see the end of their stdin.
   if (watchdog || isUnavailable || process.platform === "win32") return;
   try {
     const child = Bun.spawn(["/bin/sh", "-c", script, "claudikins-watchdog", `${process.pid}`, `${loadedAt}`], {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin:/run/current-system/sw/bin" },
-      // Its input is a pipe that is written to without waiting and that no server inherits; our output is not its own.
+      // Its input is a pipe that no server inherits, and writes to it do not wait.
       stdio: ["ignore", "ignore", "ignore", "pipe"],
-      // A session of its own: neither the terminal's Ctrl-C nor a signal to our group reaches it.
+      // Its own session, so that neither Ctrl-C in the terminal nor a signal to our group reaches it.
       detached: true,
     });
     child.unref();
@@ -94,18 +96,18 @@ function startWatchdog(warn?: (message: string) => void): void {
   }
 }
 
-/** Nothing came of it: there is no group to look for. */
+/** The start failed: there is no group to look for. */
 export function notStarted(): void {
   tell("?\n");
 }
 
-/** From now on the group is ended when we are gone. */
+/** From now on, the group is ended with this process. */
 export function watch(group: number): void {
   groups.add(group);
   tell(`+ ${group}\n`);
 }
 
-/** The group is gone; its number may soon be somebody else's. */
+/** The group has ended, and its id may soon be reused. */
 export function unwatch(group: number): void {
   groups.delete(group);
   tell(`- ${group}\n`);
@@ -113,7 +115,7 @@ export function unwatch(group: number): void {
 
 function tell(line: string): void {
   if (!watchdog || write(line)) return;
-  // Somebody ended it. Another one is told everything.
+  // The watchdog was ended. A new one gets the whole list.
   closeSync(watchdog.input);
   watchdog = undefined;
   startWatchdog();

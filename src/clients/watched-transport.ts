@@ -79,7 +79,7 @@ export function withoutLateAnswers(server: string, log: Log): Watcher {
     received() {},
     passes(message) {
       if ("method" in message) return true;
-      // An error about a message that could not be read has no id.
+      // An error about an unreadable message has no id.
       const { id } = message as { id?: RequestId | null };
       if (id === undefined || id === null || awaited.delete(Number(id))) return true;
       log.debug(`${server}: answered request ${id} after the caller stopped waiting`);

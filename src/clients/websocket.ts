@@ -1,4 +1,4 @@
-/** MCP over a WebSocket. The SDK's own transport can send no headers, and knows nothing of why there is no connection. */
+/** MCP over a WebSocket. The SDK's transport cannot send headers, and does not say why a connection failed. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { systemCodeOf } from "../errors.ts";
@@ -9,7 +9,7 @@ import { InOrder } from "./in-order.ts";
 import { broken, NetworkFailure, noAnswer, refusal, tooLarge } from "./network-failure.ts";
 import { maxSocketMessageBytes, megabytes } from "./size-limits.ts";
 
-/** How long the other side may take to say goodbye, and how long to find out why there is no connection. */
+/** Maximum time to close the socket, and to find out why it could not be opened. */
 const goodbyeMs = 1_000;
 const inquiryMs = 3_000;
 
@@ -17,7 +17,7 @@ export class WebSocketTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** Why the connection is gone. */
+  /** Why the connection was lost. */
   failure: NetworkFailure | undefined;
   readonly #endpoint: Endpoint;
   #closed = Promise.withResolvers<void>();
@@ -37,7 +37,7 @@ export class WebSocketTransport implements Transport {
     if (await this.#open(first)) return;
     if (this.#isClosing) throw broken("its connection was closed");
     const failure = await this.#inquire();
-    // The answer to a plain request may have been a new token.
+    // The plain request may have brought a new token.
     const second = await this.#access();
     if (second["authorization"] !== first["authorization"] && (await this.#open(second))) return;
     this.failure = failure;
@@ -48,10 +48,10 @@ export class WebSocketTransport implements Transport {
     return this.#endpoint.access?.headers() ?? Promise.resolve({});
   }
 
-  /** Whether it is open. */
+  /** Resolves with whether the socket could be opened. */
   async #open(access: Record<string, string>): Promise<boolean> {
     const { url, headers } = this.#endpoint;
-    // Without compression: a message would be inflated whole before its size is known.
+    // Without compression, because a message would be inflated before its size is known.
     const options = { headers: { ...headers, ...access }, protocols: ["mcp"], perMessageDeflate: false };
     const socket = new WebSocket(url, options);
     const closed = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ export class WebSocketTransport implements Transport {
     socket.onclose = ({ code }) => {
       opened.resolve(false);
       closed.resolve();
-      // Of one that never was open, `start` says why.
+      // If it was never open, `start` reports why.
       if (!isOpen) return;
       if (!this.#isClosing) this.failure ??= broken(`its connection was closed (${code})`);
       this.onclose?.();
@@ -98,7 +98,7 @@ export class WebSocketTransport implements Transport {
     this.#received.add(receive(Buffer.from(data as string | Buffer)));
   }
 
-  /** A WebSocket does not say why it was refused; a plain request to the same address does. */
+  /** A refused WebSocket does not say why. A plain request to the same URL does. */
   async #inquire(): Promise<NetworkFailure> {
     const { url, headers, hasToken } = this.#endpoint;
     const plain = new URL(url.href.replace(/^ws/, "http"));

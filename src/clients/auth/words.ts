@@ -1,7 +1,7 @@
 /** What is said of sign-ins: the command that repairs them, and what an authorization server said, on one line. */
 import { ClaudikinsError } from "../../errors.ts";
 import { shellWord } from "../../shell-word.ts";
-import { oneLine } from "../../visible-text.ts";
+import { withoutControls } from "../../visible-text.ts";
 import { NetworkFailure } from "../network-failure.ts";
 
 /** The command as it is typed in a shell. */
@@ -29,12 +29,13 @@ export class Refused extends Error {
 
 /** A short line of what somebody else wrote, without what we had sent there. */
 export function shortLine(text: string, secrets: Iterable<string> = []): string {
-  let line = oneLine(text, text.length);
+  // Spaces stay as they are until secrets are replaced, because a secret may contain several.
+  let line = withoutControls(text).trim();
   for (const secret of secrets) {
     const spellings = [secret, encodeURIComponent(secret), new URLSearchParams([["", secret]]).toString().slice(1)];
     for (const spelling of spellings) if (spelling !== "") line = line.replaceAll(spelling, "…");
   }
-  return oneLine(line, 200);
+  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
 }
 
 /** Its authorization server is in trouble, or cannot be reached: nothing is lost. */
