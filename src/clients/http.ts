@@ -290,7 +290,7 @@ export class HttpTransport implements Transport {
     }
   }
 
-  /** Servers answer 400 if they do not know the session, but also to a single request. A ping tells which. */
+  /** Status 400 may concern the session or only this request. A ping finds out. */
   async #refused(response: Response, exchange: Exchange, failure: NetworkFailure): Promise<Response> {
     const answer = await answerIn(response, exchange.id);
     this.#knowsSession ??= this.#ping().finally(() => {

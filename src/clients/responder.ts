@@ -29,7 +29,7 @@ export interface Responder {
   /** The message begins with the server's name. */
   elicit?(params: ElicitRequest["params"], asked: Asked): Promise<ElicitResult>;
   listRoots?(asked: Asked): Promise<ListRootsResult>;
-  /** What a URL elicitation asked for is done. The id is that of the request. */
+  /** A URL elicitation is complete. The id is that of the request. */
   elicited?(elicitationId: string): void;
 }
 

@@ -241,7 +241,7 @@ function refused(what: string, code: number = ErrorCode.MethodNotFound): Refusal
   return new Refusal(code, `claudikins: the host does not support ${what}`);
 }
 
-/** The capabilities for which the responder has a method. Defaults of forms are filled in here. */
+/** The capabilities for which the responder has a method. claudikins fills in defaults of forms. */
 function capabilitiesOf(responder: Responder | undefined): ClientCapabilities {
   const { sampling, elicitation, roots } = responder?.capabilities ?? {};
   return {

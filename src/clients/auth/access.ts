@@ -1,23 +1,22 @@
-/** What is sent to a server so that it lets us in: the stored token, renewed when it has to be; and what is wrong when it cannot. */
+/** Authorizes requests to a server: adds the stored token, renews it when necessary, and says what is wrong if that fails. */
 import type { NetworkServer } from "../../config/load.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
-import type { CredentialStore, Tokens } from "./credentials.ts";
-import { isExpired } from "./expiry.ts";
+import { type CredentialStore, isExpired, type Tokens } from "./credentials.ts";
 import { loginCommand, shortLine } from "./words.ts";
 
-/** So long a server that has refused us is not asked again, unless somebody signs in meanwhile. */
+/** Time in which a server that has refused the client is not asked again, unless somebody signs in. */
 const standsMs = 30_000;
 
-/** Where no person can do anything in a browser. */
+/** The hint for clients that sign in without a person. */
 const clientHint = 'At the authorization server, grant the required scopes to the client in its "oauth" config.';
 
 export class Access {
   readonly #server: NetworkServer;
-  /** The server's own address, as one of HTTP. */
+  /** The server's URL, with the scheme of HTTP. */
   readonly #url: URL;
   readonly #store: CredentialStore;
-  /** The config sends something with which the server may have been content. */
+  /** Whether the config sends credentials of its own. */
   readonly #hasOther: boolean;
   #renewing: Promise<Tokens | undefined> | undefined;
 
@@ -28,19 +27,19 @@ export class Access {
     this.#hasOther = endpoint.hasToken;
   }
 
-  /** What a request to the server has to have now. Throws NetworkFailure when there was something, and it has ended. */
+  /** The headers for a request now. Throws NetworkFailure if a sign-in has expired. */
   async headers(): Promise<Record<string, string>> {
     const tokens = await this.#tokens();
     return tokens ? { authorization: `Bearer ${tokens.access}` } : {};
   }
 
   /**
-   * As `fetch`, with the token; a request that is refused for it is made once more with a new one. Throws NetworkFailure
-   * with AUTH_REQUIRED where somebody has to sign in. Nothing is sent along to any other origin.
+   * Like `fetch`, with the token. A request that is refused for its token is sent once more with a new one. Throws
+   * NetworkFailure with AUTH_REQUIRED if a person must sign in. Tokens are sent only to the server's own origin.
    */
   readonly fetch = async (to: string | URL, init: RequestInit): Promise<Response> => {
     if (new URL(to).origin !== this.#url.origin) return fetch(to, init);
-    // A goodbye is not worth a new token.
+    // Ending a session is not worth a new token.
     if (init.method === "DELETE") return fetch(to, signed(init, this.#stored()));
     const tokens = await this.#tokens();
     const response = await fetch(to, signed(init, tokens));
@@ -57,7 +56,7 @@ export class Access {
     throw this.#needsScopes(secondChallenge?.scopes);
   };
 
-  /** With which tokens to try again; undefined where the response is one to go on with. */
+  /** The tokens for another attempt. Undefined if the response can be used. */
   async #next(response: Response, challenge: Challenge | undefined, tokens: Tokens | undefined) {
     const { status } = response;
     try {
@@ -87,7 +86,7 @@ export class Access {
     throw this.#needsScopes(wanted);
   }
 
-  /** The next sign-in asks for them. Where they cannot be written down nobody can sign in, and is told then. */
+  /** Stored for the next sign-in. If they cannot be stored, the sign-in fails as well, with that error. */
   async #remember(scopes: string[] = []): Promise<void> {
     const { union } = await import("./renewal.ts");
     const server = this.#server;
@@ -121,7 +120,7 @@ export class Access {
       if (renewed) return renewed;
     } catch (error) {
       const isAway = error instanceof NetworkFailure && error.code === "SERVER_UNAVAILABLE";
-      // It was to be renewed in good time.
+      // The token should have been renewed in time.
       if (isAway && Date.now() < (tokens.expiresAt ?? 0)) return tokens;
       throw error;
     }

@@ -1,4 +1,7 @@
-/** The ways of a sign-in: ask the server what it wants, find who gives it, send the person there, take the code. */
+/**
+ * The steps of a sign-in: ask the server what it requires, find its authorization server, make the URL for the browser, and
+ * take the code.
+ */
 
 import { randomBytes } from "node:crypto";
 import { startAuthorization } from "@modelcontextprotocol/sdk/client/auth.js";
@@ -30,7 +33,7 @@ export interface Authorization {
   signal: AbortSignal;
 }
 
-/** Undefined where the client is let in by itself. Throws NetworkFailure. */
+/** Undefined if the client needs no person. Throws NetworkFailure. */
 export async function authorize(asked: Authorization) {
   const { server, endpoint, store, redirectUrl, signal } = asked;
   const url = httpForm(endpoint.url);
@@ -69,7 +72,7 @@ export async function authorize(asked: Authorization) {
   return { authorizationUrl, finish };
 }
 
-/** What the server says to somebody whom it does not know. */
+/** The server's response to an unauthorized request. */
 async function probed({ server, endpoint, signal }: Authorization, url: URL) {
   const isPost = server.transport === "auto" || server.transport === "http";
   const params = {
@@ -108,17 +111,20 @@ function asksForNothing(status: number): NetworkFailure {
   });
 }
 
-/** As the specification orders them, but for those that the config names; and what the server has asked for since. */
+/**
+ * In the order of the specification, except that scopes of the config come first; plus those that the server has asked for
+ * since.
+ */
 function scopesFor(server: NetworkServer, challenge: Challenge | undefined, found: Discovered, record?: SignInRecord) {
   const usual = chosenScopes(server) ?? challenge?.scopes ?? found.scopes ?? [];
   const more = record?.wantedScopes ? [...record.wantedScopes, ...(record.tokens?.scopes ?? [])] : [];
   const scopes = union(usual, more);
-  // Without it some give no refresh token.
+  // Some authorization servers give no refresh token without this scope.
   const isOffered = found.metadata?.scopes_supported?.includes("offline_access") === true;
   return isOffered && scopes.length > 0 ? union(scopes, ["offline_access"]) : scopes;
 }
 
-/** A client that has just registered does so once only, even if the person never comes back. */
+/** A new client is stored at once, so that it registers only once, even if the person does not come back. */
 async function remember({ server, store, redirectUrl }: Authorization, found: Discovered, client: Client) {
   if (client.stored.origin !== "registered" || store.read(server)?.tokens) return;
   await store.update(server, (now) => ({
@@ -150,7 +156,7 @@ async function begun(server: URL, { issuer, metadata, resource }: Discovered, op
   return started;
 }
 
-/** The code in the address that the browser came back with. Whose answer it is counts before what it says. */
+/** The code in the redirect URL. The issuer is checked before the rest. */
 async function codeOf(
   redirect: URL,
   { asked, state, found }: { asked: Authorization; state: string; found: Discovered },
@@ -172,13 +178,13 @@ async function codeOf(
   return code;
 }
 
-/** Letter by letter, as RFC 9207 says; without metadata nobody has said how it is spelt. */
+/** RFC 9207 requires simple string comparison. Without metadata, the spelling is unknown. */
 function isFromIssuer(named: string | null, { metadata, issuer }: Discovered): boolean {
   if (named === null) return metadata?.authorization_response_iss_parameter_supported !== true;
   return metadata ? named === metadata.issuer : isSameIssuer(named, issuer);
 }
 
-/** Who is refused for what a server wanted once can sign in without. */
+/** If a server's extra scope was refused, the sign-in is tried without it. */
 async function forgetWanted(server: NetworkServer, store: CredentialStore): Promise<void> {
   await store.update(server, (record) => record && without(record, ["wantedScopes"]));
 }
@@ -203,13 +209,13 @@ async function exchanged(
     }));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    // The next sign-in registers anew.
+    // The next sign-in registers a new client.
     if (isStranger(error)) await store.update(server, (now) => now && without(now, ["client"]));
     throw failed(`its authorization server issued no token: ${error.message}`, server);
   }
 }
 
-/** Tells the authorization server that its tokens are not needed any more. */
+/** Revokes tokens that are not needed any more. */
 export async function takeBack(options: {
   server: NetworkServer;
   record: SignInRecord;

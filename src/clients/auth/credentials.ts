@@ -1,4 +1,4 @@
-/** What is kept of sign-ins: one file for all processes of a user, written whole, and readable for nobody else. */
+/** Stores sign-ins in one file for all processes of a user. The file is replaced as a whole, and only the user can read it. */
 
 import { createHash } from "node:crypto";
 import {
@@ -19,7 +19,7 @@ import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
 import { isObject, parsedJson } from "../../json-object.ts";
 import { withLock } from "../../lock.ts";
 
-/** What a lock that does not become free is said to guard. */
+/** The guarded thing, as errors name it. */
 const guarded = "the credentials";
 
 /** Times are milliseconds since 1970. */
@@ -29,12 +29,12 @@ export interface Tokens {
   scopes: string[];
   /** When somebody signed in. */
   since: number;
-  /** When these were issued. */
+  /** When these tokens were issued. */
   obtainedAt: number;
   expiresAt?: number | undefined;
 }
 
-/** Who we are to an authorization server. Of a client in the config only the id is kept. */
+/** The client at an authorization server. For a client of the config, only the id is stored. */
 export interface StoredClient {
   origin: "config" | "document" | "registered";
   client_id: string;
@@ -44,7 +44,7 @@ export interface StoredClient {
   client_secret_expires_at?: number | undefined;
 }
 
-/** What of an authorization server's own description is needed later. */
+/** The part of an authorization server's metadata that is needed later. */
 export interface StoredMetadata {
   issuer: string;
   authorization_endpoint: string;
@@ -57,15 +57,15 @@ export interface StoredMetadata {
 export interface SignInRecord {
   /** The name of the server. */
   server: string;
-  /** The authorization server that the client and the tokens belong to. */
+  /** The authorization server of the client and the tokens. */
   issuer?: string | undefined;
   metadata?: StoredMetadata | undefined;
-  /** What the tokens are for, as the server calls itself. */
+  /** The resource for which the tokens were issued, as the server names itself. */
   resource?: string | undefined;
   client?: StoredClient | undefined;
   redirectUrl?: string | undefined;
   tokens?: Tokens | undefined;
-  /** What the server has asked for since. */
+  /** Scopes that the server has asked for since the sign-in. */
   wantedScopes?: string[] | undefined;
 }
 
@@ -79,19 +79,19 @@ export class CredentialStore {
   readonly #warn: (message: string) => void;
   #read: { stamp: string; contents: Contents | undefined } | undefined;
 
-  /** `warn` is told of a damaged file. */
+  /** `warn` is called if the file is damaged. */
   constructor(file: string, warn: (message: string) => void = () => {}) {
     this.#file = file;
     this.#warn = warn;
   }
 
-  /** Looks at the file each time, and reads it when it has changed. Undefined when nothing is known of the server. */
+  /** The stored sign-in, read again if the file has changed. Undefined if there is none. */
   read(server: NetworkServer): SignInRecord | undefined {
     const record = ownRecord(this.#contents() ?? nothing(), server);
     return record && isOfConfig(record, server) ? record : undefined;
   }
 
-  /** Changes what is kept of one server, with what is in the file at that moment. Throws FILE_NOT_WRITABLE. */
+  /** Changes the stored sign-in of one server, based on the current file. Throws FILE_NOT_WRITABLE. */
   async update(
     server: NetworkServer,
     change: (record: SignInRecord | undefined) => SignInRecord | undefined,
@@ -110,7 +110,7 @@ export class CredentialStore {
     });
   }
 
-  /** While it is held nobody else asks for tokens of this server, or gives them up. */
+  /** While the lock is held, no other process requests or revokes tokens of this server. */
   async alone<T>(server: NetworkServer, work: () => Promise<T>): Promise<T> {
     return withLock(this.#lockFile(hash(keyOf(server))), guarded, work);
   }
@@ -119,7 +119,7 @@ export class CredentialStore {
     return join(dirname(this.#file), "credentials.locks", name);
   }
 
-  /** Undefined where what is there cannot be read. */
+  /** Undefined if the file is damaged. */
   #contents(): Contents | undefined {
     const stamp = this.#stamp();
     if (stamp === undefined) return nothing();
@@ -131,7 +131,7 @@ export class CredentialStore {
     return this.#read.contents;
   }
 
-  /** What changes with each version of the file; undefined where there is none. */
+  /** Differs for each version of the file. Undefined if there is no file. */
   #stamp(): string | undefined {
     try {
       const { ino, mtimeNs, size } = statSync(this.#file, { bigint: true });
@@ -149,7 +149,7 @@ export class CredentialStore {
     }
   }
 
-  /** Somebody may still make sense of it; we begin anew. */
+  /** Keeps a damaged file under another name, and begins a new one. */
   #keptAside(): Contents {
     const aside = `${this.#file}.damaged`;
     this.#tried(() => renameSync(this.#file, aside));
@@ -163,7 +163,7 @@ export class CredentialStore {
     this.#tried(() => {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       chmodSync(folder, 0o700);
-      // What a process left that was killed while it wrote: the lock is ours.
+      // A process that was killed may have left its temporary file; nobody else writes while the lock is held.
       rmSync(temporary, { force: true });
       const descriptor = openSync(temporary, "wx", 0o600);
       try {
@@ -181,7 +181,7 @@ export class CredentialStore {
       work();
     } catch (error) {
       if (temporary !== undefined) rmSync(temporary, { force: true });
-      // Without the path, and without a cause that has it: it may be read by code that runs in the sandbox.
+      // The message has no path, and no cause with a path, because code in the sandbox may read it.
       const why = systemCodeOf(error) ?? "unknown error";
       throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write the credentials file: ${why}`, {
         hint: "Check that claudikins can write to its data folder and that the disk is not full.",
@@ -192,7 +192,7 @@ export class CredentialStore {
 
 const nothing = (): Contents => ({ version: 1, servers: Object.create(null) });
 
-/** The address may hold secrets in its query: only a hash of it stands in the file. */
+/** A URL's query may contain secrets, so the file contains only a hash. */
 function keyOf({ name, url }: NetworkServer): string {
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address) address.username = address.password = address.hash = "";
@@ -208,7 +208,7 @@ function parsed(text: string): Contents | undefined {
   return value?.version === 1 && isObject(value.servers) ? value : undefined;
 }
 
-/** One that somebody has edited into something else counts as none. */
+/** A record of unexpected form counts as missing. */
 function ownRecord(contents: Contents, server: NetworkServer): SignInRecord | undefined {
   const key = keyOf(server);
   const record = Object.hasOwn(contents.servers, key) ? contents.servers[key] : undefined;
@@ -220,9 +220,19 @@ function ownRecord(contents: Contents, server: NetworkServer): SignInRecord | un
   return isSound ? record : undefined;
 }
 
-/** Tokens of another client than that of the config are none of this entry's. */
+/** Tokens of another client than the config's do not belong to this entry. */
 function isOfConfig({ client }: SignInRecord, { oauth }: NetworkServer): boolean {
   const clientId = oauth === false ? undefined : oauth?.clientId;
   if (client === undefined) return true;
   return clientId === undefined ? client.origin !== "config" : client.client_id === clientId;
+}
+
+/** Tokens are renewed this long before they expire, because a request takes time, and clocks differ. */
+const renewalMarginMs = 60_000;
+
+/** Whether tokens are too old to be sent. Tokens that cannot be renewed are sent until they expire. */
+export function isExpired({ expiresAt, obtainedAt, refresh }: Tokens, now = Date.now()): boolean {
+  if (expiresAt === undefined) return false;
+  const margin = refresh === undefined ? 0 : Math.min(renewalMarginMs, (expiresAt - obtainedAt) / 10);
+  return now >= expiresAt - margin;
 }

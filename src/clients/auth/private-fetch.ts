@@ -1,4 +1,4 @@
-/** Requests to authorization servers: bounded in time and size, and with secrets only where nobody else can read them. */
+/** Requests to authorization servers, with limits on time and size. Secrets are sent only over TLS, or to this machine. */
 
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { isLoopback } from "../../loopback.ts";
@@ -11,7 +11,7 @@ import { cancelled, notOAuth, Refused, shortLine, unavailable } from "./words.ts
 
 const requestMs = 10_000;
 
-/** `server` is the address of the MCP server. The SDK follows redirects within an origin, and no others. */
+/** `server` is the URL of the MCP server. The SDK follows redirects only within an origin. */
 export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
   return async (to, init = {}) => {
     const url = new URL(to);
@@ -21,14 +21,17 @@ export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
     const isRedirect = status >= 300 && status < 400;
     if (method !== "GET" && !isRedirect) {
       const error = errorOf(text);
-      // Some say with success that they refuse.
+      // Some servers refuse with a status of success.
       if (status >= 400 || error.error !== undefined) throw refusal(status, error, init);
     }
     return new Response([204, 205, 304].includes(status) ? null : text, { status, headers });
   };
 }
 
-/** No userinfo, which `fetch` would send as a password. Without TLS only this machine, and a look at what the server says of itself. */
+/**
+ * Refuses userinfo, which `fetch` would send as a password. Without TLS, only this machine is allowed, and reading the
+ * server's own metadata.
+ */
 function checkAddress(url: URL, method: string, server: URL): void {
   if (url.username !== "" || url.password !== "") {
     throw notOAuth(`the address of its authorization server contains credentials (${url.origin})`);
@@ -67,7 +70,7 @@ async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSig
   }
 }
 
-/** Of the headers those that are needed; the body is unpacked by now. */
+/** Only the necessary headers. The body is already decompressed. */
 function plainHeaders({ headers }: Response): Record<string, string> {
   const kept = ["content-type", "location"].flatMap((name) => {
     const value = headers.get(name);
@@ -97,7 +100,7 @@ function refusal(status: number, { error, description }: ReturnType<typeof error
   return new Refused(status, error, words === "" ? `it returned ${status}` : shortLine(words, secretsOf(init)));
 }
 
-/** What we sent and nobody shall read, should it come back. */
+/** Sent values that must be masked if they come back in a response. */
 function secretsOf({ body, headers }: RequestInit): string[] {
   const sent = body instanceof URLSearchParams ? [...body] : [];
   const secret = sent.filter(([name]) => !["grant_type", "client_id", "scope", "resource"].includes(name));

@@ -1,12 +1,12 @@
 /**
- * Where an MCP server may send us when we sign in. One on the internet must not use us to reach this machine or its network
- * (server-side request forgery): what it names is resolved and looked at before anything is sent there.
+ * Checks the addresses to which an MCP server sends the client during a sign-in. A server on the internet must not reach
+ * this machine or its network (server-side request forgery), so names are resolved and checked before anything is sent.
  */
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 import { NetworkFailure } from "../network-failure.ts";
 
-/** `forbidden`: nobody's authorization server, such as the metadata service of a cloud (169.254.169.254). */
+/** `forbidden`: never an authorization server, for example the metadata service of a cloud (169.254.169.254). */
 type Kind = "public" | "private" | "loopback" | "forbidden";
 
 const allowed: Record<Kind, readonly Kind[]> = {
@@ -16,16 +16,16 @@ const allowed: Record<Kind, readonly Kind[]> = {
   forbidden: ["public"],
 };
 
-/** IP addresses of a name. Rejects for a name that has none. */
+/** Returns the IP addresses of a name. Rejects if it has none. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 const resolveName: Resolve = async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address);
 
-/** Throws NetworkFailure with PROTOCOL_ERROR where `server` may not send us to `url`. */
+/** Throws NetworkFailure with PROTOCOL_ERROR if `server` must not send the client to `url`. */
 export async function checkReach(url: URL, server: URL, resolve: Resolve = resolveName): Promise<void> {
   if (url.hostname === server.hostname) return;
   const [target, own] = await Promise.all([kindsOf(url, resolve), kindsOf(server, resolve)]);
-  // A server that is on the internet as well is one of the internet.
+  // A server with a public address counts as one on the internet.
   const from = order.find((kind) => own.includes(kind)) ?? "public";
   if (target.every((kind) => allowed[from].includes(kind))) return;
   throw new NetworkFailure(`its sign-in points to ${url.origin}, which only this machine or its network can reach`, {
@@ -36,7 +36,7 @@ export async function checkReach(url: URL, server: URL, resolve: Resolve = resol
 
 const order: readonly Kind[] = ["public", "forbidden", "private", "loopback"];
 
-/** None for a name that cannot be resolved: behind a proxy that is usual, and otherwise nothing can be sent there. */
+/** Empty if the name cannot be resolved: behind a proxy that is normal, and otherwise nothing can be sent there. */
 async function kindsOf({ hostname }: URL, resolve: Resolve): Promise<Kind[]> {
   const host = hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   if (isIP(host) > 0) return [kindOf(host)];
@@ -89,7 +89,7 @@ function listOf(...subnets: string[]): BlockList {
   return list;
 }
 
-/** The IPv4 address within an IPv6 one: mapped, compatible, translated (NAT64) or tunnelled (6to4). */
+/** The IPv4 address in an IPv6 address: mapped, compatible, translated (NAT64) or tunnelled (6to4). */
 function embedded(address: string): string | undefined {
   if (isIP(address) !== 6) return undefined;
   const groups = groupsOf(address);
@@ -99,12 +99,12 @@ function embedded(address: string): string | undefined {
   const prefix = groups.slice(0, 6);
   const isMapped = prefix.slice(0, 5).every((each) => each === 0) && prefix[5] === 0xffff;
   const isTranslated = first === 0x64 && second === 0xff9b;
-  // Of the addresses that begin with zeros, :: and ::1 are no IPv4 addresses.
+  // Among addresses that begin with zeros, :: and ::1 do not contain an IPv4 address.
   const isCompatible = prefix.every((each) => each === 0) && (groups[6] ?? 0) > 0;
   return isMapped || isTranslated || isCompatible ? v4(groups[6], groups[7]) : undefined;
 }
 
-/** The eight numbers of an IPv6 address, however it is written. */
+/** The eight numbers of an IPv6 address, in any spelling. */
 function groupsOf(address: string): number[] {
   // The URL parser writes the end of an address as numbers, too.
   const plain = new URL(`http://[${address}]`).hostname.slice(1, -1);

@@ -1,29 +1,28 @@
-/** New tokens for old ones, or for none where nobody has to be asked: once, however many callers and processes want them. */
+/** Renews tokens, or gets them without a person: once, for all callers and processes that need them. */
 import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import type { Challenge } from "./challenge.ts";
 import { type Client, checkIssuer, knownClient, oauthOf } from "./client.ts";
-import type { CredentialStore, SignInRecord, Tokens } from "./credentials.ts";
+import { type CredentialStore, isExpired, type SignInRecord, type Tokens } from "./credentials.ts";
 import { discover } from "./discovery.ts";
-import { isExpired } from "./expiry.ts";
 import { privateFetch } from "./private-fetch.ts";
 import { deskOf, isEnded, isStranger, refreshed, storedMetadata, tokensForClient } from "./tokens.ts";
 import { loginCommand, Refused } from "./words.ts";
 
 export interface Renewal {
   server: NetworkServer;
-  /** Its address as one of HTTP. */
+  /** The server's URL, with the scheme of HTTP. */
   url: URL;
   store: CredentialStore;
-  /** What the server said when it refused. */
+  /** The server's challenge when it refused the request. */
   challenge?: Challenge | undefined;
-  /** The access token that is of no use any more: any other in the file is one that somebody else has got meanwhile. */
+  /** The access token that was refused. Another one in the file has been renewed meanwhile. */
   refused?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Undefined where somebody has to sign in first. Throws NetworkFailure; of a sign-in that has ended nothing is kept. */
+/** Undefined if a person must sign in first. Throws NetworkFailure. A sign-in that has ended is removed. */
 export async function renew(renewal: Renewal): Promise<Tokens | undefined> {
   const { server, store, refused } = renewal;
   try {
@@ -35,7 +34,7 @@ export async function renew(renewal: Renewal): Promise<Tokens | undefined> {
       return record && tokens?.refresh !== undefined ? await fromRefresh(renewal, record, tokens) : undefined;
     });
   } catch (error) {
-    // The lock's, or the file's.
+    // An error of the lock or the file.
     if (!(error instanceof ClaudikinsError)) throw error;
     throw new NetworkFailure(`its sign-in cannot be renewed: ${error.message}`, {
       code: error.code,
@@ -111,7 +110,7 @@ export function without(record: SignInRecord, keys: (keyof SignInRecord)[]): Sig
   ) as never;
 }
 
-/** Those of the config; each may hold several. Undefined where it says nothing. */
+/** The scopes of the config; one text may contain several. Undefined if the config names none. */
 export function chosenScopes(server: NetworkServer): string[] | undefined {
   return oauthOf(server)
     ?.scopes?.flatMap((each) => each.split(/\s+/))

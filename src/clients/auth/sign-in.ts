@@ -1,31 +1,30 @@
-/** Signing in to a server and out again. The person is shown a page by whoever calls this; nothing here opens one. */
+/** Signs in to a server, and out. The caller shows the page to the person. */
 import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { endpointOf } from "../endpoint.ts";
 import { NetworkFailure } from "../network-failure.ts";
-import type { CredentialStore } from "./credentials.ts";
-import { isExpired } from "./expiry.ts";
+import { type CredentialStore, isExpired } from "./credentials.ts";
 
 export interface SignIn {
-  /** What the person opens in a browser. */
+  /** The URL to open in a browser. */
   authorizationUrl: URL;
   /**
-   * Takes the whole address that the browser was sent back to (code and state, or error), once. Throws AUTH_REQUIRED with
-   * what went wrong, and as `beginSignIn`.
+   * Takes the complete redirect URL, with code and state or an error. Can be called once. Throws AUTH_REQUIRED with the
+   * reason, and errors of `beginSignIn`.
    */
   finish(redirect: URL): Promise<void>;
 }
 
 /** Times are milliseconds since 1970. */
 export type SignInStatus =
-  /** `renewable`: it goes on after `expiresAt` by itself. */
+  /** `renewable`: renewed automatically after `expiresAt`. */
   | { state: "signed in"; since: number; expiresAt?: number; renewable: boolean; scopes: string[]; issuer: string }
   | { state: "expired"; since: number; expiresAt: number }
   | { state: "signed out" };
 
 /**
- * Undefined where nobody has to be asked: the tokens are stored then. Throws NEEDS_VARIABLE, AUTH_REQUIRED,
- * SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED when `signal` is aborted.
+ * Undefined if no person is needed: then the tokens are already stored. Throws NEEDS_VARIABLE, AUTH_REQUIRED,
+ * SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED if `signal` is aborted.
  */
 export async function beginSignIn(
   server: NetworkServer,
@@ -42,8 +41,8 @@ export async function beginSignIn(
 }
 
 /**
- * Revokes the tokens where the authorization server takes that, and forgets them in any case; false when there was
- * nothing to forget. Throws FILE_NOT_WRITABLE.
+ * Revokes the tokens if the authorization server supports that, and removes them in any case. False if there was nothing to
+ * remove. Throws FILE_NOT_WRITABLE.
  */
 export async function signOut(
   server: NetworkServer,
@@ -57,14 +56,14 @@ export async function signOut(
       await credentials.update(server, () => undefined);
       if (!record.tokens) return false;
       const { takeBack } = await import("./authorize.ts");
-      // They are forgotten here; that they go on to exist elsewhere for a while is no failure of this.
+      // The tokens are removed here; that they stay valid for a while is not a failure.
       await takeBack({ server, record, signal: options.signal }).catch(() => {});
       return true;
     }),
   );
 }
 
-/** From the file alone, no network. */
+/** Reads only the file, without the network. */
 export function signInStatus(server: NetworkServer, credentials: CredentialStore): SignInStatus {
   const { tokens, issuer = "" } = credentials.read(server) ?? {};
   if (!tokens) return { state: "signed out" };
@@ -75,13 +74,13 @@ export function signInStatus(server: NetworkServer, credentials: CredentialStore
   return { state: "signed in", since, ...(expiresAt === undefined ? {} : { expiresAt }), renewable, scopes, issuer };
 }
 
-/** The redirect address registered last time for this server, so that the same port is tried first. */
+/** The redirect URL that was registered last, so that the same port is tried first. */
 export function lastRedirect(server: NetworkServer, credentials: CredentialStore): URL | undefined {
   const { redirectUrl } = credentials.read(server) ?? {};
   return redirectUrl !== undefined && URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
 }
 
-/** Throws what makes a sign-in senseless before anything is asked. */
+/** Throws if the config makes a sign-in pointless. */
 function signInEndpoint(server: NetworkServer) {
   if (server.needs.length > 0) {
     const names = server.needs.join(", ");
@@ -105,7 +104,7 @@ function signInEndpoint(server: NetworkServer) {
   return endpoint;
 }
 
-/** Every failure with the server's name, and none with what others wrote in it. */
+/** Adds the server's name to every failure, and removes texts of others. */
 async function named<T>(server: NetworkServer, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

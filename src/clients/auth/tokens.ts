@@ -1,4 +1,4 @@
-/** Tokens of an authorization server: for a code, for a refresh token, for a client that needs nobody; and their end. */
+/** Gets tokens from an authorization server, for a code, a refresh token or client credentials, and revokes them. */
 import {
   exchangeAuthorization,
   fetchToken,
@@ -15,7 +15,7 @@ import type { SignInRecord, StoredMetadata, Tokens } from "./credentials.ts";
 import type { Metadata } from "./discovery.ts";
 import { notOAuth, Refused, unavailable } from "./words.ts";
 
-/** The authorization server, and who asks it. */
+/** The authorization server, and the client that asks it. */
 export interface Desk {
   issuer: string;
   metadata?: Metadata | StoredMetadata | undefined;
@@ -24,14 +24,14 @@ export interface Desk {
   fetch: FetchLike;
 }
 
-/** What the person came back with, and how it was asked for. */
+/** The redirect's parameters, and those of the request. */
 export interface Code {
   authorizationCode: string;
   codeVerifier: string;
   redirectUri: string;
 }
 
-/** Throws Refused, and NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR; so do the others here. */
+/** Throws Refused, and NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR, like the other functions here. */
 export function tokensForCode(desk: Desk, code: Code, scopes: string[]): Promise<Tokens> {
   return asked(scopes, () => exchangeAuthorization(desk.issuer, { ...asSdk(desk), ...code }));
 }
@@ -44,7 +44,7 @@ export async function refreshed(desk: Desk, before: Tokens): Promise<Tokens> {
 
 export function tokensForClient(desk: Desk, scopes: string[]): Promise<Tokens> {
   const { client } = desk;
-  // Of a provider the SDK asks no more than this here.
+  // The part of a provider that the SDK uses here.
   const provider = {
     clientInformation: () => client.information,
     clientMetadata: { redirect_uris: [], ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }) },
@@ -57,7 +57,7 @@ export function tokensForClient(desk: Desk, scopes: string[]): Promise<Tokens> {
   return asked(scopes, () => fetchToken(provider, desk.issuer, more));
 }
 
-/** Whether the authorization server took them back; it need not be able to. */
+/** Whether the tokens were revoked. Authorization servers need not support it. */
 export async function revoke({ metadata, client, fetch }: Desk, { refresh, access }: Tokens): Promise<void> {
   const endpoint = metadata?.revocation_endpoint;
   if (endpoint === undefined) return;
@@ -79,7 +79,7 @@ export async function revoke({ metadata, client, fetch }: Desk, { refresh, acces
   await fetch(endpoint, { method: "POST", headers, body });
 }
 
-/** As the SDK's functions take it: the resource word for word, since some compare it so. */
+/** Options for the SDK. The resource is passed unchanged, because some servers compare it as a string. */
 function asSdk({ metadata, client, resource, fetch }: Desk) {
   return {
     ...(metadata ? { metadata: metadata as AuthorizationServerMetadata } : {}),
@@ -90,7 +90,7 @@ function asSdk({ metadata, client, resource, fetch }: Desk) {
   };
 }
 
-/** `scopes` are those that it means when it names none: RFC 6749, section 5.1. */
+/** `scopes` apply if the response names none: RFC 6749, section 5.1. */
 async function asked(scopes: string[], ask: () => Promise<OAuthTokens>): Promise<Tokens> {
   const obtainedAt = Date.now();
   let tokens: OAuthTokens;
@@ -111,12 +111,12 @@ async function asked(scopes: string[], ask: () => Promise<OAuthTokens>): Promise
     scopes: scope?.split(/\s+/).filter(Boolean) ?? scopes,
     since: obtainedAt,
     obtainedAt,
-    // One that has ended before it came is one of unknown length.
+    // A lifetime that has already ended counts as unknown.
     ...(seconds > 0 && Number.isFinite(seconds) ? { expiresAt: obtainedAt + seconds * 1_000 } : {}),
   };
 }
 
-/** What of an authorization server's description is kept. */
+/** The part of the metadata that is stored. */
 export function storedMetadata(metadata: Metadata | undefined): StoredMetadata | undefined {
   if (!metadata) return undefined;
   const { issuer, authorization_endpoint, token_endpoint, response_types_supported } = metadata;
@@ -130,17 +130,17 @@ export function storedMetadata(metadata: Metadata | undefined): StoredMetadata |
   };
 }
 
-/** The end of a sign-in that cannot be renewed: GitHub has a word of its own for it. */
+/** Whether the sign-in has ended and cannot be renewed. GitHub has its own error code for this. */
 export function isEnded(error: unknown): boolean {
   return error instanceof Refused && ["invalid_grant", "bad_refresh_token"].includes(error.error ?? "");
 }
 
-/** The client itself is not known there any more. */
+/** Whether the authorization server does not know the client any more. */
 export function isStranger(error: unknown): boolean {
   return error instanceof Refused && ["invalid_client", "unauthorized_client"].includes(error.error ?? "");
 }
 
-/** Where the tokens of a record are renewed; undefined when it does not say. */
+/** The authorization server that renews the tokens of a record. Undefined if the record does not say. */
 export function deskOf(record: SignInRecord, client: Client, fetch: FetchLike): Desk | undefined {
   const { issuer, metadata, resource } = record;
   return issuer === undefined ? undefined : { issuer, metadata, resource, client, fetch };

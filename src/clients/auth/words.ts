@@ -1,4 +1,4 @@
-/** What is said of sign-ins: the command that repairs them, and what an authorization server said, on one line. */
+/** Texts about sign-ins: the commands, the failures, and messages of authorization servers. */
 import { ClaudikinsError } from "../../errors.ts";
 import { shellWord } from "../../shell-word.ts";
 import { withoutControls } from "../../visible-text.ts";
@@ -13,11 +13,11 @@ export function logoutCommand(server: string): string {
   return `claudikins auth logout ${shellWord(server)}`;
 }
 
-/** An authorization server did not give what it was asked for. */
+/** An authorization server refused a request. */
 export class Refused extends Error {
   override readonly name = "Refused";
   readonly status: number;
-  /** As RFC 6749 names it: `invalid_grant`. */
+  /** The error code of RFC 6749, such as `invalid_grant`. */
   readonly error: string | undefined;
 
   constructor(status: number, error: string | undefined, message: string) {
@@ -27,7 +27,7 @@ export class Refused extends Error {
   }
 }
 
-/** A short line of what somebody else wrote, without what we had sent there. */
+/** A message of an authorization server as a short line. Values that were sent to it are masked. */
 export function shortLine(text: string, secrets: Iterable<string> = []): string {
   // Spaces stay as they are until secrets are replaced, because a secret may contain several.
   let line = withoutControls(text).trim();
@@ -38,12 +38,12 @@ export function shortLine(text: string, secrets: Iterable<string> = []): string 
   return line.length > 200 ? `${line.slice(0, 199)}…` : line;
 }
 
-/** Its authorization server is in trouble, or cannot be reached: nothing is lost. */
+/** The authorization server has a problem or cannot be reached. The sign-in is kept. */
 export function unavailable(message: string): NetworkFailure {
   return new NetworkFailure(message, { hint: "Try again later. Nothing was lost." });
 }
 
-/** What it sent is not what OAuth says. */
+/** The authorization server violated OAuth. */
 export function notOAuth(message: string): NetworkFailure {
   return new NetworkFailure(message, {
     code: "PROTOCOL_ERROR",
@@ -51,7 +51,7 @@ export function notOAuth(message: string): NetworkFailure {
   });
 }
 
-/** Whoever waited for it does so no more. */
+/** Nobody waits for the sign-in any more. */
 export function cancelled(): ClaudikinsError {
   return new ClaudikinsError("CANCELLED", "the sign-in was cancelled");
 }

@@ -1,4 +1,4 @@
-/** The bytes of one message of a server → the message, within limits. Large parts of a result stay JSON text. */
+/** Decodes one message of a server, within limits. Large parts of a result stay JSON text. */
 import { ErrorCode, type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
 import { isObject, type JsonObject, parsedJson } from "../../json-object.ts";
 import { boundedPage, isListKey } from "../list-bounds.ts";
@@ -6,37 +6,37 @@ import { onlyText, shortened } from "../result.ts";
 import { LargeJson } from "./large-json.ts";
 import { type Span, weigh } from "./weigh.ts";
 
-/** Deeper JSON overflows the stack of whoever writes or walks it. */
+/** Deeper JSON would overflow the stack of code that writes or walks it. */
 const maxDepth = 500;
 
-/** Values of one message. A million of them take about 100 MB. */
+/** Maximum number of values in one message. A million values take about 100 MB. */
 const maxValues = 4_000_000;
 
-/** Values of a message that is no answer: notifications and requests are passed on as objects. */
+/** Maximum number of values in a notification or request, which are passed on as objects. */
 const maxValuesOfOthers = 100_000;
 
-/** A part of a result with more values or more characters than this stays JSON text. */
+/** Parts of a result with more values or characters stay JSON text. */
 const maxValuesOfPart = 2_000;
 const maxCharsOfPart = 131_072;
 
-/** Shorter messages cannot hold enough to matter. */
+/** Shorter messages need no check. */
 const smallBytes = 2_048;
 
-/** The JSON text of a part, and its text if the part is text blocks alone. One block of text has no `json`: the text is enough. */
+/** The JSON text of a part, and its text if it consists of text blocks. A single block needs only the text, not `json`. */
 interface LargePart {
   json?: string | undefined;
   text?: string | undefined;
 }
 
-/** A message without the large parts of its result, and those by their keys. */
+/** A message without the large parts of its result, and these parts by key. */
 export interface Decoded {
   message: JSONRPCMessage;
   large: Record<string, LargePart>;
 }
 
 /**
- * Undefined for what is no message. An answer over a limit becomes an error answer with the same id.
- * `release` is called as soon as the bytes are not needed any more.
+ * Undefined if the bytes are not a message. An answer over a limit becomes an error with the same id. `release` is called
+ * as soon as the bytes are not needed any more.
  */
 export function decode(bytes: Uint8Array, release?: (bytes: Uint8Array) => void): Decoded | undefined {
   if (bytes.length <= smallBytes) {
@@ -55,7 +55,7 @@ export function decode(bytes: Uint8Array, release?: (bytes: Uint8Array) => void)
   const message = readMessage(text);
   if (!message) return undefined;
   if ("method" in message && (values > maxValuesOfOthers || depth > maxDepth)) return undefined;
-  // One tool with a schema that is too deep loses the schema, and not the whole list.
+  // A tool whose schema is too deep loses only the schema.
   const isList = "result" in message && Object.keys(message.result).some(isListKey);
   if (depth > maxDepth && !isList) return refused(bytes, `its answer is nested more than ${maxDepth} levels deep`);
   if ("error" in message) return { message: shortError(message), large: {} };
@@ -65,8 +65,8 @@ export function decode(bytes: Uint8Array, release?: (bytes: Uint8Array) => void)
 type Answer = Extract<JSONRPCMessage, { result: unknown }>;
 
 /**
- * An answer, and its large parts by their keys: they are cut out of the text, so that they need not be written again, which takes
- * 2 ms per megabyte. Undefined for a message that is better read as a whole.
+ * An answer, and its large parts by key. They are cut out of the text, because writing them again takes 2 ms per megabyte.
+ * Undefined if the message should be parsed as a whole.
  */
 function cutAnswer(
   bytes: Uint8Array,
@@ -95,7 +95,7 @@ function cutAnswer(
   return { message, parts };
 }
 
-/** Nobody reads a longer one, and everybody who passes an error on goes through its text. */
+/** Maximum characters of an error message. */
 const maxErrorChars = 65_536;
 
 function shortError(message: Extract<JSONRPCMessage, { error: unknown }>): JSONRPCMessage {
@@ -109,7 +109,7 @@ function shortError(message: Extract<JSONRPCMessage, { error: unknown }>): JSONR
 
 const charsOf = (value: unknown) => JSON.stringify(value).length;
 
-/** The message as everyone handles it. */
+/** The message as other code uses it. */
 export function assemble({ message, large }: Decoded): JSONRPCMessage {
   const keys = Object.keys(large);
   if (keys.length === 0 || !("result" in message)) return message;
@@ -118,7 +118,7 @@ export function assemble({ message, large }: Decoded): JSONRPCMessage {
   return { ...message, result };
 }
 
-/** A decoded message as a flat object of strings, which crosses to another thread without being copied. */
+/** A decoded message as a flat object of strings, which crosses to another thread without a copy. */
 export type Packed = Record<string, string>;
 
 export function pack({ message, large }: Decoded): Packed {
@@ -139,7 +139,7 @@ export function unpack({ message = "", ...parts }: Packed): Decoded {
   return { message: JSON.parse(message) as JSONRPCMessage, large };
 }
 
-/** Lists of tools, resources and prompts are bounded here, since whoever reads them needs objects. */
+/** Limits lists of tools, resources and prompts, whose readers need objects. */
 function split(message: Answer, large: Decoded["large"]): Decoded {
   const parts: Decoded["large"] = Object.assign(Object.create(null), large);
   const result: JsonObject = {};
@@ -184,7 +184,7 @@ function isLarge(value: unknown): boolean {
   return false;
 }
 
-/** Ids stand at the beginning or at the end of a message. One that is not found is an answer that nobody gets. */
+/** The id is at the beginning or the end of a message. If it is not found, nobody gets the answer. */
 function refused(bytes: Uint8Array, why: string): Decoded | undefined {
   const head = textOf(bytes.subarray(0, 1_024));
   const tail = textOf(bytes.subarray(-1_024));
@@ -200,7 +200,7 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 }
 
-/** Undefined for what is no message. An answer that cannot be understood becomes a failure, so that nobody waits for it. */
+/** Undefined if the text is not a message. An invalid answer becomes an error, so that its caller does not wait. */
 function readMessage(text: string): JSONRPCMessage | undefined {
   const value = parsedJson(text);
   const { success, data } = JSONRPCMessageSchema.safeParse(value);

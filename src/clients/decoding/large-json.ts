@@ -1,13 +1,13 @@
-/** A large part of a server's answer, kept as JSON text: objects are made of it only where they are needed. */
+/** A large part of an answer that stays JSON text. It is parsed only where objects are needed. */
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 
-/** `JSON.stringify` writes the value itself, so that a result with such a part is passed on as it came. */
+/** `JSON.stringify` writes the value itself, so a result with such a part can be passed on unchanged. */
 export class LargeJson {
   #json: string | undefined;
-  /** The text of content blocks that are nothing but text. */
+  /** The text, if the content consists of text blocks. */
   readonly text: string | undefined;
 
-  /** Without `json`, the part is the content that is one block of this text. */
+  /** Without `json`, the content is one block with this text. */
   constructor(json: string | undefined, text?: string) {
     this.#json = json;
     this.text = text;
@@ -33,12 +33,12 @@ export function jsonOf(value: unknown): string {
   return value instanceof LargeJson ? value.json : JSON.stringify(value);
 }
 
-/** The same object with all its parts as objects. */
+/** The same object with all its parts parsed. */
 export function wholeObject(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, wholeOf(value)]));
 }
 
-/** An object as JSON text. Parts that are text already are not parsed for it. */
+/** An object as JSON text. Parts that are JSON text are not parsed. */
 export function objectJson(object: Readonly<Record<string, unknown>>): string {
   const fields = Object.entries(object).flatMap(([key, value]) => {
     const json = jsonOf(value) as string | undefined;
@@ -47,7 +47,7 @@ export function objectJson(object: Readonly<Record<string, unknown>>): string {
   return `{${fields.join(",")}}`;
 }
 
-/** A message as JSON text, for whoever passes it on. */
+/** A message as JSON text. */
 export function messageJson(message: JSONRPCMessage): string {
   if (!("result" in message) || !Object.values(message.result).some((part) => part instanceof LargeJson)) {
     return JSON.stringify(message);

@@ -1,4 +1,4 @@
-/** What a JSON text costs to parse, known without parsing it: how deeply it is nested and how many values it has. */
+/** Measures what a JSON text costs to parse, without parsing it: its depth and its number of values. */
 
 const quote = 0x22;
 const backslash = 0x5c;
@@ -14,7 +14,7 @@ for (const char of "}]") kinds[char.charCodeAt(0)] = closes;
 kinds[",".charCodeAt(0)] = separates;
 kinds[quote] = begins;
 
-/** Where an array or an object stands in the text, its brackets included. */
+/** The position of an array or object in the text, with its brackets. */
 export interface Span {
   start: number;
   end: number;
@@ -23,11 +23,11 @@ export interface Span {
 export interface Weight {
   depth: number;
   values: number;
-  /** The arrays and objects at depth 3 that have at least this many bytes. In an answer, these are the parts of its result. */
+  /** The arrays and objects at depth 3 with at least this many bytes. In an answer, these are the parts of its result. */
   large: Span[];
 }
 
-/** Linear in the number of bytes; about 1.2 ms per megabyte. The text need not be valid JSON. */
+/** Takes about 1.2 ms per megabyte. The text need not be valid JSON. */
 export function weigh(json: Uint8Array, largeBytes: number): Weight {
   let depth = 0;
   let deepest = 0;

@@ -1,4 +1,4 @@
-/** The thread in which large messages of servers are parsed. */
+/** The worker thread that parses large messages of servers. */
 import { answerJobs } from "../../off-thread.ts";
 import { decode, type Packed, pack } from "./decode.ts";
 
@@ -17,7 +17,7 @@ function joined(parts: Uint8Array<ArrayBuffer>[]): Uint8Array {
   return bytes;
 }
 
-/** Frees the memory at once. The collector would leave it for a while: it only sees the small object in front of it. */
+/** Frees the memory at once. The garbage collector only sees a small object, and would wait. */
 function release({ buffer }: Uint8Array): void {
   (buffer as ArrayBuffer).transfer(0);
 }
