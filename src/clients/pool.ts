@@ -13,11 +13,11 @@ import { Lifecycle, type Open } from "./lifecycle.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
 import type { Listed, Notice } from "./notices.ts";
+import { type LogListener, ProtocolLog } from "./protocol-log.ts";
 import type { Request } from "./request.ts";
 import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
 import { type Redact, redactError, redactLog, redactorOf, redactTexts } from "./secrets.ts";
-import { type LogListener, ServerLogs } from "./server-logs.ts";
 import type { ProgressListener } from "./server-progress.ts";
 import type { ServerState } from "./state.ts";
 import { Subscriptions, type UpdateListener } from "./subscriptions.ts";
@@ -71,7 +71,7 @@ export class Pool implements AsyncDisposable {
   /** Connections over which tools were listed, or whose listeners were told that they were not. */
   readonly #listed = new WeakSet<Connection>();
   readonly #callListeners = new Set<(server: string) => void>();
-  readonly #logs = new ServerLogs();
+  readonly #protocolLog = new ProtocolLog();
   /** The last connection of each server, which may be closed. */
   readonly #connections = new Map<string, Connection>();
 
@@ -253,16 +253,16 @@ export class Pool implements AsyncDisposable {
 
   /** Calls the listener with log messages of servers. Returns a function that ends this. */
   onLog(listener: LogListener): () => void {
-    return this.#logs.listen(listener);
+    return this.#protocolLog.listen(listener);
   }
 
   /** Sets the log level of all servers that have a log, now and when they are connected later. Never rejects. */
   async setLogLevel(level: string): Promise<void> {
-    this.#logs.level = level;
+    this.#protocolLog.level = level;
     const ready = [...this.#lives].filter(([, life]) => life.state.state === "ready");
     const tell = async ([name, life]: [string, Lifecycle]) => {
       const connection = await life.connection;
-      if (connection) await this.#logs.connected(connection, this.servers.get(name)!);
+      if (connection) await this.#protocolLog.connected(connection, this.servers.get(name)!);
     };
     await Promise.all(ready.map(tell));
   }
@@ -400,7 +400,7 @@ export class Pool implements AsyncDisposable {
         });
       const connection = { ...opened, request };
       this.#connections.set(server.name, connection);
-      void this.#logs.connected(connection, server);
+      void this.#protocolLog.connected(connection, server);
       this.#subscriptions.get(server.name)?.connected(connection);
       return connection;
     } catch (error) {
@@ -420,7 +420,8 @@ export class Pool implements AsyncDisposable {
     if (this.#closing.signal.aborted) return;
     if ("uri" in notice) this.#subscriptions.get(server)?.updated(notice.uri);
     else if ("message" in notice) {
-      if (this.#logs.isHeard) this.#logs.tell(server, redactTexts(notice.message, this.#redactorOf(server)));
+      if (this.#protocolLog.isHeard)
+        this.#protocolLog.tell(server, redactTexts(notice.message, this.#redactorOf(server)));
     } else {
       if (notice.what === "tools") this.#definitions.changed(server);
       for (const listener of this.#listListeners) listener(server, notice.what);

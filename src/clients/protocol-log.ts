@@ -9,7 +9,7 @@ export type LogListener = (server: string, message: JsonObject) => void;
 /** Maximum time for a server to change its level. */
 const levelMs = 2_000;
 
-export class ServerLogs {
+export class ProtocolLog {
   #level: string | undefined;
   readonly #listeners = new Set<LogListener>();
 
