@@ -1,4 +1,4 @@
-/** A process that calls one tool so many times at once, with the sign-ins of a file: `auth-caller.ts <file> <url> <count>`. */
+/** Calls one tool many times concurrently, with the sign-ins of a file: `auth-caller.ts <file> <url> <count>`. */
 import { Pool } from "../../src/clients/pool.ts";
 import { messageOf } from "../../src/errors.ts";
 import { silentLog } from "../../src/log.ts";

@@ -1,4 +1,4 @@
-/** Signing in and out: every kind of authorization server, and what is said of those with which it cannot be done. */
+/** Signing in and out with every kind of authorization server, and the errors of unsuitable ones. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { beginSignIn, lastRedirect, signInStatus, signOut } from "../../src/clients/auth/sign-in.ts";
@@ -101,7 +101,7 @@ describe("works with", () => {
     expect((await stats()).registrations).toBe(1);
     await begin(10);
     expect((await stats()).registrations).toBe(2);
-    // A sign-in that was begun takes nothing from the one that there is.
+    // Beginning a sign-in does not change the existing one.
     expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
   });
 });
@@ -198,7 +198,7 @@ describe("says what is wrong", () => {
     const stranger = new URL(redirect);
     stranger.searchParams.set("state", "of another");
     await desk.failure(begun!.finish(stranger));
-    // What somebody else sent there has not ended it.
+    // A request from somebody else has not ended the sign-in.
     await begun!.finish(redirect);
     expect(await desk.failure(begun!.finish(redirect))).toMatchInlineSnapshot(`
       "AUTH_REQUIRED: Cannot sign in to server "far": this sign-in is already done

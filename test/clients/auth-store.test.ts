@@ -43,13 +43,13 @@ describe("the file", () => {
     expect((statSync(join(folder.path, "data")).mode & 0o777).toString(8)).toBe("700");
     expect(readdirSync(join(folder.path, "data")).sort()).toEqual(["credentials.json", "credentials.locks"]);
     expect(readFileSync(path(), "utf8")).not.toContain("secret");
-    // Whoever opened it to others: the next write closes it.
+    // The next write restores the file's permissions.
     chmodSync(path(), 0o644);
     await store.update(far, () => record("other"));
     expect((statSync(path()).mode & 0o777).toString(8)).toBe("600");
   });
 
-  test("has one place for each name and address; userinfo and fragment are no part of it", async () => {
+  test("has one record for each name and URL; userinfo and fragment do not count", async () => {
     const store = new CredentialStore(path());
     await store.update(far, () => record("token"));
     const at = (name: string, url: string) => store.read(serverOf(name, { url }))?.tokens?.access;
@@ -121,7 +121,7 @@ describe("the file", () => {
     }
   });
 
-  test("where it cannot be written, that is said without its place", async () => {
+  test("a file that cannot be written is reported without its path", async () => {
     writeFileSync(join(folder.path, "data"), "a file");
     const error = await thrown(() => new CredentialStore(path()).update(far, () => record("token")));
     expect(error).toBeInstanceOf(ClaudikinsError);

@@ -1,4 +1,4 @@
-/** Servers that want a sign-in, with real ones: tokens that are sent, renewed once for all, and what is said when they end. */
+/** Sign-ins with real servers: tokens are sent, renewed once for all processes, and errors say when they end. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +11,7 @@ setDefaultTimeout(60_000);
 
 let desk: Desk;
 let server: OAuthFixture;
-/** What the server has to complain about. */
+/** The server's complaints. */
 let complaints: string[] = [];
 afterEach(async () => {
   const { problems } = await server.stats();
@@ -170,7 +170,7 @@ describe("tokens are renewed", () => {
     expect(await server.stats()).toMatchObject({ refreshes: 1, reused: 0, tokenRequests: { refresh_token: 1 } });
   });
 
-  test("a refresh token that is no good any more is forgotten, and so is the sign-in", async () => {
+  test("a refresh token that is not valid any more is removed together with its sign-in", async () => {
     await open();
     await desk.signIn();
     await desk.call();
@@ -231,7 +231,7 @@ describe("tokens are renewed", () => {
     expect(await slow).toEqual({});
   });
 
-  test("a client that is not known any more is forgotten too, and registers anew", async () => {
+  test("a client that the authorization server does not know any more is removed, and a new one is registered", async () => {
     await open();
     await desk.signIn();
     await server.change({ forgetClients: true });
@@ -381,7 +381,7 @@ test("a sign-in that cannot be written down is not renewed", async () => {
 });
 
 describe("more rights", () => {
-  test("the scopes that a server wants are named, remembered, and asked for together with those that there are", async () => {
+  test("scopes that a server requires are named, stored, and requested together with the existing ones", async () => {
     await open({ challengeScopes: ["read"], toolScopes: { write: "files:write", admin: "admin" } });
     await desk.signIn();
     await desk.call();
@@ -389,7 +389,7 @@ describe("more rights", () => {
       "AUTH_REQUIRED: far.write: server "far": its sign-in needs more scopes: files:write (403)
       hint: claudikins auth login far"
     `);
-    // What is allowed still is.
+    // Allowed calls still work.
     expect(desk.pool.state("far").state).toBe("ready");
     expect(await desk.call("echo", { a: 1 })).toEqual({ a: 1 });
     await desk.failure(desk.call("admin"));
@@ -445,7 +445,7 @@ describe("clients that need nobody", () => {
       tokenRequests: { client_credentials: 2 },
       authMethods: [method, method],
     });
-    // What the config has is not written down.
+    // Values of the config are not stored.
     expect(readFileSync(desk.file, "utf8")).not.toMatch(/secret-of-mine|PRIVATE|"d"/);
   });
 

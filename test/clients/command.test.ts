@@ -1,4 +1,4 @@
-/** What Windows is asked to start, tried on a made-up machine; and what is said of commands that are not there. */
+/** How commands are resolved on a simulated Windows, and the errors for missing commands. */
 import { describe, expect, test } from "bun:test";
 import { resolveCommand } from "../../src/clients/command.ts";
 import { ProcessGroup } from "../../src/clients/process-group.ts";

@@ -92,7 +92,7 @@ describe("an answer is refused", () => {
   });
 });
 
-test("a notification or a request with very many values is no message", () => {
+test("a notification or request with too many values is refused", () => {
   const params = `{"data":[${"1,".repeat(150_000)}1]}`;
   expect(decode(bytes(`{"jsonrpc":"2.0","method":"notifications/message","params":${params}}`))).toBeUndefined();
   expect(decode(bytes('{"jsonrpc":"2.0","method":"notifications/message","params":{"data":1}}'))).toBeDefined();

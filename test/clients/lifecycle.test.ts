@@ -86,7 +86,7 @@ describe("states", () => {
       needy: { command: "x", needs: ["A", "B"] },
     });
     for (const name of pool.servers.keys()) await failure(pool.listTools(name));
-    // What time does not change is no reason to wait.
+    // Waiting does not help if time changes nothing.
     for (let count = 0; count < 5; count++) {
       expect((await failure(pool.listTools("needy"))).code).toBe("NEEDS_VARIABLE");
     }
@@ -112,7 +112,7 @@ describe("states", () => {
     expect(() => pool.state("__proto__")).toThrow('No server is called "__proto__"');
   });
 
-  test("a start that the end of claudikins cancels is no failure", async () => {
+  test("a start that is cancelled because claudikins ends does not count as a failure", async () => {
     open({ never: fixture("never-starts", mark) });
     const waiting = failure(pool.listTools("never"));
     while (processesWith(mark).length === 0) await Bun.sleep(1);
@@ -132,7 +132,7 @@ describe("after failures", () => {
     expect(backoffMs(5_000)).toBe(60_000);
   });
 
-  test("the second try is free; then the same failure is said at once, with the time of the next try", async () => {
+  test("the second attempt has no delay; later calls fail at once with the same error and the time of the next attempt", async () => {
     open({ crashes: fixture("crash-on-start", mark) }, { ...backoffTimes, firstMs: 20_000 });
     const first = await failure(pool.listTools("crashes"));
     const second = await failure(pool.listTools("crashes"));
@@ -340,7 +340,7 @@ describe("sent again", () => {
     const lost = await failure(opened[0]?.request(request, { what: "x", timeoutMs: 1_000 }) ?? Promise.resolve());
     expect(lost instanceof ConnectionLost && lost.sent).toBe(false);
     expect(await ask()).toMatchObject({ content: [{ text: "2" }] });
-    // Once: a second loss is said.
+    // Repeated only once: a second loss is reported.
     const losing = life.use(() => Promise.reject(lost), { what: "x" });
     expect(await failure(losing)).toBe(lost);
     await life.close();

@@ -1,4 +1,4 @@
-/** 1,000 calls at once over eight servers, of which one hangs and one crashes: the others do not notice. */
+/** 1,000 concurrent calls to eight servers: one server hangs and one crashes, and the others are not affected. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { processesLeft, runProgram } from "../support/process.ts";
@@ -22,7 +22,7 @@ afterAll(() => folder[Symbol.dispose]());
 const well = ["one", "two", "three", "four", "five", "six"];
 const of = (...servers: string[]) => called.filter(({ server }) => servers.includes(server));
 
-/** What the server said of a call: the arguments again, and its own counting. */
+/** The server's answer to a call: its arguments, and the server's count. */
 const answerOf = ({ text = "{}" }: Called) =>
   JSON.parse(text) as { number: number; payload: string; nth: number; most: number };
 
@@ -51,7 +51,7 @@ test("who crashes loses what was sent to it; what was waiting is answered after 
   expect([...errors]).toEqual([
     'SERVER_UNAVAILABLE: crashes.echo: server "crashes" is gone: its process was ended by SIGKILL',
   ]);
-  // It dies with every 60th call, of which 125 are made, and no more than 20 are under way.
+  // The server crashes at every 60th of 125 calls; at most 20 run at a time.
   expect(lost.length).toBeLessThanOrEqual(40);
   const answered = of("crashes").filter(({ error }) => error === undefined);
   expect(answered.filter((one) => !isRight(one))).toEqual([]);

@@ -84,7 +84,7 @@ test("what comes before the server has answered initialize harms nothing", async
   expect(lines.filter((line) => line.startsWith("warn"))).toEqual([]);
 });
 
-test("a line has no end, no control characters and no more than so many characters", () => {
+test("a line has no line breaks, no control characters and a maximum length", () => {
   expect(oneLine("  a\tb\u0000c\u2028d\u009b  ", 100)).toBe("a b c d");
   expect(oneLine("ab".repeat(10), 5)).toBe("abab…");
   expect(oneLine("", 5)).toBe("");

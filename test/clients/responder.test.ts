@@ -1,4 +1,4 @@
-/** What servers ask of the host: passed on when it can answer, refused when it cannot, and ended with whoever waits. */
+/** Requests of servers: passed on if the agent supports them, refused if not, and cancelled when nobody waits for the answer. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Pool } from "../../src/clients/pool.ts";
 import type { Responder } from "../../src/clients/responder.ts";
@@ -99,7 +99,7 @@ describe.each(["stdio", "http"])("over %s", (way) => {
       elicitation: { form: { applyDefaults: true }, url: {} },
     });
     expect(await ask("sampling/createMessage", { ...question, systemPrompt: "Be brief." })).toEqual({ result: answer });
-    // What the person left out has the form's own values.
+    // Values that the person left out get the form's defaults.
     expect(await ask("elicitation/create", form)).toEqual({
       result: { action: "accept", content: { name: "nobody", age: 3, member: true } },
     });

@@ -97,7 +97,7 @@ describe("a failure", () => {
 });
 
 describe("a list of tools", () => {
-  test("keeps what is known of a tool, in the order of the server", () => {
+  test("keeps all properties of a tool, in the order of the server", () => {
     const full = {
       name: "full",
       title: "Full",
@@ -112,7 +112,7 @@ describe("a list of tools", () => {
     expect(readTools(page, "shop")).toEqual([full, { name: "bare", description: "", inputSchema: { type: "object" } }]);
   });
 
-  test("drops what is no tool, and what of a tool has the wrong type", () => {
+  test("drops entries that are not tools, and properties of the wrong type", () => {
     const tools = [
       null,
       "x",

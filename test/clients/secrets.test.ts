@@ -1,4 +1,4 @@
-/** What counts as a secret of an entry, in which forms it is known again, and what is left alone. */
+/** Which values of an entry are secrets, in which forms they are recognised, and which values stay. */
 import { describe, expect, test } from "bun:test";
 import { redactError, redactorOf, redactTexts } from "../../src/clients/secrets.ts";
 import { ConnectionLost, ServerFailure, SignedOut } from "../../src/clients/server-failure.ts";

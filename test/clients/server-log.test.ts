@@ -35,7 +35,7 @@ function open(entry: ServerEntry): Pool {
   return pool;
 }
 
-/** What is in the log when the pool is closed; numbers of milliseconds and processes as N. */
+/** The log after the pool was closed, with milliseconds and process ids as N. */
 async function written(pool: Pool): Promise<string[]> {
   await pool.close();
   await logs.end();
@@ -148,7 +148,7 @@ test("secrets of its entry are not in it, wherever they are cut and however they
   for (let start = 0; start + 8 <= secret.length; start++) expect(text).not.toContain(secret.slice(start, start + 8));
 });
 
-/** A log of a server with that secret, of which the lines are given. */
+/** The logged lines of a server with this secret. */
 function unwritten(token: string): { log: ServerLog; texts: () => string[] } {
   const lines: LogLine[] = [];
   const server = serverConfig("shop", chatty({ API_TOKEN: token }));
@@ -187,7 +187,7 @@ test("of a flood little is kept, it is told how much was not, and calls go on", 
   expect(kilobytes.reduce((sum, each) => sum + each, 0)).toBeGreaterThan(megabytes * 1_000 * 0.9);
   expect(dropped).toMatch(/[\d,]+ messages over the log limit/);
   expect(lines.at(-1)).toBe("end: by claudikins: claudikins is closing");
-  // What is kept are whole lines.
+  // Only whole lines are kept.
   expect(lines.filter((line) => line.startsWith("stderr: ") && !/^stderr: (?:0123456789){9}$/.test(line))).toEqual([
     "stderr: chatty is starting",
   ]);

@@ -1,4 +1,4 @@
-/** The transport by itself: lines in and out, and what is known of a process that ended. */
+/** The transport by itself: lines in and out, and how a process ended. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { NotWritten, StdioTransport } from "../../src/clients/stdio.ts";
 import { processesLeft } from "../support/process.ts";
@@ -38,7 +38,7 @@ async function start(script: string, maxMessageBytes?: number) {
 }
 
 describe("what a server writes", () => {
-  test("one message a line, in whatever pieces it comes; other lines are reported and do no harm", async () => {
+  test("each line is a message, however it is split into chunks; other lines are reported and do no harm", async () => {
     const { heard, closed } = await start(String.raw`
       printf '{"jsonrpc":"2.0","method":"a"}\n\n  \r\nINFO: x\n{"jsonrpc":"2.0","method":"b"}\r\n{"no":"rpc"}\n{"jsonrpc":"2.0","meth'
       sleep 0.05
@@ -92,7 +92,7 @@ describe("last words", () => {
   });
 });
 
-test("who writes without a pause keeps nobody else waiting, and is told of a hundred times", async () => {
+test("a server that writes without pause does not block others, and is reported a hundred times at most", async () => {
   const { heard, first, transport } = await start("yes");
   await first;
   for (const _ of [1, 2, 3]) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -118,7 +118,7 @@ test("an answer that cannot be understood is a failure of its request", async ()
 describe("a line without end", () => {
   const most = 1_048_576;
 
-  test("ends the process, and that is what is told of it", async () => {
+  test("ends the process, with this reason", async () => {
     const { transport, heard, closed } = await start(
       String.raw`printf '{"jsonrpc":"2.0","method":"a"}\n{"'; tr '\0' x </dev/zero`,
       most,
@@ -128,7 +128,7 @@ describe("a line without end", () => {
     expect(transport.ended).toBe("sent more than 1 MB in one message");
   });
 
-  test("is each line's own: many large messages are no large one, and one byte of it is not too much", async () => {
+  test("applies to each line: many large messages are allowed, and so is a message of exactly the maximum", async () => {
     // Three messages of half a megabyte, and rubbish of exactly as much as may be.
     const { transport, heard, closed } = await start(
       `for i in 1 2 3; do printf '{"jsonrpc":"2.0","method":"'; head -c ${most / 2} /dev/zero | tr '\\0' x; printf '"}\\n'; done
@@ -179,7 +179,7 @@ describe("what is sent", () => {
     const names = (await Promise.allSettled(sending)).map((each) =>
       each.status === "rejected" ? each.reason.name : "written",
     );
-    // Of the write that broke the last message is known to be unread, and so is all that came after it.
+    // The last message of the failed write, and all later ones, are certainly unread.
     expect(names.map((name) => name[0]).join("")).toMatch(/^w+E*N+$/);
   });
 

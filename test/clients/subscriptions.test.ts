@@ -1,4 +1,4 @@
-/** Who listens to a resource hears of it: once asked for, on every new connection, until the last one leaves. */
+/** Listeners to a resource share one subscription, which is renewed on each new connection and ends with the last listener. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
 import { backoffTimes } from "../../src/clients/backoff.ts";
 import { Pool } from "../../src/clients/pool.ts";
@@ -34,7 +34,7 @@ function open(entry: Entry | { url: string } = fixture("protocol", "stdio", fold
   pool = new Pool(new Map([["shop", server as never]]), { env: { PATH }, cwd: folder.path, log: silentLog, backoff });
 }
 
-/** A listener that remembers, and waits for so many updates. */
+/** A listener that counts updates and waits for a number of them. */
 function listener() {
   const heard: string[] = [];
   let look = () => {};
@@ -84,7 +84,7 @@ test.each(["stdio", "http"])("over %s: many listen, one is asked for, and the la
   await two.times(3);
   expect(one.heard.length).toBe(2);
   ends[1]();
-  // Asked for anew, it is asked for after the end.
+  // A new subscription is requested after the old one has ended.
   const again = await pool.subscribe("shop", "file:///a", one.listen);
   expect((await subscriptionsSeen()).filter((each) => each.endsWith("a"))).toEqual([
     "+file:///a",
@@ -136,7 +136,7 @@ test("what cannot be subscribed to says why, and nobody listens then", async () 
   await expect(pool.subscribe("nope", "file:///a", () => {})).rejects.toMatchObject({ code: "SERVER_NOT_FOUND" });
 });
 
-test("other lists than that of tools are told of as well", async () => {
+test("changes of lists other than tools are announced as well", async () => {
   open();
   const heard: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();

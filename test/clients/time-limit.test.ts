@@ -21,7 +21,7 @@ test("is over after its time, but not while somebody holds it", async () => {
   await promise;
 });
 
-test("begins anew, also while it is held", async () => {
+test("restarts, even while it is paused", async () => {
   const limit = new TimeLimit(60_000, () => {});
   const { endsAt } = limit;
   await Bun.sleep(5);

@@ -28,7 +28,7 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-/** A pool with the server "shop", of which everything is seen. */
+/** A pool with the server "shop" whose messages are traced. */
 function open(entry: ServerEntry) {
   const seen: TraceEntry[] = [];
   const opened = openPool({ shop: entry }, surroundings(folder.path));
@@ -114,7 +114,7 @@ test("the same values come from servers that are seen", async () => {
   expect(other.lines().filter((line) => line === "received notification notifications/progress")).toHaveLength(4);
 });
 
-test("a message that is nested deeper than a stack is told of all the same", async () => {
+test("a message that is nested deeper than the stack is still traced", async () => {
   const seen: TraceEntry[] = [];
   const trace = new Trace((entry) => seen.push(entry));
   let deep: unknown = "x";

@@ -16,7 +16,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map(({ exited }) => exited));
 });
 
-/** Runs the scripts as groups of one process; what is known of it. */
+/** Runs the scripts as process groups of one process. */
 async function start(...scripts: string[]) {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "watched.ts")], {
     env: testEnvironment({ SCRIPTS: JSON.stringify(scripts) }),
@@ -34,7 +34,7 @@ async function start(...scripts: string[]) {
   return { child, pids, watchdog, ended };
 }
 
-/** Waits for so many processes with the mark; a shell that has it in its script is one. */
+/** Waits for a number of processes with the mark. A shell with the mark in its script counts. */
 async function runs(mark: string, count: number): Promise<void> {
   const deadline = performance.now() + 10_000;
   while (processesWith(mark).length < count) {

@@ -123,7 +123,7 @@ test("failures come as they would without a daemon, with the same exit codes", a
   expect(got()).toEqual([]);
 });
 
-test("who has to sign in is told so: 3", async () => {
+test("a missing sign-in is an error: 3", async () => {
   await using server = await oauthFixture();
   await Bun.write(project.config, JSON.stringify({ mcpServers: { far: { type: "http", url: server.url } } }));
   const { exitCode, stdout, stderr } = await call(["far.x"]);
@@ -181,7 +181,7 @@ test("the daemon is killed in the middle: said at once, and the next call has an
   expect(await value(["seen.seen"])).toMatchObject({ cwd: cwd() });
 });
 
-test("no daemon where none is wanted", async () => {
+test("no daemon if it is turned off", async () => {
   await call(["seen.seen", "--no-daemon"]);
   await call(["seen.seen"], { env: { CLAUDIKINS_DAEMON: "off" } });
   expect(await project.daemons()).toEqual([]);
@@ -294,7 +294,7 @@ describe("the protocol", () => {
     expect(got()).toHaveLength(2);
   });
 
-  test("with progress: lines, of which the last one is the answer, or what went wrong", async () => {
+  test("with progress: lines, the last of them the answer or the error", async () => {
     await call(["rec.find-it", "query=x"]);
     const lines = async (body: object) => {
       const answer = await ask({ ...body, progress: true });

@@ -28,7 +28,7 @@ test("the README is in the registry", () => {
   expect(readFileSync(join(project.file("wait"), "../../../README.md"), "utf8")).toBe(hookTexts.readme);
 });
 
-test("calls, failures and the mark of the first one; a mark is no argument", async () => {
+test("calls, failures and the mark of the first call; a mark is not an argument", async () => {
   expect((await run('{"ms":1}', "via:readme")).exitCode).toBe(0);
   expect((await run("via:skill", '{"ms":1}')).exitCode).toBe(0);
   expect((await run("[1]", "via:skill")).exitCode).toBe(2);

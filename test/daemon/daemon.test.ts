@@ -119,7 +119,7 @@ describe("killed", () => {
   });
 });
 
-test("SIGTERM ends it with its servers; running calls are told so", async () => {
+test("SIGTERM ends it with its servers, and running calls fail with that reason", async () => {
   await seen();
   const [daemon] = await project.daemons();
   const call = project.run("wait", { ms: 600_000 });
@@ -212,7 +212,7 @@ describe("makes room for another one, and does its calls to their end", () => {
     await until(() => !processesWith(`seen.ts ${project.path}`).includes(before.pid));
   });
 
-  test("but not again and again, when no newer one is to be had", async () => {
+  test("but not repeatedly, if there is no newer one", async () => {
     const note = JSON.parse(await Bun.file(project.note()).text());
     writeFileSync(project.note(), JSON.stringify({ ...note, version: "99.0.0" }));
     await seen();
@@ -290,7 +290,7 @@ test("the demo's files are called without any config", async () => {
   expect(await project.daemons()).toMatchObject([{ config: null }]);
 });
 
-test("a server that does not start is told of, with what repairs it", async () => {
+test("a server that does not start is reported, with a hint", async () => {
   writeFileSync(project.config, JSON.stringify({ mcpServers: { seen: { command: "no-such-program", args: [] } } }));
   const { exitCode, stderr } = await project.run("seen", {});
   expect({ exitCode, ...failure(stderr) }).toMatchObject({

@@ -56,7 +56,7 @@ describe.skipIf(process.platform === "win32").each(runtimes)(
     test.each(["", ".", "bin", "../cwd"])("takes no runtime from a PATH that begins with %j", async (entry) => {
       const { stdout } = await start(`${entry}:${binOf(name, runtime)}`);
       expect(hostile.marks()).toEqual([]);
-      // Where the first one found is that of the folder, the others are tried, of which there are none.
+      // The first one found belongs to the folder; no others exist.
       expect(["", '"waited"\n']).toContain(stdout);
     });
   },
@@ -72,7 +72,7 @@ test.skipIf(process.platform === "win32")("a machine without any runtime is told
 });
 
 describe.skipIf(process.platform === "win32")("a Node that is too old for TypeScript", () => {
-  // Such a Node is no devDependency: 90 MB each. This one says of itself what they say, and fails as they do.
+  // Older versions of Node are too large for devDependencies (90 MB each). This program reports their version and fails like them.
   const old = (version: string) => `case "$*" in
   --version) echo ${version} ;;
   "--experimental-strip-types --disable-warning=ExperimentalWarning "*) echo '"with the flag"' ;;

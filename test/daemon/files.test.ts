@@ -196,7 +196,7 @@ describe("the executable", () => {
     expect(await project.value("seen", {}, { SEEN_TOKEN: "c" })).toMatchObject({ token: "c" });
   });
 
-  test("that is nowhere is told of", async () => {
+  test("that does not exist is reported", async () => {
     const env = { SEEN_TOKEN: "d", PATH: "/nowhere", XDG_DATA_HOME: join(project.path, "nowhere") };
     const { exitCode, stderr } = await project.run("seen", {}, { env });
     expect({ exitCode, ...lastLine(stderr) }).toEqual({
@@ -207,7 +207,7 @@ describe("the executable", () => {
     });
   });
 
-  test("that cannot be started, or ends at once, is told of", async () => {
+  test("that cannot be started, or ends at once, is reported", async () => {
     const run = (script: string) => {
       const path = project.write("broken/claudikins", script);
       chmodSync(path, 0o755);
@@ -221,7 +221,7 @@ describe("the executable", () => {
   });
 });
 
-test("a config that is wrong is told of as claudikins tells it", async () => {
+test("an invalid config has the same error as in claudikins", async () => {
   await using broken = await generatedProject();
   broken.write("project/claudikins.json", '{"mcpServers": {"seen": {"command": 1}}}');
   const { exitCode, stderr } = await broken.run("seen", {});

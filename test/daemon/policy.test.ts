@@ -62,7 +62,7 @@ test("allowed, denied and to be confirmed; and another policy needs no gen", asy
   expect(got()).toEqual(["read-it", "plain-it", "remove-it"]);
 });
 
-describe("a client of the socket that is no claudikins", () => {
+describe("a client of the socket that is not claudikins", () => {
   const call = (name: unknown, id?: number) => ({
     jsonrpc: "2.0",
     ...(id === undefined ? {} : { id }),

@@ -94,7 +94,7 @@ test("without the daemon, servers are a command's own and end with it", async ()
   expect([exitCode, stderr]).toEqual([2, 'error: CLAUDIKINS_DAEMON must be on or off; it is "perhaps"\n']);
 });
 
-test("commands that look at every server start no daemon, and look at the servers of the one that there is", async () => {
+test("commands that look at every server start no daemon, but use the servers of a running one", async () => {
   expect((await runProgram([...claudikinsCommand, "gen"], { cwd: folder(), env })).exitCode).toBe(4);
   expect(await project.daemons()).toEqual([]);
   const { pid } = await seenBy(exec("return await seen.seen()"));
@@ -224,7 +224,7 @@ test("what two users ask at once does not meet: progress, cancelling and answers
   await using two = await host();
   const asked = [one, two].map((of, at) => {
     const words = ["red", "blue"][at] ?? "";
-    // Of both the same, as hosts count theirs.
+    // Both use the same ids, because agents number their requests.
     const params = { name: "execute_code", arguments: { code: code(words) }, _meta: { progressToken: 1 } };
     return of.request("tools/call", params);
   });
@@ -259,7 +259,7 @@ test("resources: updates come to who has subscribed, until the last of them has 
   await until(() => two.told.filter(({ method }) => method === "notifications/resources/updated").length === 2);
 });
 
-test("what a server that fails has said is said as without the daemon", async () => {
+test("the output of a failed server is shown as without the daemon", async () => {
   const said = async (code: string, ...flags: string[]) => {
     const { exitCode, stderr } = await exec(code, {}, flags);
     return [exitCode, stderr.replace(/[\d,]+ ms|process \d+/g, "…").replaceAll(/^\[claudikins\].*\n/gm, "")];
@@ -293,7 +293,7 @@ test("results of 50 MB", async () => {
 });
 
 describe("the daemon ends", () => {
-  test("killed while a host waits: the host is told so at once, its next call is served, and no server is left", async () => {
+  test("a daemon killed during an agent's call: the call fails at once, the next one works, and no server is left", async () => {
     await using one = await host();
     const { pid } = await seenByHost(one);
     const running = execute(one, "return await seen.wait({ ms: 600000 })");
@@ -350,7 +350,7 @@ describe("the daemon ends", () => {
 const runFolder = () => join(project.path, "runtime", "claudikins");
 const socket = () => join(runFolder(), readdirSync(runFolder()).find((name) => name.endsWith(".sock")) ?? "none");
 
-/** What is answered to an opening that says only this; or, when it was opened, to what is sent then. */
+/** The answer to a request with only these properties; or, after opening, to the following message. */
 async function openingAnswer(opening: object, then: object[] = []): Promise<unknown> {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   const way = new WebSocket(`ws+unix://${socket()}:/servers`);
@@ -365,7 +365,7 @@ async function openingAnswer(opening: object, then: object[] = []): Promise<unkn
   return promise;
 }
 
-test("openings that make no sense are refused, and harm nobody", async () => {
+test("invalid requests to open a server are refused, and harm nobody", async () => {
   const { pid } = await seenBy(exec("return await seen.seen()"));
   const refused = (code: string) => ({ refused: expect.objectContaining({ code }) });
   expect(await openingAnswer({ version: 5 })).toEqual(refused("USAGE"));

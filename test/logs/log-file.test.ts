@@ -142,7 +142,7 @@ test.each([[10_000_000], [200_000]])(
     expect(all.every((each) => readLine(each) !== undefined)).toBe(true);
     if (maxBytes > 1_000_000) expect(all).toHaveLength(marks.length * count);
     else expect(bytes).toBeLessThan(3 * maxBytes);
-    // Of each process the last ones, in their order, and none is missing between them.
+    // The last lines of each process, in order and without gaps.
     for (const mark of marks) {
       const numbers = all.flatMap((each) =>
         / stderr {2}(\w+) (\d+) /.exec(each)?.[1] === mark ? Number(/ (\d+) -*$/.exec(each)?.[1]) : [],
@@ -152,7 +152,7 @@ test.each([[10_000_000], [200_000]])(
   },
 );
 
-test("who follows it gets every line once, also when it is moved aside or removed", async () => {
+test("a follower gets every line once, even if the file is renamed or removed", async () => {
   const file = open(4_000);
   const end = new LogEnd(file.path);
   const heard: string[] = [];

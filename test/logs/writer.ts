@@ -1,4 +1,4 @@
-/** Adds so many lines with a mark to a log, as one of several processes. */
+/** Adds lines with a mark to a log, as one of several processes. */
 
 import { silentLog } from "../../src/log.ts";
 import { LogFile } from "../../src/logs/log-file.ts";

@@ -91,7 +91,7 @@ test("a hundred calls: yes for the session counts for the rest, and for the code
   expect(await recorded.run(hundred)).toMatchObject({ ok: true, value: 100 });
   expect(person.asked).toHaveLength(2);
   expect(recorded.got()).toHaveLength(200);
-  // It was said of that tool.
+  // The answer applied to that tool.
   await recorded.run("return rec.plain_it()");
   expect(person.asked).toHaveLength(3);
 });
@@ -155,7 +155,7 @@ test("a hundred calls: who cancels the execution hears no more questions", async
   expect(person.asked).toHaveLength(4);
 });
 
-test("time stands still while somebody is asked, also for a call that waits for its question", async () => {
+test("the clock is paused while a person is asked, and for calls that wait for their question", async () => {
   const person = await asking({ confirm: "always" }, "once");
   const { host } = person;
   recorded.toolbox.pool.responder = {
@@ -289,7 +289,7 @@ describe("destructive", () => {
     expect(recorded.got().map(({ name }) => name)).toEqual(["read-it", "add-it"]);
   });
 
-  test("is what the server says now, and not what was known of it", async () => {
+  test("is the server's current one, not a stored one", async () => {
     const tool = (annotations: object) => [{ name: "turn", annotations }];
     await recorded.open({ confirm: "destructive" }, undefined, tool({ readOnlyHint: true }));
     // The next program knows the tool from the registry; the server has changed meanwhile.

@@ -56,7 +56,7 @@ describe("a grant for the session", () => {
     expect(person.asked).toHaveLength(1);
   });
 
-  test("is for the new definition once it is given anew, and the old definition does not bring the old grant back", async () => {
+  test("is for the new definition once it is given again, and the old definition does not restore the old grant", async () => {
     const person = await opened({ confirm: "always" }, "session", "once", "session", "no");
     await call();
     offer({ ...tool, description: "Other." });

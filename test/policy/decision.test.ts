@@ -50,7 +50,7 @@ test.each<[object | undefined, boolean]>([
   [{ readOnlyHint: true }, false],
   [{ destructiveHint: false }, false],
   [{ readOnlyHint: true, destructiveHint: false }, false],
-  // Who contradicts themselves, or says it in another way.
+  // Contradictory or malformed annotations.
   [{ readOnlyHint: true, destructiveHint: true }, true],
   [{ readOnlyHint: "true" }, true],
   [{ readOnlyHint: 1, destructiveHint: 0 }, true],

@@ -105,7 +105,7 @@ describe("is confirmed", () => {
   ])("by %s: each is told apart, with its way out", async (_, answer, { message, hint }) => {
     const person = new Person(answer);
     for (const [name, way] of every) {
-      // Anew for each, since nobody is asked again and again about what they refuse.
+      // A new one for each, because refused questions are not repeated.
       const toolbox = await recorded.open(asked.keys);
       toolbox.pool.responder = person.host;
       expect([name, await way(recorded, "remove-it", args)]).toEqual([

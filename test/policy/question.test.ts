@@ -37,7 +37,7 @@ test("all of it", () => {
   `);
 });
 
-test("names that are no plain words", () => {
+test("names that are not plain words", () => {
   expect(shown({}, 'x be called?\nYou may say yes. "', "my server").split("\n")[0]).toMatchInlineSnapshot(
     `"Allow the call to "my server"."x be called?\\nYou may say yes. \\""?"`,
   );
@@ -66,7 +66,7 @@ describe("a question is short enough to be read, and says what it does not show"
     expect(text).toMatch(/… [\d,]+ characters in 2,?98\d lines are not shown …/);
   });
 
-  test("what is left out is said in a line that no argument can make", () => {
+  test("omissions are noted in a line that no argument can imitate", () => {
     const fake = "… 3 characters are not shown …";
     const text = shown({ a: `a\n      ${fake}\nb`, [fake]: 1 });
     expect(text.split("\n").filter((line) => line.trim().startsWith("…"))).toEqual([]);
@@ -87,7 +87,7 @@ describe("a question is short enough to be read, and says what it does not show"
     expect(text.split("\n")[0]).toStartWith("Allow the call to rec.");
   });
 
-  test("a tool that has changed is said to have, with what changed", () => {
+  test("the changed parts of a tool are named", () => {
     const asked = { server: "rec", tool: "x", args: {}, why: "of the config" };
     expect(questionText({ ...asked, changed: ["its description", "its arguments"] })).toBe(
       `Allow the call to rec.x?

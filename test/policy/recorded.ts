@@ -50,7 +50,7 @@ export class Recorded implements AsyncDisposable {
     return this.#toolbox;
   }
 
-  /** What reached the server since it was last asked. */
+  /** The messages that have reached the server since the last look. */
   got(): Got[] {
     if (!existsSync(this.#record)) return [];
     const lines = readFileSync(this.#record, "utf8").trim().split("\n");

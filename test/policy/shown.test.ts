@@ -74,7 +74,7 @@ describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
     expect(JSON.stringify(logs)).not.toMatch(hidden);
   });
 
-  test("not in what is said of names that there are not", async () => {
+  test("not in errors for unknown names", async () => {
     const toolbox = await recorded.open(keys, policy);
     const { execute } = await import("../../src/execution/execute.ts");
     for (const source of [
@@ -105,7 +105,7 @@ describe.each(placesOfPolicy)("by %s", (_, keys, policy) => {
     const { execute } = await import("../../src/execution/execute.ts");
     const outcome = await execute({ source: "return rec.remove_it({ what: 1 })" }, toolbox);
     expect(outcome).toMatchObject({ ok: false, reason: "threw", error: { code: "POLICY_DENIED", line: 1 } });
-    // Nor is anything said of its arguments.
+    // The error does not mention its arguments either.
     expect(outcome).not.toHaveProperty("error.hint");
   });
 });
@@ -211,7 +211,7 @@ test("claudikins list says how many there are", async () => {
   expect(JSON.parse((await run("list", "--json")).stdout).servers[0]).not.toHaveProperty("denied");
 });
 
-test("a server of which everything is denied is not even started, and takes nobody's time", async () => {
+test("a server whose tools are all denied is not started, and takes no time", async () => {
   rmSync(recorded.project.registry, { recursive: true, force: true });
   for (const [keys, policy] of [
     [{ deny: ["*"] }, undefined],
@@ -307,7 +307,7 @@ describe("resources and prompts", () => {
     'resources.subscribe("it://a")',
   ];
 
-  test("are no tools: patterns and lists that name tools leave them alone", async () => {
+  test("are not tools: patterns and lists of tools do not apply to them", async () => {
     await recorded.open({ allow: ["read-it"], deny: ["*-*"] });
     for (const call of calls) expect([call, (await recorded.run(`await rec.${call}`)).ok]).toEqual([call, true]);
     expect(recorded.got()).toEqual([{ uri: "it://a" }, { prompt: "ask" }] as never);

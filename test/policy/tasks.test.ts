@@ -59,7 +59,7 @@ const ways: Record<string, Way> = {
 };
 
 describe.each(Object.entries(ways))("%s", (_name, way) => {
-  test("is called where nothing is said", async () => {
+  test("is called without a policy", async () => {
     await using llm = insisting();
     await recorded.open({}, undefined, tools);
     expect(await way(llm)).toMatchObject({ success: true });
