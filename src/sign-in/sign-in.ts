@@ -1,4 +1,5 @@
 /** One sign-in: sends the user to the authorization page, waits for the redirect, and stores the tokens. */
+import { unlessAborted } from "../clients/abort.ts";
 import type { CredentialStore } from "../clients/auth/credentials.ts";
 import { beginSignIn, lastRedirect } from "../clients/auth/sign-in.ts";
 import type { NetworkServer } from "../config/load.ts";
