@@ -1,4 +1,4 @@
-/** A bar chart as a PNG: one row a point, with its label, a bar from the zero line, and its value. */
+/** Draws a bar chart as a PNG. Each point has a row with its label, a bar from the zero line, and its value. */
 import { drawText, GLYPH_HEIGHT, textWidth } from "./font.ts";
 import { type Colour, encodePng } from "./png.ts";
 
@@ -61,7 +61,7 @@ export function barChart(title: string, points: readonly Point[]): Buffer {
   return encodePng(width, pixels, PALETTE);
 }
 
-/** "1,234,567.50": written out by hand, so that it is the same whatever the machine's locale. */
+/** Returns a number such as "1,234,567.50". It does not use `Intl`, so the result is the same for every locale of the machine. */
 export function formatValue(value: number): string {
   if (Math.abs(value) >= 1e15) return value.toExponential(3);
   const [whole, fraction] = String(Number(value.toFixed(2))).split(".");

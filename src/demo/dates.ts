@@ -1,4 +1,4 @@
-/** The periods that tools are asked for: from one date to another, both included, in UTC. */
+/** Parses the periods in the arguments of tools: from one date to another, both included, in UTC. */
 import { DAY_MS } from "./data/calendar.ts";
 import type { StringSchema } from "./json-schema.ts";
 import { Refusal } from "./refusal.ts";
@@ -15,11 +15,11 @@ export const TO = {
 
 export interface Period {
   fromMs: number;
-  /** The last millisecond that belongs to it. */
+  /** The last millisecond of the period. */
   toMs: number;
 }
 
-/** The period between the two arguments; without one it is open on that side. */
+/** Returns the period between the two arguments. Without an argument, the period is open on that side. Throws Refusal. */
 export function period(from: string | undefined, to: string | undefined): Period {
   const fromMs = from === undefined ? Number.NEGATIVE_INFINITY : parseTime("from", from).startMs;
   const toMs = to === undefined ? Number.POSITIVE_INFINITY : parseTime("to", to).endMs;
@@ -36,7 +36,7 @@ const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(
 function parseTime(name: string, text: string): { startMs: number; endMs: number } {
   const [, day, time, zone] = TIME.exec(text) ?? [];
   const midnight = Date.parse(`${day}T00:00:00Z`);
-  // Date.parse takes 30 February for 2 March: a real day is written the way it was asked for.
+  // Date.parse reads 30 February as 2 March. A date exists only if it is the same when it is written back.
   const isDay = day !== undefined && !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(day);
   const startMs = time === undefined ? midnight : Date.parse(`${day}T${time}${zone ?? "Z"}`);
   if (!isDay || Number.isNaN(startMs)) {

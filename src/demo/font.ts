@@ -1,4 +1,4 @@
-/** A drawn alphabet of 3 × 5 pixels: five digits a letter, one a row, whose bits are the row's pixels (4 is the left one). */
+/** A bitmap font of 3 × 5 pixels. Each letter has five digits, one per row, whose bits are the pixels (4 is the left one). */
 import { plainText } from "./text.ts";
 
 export const GLYPH_WIDTH = 3;
@@ -16,7 +16,7 @@ const GLYPHS: Readonly<Record<string, string>> = {
   S: "34216", T: "72222", U: "55557", V: "55552", W: "55775", X: "55255", Y: "55222", Z: "71247",
 };
 
-/** Calls `dot` for each pixel of `text` with its top left corner at 0, 0. Capitals only; what is not in the alphabet is a "?". */
+/** Calls `dot` for each pixel of `text`, whose top left corner is 0, 0. Text is drawn in capitals, unknown characters as "?". */
 export function drawText(text: string, dot: (x: number, y: number) => void): void {
   for (const [place, letter] of letters(text).entries()) {
     for (const [y, row] of [...(GLYPHS[letter] ?? GLYPHS["?"]!)].entries()) {
@@ -25,7 +25,7 @@ export function drawText(text: string, dot: (x: number, y: number) => void): voi
   }
 }
 
-/** The width in pixels that `drawText` needs. */
+/** Returns the width in pixels that `drawText` needs. */
 export function textWidth(text: string): number {
   return Math.max(0, letters(text).length * (GLYPH_WIDTH + 1) - 1);
 }

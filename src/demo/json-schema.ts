@@ -1,4 +1,4 @@
-/** The part of JSON Schema (2020-12) that the demo's tools are described in, and the TypeScript type it stands for. */
+/** The part of JSON Schema (2020-12) that the demo's tools use, and the matching TypeScript types. */
 
 interface Described {
   readonly description?: string;
@@ -7,7 +7,7 @@ interface Described {
 export interface StringSchema extends Described {
   readonly type: "string";
   readonly enum?: readonly string[];
-  /** Only ever 1: not empty. */
+  /** Only 1 is supported: the text must not be empty. */
   readonly minLength?: 1;
   readonly maxLength?: number;
 }
@@ -38,7 +38,7 @@ export interface ObjectSchema extends Described {
 
 export type JsonSchema = StringSchema | NumberSchema | BooleanSchema | ArraySchema | ObjectSchema;
 
-/** What a value is after it was found to satisfy the schema `S`. */
+/** The type of a value that satisfies the schema `S`. */
 export type FromSchema<S> = S extends { enum: readonly (infer E)[] }
   ? E
   : S extends { type: "string" }
@@ -55,7 +55,7 @@ export type FromSchema<S> = S extends { enum: readonly (infer E)[] }
               }
             : never;
 
-/** An object with exactly these properties; all are required but those named in `optional`. */
+/** Returns the schema of an object with exactly these properties. All are required except those in `optional`. */
 export function objectSchema<
   const P extends Readonly<Record<string, JsonSchema>>,
   const O extends readonly (keyof P)[],

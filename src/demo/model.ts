@@ -1,4 +1,4 @@
-/** What the shop is made of: its fixed vocabularies, the records it keeps, and the shapes it shows. */
+/** The data model of the shop: its enumerations, and the records as they are stored. */
 
 export const ORDER_STATUSES = ["pending", "paid", "shipped", "delivered", "cancelled", "refunded"] as const;
 export const SEGMENTS = ["retail", "wholesale", "vip"] as const;
@@ -29,7 +29,7 @@ export interface HistoryEntry {
   note?: string;
 }
 
-/** An order as it is kept. Its status is that of the last entry of its history. */
+/** A stored order. Its status is the status of the last entry of its history. */
 export interface OrderRecord {
   id: string;
   customerId: string;
@@ -57,7 +57,7 @@ export interface StockLevel {
   reserved: number;
 }
 
-/** A product as it is kept: what the shop calls its stock is the sum over the warehouses. */
+/** A stored product. Its stock is the sum over all warehouses. */
 export interface ProductRecord {
   sku: string;
   name: string;
@@ -92,7 +92,7 @@ export function stockOf(product: ProductRecord): number {
   return product.levels.reduce((sum, level) => sum + level.on_hand, 0);
 }
 
-/** The shop's one rule of what is revenue: whatever was neither cancelled nor refunded in full. */
+/** Returns whether an order counts as revenue: it is neither cancelled nor fully refunded. All reports use this rule. */
 export function countsAsRevenue(order: OrderRecord): boolean {
   const status = statusOf(order);
   return status !== "cancelled" && status !== "refunded";

@@ -1,4 +1,4 @@
-/** Long lists in pieces: a cursor says after which item the next piece begins. */
+/** Pagination of long lists. A cursor names the last item of the previous page. */
 import type { NumberSchema, StringSchema } from "./json-schema.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -21,8 +21,8 @@ interface Page<T> {
 }
 
 /**
- * The piece of `all` after `cursor`. A cursor holds the id of the last item given and not a position, so that it stays right
- * when items leave the list; `all` is therefore sorted by id.
+ * Returns the page of `all` after `cursor`. The cursor contains the ID of an item and not a position, so that it stays valid when
+ * items leave the list. Therefore `all` must be sorted by ID. Throws Refusal if the cursor is invalid.
  */
 export function page<T extends { id: string }>(
   all: readonly T[],

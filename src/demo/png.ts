@@ -1,4 +1,4 @@
-/** The smallest PNG writer that will do: a palette, one byte a pixel (PNG specification, third edition, sections 5 and 11). */
+/** A minimal PNG writer: one palette, one byte per pixel (PNG specification, third edition, sections 5 and 11). */
 import { crc32, deflateSync } from "node:zlib";
 
 export type Colour = readonly [red: number, green: number, blue: number];
@@ -7,7 +7,7 @@ const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 const BIT_DEPTH = 8;
 const INDEXED_COLOUR = 3;
 
-/** `pixels` are indexes into `palette`, row by row, `width` of them in each. */
+/** Encodes an image. `pixels` are indexes into `palette`, row by row, with `width` pixels per row. */
 export function encodePng(width: number, pixels: Uint8Array, palette: readonly Colour[]): Buffer {
   const height = pixels.length / width;
   const header = Buffer.alloc(13);
@@ -16,7 +16,7 @@ export function encodePng(width: number, pixels: Uint8Array, palette: readonly C
   header[8] = BIT_DEPTH;
   header[9] = INDEXED_COLOUR;
 
-  // Each row begins with the number of its filter; 0 is none.
+  // Each row begins with the number of its filter. 0 means no filter.
   const rows = Buffer.alloc((width + 1) * height);
   for (let y = 0; y < height; y += 1) rows.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
 

@@ -1,4 +1,4 @@
-/** The one prompt: a review of a week of the shop. */
+/** The prompts of the demo. There is one: a review of one week of the shop. */
 import { ErrorCode, type GetPromptResult, McpError, type Prompt } from "@modelcontextprotocol/sdk/types.js";
 import { DAY_MS, YEAR_START_MS } from "./data/calendar.ts";
 import { isoTime } from "./views.ts";
@@ -33,7 +33,7 @@ Answer in at most ten sentences, the most important first, and end with up to th
 const FIRST_THURSDAY_MS = YEAR_START_MS + DAY_MS;
 const WEEKS = 52;
 
-/** An ISO week is that of its Thursday, and begins on the Monday before (ISO 8601, 2.2.10). */
+/** Parses an ISO week. It has the year and number of its Thursday, and begins on the Monday before (ISO 8601, 2.2.10). */
 function parseWeek(text: string | undefined): { label: string; from: string; to: string } {
   const number = Number(/^(?:2025-)?W?(\d{1,2})$/i.exec(text ?? "")?.[1]);
   if (!(number >= 1 && number <= WEEKS)) {

@@ -1,16 +1,16 @@
-/** Numbers that only look random: the same sequence for the same seed on every machine. */
+/** Pseudorandom numbers. The same seed gives the same sequence on every machine. */
 
 export interface Random {
-  /** A whole number from `min` to `max`, both included. */
+  /** Returns a whole number from `min` to `max`, both included. */
   int(min: number, max: number): number;
-  /** True in `share` of the cases, 0 to 1. */
+  /** Returns true with the probability `share`, from 0 to 1. */
   chance(share: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** One of the keys, each as often as its weight says. */
+  /** Returns one of the keys, with a probability in proportion to its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K;
 }
 
-/** mulberry32: 32 bits of state, and nothing but integer arithmetic, which no platform rounds differently. */
+/** The generator mulberry32. It has 32 bits of state and uses only integer arithmetic, so no platform rounds differently. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

@@ -1,4 +1,4 @@
-/** A call that the shop cannot do, in words for whoever called: it becomes a result with `isError`, never a crash. */
+/** The error for a call that the shop cannot do. It becomes a tool result with `isError`. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
 }

@@ -1,4 +1,4 @@
-/** What can be read without asking a tool: the returns policy, and the schema of an order. */
+/** The resources of the demo: the returns policy, and the schema of an order. */
 import { type ErrorCode, McpError, type ReadResourceResult, type Resource } from "@modelcontextprotocol/sdk/types.js";
 import { objectSchema } from "./json-schema.ts";
 import { COUNTRIES, ORDER_STATUSES } from "./model.ts";
@@ -70,7 +70,7 @@ export function listResources(): Resource[] {
   return RESOURCES.map(({ text: _, ...resource }) => resource);
 }
 
-/** MCP 2025-06-18, "Resources", error handling: a resource that does not exist is -32002. */
+/** The error code for a resource that does not exist (MCP 2025-06-18, Resources, Error Handling). */
 const RESOURCE_NOT_FOUND = -32002 as ErrorCode;
 
 export function readResource(uri: string): ReadResourceResult {

@@ -1,4 +1,4 @@
-/** Revenue added up by day, month, country or category. */
+/** Sums revenue by day, month, country or category. */
 import { DAY_MS } from "./data/calendar.ts";
 import type { Period } from "./dates.ts";
 import { countsAsRevenue, type OrderRecord, type ProductRecord } from "./model.ts";
@@ -13,7 +13,7 @@ interface SalesRow {
   revenue_cents: number;
 }
 
-/** One row a key, sorted by it. Every day or month of `calendar` has one, even if nothing was sold. */
+/** Returns one row per key, sorted by key. Every day or month of `calendar` has a row, even without sales. */
 export function salesRows(
   orders: readonly OrderRecord[],
   products: readonly ProductRecord[],

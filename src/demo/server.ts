@@ -1,4 +1,4 @@
-/** The demo server: the back office of an invented shop, served over stdio like any other MCP server. */
+/** The demo server: the back office of an invented shop, as an MCP server over stdio. */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
@@ -32,9 +32,9 @@ export async function startDemo(): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   server.onclose = resolve;
   await server.connect(new StdioServerTransport());
-  // The SDK's transport does not notice the end of its input. What arrived right before it is answered first.
+  // The SDK's transport does not notice the end of stdin. Messages that arrived just before the end are answered first.
   process.stdin.once("end", () => setImmediate(() => void server.close()));
-  // A client that died leaves a pipe that cannot be written to any more: that is the end too, and no crash.
+  // Writing to a client that has died raises an error, which also ends the server.
   process.stdout.on("error", () => void server.close());
   await closed;
 }

@@ -1,4 +1,4 @@
-/** The shop's whole state: generated once from one seed, then changed by the tools for as long as the process lives. */
+/** The state of the shop. It is generated from a seed, and tools change it until the process ends. */
 import { NOW_MS } from "./data/calendar.ts";
 import { generateCustomers } from "./data/customers.ts";
 import { generateOrders } from "./data/orders.ts";
@@ -25,12 +25,12 @@ export interface Shop {
   readonly emails: SentEmail[];
   refunds: number;
   rateRequests: number;
-  /** The time of a change: the shop's present, one second later with each change. */
+  /** Advances the shop's clock by one second and returns it. Each change uses it as its time. */
   tick(): number;
 }
 
 export function openShop(): Shop {
-  // Each kind has its own sequence: a change to how one is made leaves the others as they were.
+  // Each kind of record has its own sequence, so that a change to one generator does not affect the others.
   const customers = generateCustomers(seededRandom(SEED));
   const products = generateProducts(seededRandom(SEED + 1));
   const orders = generateOrders(seededRandom(SEED + 2), customers, products);

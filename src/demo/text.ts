@@ -1,8 +1,8 @@
-/** Text reduced to what a keyboard has, for e-mail addresses, searching and the chart's small alphabet. */
+/** Simplifies text to ASCII letters, for e-mail addresses, search and the small font of charts. */
 
 const UNDECOMPOSED: Readonly<Record<string, string>> = { ß: "ss", ł: "l", ø: "o", æ: "ae", œ: "oe", đ: "d" };
 
-/** Lower case without accents: "Łukasz Müller" becomes "lukasz muller". */
+/** Returns the text in lower case without accents: "Łukasz Müller" becomes "lukasz muller". */
 export function plainText(text: string): string {
   return text
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** How a tool of the demo is written down: described by plain JSON Schemas, run with arguments that satisfy them. */
+/** How the demo's tools are defined: with JSON Schemas, and a function that gets checked arguments. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
 import type { FromSchema, ObjectSchema } from "./json-schema.ts";
 import { Refusal } from "./refusal.ts";
@@ -7,13 +7,13 @@ import { argumentProblems } from "./validate.ts";
 
 export interface ToolContext {
   shop: Shop;
-  /** Aborted when the caller has cancelled the request or is gone. */
+  /** Aborted when the caller cancels the request or disconnects. */
   signal: AbortSignal;
-  /** Tells the caller how far the work is; does nothing for a caller that did not ask. */
+  /** Reports progress to the caller. Does nothing if the caller did not ask for progress. */
   progress(done: number, total: number, message: string): Promise<void>;
 }
 
-/** What a tool does to the shop. None of them reaches beyond it. */
+/** Annotations by the effect of a tool. No tool affects anything outside of the shop. */
 export const READS = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -56,7 +56,7 @@ interface ToolSpec<S extends ObjectSchema> {
 
 export function defineTool<const S extends ObjectSchema>({ run, ...definition }: ToolSpec<S>): DemoTool {
   return {
-    // The SDK's type wants mutable arrays and open objects; what it gets is only ever serialised.
+    // The SDK's type requires mutable arrays and open objects. The definition is only serialised.
     definition: definition as unknown as Tool,
     async call(args, context) {
       const problems = argumentProblems(definition.name, args, definition.inputSchema);
@@ -79,7 +79,7 @@ export function jsonResult(value: object): CallToolResult {
   return textResult(JSON.stringify(value));
 }
 
-/** For a tool with an output schema: the value itself, and the same as text for clients that know only text. */
+/** Returns the result of a tool with an output schema: the value, and the same as text for clients that support only text. */
 export function structuredResult(value: Record<string, unknown>): CallToolResult {
   return { ...jsonResult(value), structuredContent: value };
 }

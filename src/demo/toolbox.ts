@@ -1,4 +1,4 @@
-/** All tools of the demo, in the order in which they are listed. */
+/** All tools of the demo, in the order of `tools/list`. */
 import type { DemoTool } from "./tool.ts";
 import { AUDIT_TOOLS } from "./tools/audit.ts";
 import { CHART_TOOLS } from "./tools/charts.ts";

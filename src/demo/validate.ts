@@ -1,7 +1,7 @@
-/** Finds everything that is wrong with a tool's arguments at once: each problem with name, value and what is allowed. */
+/** Finds all problems in a tool's arguments at once. Each problem names the argument, its value and the allowed values. */
 import type { JsonSchema, ObjectSchema } from "./json-schema.ts";
 
-/** The problems of `value` as the arguments of `tool`, as sentences; none if it satisfies `schema`. */
+/** Returns the problems of `value` as sentences, or none if it satisfies `schema`. */
 export function argumentProblems(tool: string, value: object, schema: ObjectSchema): string[] {
   return [...objectProblems(tool, "", value as Readonly<Record<string, unknown>>, schema)];
 }
@@ -33,7 +33,7 @@ function* problems(path: string, value: unknown, schema: JsonSchema): Generator<
   }
 }
 
-/** Whether the value itself is right; what is inside an array or an object is looked at apart. */
+/** Returns whether the value itself is valid. The contents of arrays and objects are checked separately. */
 function fits(value: unknown, schema: JsonSchema): boolean {
   switch (schema.type) {
     case "string":
@@ -62,7 +62,7 @@ function isBetween(value: number, min = Number.NEGATIVE_INFINITY, max = Number.P
   return value >= min && value <= max;
 }
 
-/** "Must be a whole number of at least 1. How many to give at most." */
+/** Returns a text such as "Must be a whole number of at least 1. How many to give at most." */
 function expectation(schema: JsonSchema): string {
   const about = schema.description === undefined || "enum" in schema ? "" : ` ${schema.description}`;
   return `Must be ${expected(schema)}.${about}`;

@@ -1,4 +1,4 @@
-/** The records as the tools show them: new objects each time, so that nobody holds a piece of the shop's state. */
+/** The records as the tools return them. They are always new objects, so that no caller can change the shop's state. */
 import {
   type CustomerRecord,
   countsAsRevenue,
@@ -9,7 +9,7 @@ import {
   type TicketRecord,
 } from "./model.ts";
 
-/** `2025-03-04T10:11:12Z`: nothing in the shop is known to the millisecond. */
+/** Returns a time such as `2025-03-04T10:11:12Z`. The shop's times have no milliseconds. */
 export function isoTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
@@ -44,7 +44,7 @@ export function customerView(customer: CustomerRecord) {
   return { id, name, email, country, segment, created_at: isoTime(customer.createdAtMs) };
 }
 
-/** `orders` are all the customer's own, oldest first. */
+/** `orders` are all orders of the customer, oldest first. */
 export function customerDetail(customer: CustomerRecord, orders: readonly OrderRecord[]) {
   const last = orders[orders.length - 1];
   return {

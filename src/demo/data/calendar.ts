@@ -1,11 +1,11 @@
-/** When people order: 2025 with its seasons, weekends and evenings, up to the day on which the shop's clock stands. */
+/** Generates the times of orders: 2025 with its seasons, weekends and evenings, up to the shop's present. */
 import type { Random } from "../random.ts";
 
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 export const YEAR_START_MS = Date.UTC(2025, 0, 1);
 export const YEAR_END_MS = Date.UTC(2026, 0, 1) - 1;
-/** The shop's present. It never moves by itself, so that the same calls give the same times. */
+/** The shop's present. It does not advance by itself, so that the same calls return the same times. */
 export const NOW_MS = Date.UTC(2025, 11, 31, 18);
 
 const BY_MONTH = [8, 7, 8, 8, 8, 7, 7, 7, 9, 10, 13, 13];
@@ -14,7 +14,7 @@ const BY_HOUR = [2, 1, 1, 1, 1, 2, 4, 6, 8, 10, 11, 11, 12, 10, 9, 9, 10, 12, 14
 
 const BUSIEST = Math.max(...BY_MONTH) * Math.max(...BY_WEEKDAY) * Math.max(...BY_HOUR);
 
-/** `count` moments of the year before the present, the earliest first: any moment, kept as often as its hour is busy. */
+/** Returns `count` times between the start of the year and the present, sorted. Busy hours are more likely (rejection sampling). */
 export function orderTimes(random: Random, count: number): number[] {
   const times: number[] = [];
   while (times.length < count) {

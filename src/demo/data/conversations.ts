@@ -1,9 +1,9 @@
-/** What customers write about, and what they are answered. */
+/** The topics of support tickets: what customers write, and what support answers. */
 
 export interface Topic {
-  /** The subject; `{product}` and `{order}` stand for what the ticket is about. */
+  /** The subject. `{product}` and `{order}` are placeholders. */
   subject: string;
-  /** Whether it is about an order, and not a question before one. */
+  /** Whether the topic is about an order. Otherwise it is a question before one. */
   aboutOrder: boolean;
   question: string;
   answer: string;

@@ -1,4 +1,4 @@
-/** 600 customers in nine countries, numbered in the order in which they signed up. */
+/** Generates 600 customers in nine countries, numbered in the order of their sign-up. */
 import type { Country, CustomerRecord } from "../model.ts";
 import type { Random } from "../random.ts";
 import { plainText } from "../text.ts";
@@ -7,7 +7,7 @@ import { PLACES } from "./places.ts";
 const COUNT = 600;
 const FIRST_SIGN_UP = Date.UTC(2021, 2, 1);
 const LAST_SIGN_UP = Date.UTC(2025, 11, 20);
-/** How many had signed up before the year of the orders began: these could order from its first day. */
+/** Number of customers who signed up before 2025. They can order from the first day of the year. */
 const BEFORE_2025 = 420;
 
 export function generateCustomers(random: Random): CustomerRecord[] {

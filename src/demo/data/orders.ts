@@ -1,10 +1,10 @@
-/** 2,400 orders of 2025, each with what was bought and with the history that its age allows. */
+/** Generates 2,400 orders of 2025 with their lines, and with the history that fits their age. */
 import type { CustomerRecord, HistoryEntry, Line, OrderRecord, OrderStatus, ProductRecord, Segment } from "../model.ts";
 import type { Random } from "../random.ts";
 import { DAY_MS, HOUR_MS, NOW_MS, orderTimes } from "./calendar.ts";
 
 const COUNT = 2400;
-/** Of a hundred customers who signed up, so many never came to order. */
+/** Share of the customers who never order. */
 const SHARE_IDLE = 0.11;
 const DAYS_TO_PAY = 45;
 
@@ -55,7 +55,7 @@ function basket(random: Random, shelf: readonly ProductRecord[], segment: Segmen
   return [...bySku.values()];
 }
 
-/** What happens to an order, cut off at the present: the last entry that has come true is its status. */
+/** Returns the history of an order up to the present. The last entry has its status. */
 function life(random: Random, createdAtMs: number): HistoryEntry[] {
   const history: HistoryEntry[] = [{ status: "pending", atMs: createdAtMs }];
   let atMs = createdAtMs;

@@ -1,8 +1,8 @@
-/** Where the customers live and what they are called there: first names, last names, cities with a postcode, streets. */
+/** The places where customers live: common first and last names, cities with a postcode, and a street. */
 import type { Country } from "../model.ts";
 
 interface Place {
-  /** Out of a hundred customers, how many live here. */
+  /** Weight of the country in the choice of a customer's country. All weights add up to 100. */
   weight: number;
   first: string;
   last: string;

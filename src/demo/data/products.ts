@@ -1,4 +1,4 @@
-/** 140 products in six categories, and what lies of each in the three warehouses. */
+/** Generates 140 products in six categories, with their stock in three warehouses. */
 import { CATEGORIES, type Category, type ProductRecord, type StockLevel, WAREHOUSES } from "../model.ts";
 import type { Random } from "../random.ts";
 

@@ -1,4 +1,4 @@
-/** 320 support tickets: most about an order, the old ones nearly all closed, the new ones still moving. */
+/** Generates 320 support tickets. Most are about an order; nearly all old ones are closed, and many new ones are open. */
 import type {
   CustomerRecord,
   MessageRecord,
@@ -58,7 +58,7 @@ function statusByAge(random: Random, ageMs: number): TicketStatus {
   return random.weighted({ open: 5, waiting: 11, closed: 84 });
 }
 
-/** An open ticket ends with the customer's words, the others with the shop's. */
+/** Returns the messages of a ticket. In an open ticket the customer writes last, otherwise support does. */
 function conversation(
   random: Random,
   topic: Topic,
@@ -75,7 +75,7 @@ function conversation(
     ...(askedAgain ? [topic.followUp] : []),
     ...(answeredAgain ? ["We are looking into it and will be back within one working day."] : []),
   ];
-  // The answers to a ticket of today have to fit between its beginning and the present.
+  // All answers to a ticket of today must fit between its creation and the present.
   const stepMs = Math.min(30 * HOUR_MS, (NOW_MS - createdAtMs) / texts.length);
   let atMs = createdAtMs;
   return texts.map((text, index) => {

@@ -1,4 +1,4 @@
-/** An audit of all orders that takes as long as it is told to: something to watch, and to cancel. */
+/** An audit of all orders that takes the requested time. It demonstrates progress and cancellation. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { objectSchema } from "../json-schema.ts";
 import type { OrderRecord } from "../model.ts";
@@ -23,7 +23,8 @@ const slowAudit = defineTool({
     const total = shop.orders.length;
     let checked = 0;
     for (let step = 1; step <= steps; step += 1) {
-      // Told before a step and not after it: what arrives together with the result is lost on clients such as the SDK's.
+      // Sent before each step and not after it, because clients such as the SDK's drop progress that arrives together with the
+      // result.
       await progress(checked, total, `${checked} of ${total} orders checked`);
       await sleep(Math.min(STEP_MS, seconds * 1000), undefined, { signal });
       const until = Math.floor((total * step) / steps);

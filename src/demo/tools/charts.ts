@@ -1,4 +1,4 @@
-/** Figures as a picture. */
+/** The tool that draws charts. */
 import { barChart, formatValue } from "../chart.ts";
 import { objectSchema } from "../json-schema.ts";
 import { defineTool, READS } from "../tool.ts";

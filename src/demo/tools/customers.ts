@@ -1,4 +1,4 @@
-/** Customers: listed, searched, and looked at one by one. */
+/** The tools that list, find and read customers. */
 import { objectSchema } from "../json-schema.ts";
 import { COUNTRIES, SEGMENTS } from "../model.ts";
 import { CURSOR, LIMIT, page } from "../page.ts";

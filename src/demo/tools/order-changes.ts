@@ -1,4 +1,4 @@
-/** What can be done to an order: moving it on, and giving money back. */
+/** The tools that change orders: they update the status and refund. */
 import { objectSchema } from "../json-schema.ts";
 import { ORDER_STATUSES, type OrderStatus, statusOf } from "../model.ts";
 import { Refusal } from "../refusal.ts";
@@ -7,7 +7,7 @@ import { DESTROYS, defineTool, jsonResult, SETS } from "../tool.ts";
 import { orderDetail } from "../views.ts";
 import { ORDER_ID } from "./orders.ts";
 
-/** Where an order can be moved from each status. Money goes back through refund_order alone, which is marked destructive. */
+/** The statuses that an order can get from each status. Only refund_order refunds, because it is marked as destructive. */
 const NEXT: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   pending: ["paid", "cancelled"],
   paid: ["shipped", "cancelled"],

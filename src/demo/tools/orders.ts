@@ -1,4 +1,4 @@
-/** Orders: listed, and looked at one by one. */
+/** The tools that list and read orders. */
 import { FROM, isWithin, period, TO } from "../dates.ts";
 import { objectSchema } from "../json-schema.ts";
 import { ORDER_STATUSES, statusOf } from "../model.ts";
@@ -42,7 +42,7 @@ const listOrders = defineTool({
   },
 });
 
-/** Indented as generously as many servers do: this result is here to show what a large one costs, and is to be large. */
+/** Returns JSON with a wide indentation, as many servers send it. This result demonstrates the cost of a large one. */
 function wideJson(value: object): string {
   return JSON.stringify(value, null, 8);
 }

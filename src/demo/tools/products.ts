@@ -1,4 +1,4 @@
-/** Products and what lies of them in the warehouses. */
+/** The tools for products and their stock. */
 import { objectSchema } from "../json-schema.ts";
 import { CATEGORIES, type ProductRecord, stockOf, WAREHOUSES, type Warehouse } from "../model.ts";
 import { Refusal } from "../refusal.ts";

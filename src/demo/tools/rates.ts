@@ -1,9 +1,9 @@
-/** Exchange rates from a service that is, like many, not always there. */
+/** The tool for exchange rates. It imitates a service that fails now and then. */
 import { objectSchema } from "../json-schema.ts";
 import { Refusal } from "../refusal.ts";
 import { defineTool, jsonResult, READS } from "../tool.ts";
 
-/** How much of each currency one euro buys. */
+/** The value of one euro in each currency. */
 const PER_EURO = {
   CHF: 0.94,
   CZK: 24.6,

@@ -1,4 +1,4 @@
-/** The figures of the year, and all orders as a file. */
+/** The tools for the sales report and the export of all orders. */
 import { YEAR_END_MS, YEAR_START_MS } from "../data/calendar.ts";
 import { FROM, isWithin, period, TO } from "../dates.ts";
 import { objectSchema } from "../json-schema.ts";
@@ -59,7 +59,7 @@ const exportOrders = defineTool({
   run({ format }, { shop }) {
     const orders = shop.orders.map(orderView);
     if (format === "json") return textResult(JSON.stringify(orders));
-    // No value of an order has a comma, a quote or a line break in it: ids, codes, numbers and times.
+    // No value of an order contains a comma, a quote or a line break: they are IDs, codes, numbers and times.
     const rows = [Object.keys(orders[0]!), ...orders.map(Object.values)];
     return textResult(`${rows.map((row) => row.join(",")).join("\n")}\n`);
   },

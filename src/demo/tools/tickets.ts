@@ -1,4 +1,4 @@
-/** Support: tickets, replies to them, and e-mails. */
+/** The tools for support tickets and e-mails. */
 import { objectSchema } from "../json-schema.ts";
 import { PRIORITIES, TICKET_STATUSES } from "../model.ts";
 import { Refusal } from "../refusal.ts";
