@@ -96,7 +96,7 @@ describe("texts in the source", () => {
 
 /** Rooms whose comments have been rewritten. The others follow, and are added here. */
 const rewritten =
-  /^(?:catalog|config|daemon|logs|policy|execution|sandbox\/(?:advice|ast|code|engine|host)|server|toolbox)\/|^(?:sandbox\/[^/]+|[^/]+)$|^clients\/(?!auth\/(?:challenge|client|discovery)\.)/;
+  /^(?:catalog|config|daemon|demo|logs|policy|execution|sandbox\/(?:advice|ast|code|engine|guest|host)|server|toolbox)\/|^(?:sandbox\/[^/]+|[^/]+)$|^clients\/(?!auth\/(?:challenge|client|discovery)\.)/;
 
 /** Comments of TypeScript, without their stars and slashes. */
 function comments(source: string): string[] {

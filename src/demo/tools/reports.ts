@@ -59,7 +59,7 @@ const exportOrders = defineTool({
   run({ format }, { shop }) {
     const orders = shop.orders.map(orderView);
     if (format === "json") return textResult(JSON.stringify(orders));
-    // No value of an order contains a comma, a quote or a line break: they are IDs, codes, numbers and times.
+    // The values need no quotes in CSV: they are IDs, codes, numbers and times.
     const rows = [Object.keys(orders[0]!), ...orders.map(Object.values)];
     return textResult(`${rows.map((row) => row.join(",")).join("\n")}\n`);
   },

@@ -1,6 +1,6 @@
 /**
- * Content blocks as a list that also answers to what people write: `result.content`, as in the MCP result, and `data`
- * and `mimeType` of its first picture or sound. None of it is seen when the list is looped over or shown.
+ * Makes an array of content blocks that also has the properties that programs expect: `result.content`, as in the MCP result,
+ * `text`, and `data` and `mimeType` of its first image or audio. These properties are not enumerable.
  */
 export function blocksOf(blocks: (Record<string, unknown> | null)[]): unknown {
   const media = blocks.find((block) => block?.["type"] === "image" || block?.["type"] === "audio");

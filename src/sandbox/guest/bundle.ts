@@ -1,11 +1,14 @@
-/** Bundles the guest into one script, when the product is built or the source is loaded: imported as a macro. */
+/** Bundles the guest into one script. It is imported as a macro, so it runs during the build, or when the source is loaded. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { devNull } from "node:os";
 import { join } from "node:path";
 
 const root = join(import.meta.dir, "..", "..", "..");
 
-/** The script that a fresh context evaluates first. It is kept, since each run from source loads it and bundling takes 0.1 s. */
+/**
+ * Returns the script that a fresh context evaluates first. It is cached on disk, because bundling takes 0.1 s and each run from
+ * source needs it.
+ */
 export function guestScript(): string {
   const folder = join(root, "node_modules", ".cache", "claudikins");
   const path = join(folder, `script-${sourcesHash()}.js`);
@@ -25,7 +28,7 @@ export function guestScript(): string {
 function bundled(): string {
   const entry = join(import.meta.dir, "main.ts");
   const options = ["--target=browser", "--format=iife", "--minify", "--no-env-file", `--config=${devNull}`];
-  // Neither the folder nor the variables of whoever builds it change the script.
+  // The script must not depend on the working directory or the environment of the build.
   const built = Bun.spawnSync([process.execPath, "build", entry, ...options], {
     cwd: import.meta.dir,
     env: { BUN_BE_BUN: "1" },
@@ -34,7 +37,7 @@ function bundled(): string {
   return built.stdout.toString();
 }
 
-/** Of everything that the script is made of: the guest's files, what they import of the sandbox, and the packages. */
+/** Returns a hash of everything that the script is made of: the files of the sandbox, and the packages by the lockfile. */
 function sourcesHash(): string {
   const sandbox = join(import.meta.dir, "..");
   const files = readdirSync(sandbox, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));

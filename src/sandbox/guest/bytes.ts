@@ -1,9 +1,9 @@
-/** Bytes as they cross to the host and come back. */
+/** Converts bytes for the way between guest and host. */
 
 import { compute } from "./compute.ts";
 import { Buffer } from "./node/buffer.ts";
 
-/** The bytes of a view or a buffer, not copied. Undefined for anything else. */
+/** Returns the bytes of a view or a buffer without copying them. Returns undefined for any other value. */
 export function bytesOf(value: unknown): Uint8Array | undefined {
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
   return value instanceof ArrayBuffer || value instanceof SharedArrayBuffer
@@ -11,7 +11,7 @@ export function bytesOf(value: unknown): Uint8Array | undefined {
     : undefined;
 }
 
-/** Throws TypeError for what is neither text nor bytes. */
+/** Returns the text, or bytes as base64. Throws TypeError if the value is neither. */
 export function partOf(value: unknown, encoding?: string): { text: string } | { base64: string } {
   if (typeof value === "string" && (encoding === undefined || /^utf-?8$/i.test(encoding))) return { text: value };
   const bytes = typeof value === "string" ? Buffer.from(value, encoding as "hex") : bytesOf(value);
@@ -26,7 +26,7 @@ export function base64Of(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** Its own ArrayBuffer, of exactly that length. */
+/** Returns the bytes in an ArrayBuffer of their own, with exactly their length. */
 function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(base64, "base64"));
 }

@@ -1,4 +1,4 @@
-/** Calls of host functions: each has a number, a promise in here, and an answer that arrives as text. */
+/** Calls of host functions. Each call has a number and a promise in the guest. Its answer arrives as text. */
 import { blocksOf } from "./blocks.ts";
 import { reportFailure, watch } from "./floating.ts";
 import { host } from "./host.ts";
@@ -10,14 +10,14 @@ const SyntaxErrorOfEngine = SyntaxError;
 interface Pending {
   resolve(value: unknown): void;
   reject(error: unknown): void;
-  /** The frames of the call: where its failure is shown, since nothing of the code is running when it arrives. */
+  /** The stack of the call. Its failure is shown there, because no code of the program is running when the answer arrives. */
   stack: string;
 }
 
 const pending = new Map<number, Pending>();
 let lastCall = 0;
 
-/** A tool that failed, or could not be called. `code` and `hint` say what it was and what to do next. */
+/** The error of a tool that failed or could not be called. `code` names the problem, and `hint` the next step. */
 export class ToolError extends Error {
   override name = "ToolError";
   code: string;
@@ -29,12 +29,12 @@ export class ToolError extends Error {
   }
 }
 
-/** Whether the code has called a host function. */
+/** Returns whether the program has called a host function. */
 export function hasCalled(): boolean {
   return lastCall > 0;
 }
 
-/** Starts a call at once; the promise settles with its answer. */
+/** Starts a call immediately. The promise settles with its answer. */
 export function call(namespace: string, name: string, args: unknown, kind: CallKind): Promise<unknown> {
   const id = ++lastCall;
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -48,7 +48,7 @@ export function call(namespace: string, name: string, args: unknown, kind: CallK
   return noticed(promise, `${namespace}.${name}`);
 }
 
-/** JSON of the arguments: absent means none, and only a plain object has named arguments. */
+/** Returns the arguments as JSON. Absent arguments mean none, and only a plain object has named arguments. */
 function argumentsJson(tool: string, args: unknown, reject: (error: unknown) => void): string | undefined {
   const given = args ?? {};
   if (typeof given !== "object" || Array.isArray(given)) {
@@ -72,8 +72,8 @@ function argumentsJson(tool: string, args: unknown, reject: (error: unknown) => 
 }
 
 /**
- * `await`, `then` and the Promise combinators read `constructor` before they wait. A promise that nobody looked at by
- * the time the program ends was left floating: it is waited for, and its failure is reported.
+ * Makes a promise that is tracked until the program uses it: `await`, `then` and the Promise combinators read its `constructor`. A
+ * promise that was not used when the program ends is floating: it is awaited, and its failure is reported.
  */
 export function noticed(promise: Promise<unknown>, tool: string): Promise<unknown> {
   unseen.add(promise);
@@ -88,13 +88,13 @@ export function noticed(promise: Promise<unknown>, tool: string): Promise<unknow
   return promise;
 }
 
-/** Properties that were read from promises of tools, and that no promise has: an await is missing there. */
+/** Properties that were read from promises of tools and that promises do not have. They mean that an `await` is missing. */
 export const unawaited: { tool: string; key: string }[] = [];
 
 const prototypes = new Map<string, object>();
 const asked = new Set(["toJSON", "inspect", "nodeType", "asymmetricMatch", "$$typeof", "length", "size"]);
 
-/** As that of any promise; only what is read from it passes here, and nothing that awaits does. */
+/** Returns the prototype of promises of a tool. It notices reads of properties that promises do not have; awaiting reads none. */
 function prototypeFor(tool: string): object {
   const known = prototypes.get(tool);
   if (known) return known;
@@ -111,7 +111,7 @@ function prototypeFor(tool: string): object {
 
 const unseen = new Set<Promise<unknown>>();
 
-/** Counts in every call that nobody awaited so far. */
+/** Watches every call whose promise has not been used. */
 export function watchUnseen(): void {
   for (const promise of unseen) {
     Object.defineProperty(promise, "constructor", { value: Promise });
@@ -136,7 +136,7 @@ export function settle(id: number, kind: number, payload: string): void {
   }
 }
 
-/** Text that is JSON becomes its value; where it is nested too deeply to be read, that is said. */
+/** Returns the value of JSON text, and any other text unchanged. Throws if the JSON is nested too deeply to be parsed. */
 function jsonOrText(text: string): unknown {
   try {
     return parse(text);

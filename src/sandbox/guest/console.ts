@@ -1,4 +1,4 @@
-/** `console`: every line goes to the host, in order and with its level. */
+/** `console`: sends every line to the host, in order and with its level. */
 import { host } from "./host.ts";
 import { formatWithOptions, type InspectOptions, inspect, logOptions } from "./inspect.ts";
 import { textTable } from "./text-table.ts";

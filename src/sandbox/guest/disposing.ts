@@ -1,10 +1,10 @@
-/** What `using` holds until the end of its block; see code/rewrite-using.ts. */
+/** The resources that `using` holds until the end of its block. See code/rewrite-using.ts. */
 
 type Dispose = () => unknown;
 
 const symbols = Symbol as { dispose?: symbol; asyncDispose?: symbol };
 
-/** The symbols that the engine has not. */
+/** Defines the symbols that the engine lacks. */
 export function defineDisposeSymbols(): void {
   for (const name of ["dispose", "asyncDispose"] as const) {
     if (symbols[name]) continue;
@@ -27,7 +27,7 @@ class Held {
     return value;
   }
 
-  /** What the block threw; it is thrown again when all is disposed of. */
+  /** Records the error of the block. It is thrown again after everything is disposed. */
   failed(error: unknown): void {
     this.#failure = { error };
   }

@@ -1,12 +1,12 @@
-/** What the engine was built without or does wrongly, and libraries and programs take for granted. Imported before them. */
+/** Fills gaps of the engine that libraries and programs rely on. It is imported before them. */
 
-// Nothing is shared in here, so that there is nothing to be atomic about.
+// The sandbox has no shared memory, so an empty object is enough.
 if (!("Atomics" in globalThis)) {
   Object.defineProperty(globalThis, "Atomics", { value: {}, writable: true, configurable: true });
 }
 
-// Leaving `list.values().map(f)` early is leaving the iterator below it, and the engine calls `return` there without asking
-// whether there is one.
+// Leaving a loop over `list.values().map(f)` early makes the engine call `return` of the inner iterator without checking that it
+// exists.
 for (const iterator of [
   [].values(),
   new Map().values(),

@@ -1,4 +1,4 @@
-/** Promises that nobody awaits: the program is not over before they are, and their failures are never lost. */
+/** Watches floating promises, which are never awaited. The program ends only after they settle, and their failures are reported. */
 
 import { asWork } from "./timers.ts";
 
@@ -6,7 +6,7 @@ let running = 0;
 let firstFailure: { error: unknown } | undefined;
 let onIdle: () => void = () => {};
 
-/** Counts a promise in until it settles; its rejection becomes the failure of the execution. Anything else passes by. */
+/** Watches a promise until it settles. Its rejection becomes the failure of the execution. Other values are returned unchanged. */
 export function watch<T>(value: T): T {
   if (value instanceof Promise) {
     running += 1;
@@ -18,7 +18,7 @@ export function watch<T>(value: T): T {
   return value;
 }
 
-/** A callback whose promises are counted in: for `forEach`, which lets go of them. */
+/** Wraps a callback so that its promises are watched. It is for `forEach`, which ignores what the callback returns. */
 watch.each = (callback: (...args: unknown[]) => unknown) =>
   function (this: unknown, ...args: unknown[]) {
     return watch(callback.apply(this, args));
@@ -43,12 +43,12 @@ export function floatingFailure(): { error: unknown } | undefined {
   return firstFailure;
 }
 
-/** Resolves when no watched promise is open. */
+/** Resolves when no watched promise is pending. */
 export function whenNothingFloats(): Promise<void> {
   if (running === 0) return Promise.resolve();
   return new Promise((resolve) => {
     onIdle = () => {
-      // One may have started another.
+      // A promise that settled may have started another one.
       if (running === 0) resolve();
     };
   });

@@ -1,4 +1,4 @@
-/** The globals of the web and of Node that agents use and the engine has not. */
+/** The globals of the web and of Node that agents use and the engine lacks. */
 
 import fromAsync from "core-js-pure/stable/array/from-async";
 import atob from "core-js-pure/stable/atob";
@@ -20,7 +20,7 @@ import { performance } from "./web/performance.ts";
 import { structuredClone } from "./web/structured-clone.ts";
 import { defineLocaleMethods } from "./web/to-locale.ts";
 
-/** By name; defined on the global object once, before any code runs. */
+/** The globals by name. They are defined once, before any code of the program runs. */
 export const globals: Record<string, unknown> = named({
   global: globalThis,
   self: globalThis,
@@ -49,7 +49,7 @@ for (const { prototype } of [URL, URLSearchParams]) {
   Object.defineProperty(prototype, customInspect, { value: showUrl, configurable: true });
 }
 
-/** As Node shows the parameters; an address as itself. */
+/** Shows URLSearchParams as Node does, and a URL as its text. */
 function showUrl(this: URL | URLSearchParams, _depth: number, options: InspectOptions): string {
   if (this instanceof URL) return `URL ${inspect(this.href, options)}`;
   return `URLSearchParams ${inspect(Object.fromEntries(this), options)}`;
@@ -66,5 +66,5 @@ Object.defineProperty(Error, "captureStackTrace", {
   configurable: true,
 });
 
-// What the libraries left behind or needed only at their start.
+// Left by libraries that need these globals only when they load.
 for (const name of ["__core-js_shared__", "Atomics"]) Reflect.deleteProperty(globalThis, name);

@@ -1,29 +1,29 @@
-/** The whole door between the guest and its host: what the worker puts there before any guest code runs. */
+/** The interface between the guest and its host. The worker defines it before any code of the guest runs. */
 
 export interface Host {
-  /** `open` is 1 for the beginning of a line, which what comes next on this level goes on with. */
+  /** Logs text. If `open` is 1, the text is the beginning of a line that the next text of this level continues. */
   log(level: string, text: string, open?: number): void;
-  /** Gives JSON of the error when it is refused. */
+  /** Returns JSON of an error if the value is refused. */
   display(json: string): string | undefined;
-  /** `kind` is one of `callKind`, `stack` says where the code is. Gives JSON of the error when it is refused. */
+  /** Starts a call. `kind` is one of `callKind`, `stack` is the present stack. Returns JSON of an error if the call is refused. */
   call(id: number, namespace: string, name: string, argsJson: string, kind: number, stack: string): string | undefined;
-  /** Asks for a skill of the workspace by name. */
+  /** Asks for a skill of the workspace by name. The answer is `loaded` or `loadFailed`. */
   load(id: number, skill: string): void;
   setTimer(id: number, delayMs: number): void;
   clearTimer(id: number): void;
   now(): number;
-  /** The value, and JSON of what looks wrong about it, if anything does. */
+  /** Ends the execution with JSON of the value, and JSON of what looks wrong about it, if anything does. */
   done(json: string | undefined, notes?: string): void;
   failed(errorJson: string): void;
-  /** A pure function by name, on JSON; see ../host/compute.ts. Throws what the code is to be told. */
+  /** Calls a pure function by name, with JSON. See ../host/compute.ts. Throws an error that is meant for the program. */
   compute(name: string, argsJson: string): string;
-  /** An operation on the files that the code may reach; see ../host/files.ts. */
+  /** Runs a file operation. See ../host/files.ts. */
   file(operation: string, argsJson: string): string;
 }
 
 export type FileKind = "file" | "folder" | "link" | "other";
 
-/** What is told of a file: nothing of the host's users, devices and numbers. */
+/** The facts about a file. They contain no user, device or inode number of the machine. */
 export interface FileStats {
   kind: FileKind;
   size: number;
@@ -34,7 +34,7 @@ export interface FileStats {
   bornMs: number;
 }
 
-/** Why an operation on files was not done. Paths are the code's own. */
+/** The error of a file operation. Its paths are the program's own. */
 export interface FileFault {
   code: string;
   message: string;
@@ -44,19 +44,19 @@ export interface FileFault {
   hint?: string;
 }
 
-/** What the worker may call in the guest. */
+/** The functions of the guest that the worker calls. */
 export interface Guest {
-  /** Defines the namespaces, then runs the program. Settings are `{ namespaces, seed: four 32-bit numbers, timeoutMs }`. */
+  /** Defines the namespaces, then runs the program. The settings are `{ namespaces, seed: four 32-bit numbers, timeoutMs }`. */
   start(settingsJson: string, main: (exports: object) => Promise<unknown>): void;
-  /** The answer to a load: the body of a module as a function, or why there is none. */
+  /** Answers a load with the body of the module as a function. */
   loaded(id: number, body: (exports: Record<string, unknown>) => Promise<unknown>): void;
   loadFailed(id: number, errorJson: string): void;
-  /** The answer to a call; `kind` is one of `answerKind`. */
+  /** Answers a call. `kind` is one of `answerKind`. */
   settle(id: number, kind: number, payload: string): void;
   fire(timer: number): void;
-  /** True while something runs that the host has to answer. */
+  /** Returns whether the guest waits for the host. */
   waiting(): boolean;
-  /** Ends the execution if its program has come to its end, whatever still floats; false when it has not. */
+  /** Ends the execution if the program has returned, even if promises are floating. Returns false if it has not returned. */
   finish(): boolean;
 }
 

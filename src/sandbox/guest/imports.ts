@@ -1,4 +1,4 @@
-/** What `import` and `require` give: servers as modules, skills of the workspace, generated files, and some of Node's modules. */
+/** Implements `import` and `require`: servers as modules, skills of the workspace, generated files, and some modules of Node. */
 import { ToolError } from "./calls.ts";
 import { host } from "./host.ts";
 import { nodeModules } from "./modules.ts";
@@ -7,16 +7,16 @@ import * as operations from "./node/fs-operations.ts";
 
 type Module = Record<string, unknown>;
 
-/** Runs a module's code, which puts its exports into the object it is given. */
+/** Runs the code of a module, which adds its exports to the given object. */
 type ModuleBody = (exports: Module) => Promise<unknown>;
 
 const skills = new Map<string, Promise<Module>>();
 const builtins = new Map<string, Module>();
-/** With the frames of the import: where its failure is shown. */
+/** Pending loads by their number. Each has the stack of its import, where its failure is shown. */
 const waiting = new Map<number, PromiseWithResolvers<ModuleBody> & { stack: string }>();
 let lastLoad = 0;
 
-/** `names` are the ones that the code takes out of it: each has to be there. */
+/** Imports a module. `names` are the names that the program imports from it. Throws ToolError if one of them does not exist. */
 export async function importModule(specifier: unknown, names: readonly string[] = []): Promise<Module> {
   const path = plainPath(specifier);
   const skill = skillOf(path);
@@ -38,7 +38,9 @@ export async function importModule(specifier: unknown, names: readonly string[] 
   return module;
 }
 
-/** `require`: what needs no loading, which is everything but skills. Data are given as they are. */
+/**
+ * Implements `require`. It handles everything that needs no loading, which excludes skills. JSON files are returned as their value.
+ */
 export function requireModule(specifier: unknown): unknown {
   const module = moduleOf(specifier);
   return isData(specifier) ? module["default"] : module;
@@ -60,11 +62,11 @@ function moduleOf(specifier: unknown): Module {
   return module;
 }
 
-/** What generated files call through; in here nothing has to be started, and no file is the program. */
+/** The module through which generated files call tools. In the sandbox it starts no process, and no file is the main program. */
 const bridgePath = "registry/_runtime/bridge";
 const bridge: Module = Object.freeze(Object.assign(Object.create(null), { call: callTool, program: () => {} }));
 
-/** The answer of the host to a load. */
+/** Answers a load. */
 export function loaded(id: number, body: ModuleBody): void {
   waiting.get(id)?.resolve(body);
   waiting.delete(id);
@@ -80,10 +82,10 @@ export function hasPendingLoads(): boolean {
   return waiting.size > 0;
 }
 
-/** A JSON file, and no package of that name. */
+/** Matches JSON files, and not packages whose name ends in `.json`. */
 const isData = (specifier: unknown) => /^(?:\.{1,2}\/|\/|@\/|~\/).*\.json$/.test(String(specifier));
 
-/** A path as programs on disk write it: only the host knows whether it leads to the registry. */
+/** Returns whether it is a path as programs on disk write it. Only the host knows whether it leads to the registry. */
 function isElsewhere(specifier: unknown, path: string): boolean {
   const isPath = /^(?:\.{1,2}\/|\/|@\/|~\/|file:)/.test(String(specifier));
   return isPath && !isData(specifier) && path !== bridgePath && !/^(?:servers|skills|workspace)(?:\/|$)/.test(path);
@@ -101,7 +103,7 @@ function isNotInRegistry(error: unknown): boolean {
   return error instanceof ToolError && error.code === "NOT_IN_REGISTRY";
 }
 
-/** The name of a skill below `./workspace/skills`, for any module of the workspace and of the registry. */
+/** Returns the path of a module of the workspace or the registry, relative to `./workspace/skills`. */
 function skillOf(path: string): string | undefined {
   if (path.endsWith(".json") || path === bridgePath) return undefined;
   if (path.startsWith("registry/")) return `../../${path}`;
@@ -111,7 +113,7 @@ function skillOf(path: string): string | undefined {
   return other === undefined ? undefined : `../${other}`;
 }
 
-/** A JSON file of the workspace or the registry, as its default export; the members of an object are exports as well. */
+/** Returns a JSON file as a module with its value as the default export. The members of an object are exports as well. */
 function jsonModule(path: string): Module {
   const text = operations.readFile(
     /^(?:workspace|registry)\//.test(path) ? `./${path}` : `./workspace/${path}`,
@@ -127,7 +129,7 @@ async function loadModule(skill: string, path: string): Promise<Module> {
     return await (skills.get(skill) ?? loadSkill(skill));
   } catch (error) {
     if (isNotInRegistry(error)) throw error;
-    // A tool that the config denies has no file: its call says why.
+    // A tool that the config denies has no generated file. Its call explains why.
     const isGenerated = path.startsWith("registry/") || skill.startsWith("path:");
     const [, server = "", tool = ""] = (isGenerated && /\/([^/]+)\/([^/]+)$/.exec(path)) || [];
     const found = servers()[server];
@@ -147,7 +149,7 @@ function loadSkill(name: string): Promise<Module> {
     return exports;
   });
   skills.set(name, module);
-  // A skill that could not be loaded may be written meanwhile, and asked for again.
+  // A skill that could not be loaded may be written later and imported again.
   module.catch(() => skills.delete(name));
   return module;
 }
@@ -174,7 +176,7 @@ function serverModule(server: string | undefined, tool: string | undefined): Mod
   return Object.assign(Object.create(null), { [tool]: found[tool], default: found[tool] });
 }
 
-/** `./servers/demo/index.ts`, `@/servers/demo` and `/servers/demo` are the same place. */
+/** Normalises a path: `./servers/demo/index.ts`, `@/servers/demo` and `/servers/demo` are the same. */
 function plainPath(specifier: unknown): string {
   return String(specifier)
     .replace(/^(?:\.{1,2}\/|\/|@\/|~\/)+/, "")

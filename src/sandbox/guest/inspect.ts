@@ -1,16 +1,16 @@
-/** Values as Node's `util.inspect` shows them, with the errors of this engine, whose stacks have no first line. */
+/** Shows values as Node's `util.inspect` does. Errors need their own code, because the stacks of the engine have no first line. */
 import "./engine-gaps.ts";
 
 import { format, formatWithOptions, type InspectOptions, inspect as nodeInspect } from "node-inspect-extracted";
 
-/** How logged values are shown. */
+/** The options for logged values. */
 export const logOptions = { depth: 4, breakLength: 100, compact: 8, colors: false } satisfies InspectOptions;
 
 export const customInspect = Symbol.for("nodejs.util.inspect.custom");
 
 export type Inspect = (value: unknown, options?: InspectOptions) => string;
 
-/** `Name: message`, the lines of the code it came through, then its own properties and its cause. */
+/** Shows an error: `Name: message`, the frames of the program, its own properties and its cause. */
 function showError(this: Error, depth: number, options: InspectOptions, inspect: Inspect): string {
   const name = String(this.name);
   const head = this.message ? `${name}: ${this.message}` : name;
@@ -26,7 +26,7 @@ function showError(this: Error, depth: number, options: InspectOptions, inspect:
   return `${frames.length === 0 ? head : `${head}\n${frames.join("\n")}`}${more}`;
 }
 
-/** Frames of the code only, by their lines: columns are those of what was made of it. */
+/** Returns the frames of the program by their lines. Columns are removed, because they are those of the transpiled code. */
 function framesOf(stack: unknown): string[] {
   return String(stack ?? "")
     .split("\n")

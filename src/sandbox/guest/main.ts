@@ -1,4 +1,4 @@
-/** The first thing that runs in a fresh context: builds the globals, then hands the worker its way in. */
+/** The entry point of the guest. It runs first in a fresh context, defines the globals, and gives the worker its functions. */
 import { hasPendingCalls, settle, ToolError, unawaited, watchUnseen } from "./calls.ts";
 import { guestConsole } from "./console.ts";
 import { defineDisposeSymbols, using } from "./disposing.ts";
@@ -39,7 +39,7 @@ define({
 define(globals);
 defineDisposeSymbols();
 const module = { main: true, url: "file:///main.ts", filename: "/main.ts", dirname: "/" };
-// What scripts of Node ask: they are the main module, and stand in the folder that they run in.
+// Scripts of Node check whether they are the main module, and use the path of their folder.
 const scriptModule = { exports: {}, id: ".", filename: module.filename, children: [], paths: [], loaded: false };
 Object.assign(requireModule, { main: scriptModule, cache: {} });
 define({
@@ -61,7 +61,7 @@ Reflect.deleteProperty(globalThis, "__host");
 
 let returned: { value: unknown } | undefined;
 
-/** Before the time is over, which the host counts from before the engine was ready. */
+/** The latest time to wait for timers. It is before the time limit, which the host counts from before the engine was ready. */
 let lastMoment = 0;
 
 async function start(main: (exports: object) => Promise<unknown>): Promise<void> {
@@ -80,7 +80,7 @@ async function start(main: (exports: object) => Promise<unknown>): Promise<void>
   }
 }
 
-/** Without a value, what a program does is all there is of it: its timers fire as they would in Node. */
+/** Waits for the timers of a program without a value, because they may be all that it does. */
 async function finishTimers(): Promise<void> {
   while (workTimers() > 0 && host.now() < lastMoment) {
     await whenTimersEnd(lastMoment - host.now());
@@ -93,11 +93,11 @@ async function finishTimers(): Promise<void> {
     );
 }
 
-/** Whether something that nobody awaited was still running when the program had its value. */
+/** Whether promises were still floating when the program returned. */
 let late = false;
 let encoded: { json: string | undefined } | undefined;
 
-/** Promises within the value become what they give, as the value itself would. */
+/** Replaces promises within the value by their results. */
 async function settleWithin(value: unknown): Promise<void> {
   for (let round = 0; round < 5; round++) {
     met.odd = false;
@@ -109,13 +109,13 @@ async function settleWithin(value: unknown): Promise<void> {
   }
 }
 
-/** What the host may have to say something about. */
+/** Returns JSON of what looks wrong, for the host to judge, or undefined. */
 function notes(value: unknown): string | undefined {
   const odd: Oddity[] = met.odd ? oddities(value) : [];
   return late || odd.length > 0 || unawaited.length > 0 ? stringify({ late, odd, unawaited }) : undefined;
 }
 
-/** False while the program has not come to its end. */
+/** Ends the execution. Returns false if the program has not returned. */
 function finish(): boolean {
   if (!returned) return false;
   const failure = floatingFailure();
@@ -131,7 +131,7 @@ function finish(): boolean {
   return true;
 }
 
-/** Anything can be thrown; what it looked like is told in words. */
+/** Reports what was thrown, which can be any value. */
 function fail(thrown: unknown, floating: boolean): void {
   const shape: Record<string, unknown> = { floating, missed, unawaited, name: "Error", message: "", stack: "" };
   try {

@@ -1,4 +1,4 @@
-/** The modules that code may import or require, by name without `node:`. */
+/** The modules of Node that programs may import or require, by name without `node:`. */
 import * as buffer from "buffer/";
 import querystring from "fast-querystring";
 import path from "path-browserify";
@@ -17,12 +17,12 @@ import { url } from "./node/url.ts";
 import { util } from "./node/util.ts";
 import { performance } from "./web/performance.ts";
 
-/** A module that is one thing: the thing itself, which may be a function, and its own default export. */
+/** Returns a module that is one value: the value itself, which may be a function, and also its default export. */
 function whole(members: object): object {
   return Object.defineProperty(named(members), "default", { value: members, configurable: true });
 }
 
-/** Made when first asked for. */
+/** Each module is created when it is first used. */
 export const nodeModules: Record<string, () => object> = {
   __proto__: null as never,
   assert: () => whole(assert),

@@ -1,4 +1,4 @@
-/** Functions under the names that code knows them by: minified code has others, and names are shown. */
+/** Restores the names of functions, which programs can see and minifying changes. */
 
 /** Names the functions of an object after their keys. */
 export function named<T extends object>(members: T): T {

@@ -1,4 +1,4 @@
-/** The objects that stand for servers: `demo.list_orders(args)`, `servers["my-server"]`, `callTool(…)`. */
+/** The objects for servers: `demo.list_orders(args)`, `servers["my-server"]`, `callTool(…)`. */
 import type { Namespace } from "../contract.ts";
 import { call, noticed, ToolError } from "./calls.ts";
 import { guestConsole } from "./console.ts";
@@ -15,13 +15,13 @@ function toolOf(namespace: string, name: string): Tool {
   return tool;
 }
 
-/** Names that were asked for and are no tools, `demo.nope`: for explaining what comes of it. */
+/** Tools that the program read and that do not exist, such as `demo.nope`. They help to explain a failure. */
 export const missed: string[] = [];
 
-/** What the language and the console ask of any object. */
+/** Properties that the language and the console read from any object. */
 const asked = new Set(["then", "toJSON", "constructor", "toString", "valueOf", "inspect"]);
 
-/** A name that is no tool is undefined, as any other, and remembered. Hidden tools are there for those who name them. */
+/** Wraps a server. An unknown tool is undefined, like any missing property, and is recorded. Hidden tools can be used by name. */
 function noticing<T extends object>(object: T, server: string, hidden: Readonly<Record<string, Tool>>): T {
   return new Proxy(Object.freeze(object), {
     has: (target, key) => key in target || key in hidden,
@@ -34,15 +34,15 @@ function noticing<T extends object>(object: T, server: string, hidden: Readonly<
   });
 }
 
-/** Servers that may have more tools than the code is told of. */
+/** Servers that may have more tools than the guest has been given. */
 const hiding = new WeakSet<object>();
 
-/** Nothing is inherited from Object: a tool may be called `constructor`, and a name that is no tool is undefined. */
+/** Makes the object for a server. It does not inherit from Object, because a tool may be called `constructor`. */
 function objectOf(namespace: Namespace): Record<string, Tool> {
   const object: Record<string, Tool> = serverObject(namespace.name);
   if (namespace.functions === "any") {
     return new Proxy(object, {
-      // `then` would make `await server` call a tool.
+      // With `then`, `await server` would call a tool.
       get: (target, key) => {
         if (key in target) return Reflect.get(target, key);
         return typeof key === "string" && key !== "then" ? toolOf(namespace.name, key) : undefined;
@@ -52,7 +52,7 @@ function objectOf(namespace: Namespace): Record<string, Tool> {
   const { functions, hidden = [], mayHide = false } = namespace;
   for (const { name, jsName } of functions) {
     const tool = toolOf(namespace.name, name);
-    // Asked for, and no constant: a Proxy around a server could not give anything else for one.
+    // A getter, because a Proxy around the server could not return anything else for a constant property.
     const shared = { get: () => tool };
     if (jsName !== undefined) Object.defineProperty(object, jsName, { ...shared, enumerable: true });
     if (jsName !== name && !Object.hasOwn(object, name))
@@ -75,12 +75,12 @@ function showTools(this: object, _depth: number, options: InspectOptions, inspec
 
 let all: Record<string, Record<string, Tool>> = Object.create(null);
 
-/** Every namespace by its own name, and by its JS name where that is another. */
+/** Returns every namespace by its own name and by its JS name. */
 export function servers(): Record<string, Record<string, Tool>> {
   return all;
 }
 
-/** The list of tools; servers that are missing in it are told of. */
+/** Returns the tools that were found, and warns about servers that were not searched. */
 function foundTools(result: unknown): unknown {
   const { found, notSearched } = result as { found: unknown; notSearched: Record<string, string> };
   for (const [server, why] of Object.entries(notSearched)) {
@@ -100,7 +100,7 @@ function findTool(server: string, tool: string): Tool {
     });
   }
   const found = object[tool];
-  // The host knows whether there is such a tool.
+  // Only the host knows whether the tool exists.
   if (!found && hiding.has(object)) return toolOf(server, tool);
   if (!found) {
     throw new ToolError({
@@ -112,12 +112,12 @@ function findTool(server: string, tool: string): Tool {
   return found;
 }
 
-/** For who knows the names only at run time. */
+/** Calls a tool whose name is known only at run time. */
 export async function callTool(server: string, tool: string, args?: unknown): Promise<unknown> {
   return findTool(server, tool)(args);
 }
 
-/** Defines the globals. `servers` holds every namespace under its own name and its JS name. */
+/** Defines the globals. `servers` has every namespace by its own name and by its JS name. */
 export function defineNamespaces(namespaces: Namespace[]): void {
   const made: Record<string, Record<string, Tool>> = Object.create(null);
   all = made;

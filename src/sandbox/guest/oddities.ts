@@ -1,15 +1,15 @@
-/** Finds what looks wrong in a returned value, and where. The host decides whether it is, because it knows the code. */
+/** Finds what looks wrong in a returned value. The host decides whether it is wrong, because it knows the code. */
 
 export interface Oddity {
   kind: "NaN" | "undefined" | "circular" | "function";
-  /** `[0].total`; empty for the value itself. */
+  /** A path such as `[0].total`. Empty for the value itself. */
   path: string;
   count: number;
 }
 
 const maxVisited = 200_000;
 
-/** One entry for each kind, with its first place. */
+/** Returns one entry for each kind, with the first place where it was found. */
 export function oddities(root: unknown): Oddity[] {
   const found = new Map<string, Oddity>();
   const open = new Set<object>();

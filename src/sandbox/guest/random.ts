@@ -1,4 +1,4 @@
-/** `Math.random` with a seed from the host: the engine's own is the same in every execution that began from a snapshot. */
+/** `Math.random` with a seed from the host. The engine's own would repeat in every execution that starts from the same snapshot. */
 
 /** The generator xoshiro128** (Blackman and Vigna), with 53 bits from two steps. */
 export function randomFrom(seed: [number, number, number, number]): () => number {

@@ -1,4 +1,4 @@
-/** `server.resources` and `server.prompts`: what servers have beside their tools, in the protocol's own shapes. */
+/** `server.resources` and `server.prompts`. They return the shapes of the protocol. */
 import { call, noticed } from "./calls.ts";
 import { type CallKind, callKind } from "./kinds.ts";
 
@@ -6,12 +6,12 @@ type Shape = Record<string, unknown>;
 
 const serverOf = new WeakMap<object, string>();
 
-/** The prototype of every server: a tool of the same name hides what is here. */
+/** The prototype of every server. A tool of the same name has precedence. */
 const server = Object.create(null, {
   resources: { get: resources },
   prompts: { get: prompts },
 });
-// What hosts call the same.
+// The names that agents commonly use for these functions.
 for (const [alias, group, name] of [
   ["list_resources", "resources", "list"],
   ["read_resource", "resources", "read"],
@@ -27,7 +27,7 @@ for (const [alias, group, name] of [
 
 Object.freeze(server);
 
-/** An object for a server, to be given its tools. */
+/** Returns an object for a server, without its tools. */
 export function serverObject(name: string): Record<string, never> {
   const object = Object.create(server);
   serverOf.set(object, name);
@@ -64,15 +64,15 @@ function asker(object: object, kind: CallKind) {
     );
 }
 
-/** What ends each subscription that is open. */
+/** The functions that end the open subscriptions. */
 const ends = new Set<() => void>();
 
-/** The program is over: whoever still waits for an update gets none. */
+/** Ends all subscriptions when the program has returned. Loops that wait for an update end. */
 export function endSubscriptions(): void {
   for (const end of ends) end();
 }
 
-/** Updates, one after the other: `{ uri }` each, for as long as somebody asks for the next. */
+/** Returns the updates `{ uri }` of a subscription, until the program stops iterating. */
 function subscription(opened: Promise<number>): AsyncIterableIterator<unknown> {
   const over = { done: true, value: undefined } as const;
   const ended = Promise.withResolvers<typeof over>();
@@ -102,12 +102,12 @@ function subscription(opened: Promise<number>): AsyncIterableIterator<unknown> {
   return updates as AsyncIterableIterator<unknown>;
 }
 
-/** The list, which also answers to what it is called in the protocol: `const { resources } = await …`. */
+/** Returns the array. It also has itself as a property, so that `const { resources } = await …` works as in the protocol. */
 function listIn(result: Shape, key: string): unknown {
   return Object.defineProperty(result[key], key, { value: result[key] });
 }
 
-/** The result, whose `text` is all the text that is in it. */
+/** Returns the result with a property `text`, which joins all its texts. */
 function withText(result: Shape, key: string): unknown {
   const parts = Array.isArray(result[key]) ? (result[key] as { text?: unknown; content?: { text?: unknown } }[]) : [];
   const texts = parts.map((part) => part?.text ?? part?.content?.text).filter((text) => typeof text === "string");

@@ -1,7 +1,7 @@
-/** The table of `console.table`: rows and columns as aligned text. */
+/** Renders the table of `console.table` as aligned text. */
 import { inspect } from "./inspect.ts";
 
-/** Undefined where there is nothing to make rows of: the value is then shown as it is. */
+/** Returns undefined if the data has no rows. It is then logged as it is. */
 export function textTable(data: unknown, columns?: string[]): string | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const rows = rowsOf(data);
@@ -46,7 +46,7 @@ function cell(value: unknown): string {
   return line.length <= maxCell ? line : `${line.slice(0, 60)}… (${line.length - 60} more characters)`;
 }
 
-/** Every row is padded to the longest cell of its column. */
+/** Longer cells are shortened, because every row is padded to the longest cell of its column. */
 const maxCell = 300;
 
 function aligned(lines: string[][]): string {
@@ -63,7 +63,7 @@ function aligned(lines: string[][]): string {
   return [padded[0], rule, ...padded.slice(1)].join("\n");
 }
 
-/** Columns that a text takes: wide characters take two. */
+/** Returns the number of terminal columns of a text. Wide characters take two. */
 function widthOf(text: string): number {
   let width = 0;
   for (const char of text) {

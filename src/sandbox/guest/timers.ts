@@ -1,7 +1,7 @@
-/** Timers: the host keeps the time, the guest keeps the callbacks. */
+/** Timers. The host measures the time, and the guest keeps the callbacks. */
 import { host } from "./host.ts";
 
-/** What code holds of a timer, as in Node; a number wherever one is asked for. */
+/** The timer object of Node. It converts to a number. */
 class Timeout {
   readonly #id: number;
 
@@ -22,7 +22,7 @@ class Timeout {
   hasRef(): boolean {
     return timers.has(this.#id);
   }
-  /** Begins anew, while it has not fired. */
+  /** Restarts a timer that has not fired. */
   refresh(): this {
     const timer = timers.get(this.#id);
     if (timer) {
@@ -48,7 +48,7 @@ interface Timer {
   args: unknown[];
   delayMs: number;
   repeats: boolean;
-  /** A program without a value is not over before it has fired, or was cleared. */
+  /** Whether a program without a value waits for the timer before it ends. */
   isWork: boolean;
 }
 
@@ -78,7 +78,7 @@ export function clearTimer(id: unknown): void {
   whenWorkEnds();
 }
 
-/** Runs what a timer was set for. What its callback throws or returns is the caller's. */
+/** Runs the callback of a timer. Returns or throws what the callback does. */
 export function runTimer(id: number): unknown {
   const timer = timers.get(id);
   if (!timer) return undefined;
@@ -87,7 +87,7 @@ export function runTimer(id: number): unknown {
   try {
     return timer.callback(...timer.args);
   } finally {
-    // What the callback has set is there by now.
+    // By now, the timers that the callback has set exist.
     whenWorkEnds();
   }
 }
@@ -97,8 +97,8 @@ export function hasTimers(): boolean {
 }
 
 /**
- * A timer that was not set for a promise, `new Promise((resolve) => setTimeout(resolve, 100))`, but for what its
- * callback does. Anything that is no timer passes by.
+ * Marks a timer as work: it was set for the effect of its callback, and not to resolve a promise, as in `new Promise((resolve) =>
+ * setTimeout(resolve, 100))`. Other values are returned unchanged.
  */
 export function asWork<T>(timer: T): T {
   return timer instanceof Timeout ? timer.ref() : timer;
@@ -114,7 +114,7 @@ export function workTimers(): number {
 
 let whenWorkEnds: () => void = () => {};
 
-/** Resolves when no timer is left that was set for what it does, or `limitMs` are over. */
+/** Resolves when no work timer is left, or after `limitMs` milliseconds. */
 export function whenTimersEnd(limitMs: number): Promise<void> {
   if (workTimers() === 0) return Promise.resolve();
   return new Promise((resolve) => {
@@ -125,7 +125,7 @@ export function whenTimersEnd(limitMs: number): Promise<void> {
   });
 }
 
-/** What `util.promisify(setTimeout)` gives: `await sleep(20)`. */
+/** Makes `util.promisify(setTimeout)` work: `await sleep(20)`. */
 Object.defineProperty(setTimeout, Symbol.for("nodejs.util.promisify.custom"), {
   value: (delay?: unknown, value?: unknown) => new Promise((resolve) => setTimeout(resolve, delay, value)),
 });

@@ -1,24 +1,24 @@
-/** Values as JSON: what returned and displayed things look like to whoever reads them. */
+/** Encodes returned and displayed values as JSON. */
 
 const { stringify } = JSON;
 
-/** What was met in a value; counted from the start of the program. */
+/** What was found in values since the program started. */
 export const met = {
-  /** Something that a value seldom has on purpose: NaN, undefined, a circle, a function. */
+  /** Whether a value had something unusual: NaN, undefined, a cycle or a function. */
   odd: false,
   promises: new Set<Promise<unknown>>(),
-  /** What promises that were met before have become. */
+  /** The results of promises that were found earlier. */
   settled: new Map<Promise<unknown>, unknown>(),
 };
 
-/** JSON of any value, or undefined for undefined. What JSON has no word for becomes the text a person would expect. */
+/** Returns JSON of any value, or undefined for undefined. Values that JSON lacks become a readable text. */
 export function encode(value: unknown, indent?: number): string | undefined {
   if (value === undefined) return undefined;
   const path: object[] = [];
   return stringify(
     value,
     function (this: unknown, key, given) {
-      // JSON has called toJSON already; what came before it tells a Date from a string.
+      // JSON.stringify has already called toJSON. The original value tells a Date from a string.
       const original = key === "" ? given : (this as Record<string, unknown>)[key];
       while (path.length > 0 && path[path.length - 1] !== this) path.pop();
       const plain =
@@ -71,7 +71,7 @@ function plainValue(value: unknown): unknown {
   }
   if (value instanceof ArrayBuffer) return [...new Uint8Array(value)];
   const tag = String((value as Record<symbol, unknown> | null)?.[Symbol.toStringTag] ?? "");
-  // What `map.values()` and the like give; a generator may never end.
+  // Built-in iterators such as `map.values()` are finite. A generator may never end.
   if (/^(?:Array|Map|Set|RegExp String) Iterator$/.test(tag)) return [...(value as Iterable<unknown>)];
   if (tag === "URLSearchParams") return String(value);
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return [...(value as Uint8Array)];

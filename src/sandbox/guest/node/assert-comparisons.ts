@@ -9,7 +9,7 @@ type Comparison = (actual: unknown, expected: unknown, message?: Message) => voi
 
 export const show = (value: unknown) => inspect(value, { depth: 10, breakLength: 80 });
 
-/** `says` is what was expected, `sign` stands between the two values where it is not so. */
+/** Makes an assertion. `says` is the expectation, and `sign` is written between the two values if it fails. */
 function comparison(
   operator: string,
   says: string,

@@ -1,9 +1,12 @@
-/** Whether what was thrown is what `assert.throws` and `assert.rejects` expect. */
+/** Checks what was thrown against what `assert.throws` and `assert.rejects` expect. */
 import { inspect } from "../inspect.ts";
 import { AssertionError } from "./assertion-error.ts";
 import { deepEqual } from "./deep-equal.ts";
 
-/** `expected` is a class, a pattern of the text, a function that judges, or an object with properties. */
+/**
+ * Throws AssertionError if the error does not match. `expected` is a class, a pattern for the text, a predicate, or an object with
+ * properties.
+ */
 export function checkThrown(
   operator: string,
   missing: string,

@@ -1,4 +1,4 @@
-/** The library's `Buffer`, and base64url, which it does not know: base64 in other letters, which it decodes as well. */
+/** The library's `Buffer`, with the encoding base64url added. The library can decode it as base64, but not encode it. */
 import { Buffer } from "buffer/";
 
 type Loose = (...args: unknown[]) => unknown;
@@ -23,7 +23,7 @@ const methods = {
     return write.call(this, text, ...args.map(known));
   },
 };
-// Not enumerable, as methods of a class are not.
+// Not enumerable, like the methods of a class.
 for (const [name, value] of Object.entries(methods)) {
   Object.defineProperty(Buffer.prototype, name, { value, writable: true, configurable: true });
 }

@@ -1,4 +1,4 @@
-/** `node:crypto`: hashes, keyed hashes and random values. */
+/** `node:crypto`: hashes, HMACs and random values. */
 
 import { base64Of, bytesOf, digestOf, partOf, randomBytesOf } from "../bytes.ts";
 import { randomUUID, crypto as webcrypto } from "../web/crypto.ts";
@@ -6,7 +6,7 @@ import { Buffer } from "./buffer.ts";
 
 const algorithms = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
 
-/** "SHA-256", "RSA-SHA256" and "sha256" are the same. */
+/** Normalises a name: "SHA-256", "RSA-SHA256" and "sha256" are the same. */
 function algorithmOf(name: unknown): string {
   const plain = String(name).toLowerCase().replace(/^rsa-/, "").replace(/^sha-/, "sha");
   if (algorithms.includes(plain)) return plain;

@@ -1,11 +1,11 @@
-/** Deep equality as `node:assert` and `util.isDeepStrictEqual` have it. */
+/** Deep equality as in `node:assert` and `util.isDeepStrictEqual`. */
 import { bytesOf } from "../bytes.ts";
 
 type Pairs = Map<object, object>;
 const { getPrototypeOf } = Object;
 const tagOf = (value: object) => Object.prototype.toString.call(value);
 
-/** Loose: primitives by `==`, and prototypes do not count. */
+/** Compares two values. If not strict, primitives are compared by `==` and prototypes are ignored. */
 export function deepEqual(left: unknown, right: unknown, strict: boolean, pairs: Pairs = new Map()): boolean {
   if (Object.is(left, right)) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) {
@@ -15,7 +15,7 @@ export function deepEqual(left: unknown, right: unknown, strict: boolean, pairs:
   if (tagOf(left) !== tagOf(right)) return false;
   if (strict && getPrototypeOf(left) !== getPrototypeOf(right)) return false;
   if (Array.isArray(left) !== Array.isArray(right)) return false;
-  // A pair that is being compared further up is equal as far as this is concerned.
+  // A pair that is already being compared further up is assumed equal, so that cycles end.
   if (pairs.get(left) === right) return true;
   pairs.set(left, right);
   const equal = sameInside(left, right, strict, pairs) && sameProperties(left, right, strict, pairs);

@@ -1,4 +1,4 @@
-/** `node:events`, whose listeners may be async: what they do belongs to the program, and is waited for. */
+/** `node:events`. Listeners may be async: the program ends only after their promises settle. */
 import EventEmitter from "events/";
 import { watch } from "../floating.ts";
 
@@ -10,7 +10,7 @@ EventEmitter.prototype.emit = function (
   ...args: unknown[]
 ): boolean {
   const listeners = this.rawListeners(type);
-  // An error that nobody listens to is thrown.
+  // The library throws an "error" event that has no listener.
   if (listeners.length === 0) return Reflect.apply(emit, this, [type, ...args]);
   for (const listener of listeners) watch(Reflect.apply(listener, this, args));
   return true;

@@ -1,9 +1,9 @@
-/** What is in files: text as it is, bytes as text with one character for each, which is the fastest way across. */
+/** Converts the contents of files. Bytes are passed as text with one character per byte (latin1), which is the fastest way. */
 import { argumentError, received } from "./fs-host.ts";
 
 const { fromCharCode } = String;
 
-/** Data for the host, with the encoding it is in. */
+/** Returns data for the host, with its encoding. */
 export function outgoing(data: unknown, encoding: string | undefined): { data: string; encoding: string } {
   if (typeof data === "string") return { data, encoding: encoding ?? "utf8" };
   if (data instanceof ArrayBuffer) return { data: oneCharEach(new Uint8Array(data)), encoding: "latin1" };
@@ -23,7 +23,7 @@ function oneCharEach(bytes: Uint8Array): string {
   return parts.join("");
 }
 
-/** A Buffer where there is one, else bytes that are text when asked for it. */
+/** Returns bytes as a Buffer, or as bytes whose `toString` decodes UTF-8 if there is no Buffer. */
 export function incoming(text: string): Uint8Array {
   const bytes = new Bytes(text.length);
   for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
@@ -32,13 +32,13 @@ export function incoming(text: string): Uint8Array {
 }
 
 class Bytes extends Uint8Array {
-  /** UTF-8. */
+  /** Decodes UTF-8. */
   override toString(): string {
     return decodeURIComponent(escape(oneCharEach(this)));
   }
 }
 
-/** The encoding of options, which may be the encoding itself. Undefined means bytes. */
+/** Returns the encoding in the options, which may be the encoding itself. Undefined means bytes. */
 export function encodingOf(options: unknown): string | undefined {
   const encoding =
     typeof options === "string" ? options : (options as { encoding?: unknown } | null | undefined)?.encoding;

@@ -1,4 +1,4 @@
-/** What is told of files and of the entries of folders. */
+/** `Stats` and `Dirent`, as Node's fs returns them. */
 
 import type { FileKind, FileStats } from "../host.ts";
 
@@ -45,7 +45,7 @@ export class Dirent extends Entry {
 
 const modes = { file: 0o100644, folder: 0o040755, link: 0o120777, other: 0o010644 };
 
-/** With the fields of Node's; users, devices and numbers of the host are all 0. */
+/** Has the fields of Node's Stats. The user, device and inode numbers are always 0. */
 export class Stats extends Entry {
   readonly dev = 0;
   readonly ino = 0;

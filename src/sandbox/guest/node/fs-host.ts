@@ -1,9 +1,9 @@
-/** Asks the host for an operation on files; its refusals become errors like Node's. */
+/** Asks the host for file operations. Refusals become errors as in Node. */
 import { type FileFault, host } from "../host.ts";
 
 const { parse, stringify } = JSON;
 
-/** The answer's value. Throws an Error with `code`, `syscall`, `path`, `dest` and `hint`. */
+/** Returns the value of the answer. Throws an Error with `code`, `syscall`, `path`, `dest` and `hint`. */
 export function ask(operation: string, args: Record<string, unknown>): unknown {
   const answer: { value?: unknown; error?: FileFault } = parse(host.file(operation, stringify(args)));
   if (!answer.error) return answer.value;
@@ -11,12 +11,12 @@ export function ask(operation: string, args: Record<string, unknown>): unknown {
   throw Object.assign(new Error(message), details);
 }
 
-/** An argument that is none of the types that Node takes. */
+/** Returns the error for an argument of a wrong type. */
 export function argumentError(message: string, hint?: string): TypeError {
   return Object.assign(new TypeError(message), { code: "ERR_INVALID_ARG_TYPE", ...(hint !== undefined && { hint }) });
 }
 
-/** What was given instead, in Node's words. */
+/** Describes the argument that was given, in Node's words. */
 export function received(value: unknown): string {
   if (typeof value === "object" && value !== null)
     return `Received an instance of ${value.constructor?.name ?? "Object"}`;
@@ -26,7 +26,7 @@ export function received(value: unknown): string {
     : `Received type ${typeof value} (${String(value)})`;
 }
 
-/** A path that was given as text, bytes or a file URL. */
+/** Returns a path that was given as text, bytes or a file URL. Throws TypeError for other values. */
 export function pathText(path: unknown, name = "path"): string {
   if (typeof path === "string") return path;
   if (path instanceof Uint8Array) return decodeURIComponent(escape(String.fromCharCode(...path)));

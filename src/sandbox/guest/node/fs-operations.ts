@@ -1,4 +1,4 @@
-/** Every operation on files, under Node's name and with Node's arguments; the answer is there when it returns. */
+/** The synchronous file operations, with Node's names and arguments. */
 
 import type { FileKind, FileStats } from "../host.ts";
 import { encodingOf, incoming, outgoing } from "./fs-data.ts";
@@ -7,7 +7,7 @@ import { ask, pathText } from "./fs-host.ts";
 
 export const constants = { F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1, COPYFILE_EXCL: 1, COPYFILE_FICLONE: 2 };
 
-/** Options as they may be given; anything else counts as none. */
+/** Unchecked options. Anything that is not an object counts as no options. */
 type Options = Partial<Record<string, unknown>>;
 
 const optionsOf = (given: unknown): Options => (typeof given === "object" && given !== null ? (given as Options) : {});
@@ -40,7 +40,7 @@ function joined(folder: string, name: string): string {
   return folder === "" || name === "" ? folder + name : `${folder.replace(/\/+$/, "")}/${name}`;
 }
 
-/** Undefined for what is not there, when `throwIfNoEntry` is false. */
+/** Returns undefined for a missing file if `throwIfNoEntry` is false. */
 export function stat(path: unknown, options?: unknown): Stats | undefined {
   return statWith("stat", path, options);
 }
@@ -109,7 +109,7 @@ export function realpath(path: unknown): string {
   return ask("realpath", { path: pathText(path) }) as string;
 }
 
-/** Copies a file, or with `recursive` a folder; `force: false` keeps what is there, `filter(from, to)` leaves out. */
+/** Copies a file, or with `recursive` a folder. `force: false` keeps existing files, and `filter(from, to)` can exclude files. */
 export function cp(from: unknown, to: unknown, options?: unknown): void {
   const { recursive, force = true, errorOnExist, filter } = optionsOf(options);
   const [source, target] = [pathText(from, "src"), pathText(to, "dest")];
@@ -122,7 +122,7 @@ export function cp(from: unknown, to: unknown, options?: unknown): void {
     const message = `EISDIR: illegal operation on a directory, cp '${source}' -> '${target}'`;
     throw Object.assign(new Error(message), { code: "EISDIR", hint: "Copy a folder with { recursive: true }." });
   }
-  // Listed before the target is made: it may be inside the source.
+  // Read before the target is created, because the target may be inside the source.
   const names = readdir(source) as string[];
   mkdir(target, { recursive: true });
   if (`${realpath(target)}/`.startsWith(`${realpath(source)}/`)) {

@@ -1,4 +1,4 @@
-/** `fs` as code finds it: one object for promises, callbacks and answers at once, and `node:fs/promises`. */
+/** `node:fs` and `node:fs/promises`. The functions of `node:fs` support promises, callbacks and synchronous calls. */
 import { noticed } from "../calls.ts";
 import { watch } from "../floating.ts";
 import { named } from "../named.ts";
@@ -10,7 +10,7 @@ type Operation = (...args: unknown[]) => unknown;
 const { constants, ...functions } = operations;
 const byName = Object.entries(functions) as [string, Operation][];
 
-/** What is missing on purpose, and what does the same. */
+/** Functions that are missing on purpose, with their replacement. */
 const missing: Record<string, string> = {
   open: "Use fs.readFile, fs.writeFile or fs.appendFile with a path.",
   opendir: "Use fs.readdir(path, { withFileTypes: true }).",
@@ -34,12 +34,14 @@ function absent(name: string, hint: string): Operation {
   };
 }
 
-/** It has happened when the promise is there: also what nobody awaits is done, and its failure not lost. */
+/**
+ * Wraps an operation in a promise. The operation is done when the promise is returned, so its effect does not depend on an `await`.
+ */
 function promised(operation: Operation): (...args: unknown[]) => Promise<unknown> {
   return (...args) => noticed((async () => operation(...args))(), `fs.${operation.name || "promise"}`);
 }
 
-/** With a function as its last argument it answers that. */
+/** Calls back if the last argument is a function, and returns a promise otherwise. */
 function either(name: string, operation: Operation): Operation {
   const promise = promised(operation);
   return (...args) => {
@@ -61,7 +63,7 @@ export const fsPromises: Record<string, unknown> = named({
   constants,
 });
 
-/** `node:fs`: `readFile` gives a promise or calls back, `readFileSync` answers at once. */
+/** `node:fs`: `readFile` returns a promise or calls back, `readFileSync` is synchronous. */
 export const fsModule: Record<string, unknown> = named({
   ...Object.fromEntries(
     absentHere.flatMap(([name, refuse]) => [

@@ -1,4 +1,4 @@
-/** What is used of libraries that have no types of their own. */
+/** Types for the parts that we use of libraries without types. */
 declare module "path-browserify" {
   const path: typeof import("node:path").posix;
   export default path;

@@ -1,4 +1,4 @@
-/** `node:os`: constants of no machine in particular. */
+/** `node:os`, with constants of a made-up machine. */
 
 const gigabyte = 1_073_741_824;
 
@@ -14,13 +14,13 @@ export const os = {
   endianness: () => "LE",
   hostname: () => "sandbox",
   homedir: () => "/",
-  /** The one place that can be written to. */
+  /** The only folder that can be written to. */
   tmpdir: () => "/workspace",
   uptime: () => 0,
   loadavg: () => [0, 0, 0],
   totalmem: () => gigabyte,
   freemem: () => gigabyte / 2,
-  /** One, as there is one thread: programs divide their work by the number. */
+  /** One processor, because there is one thread. Programs divide their work by this number. */
   cpus: () => [{ model: "", speed: 0, times: { user: 0, nice: 0, sys: 0, idle: 0, irq: 0 } }],
   availableParallelism: () => 1,
   networkInterfaces: () => ({}),

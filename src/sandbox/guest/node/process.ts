@@ -1,10 +1,10 @@
-/** `process`: harmless answers to what programs ask it, and nothing of the process around the sandbox. */
+/** `process`, with harmless values. It reveals nothing about the process around the sandbox. */
 import { host } from "../host.ts";
 
-/** A longer beginning of a line is not kept back. */
+/** Characters of an incomplete line that are kept back. A longer one is sent at once. */
 const maxBegun = 8_192;
 
-/** What was written stays back until its line is complete; when the code awaits something, it goes as the line's beginning. */
+/** Makes a stream that sends complete lines. When the program awaits, an incomplete line is sent as the beginning of a line. */
 function streamOf(level: string) {
   let line = "";
   let isAwaited = false;
@@ -81,7 +81,7 @@ export const process: Record<string, unknown> = {
   cpuUsage: () => ({ user: Math.round(host.now() * 1_000), system: 0 }),
   emitWarning: (warning: unknown) => host.log("warn", String(warning)),
   exit: (code: unknown = process["exitCode"] ?? 0) => {
-    // A program that has done its work and says so; calls that nobody waited for are lost, as they are in Node.
+    // Exit code 0 ends the execution successfully. As in Node, calls that were not awaited are lost.
     for (const stream of [stdout, stderr]) stream.end();
     if (Number(code) === 0) host.done(undefined);
     throw new Error(

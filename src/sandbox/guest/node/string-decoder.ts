@@ -1,4 +1,4 @@
-/** `node:string_decoder`: bytes in pieces → text, without breaking characters. */
+/** `node:string_decoder`: decodes bytes in pieces without breaking characters. */
 
 import { bytesOf } from "../bytes.ts";
 import { TextDecoder } from "../web/encoding.ts";

@@ -1,4 +1,6 @@
-/** `node:url`: the URL classes, and paths as URLs, which are only words: what a path may reach is `fs`'s to say. */
+/**
+ * `node:url`: the URL classes, and conversion between paths and URLs. It only converts text; `fs` decides what a path may reach.
+ */
 
 import URL from "core-js-pure/stable/url";
 import URLSearchParams from "core-js-pure/stable/url-search-params";

@@ -30,6 +30,6 @@ export const types: Record<string, (value: unknown) => boolean> = {
   isMapIterator: (value) => tagOf(value) === "Map Iterator",
   isSetIterator: (value) => tagOf(value) === "Set Iterator",
   isSymbolObject: (value) => tagOf(value) === "Symbol" && typeof value === "object",
-  // What is behind one cannot be seen from in here.
+  // The target of a Proxy cannot be detected from JavaScript.
   isProxy: () => false,
 };

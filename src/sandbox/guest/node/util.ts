@@ -50,7 +50,7 @@ export const util = {
   isDeepStrictEqual: (left: unknown, right: unknown) => deepEqual(left, right, true),
   isArray: Array.isArray,
   types,
-  /** There are no colours in here. */
+  /** The sandbox has no colours. */
   styleText: (_style: unknown, text: string) => text,
   stripVTControlCharacters,
   toUSVString: (text: unknown) => String(text).toWellFormed(),

@@ -3,7 +3,7 @@ import DOMException from "core-js-pure/stable/dom-exception";
 import { Event, EventTarget, setWarningHandler } from "event-target-shim";
 import { setTimeout } from "../timers.ts";
 
-// It would tell of harmless things through the console.
+// The library would print warnings about harmless things to the console.
 setWarningHandler(() => {});
 
 const own = Symbol("own");

@@ -1,8 +1,8 @@
-/** Comparing texts as people sort them. Sorting asks often, so plain ASCII is compared in here. */
+/** Compares texts by locale. Plain ASCII is compared in the guest, because sorting compares often and asking the host is slower. */
 import { Formatter } from "./intl-formatters.ts";
 import { askIntl, specOf } from "./intl-request.ts";
 
-/** Printable ASCII in the order of the root collation (CLDR), which English and most languages have. */
+/** Printable ASCII in the order of the root collation (CLDR), which English and most other languages use. */
 const ascii = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789";
 
 const weights = new Uint8Array(128);
@@ -13,8 +13,8 @@ for (let letter = 0; letter < 26; letter++) {
 }
 
 /**
- * Undefined where only the host can tell: for what is not printable ASCII up to the first difference. What follows the
- * first two characters of different weight counts no more.
+ * Compares printable ASCII. Returns undefined if the host has to decide: there is another character before or at the first
+ * difference in weight.
  */
 function compareAscii(left: string, right: string): number | undefined {
   const shared = Math.min(left.length, right.length);
@@ -28,7 +28,7 @@ function compareAscii(left: string, right: string): number | undefined {
     const other = weights[b];
     if (!other) return undefined;
     if (weight !== other) return weight < other ? -1 : 1;
-    // The same letter, small before big: counts only when nothing else differs.
+    // The same letter in another case. Lower case comes first if nothing else differs.
     if (caseFirst === 0) caseFirst = a > b ? -1 : 1;
   }
   if (left.length === right.length) return caseFirst;
@@ -54,7 +54,7 @@ export class Collator extends Formatter {
     this.#plain = isPlain(locales, options);
   }
 
-  /** A function that needs no `this`: it is given to `sort`. */
+  /** Returns a function that does not use `this`, because it is passed to `sort`. */
   get compare(): (left: unknown, right: unknown) => number {
     return (left, right) => {
       const [a, b] = [String(left), String(right)];

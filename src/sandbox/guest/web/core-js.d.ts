@@ -1,4 +1,4 @@
-/** What is used of core-js, which has no types of its own. */
+/** Types for the parts of core-js that we use. It has no types of its own. */
 declare module "core-js-pure/stable/array/from-async" {
   const fromAsync: (items: unknown, map?: (item: unknown, index: number) => unknown) => Promise<unknown[]>;
   export default fromAsync;

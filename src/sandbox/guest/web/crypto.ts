@@ -1,4 +1,4 @@
-/** `crypto` of the web: random values, and the digests of `subtle`. */
+/** The Web Crypto API: random values, and the digests of `subtle`. */
 import DOMException from "core-js-pure/stable/dom-exception";
 import { bytesOf, digestOf, partOf, randomBytesOf } from "../bytes.ts";
 import { named } from "../named.ts";

@@ -1,4 +1,4 @@
-/** `TextEncoder` and `TextDecoder`: UTF-8, UTF-16 and Latin-1, and none of the others. */
+/** `TextEncoder` and `TextDecoder` for UTF-8, UTF-16 and Latin-1 only. */
 import "@kayahr/text-encoding/encodings/utf-8";
 import "@kayahr/text-encoding/encodings/utf-16le";
 import "@kayahr/text-encoding/encodings/utf-16be";

@@ -1,4 +1,4 @@
-/** The classes of `Intl`. Each checks its options when it is made, and asks the host to do the formatting. */
+/** The classes of `Intl`. The constructor checks the options, and the host does the formatting. */
 import {
   askIntl,
   askStatic,
@@ -39,7 +39,7 @@ class Formatter {
   // biome-ignore-end lint/complexity/noThisInStatic: as above.
 }
 
-/** `format` is a function that needs no `this`: it is given to `map`. */
+/** `format` is a function that does not use `this`, because it is passed to `map`. */
 export class DateTimeFormat extends Formatter {
   static override readonly type = "DateTimeFormat";
   get format(): (date?: unknown) => string {

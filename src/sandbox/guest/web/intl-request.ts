@@ -1,11 +1,11 @@
-/** Locales, options and arguments of `Intl` as the host takes them: plain JSON. */
+/** Converts locales, options and arguments of `Intl` to JSON for the host. */
 import { compute } from "../compute.ts";
 
 export interface IntlSpec {
   type: string;
   locales?: string[];
   options?: Record<string, unknown>;
-  /** What `toLocaleDateString` and the like add to the options. */
+  /** The options that `toLocaleDateString` and similar methods add. */
   defaults?: "all" | "date" | "time";
 }
 
@@ -38,7 +38,7 @@ export function localeNames(locales: unknown): string[] {
   });
 }
 
-/** What `Intl` would read of them: also what is inherited, and everything but undefined as a simple value. */
+/** Returns the options that `Intl` would read: inherited ones too, and all values but undefined as a primitive. */
 function plainOptions(options: unknown): Record<string, unknown> | undefined {
   if (options === undefined) return undefined;
   if (options === null) throw new TypeError("null is not an options object");
@@ -51,13 +51,13 @@ function plainOptions(options: unknown): Record<string, unknown> | undefined {
   return plain;
 }
 
-/** Milliseconds, or null for what is no date. Absent is now. */
+/** Returns milliseconds, or null for an invalid date. Undefined means now. */
 export function dateArgument(value: unknown): number | null {
   const time = value === undefined ? Date.now() : Number(value);
   return Number.isFinite(time) ? time : null;
 }
 
-/** A number without loss: NaN, -0, BigInt, and decimals as text. */
+/** Converts a number without loss: NaN, -0, BigInt, and decimals as text. */
 export function numericArgument(value: unknown): object {
   const primitive =
     typeof value === "object" && value !== null ? (value as { valueOf(): unknown }).valueOf() : (value as unknown);

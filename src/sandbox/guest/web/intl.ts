@@ -1,11 +1,11 @@
-/** `Intl`: the locale is en-US and the time zone UTC unless the code says otherwise, on every machine. */
+/** `Intl`. On every machine, the default locale is en-US and the default time zone is UTC. */
 import { named } from "../named.ts";
 import { Collator } from "./collator.ts";
 import * as formatters from "./intl-formatters.ts";
 import { askStatic, localeNames } from "./intl-request.ts";
 import { Locale } from "./locale.ts";
 
-/** These three may be called without `new`. */
+/** Makes a class callable without `new`, as DateTimeFormat, NumberFormat and Collator are. */
 function callable<T extends new (...args: never[]) => object>(made: T): T {
   return new Proxy(made, { apply: (target, _, args) => new target(...(args as never[])) });
 }

@@ -1,4 +1,4 @@
-/** `Intl.Locale`: a locale's name and its parts. */
+/** `Intl.Locale`: the name of a locale and its parts. */
 import { askStatic } from "./intl-request.ts";
 
 interface Described {

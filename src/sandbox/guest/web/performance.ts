@@ -23,7 +23,7 @@ function add(
   return entry;
 }
 
-/** A time, or the name of a mark. */
+/** Returns a time in milliseconds. The argument is a time or the name of a mark. */
 function timeOf(mark: unknown, otherwise: number): number {
   if (mark === undefined) return otherwise;
   if (typeof mark === "number") return mark;

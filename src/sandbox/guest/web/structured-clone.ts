@@ -1,4 +1,4 @@
-/** `structuredClone`: a deep copy of what can be copied, with cycles; functions and symbols are refused. */
+/** `structuredClone`: a deep copy that supports cycles. Functions, symbols, promises and weak references are refused. */
 import DOMException from "core-js-pure/stable/dom-exception";
 
 const errors = {
@@ -64,7 +64,7 @@ type View = new (buffer: ArrayBuffer, offset: number, length: number) => ArrayBu
 const viewTypes = [Int8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array];
 const moreViewTypes = [Float32Array, Float64Array, BigInt64Array, BigUint64Array, DataView];
 
-/** Views of one buffer stay views of one buffer. A subclass (Buffer) becomes what it extends. */
+/** Copies a view. Views of the same buffer stay views of one buffer. A subclass (Buffer) becomes its base class. */
 function cloneView(view: ArrayBufferView, seen: Seen): ArrayBufferView {
   const found = [...viewTypes, ...moreViewTypes].find((type) => view instanceof type) ?? Uint8Array;
   const buffer = clone(view.buffer, seen) as ArrayBuffer;

@@ -1,4 +1,4 @@
-/** `toLocaleString` and its kind on the prototypes of the language: the engine's own know no locale. */
+/** `toLocaleString` and similar methods for the built-in prototypes. The engine's own methods ignore the locale. */
 
 import { compute } from "../compute.ts";
 import { localeCompare } from "./collator.ts";
@@ -88,7 +88,7 @@ const methods: [object, Record<string, unknown>][] = [
   ]) as [object, Record<string, unknown>][]),
 ];
 
-/** Replaces them. */
+/** Replaces the engine's methods. */
 export function defineLocaleMethods(): void {
   for (const [prototype, replaced] of methods) {
     for (const [name, value] of Object.entries(replaced)) {
