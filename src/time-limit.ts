@@ -115,3 +115,11 @@ class Alarm {
 }
 
 const alarm = new Alarm();
+
+/** Resolves with the promise, or after `ms` if that is earlier. */
+export async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, ms);
+  await Promise.race([promise, late.promise]);
+  clearTimeout(timer);
+}

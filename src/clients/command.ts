@@ -28,10 +28,7 @@ export interface Files {
   beginning(path: string): string;
 }
 
-/**
- * Returns a command that is not found unchanged. Throws CONFIG_INVALID for an argument that cannot be passed to a batch
- * file.
- */
+/** A missing command is returned unchanged. Throws CONFIG_INVALID for arguments that no batch file can take. */
 export function resolveCommand(command: string, args: string[], surroundings: Surroundings): Started {
   if (surroundings.platform !== "win32") return plain(command, args);
   const file = findOnWindows(command, surroundings);

@@ -27,10 +27,7 @@ export function retryAfterOf({ headers }: Response, now = Date.now()): number | 
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), longestRetryAfterMs);
 }
 
-/**
- * The JSON-RPC answer to this request in the body of a failed response. Undefined if there is none, or the body is too
- * long.
- */
+/** The JSON-RPC answer in the body of a failed response. Undefined if there is none, or the body is too long. */
 export async function answerIn(response: Response, id: RequestId): Promise<string | undefined> {
   try {
     const text = await boundedText(response, maxErrorBytes, () => new Error("too long for an error"));

@@ -10,6 +10,7 @@ import {
   type JSONRPCMessage,
   type RequestId,
 } from "@modelcontextprotocol/sdk/types.js";
+import { atMost } from "../time-limit.ts";
 import { largeBytes, receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { answerIn, failureOf, isEventStream, refusalOf } from "./http-response.ts";
@@ -108,17 +109,17 @@ export class HttpTransport implements Transport {
     this.onclose?.();
     const inner = this.#inner;
     if (inner instanceof StreamableHTTPClientTransport && this.#session !== undefined && !this.failure) {
-      const late = Promise.withResolvers<void>();
-      const timer = setTimeout(late.resolve, goodbyeMs);
-      await Promise.race([inner.terminateSession().catch(() => {}), late.promise]);
-      clearTimeout(timer);
+      await atMost(
+        goodbyeMs,
+        inner.terminateSession().catch(() => {}),
+      );
     }
     await inner?.close();
   }
 
   /** After the session has ended, waits to learn which other requests the server has refused as well. */
   async #verdicts(): Promise<void> {
-    await allReceived(this.#open.values(), verdictMs);
+    await atMost(verdictMs, Promise.all([...this.#open.values()].map(({ received }) => received.promise)));
     // Until the callers have been told.
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -255,10 +256,7 @@ export class HttpTransport implements Transport {
     });
   }
 
-  /**
-   * Fails the request that the stream answers. A stream without a request loses the connection. Otherwise the SDK would
-   * resume both.
-   */
+  /** Fails the stream's request, or the connection if there is no request. The SDK would resume both. */
   #eventTooLarge(limit: string, exchange: Exchange | undefined): NetworkFailure {
     const failure = tooLarge(limit, { isGone: !exchange });
     if (exchange) this.#fail(exchange, ErrorCode.ConnectionClosed, failure.message, failure);
@@ -351,12 +349,4 @@ interface Exchange {
 function newExchange(id: RequestId): Exchange {
   const received = Promise.withResolvers<void>();
   return { id, abort: new AbortController(), isResumable: false, failedResumptions: 0, received };
-}
-
-/** Resolves when this is known for all exchanges, or after `withinMs`. */
-async function allReceived(exchanges: Iterable<Exchange>, withinMs: number): Promise<void> {
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, withinMs);
-  await Promise.race([Promise.all([...exchanges].map(({ received }) => received.promise)), late.promise]);
-  clearTimeout(timer);
 }

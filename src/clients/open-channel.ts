@@ -6,10 +6,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { ServerLog } from "./server-log.ts";
 import { StdioTransport } from "./stdio.ts";
 
-/**
- * The process or connection is started together with the transport. Throws NetworkFailure with CONFIG_INVALID for an
- * invalid URL.
- */
+/** Nothing starts before the transport does. Throws NetworkFailure with CONFIG_INVALID for an invalid URL. */
 export async function openChannel(server: ServerConfig, options: ChannelOptions): Promise<Channel> {
   const { logs, redact = (text) => text } = options;
   if (!logs) return newChannel(server, options);

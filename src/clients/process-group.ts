@@ -22,10 +22,7 @@ const isWindows = process.platform === "win32";
 
 const alive = new Set<ProcessGroup>();
 
-/**
- * Kills all remaining groups at once, when the process exits and nothing can be awaited. If this process is killed, the
- * watchdog does the same.
- */
+/** Kills all remaining groups when the process exits. The watchdog does the same if this process is killed. */
 function killAllGroups(): void {
   for (const group of alive) group.signal("SIGKILL");
 }

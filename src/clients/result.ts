@@ -53,10 +53,7 @@ export function objectsOf(list: unknown): JsonObject[] {
 /** A value for the sandbox: JSON text that is parsed there, plain text, or long text that may be either. */
 export type ToolValue = { json: string } | { blocks: string } | { text: string } | { jsonOrText: string };
 
-/**
- * Longer text is not parsed only to find out whether it is JSON: that would take as long as everything else, and more
- * memory.
- */
+/** Longer text is not checked for being JSON: that would take as long as everything else, and more memory. */
 const longText = 65_536;
 
 /** Maximum characters of an error text, because several places read it. */

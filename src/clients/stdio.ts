@@ -3,6 +3,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { collectSoon } from "../collect-soon.ts";
 import { messageOf } from "../errors.ts";
+import { atMost } from "../time-limit.ts";
 import { shownLine } from "../visible-text.ts";
 import { largeBytes, receive, receiveLarge } from "./decoding/receive.ts";
 import { PendingLine } from "./pending-line.ts";
@@ -113,10 +114,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /**
-   * Writes the messages of one moment together, and one write after the other, so that a failed write concerns only its own
-   * messages.
-   */
+  /** Writes messages of one moment together, and waits for each write: a failure concerns only its own messages. */
   async #write({ stdin }: ProcessGroup): Promise<void> {
     this.#isWriting = true;
     // Messages that are sent in the same moment join.
@@ -279,12 +277,4 @@ async function writeTogether(stdin: ProcessGroup["stdin"], messages: Outgoing[],
     });
     return false;
   }
-}
-
-/** Resolves with the promise, or after `ms`. */
-async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([promise, over]);
-  clearTimeout(timer);
 }

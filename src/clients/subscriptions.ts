@@ -1,7 +1,4 @@
-/**
- * Subscriptions to the resources of one server: one for each URI, however many listeners it has, renewed on each new
- * connection.
- */
+/** Subscriptions to the resources of one server: one for each URI, renewed on each new connection. */
 import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";

@@ -1,7 +1,4 @@
-/**
- * A small shell that outlives this process for a moment, and ends the process groups that are left, however this process
- * ended.
- */
+/** A small shell that outlives this process for a moment, and ends the process groups that are left. */
 import { closeSync, writeSync } from "node:fs";
 import { messageOf } from "../errors.ts";
 

@@ -1,7 +1,4 @@
-/**
- * Where the daemon of a config listens. Generated files find it without this code: `registry/runtime/bridge.ts` has the
- * same rules.
- */
+/** Where the daemon of a config listens. `registry/runtime/bridge.ts` has the same rules, for generated files. */
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";

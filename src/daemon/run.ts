@@ -29,10 +29,7 @@ export interface RunOptions {
 /** Bytes of earlier daemons' logs that are kept when the next daemon starts. */
 const maxLogBytes = 1_048_576;
 
-/**
- * Resolves when the daemon has ended. If another daemon of this version or a newer one is running, resolves with
- * `"another"` at once.
- */
+/** Resolves when the daemon has ended, or at once with `"another"` if one that is not older is running. */
 export async function runDaemon(toolbox: Toolbox, options: RunOptions): Promise<"ended" | "another"> {
   const { place, interrupted } = options;
   makePrivate(dirname(place.lock));

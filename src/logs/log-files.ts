@@ -1,5 +1,6 @@
 /** The log files of the servers of one config. Each is opened when its server is started. */
 import type { Log } from "../log.ts";
+import { atMost } from "../time-limit.ts";
 import { LogFile } from "./log-file.ts";
 
 export interface LogFilesOptions {
@@ -51,15 +52,8 @@ export class LogFiles {
 
   /** Waits a short time for announced lines; later lines are written at once. Never rejects. */
   async end(): Promise<void> {
-    if (this.#writers.size > 0) await this.#lastWords();
+    if (this.#writers.size > 0) await atMost(lastWordsMs, Promise.all(this.#writers));
     open.delete(this);
     await Promise.all([...this.#files.values()].map((file) => file.end()));
-  }
-
-  async #lastWords(): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, lastWordsMs);
-    await Promise.race([Promise.all(this.#writers), late]);
-    clearTimeout(timer);
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Decides by the config whether a tool is denied, or needs a person's permission. Tools are matched by their original
- * names.
- */
+/** Decides by the config whether a tool is denied, or needs a person's permission. Patterns match original names. */
 
 import { pathText } from "../config/path-text.ts";
 import { exactness, matches } from "../config/pattern.ts";

@@ -1,10 +1,7 @@
 /** A tool's definition, to which a person's "yes, for this session" is bound. */
 import { createHash } from "node:crypto";
 
-/**
- * The parts of a definition that describe what the tool does. Icons and `_meta` are left out: they change although the tool
- * does not.
- */
+/** The parts of a definition that describe the tool. Icons and `_meta` may change although the tool does not. */
 const parts = {
   title: "its title",
   description: "its description",

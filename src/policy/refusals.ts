@@ -8,10 +8,7 @@ const maxQuestions = 50;
 const maxRepeats = 3;
 const pauseMs = 60_000;
 
-/**
- * `no` and `declined` are a person's answers. With `cancelled` and `late` there was no answer, perhaps because nobody was
- * there.
- */
+/** `no` and `declined` are a person's answers. With `cancelled` and `late` there was no answer. */
 export type Refusal = "no" | "declined" | "cancelled" | "late";
 
 interface OfExecution {
@@ -40,10 +37,7 @@ export class Refusals {
   /** By the key of the tool. */
   readonly #times = new Map<string, Refused[]>();
 
-  /**
-   * Why nobody is asked about the tool now, as the end of a sentence, and the answer that is the reason. Undefined if
-   * somebody may be asked.
-   */
+  /** Why nobody is asked about the tool, as the end of a sentence, and the answer behind it. Undefined if somebody may be asked. */
   standing(key: string, signal: AbortSignal | undefined): { why: string; how: Refusal } | undefined {
     const { refused, questions, last } = this.#of(signal);
     if (last !== undefined) return { why: lastQuestion[last], how: last };

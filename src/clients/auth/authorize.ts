@@ -1,7 +1,4 @@
-/**
- * The steps of a sign-in: ask the server what it requires, find its authorization server, make the URL for the browser, and
- * take the code.
- */
+/** The steps of a sign-in: read the server's challenge, find its authorization server, make the URL, and take the code. */
 
 import { randomBytes } from "node:crypto";
 import { startAuthorization } from "@modelcontextprotocol/sdk/client/auth.js";
@@ -111,10 +108,7 @@ function asksForNothing(status: number): NetworkFailure {
   });
 }
 
-/**
- * In the order of the specification, except that scopes of the config come first; plus those that the server has asked for
- * since.
- */
+/** The scopes of the config, or else in the order of the specification; plus those that the server has asked for since. */
 function scopesFor(server: NetworkServer, challenge: Challenge | undefined, found: Discovered, record?: SignInRecord) {
   const usual = chosenScopes(server) ?? challenge?.scopes ?? found.scopes ?? [];
   const more = record?.wantedScopes ? [...record.wantedScopes, ...(record.tokens?.scopes ?? [])] : [];

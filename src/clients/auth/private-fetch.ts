@@ -28,10 +28,7 @@ export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
   };
 }
 
-/**
- * Refuses userinfo, which `fetch` would send as a password. Without TLS, only this machine is allowed, and reading the
- * server's own metadata.
- */
+/** `fetch` would send userinfo as a password. Without TLS, only this machine and the server's own metadata are allowed. */
 function checkAddress(url: URL, method: string, server: URL): void {
   if (url.username !== "" || url.password !== "") {
     throw notOAuth(`the address of its authorization server contains credentials (${url.origin})`);

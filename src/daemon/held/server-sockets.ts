@@ -18,10 +18,7 @@ import type { Port } from "./port.ts";
 
 export interface ServerSocketsOptions {
   servers: ReadonlyMap<string, ServerConfig>;
-  /**
-   * Throws POLICY_DENIED for requests that the config denies. Calls that need a person's permission pass: the other process
-   * has asked already.
-   */
+  /** Throws POLICY_DENIED for requests that the config denies. The other process has already asked for permissions. */
   refuseDenied: (server: string, request: { method: string; params?: unknown }) => void;
   held: HeldServers;
   /** Whether the daemon is ending, or must end because the caller's version is newer. */
