@@ -1,15 +1,21 @@
 /**
- * The inverted index: the tools that have a term, grouped by how strongly they have it. It is a plain `Map`: terms are
- * looked up exactly and scored here, so a search library would only add its own tokenizer and storage format.
+ * The inverted index: which tools have a term, and how strongly. flexsearch stores it. Its slots are steps of strength, and
+ * its tokenizer and scoring are replaced by ours, so that terms are looked up exactly.
  */
+import { Index } from "flexsearch";
 
 /** Strengths from 1 down to 0 are kept in this many steps. More steps do not improve the results. */
 const steps = 16;
 
+const options = { tokenize: "strict", resolution: steps } as const;
+
+const maxKnown = 50_000;
+
 /** The numbers of the tools in each step, the strongest step first. Empty steps are missing or null. */
 export type ToolsByStep = readonly (readonly number[] | null | undefined)[];
 
-export type PostingEntry = [term: string, byStep: ToolsByStep];
+/** The parts of an index as flexsearch exports them. */
+export type ExportedIndex = [key: string, data: string][];
 
 export interface Posting {
   byStep: ToolsByStep;
@@ -18,42 +24,49 @@ export interface Posting {
 }
 
 export class Postings {
-  readonly #byTerm: ReadonlyMap<string, ToolsByStep>;
+  readonly #index = new Index<false, false, false>({ ...options, resolve: false, encode: (term) => [term] });
+  /** Earlier answers: the words of requests and of tool names are looked up again and again. */
+  readonly #known = new Map<string, Posting | undefined>();
 
-  constructor(entries: readonly PostingEntry[]) {
-    this.#byTerm = new Map(entries);
+  constructor(exported: ExportedIndex) {
+    for (const [key, data] of exported) this.#index.import(key, data);
   }
 
   /** Undefined if no tool has the term. */
   of(term: string): Posting | undefined {
-    const byStep = this.#byTerm.get(term);
-    return byStep && { byStep, count: byStep.reduce((count, tools) => count + (tools?.length ?? 0), 0) };
+    if (this.#known.has(term)) return this.#known.get(term);
+    const byStep: ToolsByStep = this.#index.search(term).result as number[][];
+    let count = 0;
+    for (const tools of byStep) count += tools?.length ?? 0;
+    const posting = count > 0 ? { byStep, count } : undefined;
+    if (this.#known.size >= maxKnown) this.#known.clear();
+    this.#known.set(term, posting);
+    return posting;
   }
 
   has(term: string): boolean {
-    return this.#byTerm.has(term);
+    return this.of(term) !== undefined;
   }
 }
 
-/** `tools` has the terms of each tool, with strengths from 0 to 1, in the order of the tools' numbers. */
-export function postingEntries(tools: Iterable<ReadonlyMap<string, number>>): PostingEntry[] {
-  const entries = new Map<string, number[][]>();
-  let tool = 0;
-  for (const strengths of tools) {
-    for (const [term, strength] of strengths) {
-      const byStep = entries.get(term) ?? [];
-      if (byStep.length === 0) entries.set(term, byStep);
-      const step = Math.min(Math.max(Math.floor((1 - strength) * steps), 0), steps - 1);
-      const same = byStep[step];
-      if (same) same.push(tool);
-      else byStep[step] = [tool];
-    }
-    tool++;
-  }
-  return [...entries];
+/** Indexes tools. Each has its terms with strengths from 0 to 1; its number is its place in the order. */
+export function exportedIndex(tools: Iterable<ReadonlyMap<string, number>>): ExportedIndex {
+  let terms: ReadonlyMap<string, number> = new Map();
+  const index = new Index({
+    ...options,
+    encode: () => [...terms.keys()],
+    score: (_, term) => Math.min(Math.max(Math.floor((1 - (terms.get(term) ?? 0)) * steps), 0), steps - 1),
+  });
+  let number = 0;
+  for (terms of tools) index.add(number++, "terms");
+  const exported: ExportedIndex = [];
+  index.export((key, data) => {
+    exported.push([key, data]);
+  });
+  return exported;
 }
 
-/** The middle of a step. */
+/** The strength in the middle of a step. */
 export function strengthOf(step: number): number {
   return 1 - (step + 0.5) / steps;
 }

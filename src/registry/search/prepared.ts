@@ -4,7 +4,7 @@ import { readIfThere, writeWhenChanged } from "../../files.ts";
 import { version } from "../../version.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { documentOf, meanLengths, strengthsOf } from "./document.ts";
-import { type PostingEntry, postingEntries } from "./postings.ts";
+import { type ExportedIndex, exportedIndex } from "./postings.ts";
 
 /** A tool with its server, in the order in which they are numbered. */
 export interface ListedTool {
@@ -20,7 +20,7 @@ export interface Prepared {
   acts: (string | null)[];
   /** All words of names and descriptions, for spelling. */
   words: string[];
-  postings: PostingEntry[];
+  postings: ExportedIndex;
 }
 
 export function prepare(tools: readonly ListedTool[]): Prepared {
@@ -32,7 +32,7 @@ export function prepare(tools: readonly ListedTool[]): Prepared {
     names: documents.map(({ fields }) => fields.name.join(" ")),
     acts: documents.map(({ act }) => act ?? null),
     words: [...words],
-    postings: postingEntries(documents.map((document) => strengthsOf(document, means))),
+    postings: exportedIndex(documents.map((document) => strengthsOf(document, means))),
   };
 }
 
@@ -49,7 +49,7 @@ export function listedTools(servers: readonly RegistryServer[]): ListedTool[] {
 }
 
 /** Another one, and what was kept is made anew: to be raised with every change of words, weights or tables. */
-const format = 1;
+const format = 2;
 
 /** As kept in the folder, if it was made of the very same tools; else made now, and kept for the next time. */
 export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepared {
