@@ -1,4 +1,4 @@
-/** What gen would change on disk, and generated files that belong to no server: found, and nothing touched. */
+/** Finds what `gen` would change on disk, and generated files that belong to no server. Changes nothing. */
 import { join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
 import { isAbandoned, namesIn, readIfThere } from "../files.ts";
@@ -8,11 +8,11 @@ import { generatedIn, indexOf, pathOf, readIndex } from "./store.ts";
 
 export interface Difference {
   path: string;
-  /** `extra` is what would be removed. */
+  /** `extra` files would be removed. */
   state: "missing" | "stale" | "extra";
 }
 
-/** Of one server's files. Somebody's own file in the place of a generated one is left alone, and no difference. */
+/** The differences of one server's files. A user's file with the name of a generated one is not a difference. */
 export function differencesOf(
   folder: string,
   server: RegistryServer,
@@ -31,13 +31,13 @@ export function differencesOf(
   return [...changed, ...[...extra, ...moved].map((path): Difference => ({ path, state: "extra" }))];
 }
 
-/** All generated files of a server, as paths. */
+/** The paths of all generated files of a server. */
 export function generatedFiles(folder: string, server: RegistryServer): string[] {
   const target = pathOf(folder, server);
   return generatedIn(target, new Set()).map((name) => join(target, name));
 }
 
-/** Fingerprints are of an entry as one machine has it: they differ from another's where the tools are the same. */
+/** Ignores fingerprints, because they differ between machines even if the tools are the same. */
 export function indexDifference(folder: string, expected: readonly RegistryServer[]): Difference[] {
   const path = join(folder, indexFileName);
   const comparable = ({ servers }: RegistryIndex) => servers.map((server) => ({ ...server, fingerprint: "" }));
@@ -51,10 +51,10 @@ export function indexDifference(folder: string, expected: readonly RegistryServe
   }
 }
 
-/** As the config allows them; other folders are nobody's category. */
+/** Category names that the config allows. Other folders are not categories. */
 const categoryName = /^[a-z0-9][a-z0-9-]*$/;
 
-/** Generated files that belong to none of the servers, and what a killed process has left. Nothing of somebody's own. */
+/** Generated files that belong to none of the servers, and temporary files of killed processes. Never a user's file. */
 export function straysIn(folder: string, servers: readonly RegistryServer[]): string[] {
   const owned = new Map(servers.map((server) => [server.folder, server]));
   return namesIn(folder)

@@ -1,11 +1,11 @@
-/** Generated programs that have lost the right to be started: by a copy, an archive, a git that keeps no such rights. */
+/** Finds and repairs generated programs that have lost their executable bit, for example in an archive. */
 import { join } from "node:path";
 import { changeMode, readIfThere, statsOf } from "../files.ts";
 import { isProgramText } from "./emit.ts";
 import type { RegistryServer } from "./model.ts";
 import { generatedIn, pathOf } from "./store.ts";
 
-/** Their paths; none on a system that has no such rights. */
+/** The paths of programs without the executable bit; none on Windows. */
 export function notExecutable(folder: string, servers: readonly RegistryServer[]): string[] {
   if (process.platform === "win32") return [];
   return servers.flatMap((server) => {
@@ -16,7 +16,7 @@ export function notExecutable(folder: string, servers: readonly RegistryServer[]
   });
 }
 
-/** Who may read one may start it. */
+/** Makes the file executable for everyone who can read it. */
 export function makeExecutable(path: string): void {
   const { mode } = statsOf(path) ?? { mode: 0 };
   changeMode(path, mode | ((mode & 0o444) >> 2));

@@ -1,8 +1,7 @@
 /**
- * What leads agents to the registry. Four places tell of it: the descriptions of our tools, and three texts (see
- * hook-texts.ts). Each text teaches its own mark, a word like `via:skill`, which comes along in a query, in a comment of
- * code, or behind the arguments of a generated file. The descriptions need none: nobody calls search_tools who has not read
- * its own.
+ * The hooks that lead agents to the registry: the descriptions of our tools, and three texts (see hook-texts.ts). Each text
+ * teaches a mark such as `via:skill`, which agents put into a query, a comment of code, or the arguments of a generated file.
+ * The descriptions need no mark, because an agent that calls search_tools has read its description.
  */
 
 export const markedHooks = ["claude-md", "skill", "readme"] as const;
@@ -13,12 +12,12 @@ export type Hook = "description" | MarkedHook | "none";
 
 export const hooks: readonly Hook[] = ["description", ...markedHooks, "none"];
 
-/** How the agent came: as the host's model, through a generated file, or from a shell. */
+/** How the agent uses the registry: through its host, a generated file, or a shell. */
 export const doors = ["serve", "files", "shell"] as const;
 
 export type Door = (typeof doors)[number];
 
-/** As the ledger counts it. */
+/** The key in the ledger. */
 export function hookKey(door: Door, hook: Hook): string {
   return `${door} ${hook}`;
 }
@@ -29,12 +28,12 @@ export function markOf(hook: MarkedHook): string {
 
 const mark = new RegExp(`(?<![\\w-])via:(${markedHooks.join("|")})(?![\\w-])`);
 
-/** What the text says of where its writer has read of us. */
+/** The hook whose mark is in the text. */
 export function hookIn(text: string): MarkedHook | undefined {
   return mark.exec(text)?.[1] as MarkedHook | undefined;
 }
 
-/** The same words, to be searched for. */
+/** The query without the mark. */
 export function withoutMark(query: string): string {
   return query.replace(mark, "").trim();
 }

@@ -1,7 +1,7 @@
-/** Reading JSON Schemas, which may be anything: other people write them. */
+/** Reads JSON Schemas, which may be invalid or hostile. */
 import { isObject, type JsonObject } from "../json-object.ts";
 
-/** What a JSON pointer within the document (`#/$defs/a`) leads to, or an anchor; undefined for anything else. */
+/** The target of a JSON pointer in the document (`#/$defs/a`) or of an anchor; undefined for other references. */
 export function resolveReference(reference: string, root: unknown): unknown {
   if (reference === "#") return root;
   if (!reference.startsWith("#/")) return anchored(reference, root);
@@ -14,7 +14,7 @@ export function resolveReference(reference: string, root: unknown): unknown {
   return node;
 }
 
-/** `#node`: the definition that calls itself so. */
+/** The definition with the anchor, such as `#node`. */
 function anchored(reference: string, root: unknown): unknown {
   if (!reference.startsWith("#") || !isObject(root)) return undefined;
   const name = reference.slice(1);
@@ -38,8 +38,8 @@ export function requiredNames(schema: JsonObject): Set<string> {
 }
 
 /**
- * The arguments that a caller has to give: those that `required` lists and no schema has a default for. Generators such as zod list
- * both, because they describe the arguments after the server filled in its defaults. `around` are other schemas of the same value.
+ * The arguments that a caller must give: those in `required` without a default. Generators such as zod list arguments with a
+ * default too, because they describe the arguments after defaults are filled in. `around` are other schemas of the same value.
  */
 export function requiredArguments(schema: JsonObject, root: unknown, around: readonly JsonObject[] = []): Set<string> {
   const names = requiredNames(schema);
@@ -49,7 +49,7 @@ export function requiredArguments(schema: JsonObject, root: unknown, around: rea
   return names;
 }
 
-/** The default of a property in any of the schemas; undefined where there is none. */
+/** The default of a property in any of the schemas; undefined if there is none. */
 export function defaultOf(name: string, schemas: readonly JsonObject[], root: unknown): unknown {
   for (const { properties } of schemas) {
     const property = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -61,10 +61,10 @@ export function defaultOf(name: string, schemas: readonly JsonObject[], root: un
   return undefined;
 }
 
-/** Schemas of one value that are looked at for a default: a hostile schema may have any number. */
+/** Maximum number of schemas of one value. A hostile schema may have any number. */
 const maxSameValue = 16;
 
-/** The schema with those that it refers to and its parts of `allOf`, all of which describe the same value. */
+/** The schemas that describe the same value: the schema, its reference and its parts of `allOf`. */
 export function sameValue(schema: JsonObject, root: unknown): JsonObject[] {
   const found = new Set([schema]);
   for (const { $ref, allOf } of found) {
@@ -76,7 +76,7 @@ export function sameValue(schema: JsonObject, root: unknown): JsonObject[] {
   return [...found];
 }
 
-/** The schemas of a list; none where it is no list. */
+/** The schemas of a list; empty if the value is not a list. */
 export function schemasOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }

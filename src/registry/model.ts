@@ -1,16 +1,16 @@
-/** What the registry knows of a server and its tools: the content of the index file. */
+/** The content of the index file: servers and their tools. */
 import type { JsonObject } from "../json-object.ts";
 
 export interface RegistryTool {
-  /** The tool's own name. */
+  /** The original name. */
   name: string;
-  /** Its identifier in code; undefined where two tools would get the same one. */
+  /** The JS name; undefined if two tools would get the same one. */
   jsName?: string;
   title?: string;
   description: string;
   inputSchema: JsonObject;
   outputSchema?: JsonObject;
-  /** The shape of results that were seen, as a JSON Schema; only where the server gives none. Kept in a file of its own. */
+  /** The shape of observed results, as a JSON Schema, if the server declares none. It is stored in a separate file. */
   observed?: JsonObject;
   annotations?: JsonObject;
   icons?: unknown[];
@@ -19,17 +19,17 @@ export interface RegistryTool {
 
 export interface RegistryServer {
   name: string;
-  /** Its global in code; undefined where that would hide something, or where two servers would get the same one. */
+  /** The JS name of its global; undefined if it would hide a global, or if two servers would get the same one. */
   jsName?: string | undefined;
   category: string;
   description: string;
-  /** Its folder below the registry, with forward slashes. */
+  /** The folder below the registry, with forward slashes. */
   folder: string;
-  /** Of the config entry it was generated from: another one means that the tools may be others. */
+  /** The fingerprint of its config entry. If it changes, the tools may have changed. */
   fingerprint: string;
-  /** Sorted by name. Tools that the config denies are not among them. */
+  /** Sorted by name, without denied tools. */
   tools: RegistryTool[];
-  /** How many tools the config denies; left out where it denies none. */
+  /** Number of denied tools; missing if there are none. */
   denied?: number;
 }
 

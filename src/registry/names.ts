@@ -1,6 +1,6 @@
-/** Names of servers and tools → names that code and files can use, without ever making two things one. */
+/** Makes JS names and file names for servers and tools. Different things never get the same name. */
 
-/** What cannot be the name of a function in a module. */
+/** Words that cannot be the name of a function in a module. */
 const keywords =
   "arguments await break case catch class const continue debugger default delete do else enum eval export extends false " +
   "finally for function if implements import in instanceof interface let new null package private protected public return " +
@@ -13,7 +13,7 @@ const reserved = new Set(
   ).split(" "),
 );
 
-/** Those, and what generated files have besides the function. */
+/** These words, and the other names in generated files. */
 const notForFunctions = new Set([...keywords.split(" "), "tool", "example", "notes", "call", "program", "Promise"]);
 
 /** The name of a tool's function in its generated file: `delete` → `delete_`. */
@@ -22,15 +22,12 @@ export function functionName(tool: string): string {
   return notForFunctions.has(name) ? `${name}_` : name;
 }
 
-/** Words that may be property names but not identifiers stay usable as `server.word`. */
+/** Whether the text is an identifier. Reserved words count, because `server.delete` is valid. */
 export function isIdentifier(text: string): boolean {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u.test(text);
 }
 
-/**
- * `get-sum` → `get_sum`, `2fa` → `_2fa`. A name that is an identifier stays as it is, reserved words included; in others
- * the invisible joiners of emoji go with them.
- */
+/** `get-sum` → `get_sum`, `2fa` → `_2fa`. A name that is an identifier stays, reserved words included. */
 export function toIdentifier(name: string): string {
   if (isIdentifier(name)) return name;
   const cleaned = name.replace(/(?:[^\p{ID_Continue}$]|[\u200c\u200d])+/gu, "_");
@@ -39,19 +36,19 @@ export function toIdentifier(name: string): string {
 
 export interface Named {
   name: string;
-  /** Undefined where another name has it: then only the original name reaches the thing. */
+  /** Undefined if another name has it: then only the original name can be used. */
   jsName: string | undefined;
 }
 
 export interface NamingResult {
   names: Named[];
-  /** Groups of names that would become the same identifier. */
+  /** Groups of names that would get the same identifier. */
   collisions: { jsName: string; names: string[] }[];
 }
 
 /**
- * JS names for a set of names. A name that is an identifier already keeps it; others that would become the same get
- * none, and are reported together. `taken` are names that must not be hidden.
+ * Assigns JS names. A name that is an identifier stays. Others that would get the same identifier get none and are reported
+ * together. `taken` are names that must not be hidden.
  */
 export function assignNames(names: readonly string[], taken: ReadonlySet<string> = new Set()): NamingResult {
   const wanting = new Map<string, string[]>();
@@ -73,7 +70,7 @@ export function assignNames(names: readonly string[], taken: ReadonlySet<string>
   };
 }
 
-/** Globals of the sandbox that a server's name must not hide. A server called `fetch` or `memory` hides nothing. */
+/** Globals of the sandbox that a server's name must not hide. `fetch` and `memory` are not globals. */
 export const sandboxGlobals: ReadonlySet<string> = new Set([
   ...(
     "servers tools callTool __mcp_call __watch __notice __using __import __meta fs console display skills process require module exports __filename __dirname " +
@@ -90,8 +87,8 @@ export const sandboxGlobals: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Names for files, one for each: only letters, digits, dash and underscore, no two that differ only in case, and none
- * that is `index` or another name of the files beside them.
+ * Assigns file names: only letters, digits, dashes and underscores, not differing only in case, and not `index` or another
+ * generated file's name.
  */
 export function assignFileNames(names: readonly string[]): Map<string, string> {
   const used = new Set(["index", "client", "example"]);
@@ -109,7 +106,7 @@ export function assignFileNames(names: readonly string[]): Map<string, string> {
   return result;
 }
 
-/** A folder name for a server: like the config key, where that is safe. */
+/** The folder name of a server: its config key, if that is safe. */
 export function toFolderName(name: string): string {
   const cleaned = name.replace(/[^A-Za-z0-9_.-]+/g, "_").replace(/^\.+/, "_");
   return cleaned.slice(0, 100) || "_";

@@ -1,12 +1,12 @@
-/** JSON Schema → a plausible value, for the example call of a tool. Deterministic. */
+/** Makes a plausible value for a JSON Schema, for example calls. The same schema gives the same value. */
 import { isObject, type JsonObject } from "../json-object.ts";
 import { requiredArguments, resolveReference } from "./json-schema.ts";
 import { isIdentifier } from "./names.ts";
 
-/** As deep as types are written, so that an example has what its type asks for. */
+/** The depth of written types, so that an example matches its type. */
 const maxDepth = 6;
 
-/** The arguments that have to be given, as source text: `{ order_id: "order_id" }`; empty text when nothing is required. */
+/** The required arguments as source text: `{ order_id: "order_id" }`; empty if nothing is required. */
 export function sampleArguments(schema: JsonObject): string {
   const value = sampleOf(schema, { root: schema, depth: 0, name: "value" });
   return isObject(value) && Object.keys(value).length > 0 ? source(value) : "";
@@ -15,7 +15,7 @@ export function sampleArguments(schema: JsonObject): string {
 interface Context {
   root: unknown;
   depth: number;
-  /** Of the property that the value is for: text of that name stands for any text. */
+  /** The name of the property. It is also the sample for strings. */
   name: string;
 }
 
@@ -55,7 +55,7 @@ function sampleOf(schema: unknown, outer: Context): unknown {
   }
 }
 
-/** What the value must also be: every part of `allOf`, and the first option of each choice that is not null. */
+/** Schemas that the value must match too: all parts of `allOf`, and the first option of each choice that is not null. */
 function combinedParts(schema: JsonObject, root: unknown): JsonObject[] {
   const { allOf, anyOf, oneOf } = schema;
   const choices = [anyOf, oneOf].map((options) =>
@@ -99,14 +99,14 @@ function stringSample(schema: JsonObject, name: string): string {
   }
 }
 
-/** `from` and `to` may be anything, unless it is said what they are. */
+/** Whether the property is a date. For `from` and `to`, only the description tells. */
 function isDate(name: string, description: unknown): boolean {
   if (/(?:^|[^a-z])date(?:$|[^a-z])|[a-z]Date(?:$|[^a-z])/.test(name)) return true;
   const isBound = /^(?:from|to|since|until|after|before|start|end)(?:$|[^a-z])/i.test(name);
   return isBound && typeof description === "string" && /\bYYYY-MM-DD\b|\bdates?\b|\bdays?\b/i.test(description);
 }
 
-/** A value as the source text that a person would write. */
+/** A value as source text, as a person would write it. */
 function source(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(source).join(", ")}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "undefined";

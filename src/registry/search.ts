@@ -1,4 +1,4 @@
-/** Finds tools by words: an index over what is known of them, nothing started. */
+/** Finds tools by words, with an index in memory. No server is started. */
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import type { RegistryIndex, RegistryServer, RegistryTool } from "./model.ts";
@@ -15,9 +15,9 @@ export interface Match {
   id: string;
   server: RegistryServer;
   tool: RegistryTool;
-  /** For comparing matches of one query; higher is better. */
+  /** Higher is better. Comparable only within one query. */
   score: number;
-  /** Ids of the very same tool on other servers, which are not matches of their own. */
+  /** Ids of the same tool on other servers, which are not separate matches. */
   also: string[];
 }
 
@@ -28,20 +28,20 @@ interface Entry extends RankedTool {
 }
 
 export class ToolSearch {
-  /** In the order of their ids. */
+  /** Sorted by id. */
   readonly #entries: Entry[];
   readonly #postings: Postings;
   readonly #spelling: Spelling;
-  /** Tools by the stems of their names. */
+  /** The tools by the stems of their names. */
   readonly #byName = new Map<string, number[]>();
   readonly #ranking: Ranking;
   readonly #servers: readonly RegistryServer[];
-  /** Tools of the same name and description. */
+  /** Groups of tools with the same name and description. */
   #alike: Map<string, number[]> | undefined;
-  /** Of each server the words of its name and description. */
+  /** The words of each server's name and description. */
   readonly #serverWords: Set<string>[] = [];
 
-  /** With many tools, `prepared` is made in a worker thread. It has to be of the same tools. */
+  /** With many tools, `prepared` is made in a worker thread. It must be of the same tools. */
   constructor({ servers }: RegistryIndex, prepared?: Prepared) {
     this.#servers = servers;
     const listed = listedTools(servers);
@@ -63,14 +63,14 @@ export class ToolSearch {
     }
   }
 
-  /** How many tools can be found. */
+  /** Number of indexed tools. */
   get size(): number {
     return this.#entries.length;
   }
 
   /**
-   * The best matches, best first, ties by id; a tool whose very name is asked for before all others. Throws
-   * SERVER_NOT_FOUND where the query has a filter for a server that there is not.
+   * The best matches first, ties sorted by id. A tool whose exact name is the query comes first. Throws SERVER_NOT_FOUND for a
+   * filter with an unknown server.
    */
   search(query: string, limit: number): Match[] {
     const filters = filtersOf(query);
@@ -95,7 +95,7 @@ export class ToolSearch {
     return scores;
   }
 
-  /** No tool that destroys comes before the best of the others. */
+  /** Ranks tools that destroy something below the best of the others. */
   #destroyersBehind(scores: Float64Array): void {
     let most = 0;
     let mostOther = 0;
@@ -109,7 +109,7 @@ export class ToolSearch {
     }
   }
 
-  /** The tools whose name the query is, with that of the server or without. */
+  /** The tools whose name is the query, with or without the server's name. */
   #named(query: string): number[] {
     const stems = wordsOf(query.slice(0, 200)).map(stemOf);
     return stems.flatMap((_, from) => {
@@ -155,7 +155,7 @@ export class ToolSearch {
     return matches;
   }
 
-  /** The very same tool, on all servers that have it. */
+  /** The same tool on all servers that have it. */
   #twinsOf(index: number): number[] {
     const { tool } = this.#entries[index]!;
     if (!this.#alike) {
@@ -206,33 +206,33 @@ function namedAt(query: readonly string[], name: string): number {
   return at === -1 || stems.length === 0 ? query.length : at;
 }
 
-/** Queries and descriptions are not read further. */
+/** Only this much of queries and descriptions is read. */
 const maxText = 4_000;
 
-/** By its name, else by what its server says of a name that ends something. */
+/** Whether the tool destroys something: by its name, or by its annotation and a name that ends something. */
 function isDestroyer({ act, name, tool }: Entry): boolean {
   if (act === "delete") return true;
   return tool.annotations?.["destructiveHint"] === true && name.some(endsSomething);
 }
 
-/** Of two with the same name and description. Without a description, the same name says too little. */
+/** Whether two tools with the same name and description are the same. Without a description, they are not. */
 function isSame(a: RegistryTool, b: RegistryTool): boolean {
   return a.description !== "" && JSON.stringify(a.inputSchema) === JSON.stringify(b.inputSchema);
 }
 
-/** Those with the highest scores, highest first: at least `enough` of them, where so many have any. */
+/** The tools with the highest scores, sorted: at least `enough`, if there are that many. */
 function best(scores: Float64Array, enough: number): number[] {
   let floor = highest(scores);
   let found: number[] = [];
   while (found.length < enough && floor > 0) {
-    // The last round takes all.
+    // The last round takes all tools with a score.
     floor = floor < 0.001 ? 0 : floor / 2;
     found = [];
     for (let index = 0; index < scores.length; index++) {
       if (scores[index]! > 0 && scores[index]! >= floor) found.push(index);
     }
   }
-  // Entries are in the order of their ids, and so are those with the same score.
+  // Entries are sorted by id, so ties are too.
   return found.sort((a, b) => scores[b]! - scores[a]! || a - b);
 }
 

@@ -1,4 +1,4 @@
-/** Well-known servers: found by a name, or recognised in an entry of somebody's config. Loaded only where it is asked for. */
+/** The catalog of well-known servers: finds them by name, and recognises them in config entries. Loaded only when needed. */
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { servers } from "../../registry/index.ts";
@@ -12,31 +12,30 @@ export interface Way {
   command?: string | undefined;
   args?: readonly string[] | undefined;
   url?: string | undefined;
-  /** What relative paths in it count from. */
+  /** The folder of relative paths. */
   cwd?: string | undefined;
 }
 
 export type CatalogAnswer =
   | { server: CatalogServer }
-  /** Names of the catalog that may be meant; empty when none is near. */
+  /** Similar names in the catalog; may be empty. */
   | { server?: undefined; near: string[] };
 
-/** All of them. */
 export function catalogServers(): readonly CatalogServer[] {
   return servers;
 }
 
-/** By name, alias, package (with or without a version), program, image, or address; else the names that are near. */
+/** Finds a server by name, alias, package (with or without a version), program, image or address; else similar names. */
 export function findInCatalog(name: string): CatalogAnswer {
   const wanted = name.trim().toLowerCase();
   const server = byName().get(wanted) ?? byWay().get(withoutVersion(wanted)) ?? byHost().get(hostOf(wanted) ?? wanted);
   if (server) return { server };
-  // Somebody who types an alias nearly right is told the name that counts.
+  // A misspelled alias suggests the server's name.
   const near = nearNames(wanted, byName().keys(), 8).map((each) => byName().get(each)!.name);
   return { near: [...new Set(near)].slice(0, 3) };
 }
 
-/** The server that an entry starts or reaches, whatever its key in the config; undefined when it is none of ours. */
+/** The server that an entry starts or reaches, whatever its key; undefined if it is not in the catalog. */
 export function recognise(way: Way): CatalogServer | undefined {
   for (const url of addressesOf(way)) {
     const found = byHost().get(hostOf(url) ?? "");
@@ -49,7 +48,7 @@ export function recognise(way: Way): CatalogServer | undefined {
   return byWay().get(packageStarted(way) ?? "");
 }
 
-/** The package of the first path in the entry, for servers that are started from a folder of one's own. */
+/** The package of the first path in the entry, for servers that run from a local folder. */
 function packageStarted({ command, args = [], cwd }: Way): string | undefined {
   if (command === undefined) return undefined;
   const program = programName(command);
@@ -76,14 +75,14 @@ function waysOf({ server, alternatives = [] }: CatalogServer): Way[] {
   return [server, ...alternatives.map((alternative) => alternative.server)];
 }
 
-/** No two servers have a key in common; a test holds it. */
+/** Servers by key. A test checks that no two servers share a key. */
 function indexed(keysOf: (server: CatalogServer) => string[]): Map<string, CatalogServer> {
   const index = new Map<string, CatalogServer>();
   for (const server of servers) for (const key of keysOf(server)) index.set(key, server);
   return index;
 }
 
-/** Programs that run other programs, and what stands before the name of the one that is meant. */
+/** Programs that run other programs, with the words before the name of the other program. */
 const runners: Record<string, readonly string[]> = {
   npx: [],
   bunx: [],
@@ -98,7 +97,7 @@ const runners: Record<string, readonly string[]> = {
   deno: ["run"],
 };
 
-/** What an entry starts, in lower case: packages without their version, images without their tag, else the program. */
+/** What an entry starts, in lower case: a package without its version, an image without its tag, or the program. */
 function programsOf({ command, args = [] }: Way): string[] {
   if (command === undefined) return [];
   const program = programName(command);
@@ -136,7 +135,7 @@ function installedPackage(path: string): string | undefined {
     .toLowerCase();
 }
 
-/** `@a/b@1.2`, `b==1.2`, `b[extra]>=1`, `ghcr.io/a/b:latest` and `git+https://…/b.git@main` without what follows the name. */
+/** Removes what follows the name in `@a/b@1.2`, `b==1.2`, `b[extra]>=1`, `ghcr.io/a/b:latest` and `git+https://…/b.git@main`. */
 function withoutVersion(name: string): string {
   return name
     .toLowerCase()
@@ -146,7 +145,7 @@ function withoutVersion(name: string): string {
     .replace(/\.git$/, "");
 }
 
-/** Addresses in it: its own, and those of a server that is reached through a program like `mcp-remote`. */
+/** The addresses in an entry: its own, and those in arguments of programs such as `mcp-remote`. */
 function addressesOf({ url, args = [] }: Way): string[] {
   if (url !== undefined) return [url];
   return args.some((arg) => withoutVersion(arg) === "mcp-remote") ? args.filter((arg) => /^https?:\/\//.test(arg)) : [];
@@ -161,11 +160,11 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= make());
 }
 
-/** Folders above the program that are looked at. */
+/** Maximum number of folders above the program that are searched. */
 const maxLevels = 6;
 const maxBytes = 262_144;
 
-/** Undefined where the path leads to no file, or to one of no package. */
+/** The package of a program on disk: the name in the nearest `package.json` or `pyproject.toml`. Undefined if there is none. */
 function packageOf(path: string, cwd: string | undefined): string | undefined {
   if (!/[\\/]/.test(path) || !(isAbsolute(path) || cwd !== undefined)) return undefined;
   try {
@@ -179,7 +178,7 @@ function packageOf(path: string, cwd: string | undefined): string | undefined {
       folder = above;
     }
   } catch {
-    // It is not there, or may not be read: then nothing is known of it.
+    // A missing or unreadable file belongs to no known package.
   }
   return undefined;
 }
@@ -187,14 +186,14 @@ function packageOf(path: string, cwd: string | undefined): string | undefined {
 function nameIn(folder: string): string | undefined {
   const manifest = textOf(join(folder, "package.json"));
   if (manifest !== undefined) {
-    // One without a name only says how the files beside it are read.
+    // A package.json without a name only sets options, such as the module type.
     const { name } = JSON.parse(manifest) as { name?: unknown };
     if (typeof name === "string" && name !== "") return name;
   }
   return /^\s*name\s*=\s*["']([^"']+)["']/m.exec(textOf(join(folder, "pyproject.toml")) ?? "")?.[1];
 }
 
-/** Undefined where there is no such file, or one that is too large for what it should be. */
+/** Undefined if the file is missing or too large for a manifest. */
 function textOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found?.isFile() && found.size <= maxBytes ? readFileSync(path, "utf8") : undefined;

@@ -1,4 +1,4 @@
-/** A tool as it is shown to whoever writes code: how to call it, with exact names and types. */
+/** Makes the signature of a tool: how to call it, with exact names and types. */
 
 import type { JsonObject } from "../json-object.ts";
 import { requiredArguments } from "./json-schema.ts";
@@ -10,7 +10,7 @@ import type { Role } from "./types/read-schema.ts";
 
 type ServerNames = Pick<RegistryServer, "name" | "jsName">;
 
-/** `demo.get_order`, or with brackets where a name is no identifier: `servers["fs"].read`. */
+/** `demo.get_order`, or with brackets if a name is not an identifier: `servers["fs"].read`. */
 function callPath(server: ServerNames, tool: RegistryTool): string {
   const object = server.jsName ?? `servers[${JSON.stringify(server.name)}]`;
   return tool.jsName ? `${object}.${tool.jsName}` : `${object}[${JSON.stringify(tool.name)}]`;
@@ -28,7 +28,7 @@ export function signature(server: ServerNames, tool: RegistryTool): string {
 
 const declaredTypes = { arguments: new WeakMap<object, string>(), results: new WeakMap<object, string>() };
 
-/** Schemas that a server declares never change, and are asked for again with every search. */
+/** The type of a declared schema, cached because every search needs it. */
 function declaredType(schema: object, role: Role): string {
   let text = declaredTypes[role].get(schema);
   if (text === undefined) {
@@ -38,10 +38,10 @@ function declaredType(schema: object, role: Role): string {
   return text;
 }
 
-/** Longer, and what lies deep in an observed result is left out. */
+/** If an observed type is longer, its deep parts are left out. */
 const maxObservedChars = 400;
 
-/** What the server says, else what was seen, else unknown. That an object had keys that are data, too, is not said. */
+/** The declared type, else the observed one, else `unknown`. Data keys beside fields are not shown. */
 function resultText({ outputSchema, observed }: RegistryTool): string {
   if (outputSchema) return `Promise<${declaredType(outputSchema, "results")}>`;
   if (!observed) return "Promise<unknown>";
@@ -52,7 +52,7 @@ function resultText({ outputSchema, observed }: RegistryTool): string {
   return "Promise<unknown>";
 }
 
-/** Whether a call without any arguments is one that the schema accepts. */
+/** Whether the schema accepts a call without arguments. */
 export function needsNoArguments(schema: JsonObject): boolean {
   const combined = ["$ref", "allOf", "anyOf", "oneOf"].some((key) => key in schema);
   return !combined && requiredArguments(schema, schema).size === 0;
@@ -68,7 +68,7 @@ export function firstSentence(text: string, limit = 160): string {
   const line = text.replace(/\s+/g, " ").trim();
   const end = /(?<!\b(?:e\.g|i\.e|etc|vs))[.!?](?= [^\p{Ll}]|$)/u.exec(line);
   const sentence = end ? line.slice(0, end.index + 1) : line;
-  // Not within a character of two units.
+  // Never cuts between the halves of a surrogate pair.
   return sentence.length > limit
     ? `${sentence
         .slice(0, limit - 1)

@@ -1,4 +1,4 @@
-/** The registry on disk: reading its index, and writing one server's files so that the old ones survive a failure. */
+/** The registry on disk: reads and writes the index and the files of servers. A failure leaves the old files. */
 import { dirname, join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
 import {
@@ -16,7 +16,7 @@ import { emitServer, isGenerated, isProgramText } from "./emit.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer, type RegistryTool } from "./model.ts";
 import { assignFileNames } from "./names.ts";
 
-/** Undefined when nothing was generated yet. Throws REGISTRY_INVALID when the file is not what gen writes. */
+/** Undefined if nothing was generated yet. Throws REGISTRY_INVALID if the file is damaged. */
 export function readIndex(folder: string): RegistryIndex | undefined {
   const path = join(folder, indexFileName);
   const text = readIfThere(path);
@@ -28,14 +28,14 @@ export function readIndex(folder: string): RegistryIndex | undefined {
   });
 }
 
-/** What else the code relies on is not looked at: it was written with the rest. */
+/** Checks the main parts of the index. The rest was written with them. */
 function isIndex(value: unknown): value is RegistryIndex {
   if (!isObject(value) || value["version"] !== 1 || !Array.isArray(value["servers"])) return false;
   return value["servers"].every(
     (server) =>
       isObject(server) &&
       typeof server["name"] === "string" &&
-      // Files are removed there.
+      // Files in this folder may be removed, so it must be below the registry.
       /^[\w-]+\/[\w-][\w.-]*$/.test(String(server["folder"])) &&
       Array.isArray(server["tools"]) &&
       server["tools"].every(
@@ -48,7 +48,7 @@ export interface Written {
   written: number;
   unchanged: number;
   removed: number;
-  /** Paths where somebody's own file stands in the place of ours. */
+  /** Paths where the user's file has the name of a generated one. */
   kept: string[];
 }
 
@@ -56,7 +56,7 @@ export interface Written {
 export function writeServer(folder: string, server: RegistryServer, before: RegistryServer | undefined): Written {
   const target = pathOf(folder, server);
   const files = emitServer(server);
-  // First, since on some file systems `Get.ts` and `get.ts` are one file.
+  // First, because on some file systems `Get.ts` and `get.ts` are one file.
   let removed = removeGenerated(target, new Set(files.map((file) => file.name)));
   const results = files.map(({ name, text }) => {
     const path = join(target, name);
@@ -68,7 +68,7 @@ export function writeServer(folder: string, server: RegistryServer, before: Regi
   return { written: count("written"), unchanged: count("unchanged"), removed, kept };
 }
 
-/** Writes the file of one tool of which something new is known, where there is one. Throws FILE_NOT_WRITABLE. */
+/** Writes the file of one tool again, if it exists. Throws FILE_NOT_WRITABLE. */
 export function rewriteTool(folder: string, server: RegistryServer, tool: RegistryTool): void {
   const names = assignFileNames(server.tools.map(({ name }) => name));
   const path = join(pathOf(folder, server), `${names.get(tool.name)}.ts`);
@@ -91,8 +91,8 @@ export function removeServer(folder: string, server: RegistryServer): number {
 }
 
 /**
- * Replaces what the index says of the servers with these names by `ours`. Another process may have written the index since
- * it was read: everything else stays. A damaged index is written anew. Throws FILE_NOT_WRITABLE.
+ * Replaces the servers with these names by `ours` and keeps the rest, which another process may have changed. A damaged index
+ * is replaced. Throws FILE_NOT_WRITABLE.
  */
 export function updateIndex(folder: string, names: readonly string[], ours: readonly RegistryServer[]): void {
   const changed = new Set(names);
@@ -108,12 +108,12 @@ function serversOnDisk(folder: string): readonly RegistryServer[] {
   }
 }
 
-/** The file changes only when what it says does. */
+/** Writes the index. The file is not touched if nothing has changed. */
 export function writeIndex(folder: string, servers: Iterable<RegistryServer>): void {
   writeWhenChanged(join(folder, indexFileName), `${JSON.stringify(indexOf(servers), null, 1)}\n`);
 }
 
-/** As the file has it: servers are sorted. What was observed of their results is not in it. */
+/** The content of the index file: servers are sorted, without observed shapes. */
 export function indexOf(servers: Iterable<RegistryServer>): RegistryIndex {
   const sorted = [...servers].sort((a, b) => (a.name < b.name ? -1 : 1));
   return { version: 1, servers: sorted.map(withoutObserved) };
@@ -124,16 +124,16 @@ function withoutObserved(server: RegistryServer): RegistryServer {
   return { ...server, tools: server.tools.map(({ observed: _, ...tool }) => tool) };
 }
 
-/** Remembers that the server was asked just now: its files say nothing of times, but one of them has one. */
+/** Records that the server was just asked, as the modification time of one of its files. */
 export function markAsked(folder: string, server: RegistryServer): void {
   try {
     changeTime(join(pathOf(folder, server), "index.ts"), new Date());
   } catch {
-    // Then its tools look older than they are, which harms nobody.
+    // Without the time, the tools only look older than they are.
   }
 }
 
-/** When the server was last asked for its tools, in milliseconds since 1970; undefined where nobody knows. */
+/** When the server was last asked for its tools, in milliseconds since 1970; undefined if unknown. */
 export function askedAt(folder: string, server: RegistryServer): number | undefined {
   return statsOf(join(pathOf(folder, server), "index.ts"))?.mtimeMs;
 }
@@ -142,7 +142,7 @@ export function pathOf(folder: string, server: RegistryServer): string {
   return join(folder, ...server.folder.split("/"));
 }
 
-/** Names of the generated files in a folder, but those. */
+/** Names of the generated files in a folder, except `but`. */
 export function generatedIn(folder: string, but: ReadonlySet<string>): string[] {
   return namesIn(folder).filter(
     (name) => name.endsWith(".ts") && !but.has(name) && isGenerated(readIfThere(join(folder, name)) ?? ""),
@@ -156,7 +156,7 @@ function removeGenerated(folder: string, keep: ReadonlySet<string>): number {
   return stale.length;
 }
 
-/** Removes what a process that was killed in the middle of writing has left in the folder. */
+/** Removes temporary files of processes that were killed while writing. */
 export function removeAbandoned(folder: string): void {
   for (const name of namesIn(folder).filter(isAbandoned)) removeFile(join(folder, name));
 }

@@ -1,4 +1,4 @@
-/** Checks arguments against a tool's JSON Schema, draft-07 or 2020-12, and says in words what is wrong. */
+/** Checks arguments against a tool's JSON Schema, draft-07 or 2020-12, and describes the problems. */
 
 import type { ErrorObject, ValidateFunction } from "ajv";
 import { isObject, type JsonObject } from "../../json-object.ts";
@@ -9,19 +9,19 @@ const maxProblems = 5;
 const maxProblemChars = 1_000;
 
 interface Validators {
-  /** By the schema as it is, whether it is one or not: takes a millisecond. */
+  /** Uses the schema without validating it. Takes about a millisecond to compile. */
   quick: ValidateFunction | undefined;
   /**
-   * Of the schema without what has a default, and only where it is a valid schema, which takes far longer to know: made when
-   * something is refused.
+   * Uses the schema without required properties that have a default, and validates the schema, which takes far longer. It is
+   * compiled when `quick` refuses arguments.
    */
   sure?: ValidateFunction | undefined;
 }
 
-/** By schema; what cannot be used as one is the server's business and refuses nothing. */
+/** By schema. An invalid schema refuses nothing: the server has to check its arguments. */
 const validators = new WeakMap<JsonObject, Promise<Validators>>();
 
-/** Empty when the arguments fit but for some that have a default, or when the schema is invalid. Formats are not checked: servers mean different things by them. */
+/** The problems. Missing arguments with a default and invalid schemas are no problem. Formats are not checked, because servers use them differently. */
 export async function checkArguments(schema: JsonObject, args: JsonObject): Promise<string[]> {
   let made = validators.get(schema);
   if (!made) {
@@ -36,7 +36,7 @@ export async function checkArguments(schema: JsonObject, args: JsonObject): Prom
   return [...new Set(problems.map(shortened))].slice(0, maxProblems);
 }
 
-/** Names and values in a problem come from the server and from the program: either may be of any length. */
+/** Limits a problem's length: it has names and values of the server and the program. */
 function shortened(problem: string): string {
   return problem.length > maxProblemChars ? `${problem.slice(0, maxProblemChars).toWellFormed()}…` : problem;
 }
@@ -47,10 +47,10 @@ async function compile(schema: JsonObject, validateSchema: boolean): Promise<Val
     strict: false,
     allErrors: true,
     verbose: true,
-    // Or an argument called "constructor" would always be there.
+    // Without this, an argument called "constructor" would always exist.
     ownProperties: true,
     validateFormats: false,
-    // Definitions that refer to each other twice would double the code with every level.
+    // Inlining could double the code with every level of references.
     inlineRefs: false,
     validateSchema,
     logger: false as const,
@@ -58,17 +58,17 @@ async function compile(schema: JsonObject, validateSchema: boolean): Promise<Val
   const kinds = String(schema["$schema"] ?? "").includes("draft-07") ? [Ajv, Ajv2020] : [Ajv2020, Ajv];
   for (const Kind of kinds) {
     try {
-      // The id and the dialect are left out: ids collide between servers, and an unknown dialect would be an error.
+      // Ids collide between servers, and an unknown dialect is an error.
       const { $schema: _dialect, $id: _id, ...plain } = schema;
       return new Kind(options).compile(plain);
     } catch {
-      // Perhaps it is of the other draft.
+      // The schema may be of the other draft.
     }
   }
   return undefined;
 }
 
-/** Loaded with the first call: most commands make none. */
+/** Loaded with the first call, because most commands make no call. */
 async function loadAjv() {
   const [{ Ajv }, { Ajv2020 }] = await Promise.all([import("ajv"), import("ajv/dist/2020.js")]);
   return { Ajv, Ajv2020 };
@@ -97,7 +97,7 @@ function problemOf(error: ErrorObject): string | undefined {
     }
     case "type":
       return `${place ? `"${place}"` : "the arguments"} must be ${[params["type"]].flat().join(" or ")}, got ${shown(data)}`;
-    // These only sum up what others say in detail.
+    // These keywords only summarise other errors.
     case "anyOf":
     case "oneOf":
     case "allOf":
@@ -113,23 +113,23 @@ function shown(value: unknown): string {
   return json.length > 60 ? `${json.slice(0, 57)}...` : json;
 }
 
-/** Schemas by name. */
+/** Keywords whose value has schemas by name. */
 const named = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
-/** Schemas of the same value as the one that they stand in. */
+/** Keywords whose schemas describe the same value as the schema around them. */
 const sameValueKeys = new Set(["allOf", "anyOf", "oneOf", "then", "else"]);
-/** Values, and schemas that arguments shall not fit: with fewer required names they would fit more. */
+/** Keywords with values, or with schemas that would match more if fewer properties were required. */
 const kept = new Set(["const", "enum", "default", "examples", "not", "if"]);
 
 const maxDepth = 64;
 
-/** The same object where nothing is left out. */
+/** The schema in which properties with a default are not required. The same object if nothing changes. */
 function withoutDefaulted(schema: JsonObject): JsonObject {
   return relaxed(schema, { root: schema, around: [], depth: 0 }) as JsonObject;
 }
 
 interface Context {
   root: JsonObject;
-  /** Schemas of the same value. */
+  /** Schemas around this one that describe the same value. */
   around: JsonObject[];
   depth: number;
 }
@@ -151,7 +151,7 @@ function relaxed(schema: unknown, context: Context): unknown {
   });
 }
 
-/** With each value replaced; the same object where all stay as they are. */
+/** The object with each value replaced; the same object if nothing changes. */
 function changed<T extends JsonObject | unknown[]>(object: T, replace: (value: unknown, key: string) => unknown): T {
   const entries = Object.entries(object).map(([key, value]) => [key, replace(value, key)] as const);
   if (entries.every(([key, value]) => value === (object as JsonObject)[key])) return object;

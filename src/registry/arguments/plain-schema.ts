@@ -1,19 +1,19 @@
-/** Which checks of arguments take no time worth mentioning, whatever the server and the program have written. */
+/** Tells which checks of arguments are quick, for any schema and any arguments. */
 
 import { isObject } from "../../json-object.ts";
 
-/** Values of a schema and of arguments, and how often each may meet the other. */
+/** Limits of the values in a schema, the values in arguments, and the product of both. */
 const maxSchemaValues = 1_000;
 const maxArgumentValues = 2_000;
 const maxMeetings = 100_000;
 
-/** Characters of all texts in arguments. */
+/** Limit of the characters of all strings in arguments. */
 const maxChars = 65_536;
 
-/** Schemas that are looked up by their name, so that what stands there is a name and no keyword. */
+/** Keywords whose value has schemas by name, so that its keys are names and not keywords. */
 const named = new Set(["properties", "$defs", "definitions", "dependentSchemas"]);
 
-/** Keywords whose cost depends on more than the sizes: regular expressions, comparisons of pairs, and schemas that refer to others. */
+/** Keywords that may cost more than the sizes suggest: regular expressions, comparisons of pairs, and references. */
 const costly = new Set([
   "pattern",
   "patternProperties",
@@ -27,7 +27,7 @@ const costly = new Set([
 
 const sizes = new WeakMap<object, number>();
 
-/** Whether checking the arguments takes some milliseconds at most. */
+/** Whether checking the arguments takes a few milliseconds at most. */
 export function isQuick(schema: object, args: object): boolean {
   let size = sizes.get(schema);
   if (size === undefined) {
@@ -37,7 +37,7 @@ export function isQuick(schema: object, args: object): boolean {
   return size <= maxSchemaValues && size * valuesIn(args) <= maxMeetings;
 }
 
-/** Values in the schema; infinite where it has a costly keyword or is too large. */
+/** The number of values in the schema; infinite if it has a costly keyword or is too large. */
 export function schemaSize(schema: object): number {
   let values = 0;
   const visit = (node: unknown, areNames: boolean): boolean => {
@@ -53,7 +53,7 @@ export function schemaSize(schema: object): number {
   return visit(schema, false) ? values : Number.POSITIVE_INFINITY;
 }
 
-/** Values in the arguments; infinite where they are too large. */
+/** The number of values in the arguments; infinite if they are too large. */
 function valuesIn(args: object): number {
   let values = 0;
   let chars = 0;

@@ -1,12 +1,12 @@
-/** Tells keys of results that are data from those that are fields, by what the call was given. */
+/** Recognises keys of results that are data because the arguments of the call contain them. */
 import type { RegistryTool } from "../model.ts";
 import type { IsGiven } from "./observe.ts";
 
-/** Texts of the arguments that are looked at, and how long they may be: keys are no longer. */
+/** Limits of the number and length of argument texts. Keys are not longer. */
 const maxTexts = 500;
 const maxChars = 1_000;
 
-/** The texts in a call's arguments, and the tool's own description and schema. Both are in lower case. */
+/** The texts in a call's arguments, and the tool's description and schema, all in lower case. */
 export interface GivenWords {
   texts: string[];
   ownWords: string;
@@ -17,8 +17,8 @@ export function givenWords(args: unknown, { description, inputSchema }: Registry
 }
 
 /**
- * Whether a key of the result is one of the arguments' own values: `{ users: ["anna"] }` → `{ anna: … }`. What the tool's
- * own description or schema speaks of is a field.
+ * Whether a key of the result is a value of the arguments: `{ users: ["anna"] }` → `{ anna: … }`. A key that the tool's
+ * description or schema contains is a field.
  */
 export function isGivenBy(words: () => GivenWords): IsGiven {
   let known: { given: Set<string>; ownWords: string } | undefined;

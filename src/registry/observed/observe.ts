@@ -1,23 +1,23 @@
-/** The shape of one value: of much data a part is looked at, and never more than so much. */
+/** Observes the shape of one value, within limits: of large data only a part. */
 import { looksLikeData } from "./data-keys.ts";
 import { bounded, merge, objectShape, type Shape } from "./shape.ts";
 
 const maxDepth = 6;
-/** Values that are looked at in all; of one list; and of one object. */
+/** Limits of all values, of one list's items, and of one object's keys. */
 const maxValues = 5_000;
 const maxItems = 60;
 const maxKeys = 200;
 
-/** Longer text is parsed no further than to `maxPart`. */
+/** Of longer text, only the first `maxPart` characters are parsed. */
 export const maxText = 4_000_000;
 const maxPart = 200_000;
 
-/** What is known beside the value: whether a key was given to the call as an argument, and is no word of the tool's own. */
+/** Whether a key is data because it was given as an argument (see `isGivenBy`). */
 export type IsGiven = (key: string) => boolean;
 
 export interface Observed {
   shape: Shape;
-  /** Only its beginning was looked at. */
+  /** Only the beginning was observed. */
   part: boolean;
 }
 
@@ -25,7 +25,7 @@ export function shapeOf(value: unknown, isGiven: IsGiven = () => false): Shape {
   return bounded(new Look(isGiven).at(value, maxDepth));
 }
 
-/** Of text: of what it says where it is JSON. Undefined where that cannot be known with little work. */
+/** The shape of text, or of its value if it is JSON. Undefined if that would take too much work. */
 export function shapeOfText(text: string, isGiven?: IsGiven): Observed | undefined {
   if (!/^\s*[[{"\-\dtfn]/.test(text)) return { shape: { type: "string" }, part: false };
   const part = text.length > maxText;
@@ -36,10 +36,7 @@ export function shapeOfText(text: string, isGiven?: IsGiven): Observed | undefin
   }
 }
 
-/**
- * The beginning of long JSON, closed: without its last item, which is not whole, of the outermost list; where there is no
- * list, up to the last comma.
- */
+/** The beginning of long JSON, closed so that it parses: without the incomplete last item of the outermost list, or up to the last comma. */
 function beginningOf(text: string): string {
   let closing = "";
   let cut = { end: 0, closing: "", depth: Number.POSITIVE_INFINITY };
@@ -86,7 +83,7 @@ class Look {
 
   #list(list: unknown[], depth: number): Shape {
     const shown = list.length <= maxItems ? list : spread(list);
-    // Rows of a table have the same fields: that they are alike says nothing.
+    // Rows of a table have the same fields, so similar fields do not suggest a map.
     const mapFrom = shown.length > 1 ? Number.POSITIVE_INFINITY : undefined;
     let items: Shape | undefined;
     for (const item of shown) {
@@ -106,7 +103,7 @@ class Look {
     for (const key in object) {
       if (!Object.hasOwn(object, key)) continue;
       count += 1;
-      // Half an object would make fields of others look optional: only where even one is endless.
+      // Stopping inside an object would make fields look optional, so only very large objects are cut.
       if (count > maxKeys || this.#left <= -maxValues) break;
       const value = object[key];
       const shape = this.at(value, depth - 1);
@@ -118,7 +115,7 @@ class Look {
         names.push(key);
       }
     }
-    // Where some keys are data, the others are likely to be so too.
+    // If some keys are data, the others probably are too.
     const isMap = dataKeys > 2 || (dataKeys > 0 && dataKeys >= names.length);
     return { type: "object", ...objectShape(fields, names, data, isMap ? 0 : mapFrom) };
   }
@@ -131,7 +128,7 @@ function isNameOf(key: string, value: unknown): boolean {
   return ["id", "key", "name", "login", "slug", "username", "email"].some((name) => child[name] === key);
 }
 
-/** The first ones, and some of all the others. */
+/** The first items, and some of the others. */
 function spread(list: unknown[]): unknown[] {
   const first = maxItems / 3;
   const step = (list.length - first) / (maxItems - first);

@@ -1,40 +1,40 @@
-/** Shapes of values as JSON Schemas: kinds and names of fields, nothing of the values. Made of many, they are merged. */
+/** Shapes of values as JSON Schemas: types and field names, without values. Shapes of several results are merged. */
 import { areNames, numbered, wordsIn } from "./data-keys.ts";
 
 /** In the order in which they are shown. */
 const kinds = ["string", "number", "boolean", "object", "array", "null"] as const;
 type Kind = (typeof kinds)[number];
 
-/** A JSON Schema of few words. Without any it is not known, for good: something was too deep, or too much. */
+/** A small JSON Schema. An empty one is unknown for good, because something was too deep or too large. */
 export interface Shape {
   type?: Kind | Kind[];
-  /** Of an object with names of fields. */
+  /** The fields of an object. */
   properties?: Record<string, Shape>;
-  /** Those that each object had. */
+  /** The fields that every object had. */
   required?: string[];
-  /** Of an object whose keys are data; beside `properties`, of those keys that are. */
+  /** The values of keys that are data, also beside `properties`. */
   additionalProperties?: Shape;
-  /** Of a list; missing where it was empty each time. */
+  /** The items of a list; missing if it was always empty. */
   items?: Shape;
 }
 
-/** What can be of more kinds, besides null, can be anything. */
+/** A value with more types, besides null, is unknown. */
 const maxKinds = 3;
 
-/** More fields than this are not kept. */
+/** Maximum number of fields. */
 const maxFields = 64;
 
-/** With so many fields that are all alike an object is a map: of things, and of texts or numbers. */
+/** An object with this many similar fields is a map: of objects, or of strings and numbers. */
 const manyThings = 4;
 const manyValues = 16;
-/** Of numbers and the like, where no name is of several words, as names of fields often are. */
+/** For maps of numbers. No name may have several words, as field names often do. */
 const manyNumbers = 8;
-/** Where none of the fields was there each time, and where no two objects had one in common. */
+/** For objects without required fields, of which no two had a field in common. */
 const manyOptional = 8;
 const manyDistinct = 4;
 
 const depths = [6, 5, 4, 3, 2, 1];
-/** Characters of what is kept of one tool, as JSON. */
+/** Maximum JSON characters for one tool. */
 const maxLength = 4_000;
 
 export function kindsOf({ type }: Shape): Kind[] {
@@ -42,8 +42,8 @@ export function kindsOf({ type }: Shape): Kind[] {
 }
 
 /**
- * What fits both. The same shapes in another order or grouping give the same, and a shape merged with one that it was made
- * of stays as it is. `part` of something greater says nothing of fields that it does not have.
+ * The shape that fits both. Order and grouping do not matter, and merging a shape again changes nothing. With `part`, missing
+ * fields say nothing, because only a part of the value was observed.
  */
 export function merge(a: Shape, b: Shape, part = false): Shape {
   const [ofA, ofB] = [kindsOf(a), kindsOf(b)];
@@ -106,8 +106,8 @@ function isMap({ properties, additionalProperties }: ObjectPart): boolean {
 }
 
 /**
- * The fields as they are kept: those that turn out to be data have no name any more. So many that are alike are a map:
- * `mapFrom`, or any where that is 0.
+ * The shape of an object. Fields that are data lose their names. `mapFrom` or more similar fields are a map; with 0, any
+ * number is.
  */
 export function objectShape(
   found: Record<string, Shape>,
@@ -124,7 +124,7 @@ export function objectShape(
   const more = additionalProperties ? { additionalProperties } : {};
   if (toMap || fields.length === 0) return more;
   const always = new Set(required);
-  // Those that are always there stay, where there are too many.
+  // If there are too many fields, the required ones stay.
   const kept =
     fields.length > maxFields
       ? fields.sort(([a], [b]) => Number(always.has(b)) - Number(always.has(a)) || (a < b ? -1 : 1)).slice(0, maxFields)
@@ -133,7 +133,7 @@ export function objectShape(
   return { properties: byName(kept), required: names.filter((key) => always.has(key)), ...more };
 }
 
-/** A name may be any, `__proto__` included. */
+/** Allows any name, even `__proto__`. */
 function byName(fields: [string, Shape][]): Record<string, Shape> {
   return Object.assign(Object.create(null), Object.fromEntries(fields));
 }
@@ -150,7 +150,7 @@ function isMapOf(fields: [string, Shape][], mapFrom: number): boolean {
   return names.length >= (isCounts ? manyNumbers : mapFrom);
 }
 
-/** Whether both could be two of the same; null can be anything. */
+/** Whether both could be values of the same map. Null fits anything. */
 function isAlike(a: Shape, b: Shape): boolean {
   const [ofA, ofB] = [a, b].map((shape) => kindsOf(shape).filter((kind) => kind !== "null"));
   if (ofA!.length > 0 && ofB!.length > 0 && ofA!.join() !== ofB!.join()) return false;
@@ -161,7 +161,7 @@ function isAlike(a: Shape, b: Shape): boolean {
   return common / (namesA.length + namesB.length - common) >= 0.6;
 }
 
-/** A shape from a file that somebody may have changed; throws TypeError for what is none. */
+/** Reads a shape from a file that may have been edited. Throws TypeError for an invalid one. */
 export function readShape(value: unknown): Shape {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("no shape");
   const { type, properties, required, items, additionalProperties } = value as Record<string, unknown>;
@@ -180,7 +180,7 @@ export function readShape(value: unknown): Shape {
   };
 }
 
-/** As much of it as fits: where it is too large, what lies deep is not known. */
+/** The shape within `maxLength`. If it is too large, its deep parts are unknown. */
 export function bounded(shape: Shape): Shape {
   for (const depth of depths) {
     const cut = shallow(shape, depth);
@@ -189,7 +189,7 @@ export function bounded(shape: Shape): Shape {
   return {};
 }
 
-/** The shape as it is shown. A value that was null each time is unknown: it may be anything another time. */
+/** The shape as it is shown. A value that was always null is unknown. */
 export function shownShape(shape: Shape): Shape {
   const { type, properties, items, additionalProperties } = shape;
   if (type === "null") return {};
@@ -203,7 +203,7 @@ export function shownShape(shape: Shape): Shape {
   };
 }
 
-/** Objects and lists within each other only so deep; on request without what fields have beside them. */
+/** The shape cut at a depth of objects and lists; with `fieldsOnly`, without maps beside fields. */
 export function shallow(shape: Shape, depth: number, fieldsOnly = false): Shape {
   const { type, properties, required, items, additionalProperties } = shape;
   if (!properties && !items && !additionalProperties) return shape;

@@ -1,4 +1,4 @@
-/** What was observed of tools' results, on disk: one file beside the index, for all servers. */
+/** Stores the observed shapes of results in one file beside the index. */
 import { join } from "node:path";
 import { readIfThere, removeFile, writeWhenChanged } from "../../files.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
@@ -7,19 +7,19 @@ import { bounded, merge, readShape, type Shape, shownShape } from "./shape.ts";
 
 export const observedFileName = "observed.json";
 
-/** Held by the process that writes it; it stays, empty. */
+/** The lock of the file. It stays, empty, when it is released. */
 export const observedLockName = ".observed.lock";
 
-/** By server and tool. Of another entry in the config or of other arguments, results may be others. */
+/** Shapes by server and tool. They are valid for one config entry and one schema of arguments. */
 export type AllObserved = Map<string, { fingerprint: string; tools: Map<string, ObservedTool> }>;
 
 export interface ObservedTool {
-  /** Of the schema of the arguments. */
+  /** Identifies the schema of the arguments. */
   stamp: string;
   shape: Shape;
 }
 
-/** Nothing where there is no file, or one that nobody can read: what is in it will be seen again. */
+/** Empty if the file is missing or unreadable: its shapes will be observed again. */
 export function readObserved(folder: string): AllObserved {
   const all: AllObserved = new Map();
   try {
@@ -42,7 +42,7 @@ function readTool({ stamp, shape }: StoredTool): ObservedTool {
   return { stamp: String(stamp), shape: readShape(shape) };
 }
 
-/** Sorted, so that it changes only when something was seen. Throws FILE_NOT_WRITABLE. */
+/** Writes sorted, so that the file changes only with new shapes. Throws FILE_NOT_WRITABLE. */
 export function writeObserved(folder: string, all: AllObserved): void {
   const servers = sorted(all).map(([name, { fingerprint, tools }]) => ({
     name,
@@ -53,7 +53,7 @@ export function writeObserved(folder: string, all: AllObserved): void {
   writeWhenChanged(join(folder, observedFileName), `{"version":1,"servers":[\n${lines.join(",\n")}\n]}\n`);
 }
 
-/** Forgets the tools that these servers do not have. Throws FILE_NOT_WRITABLE. */
+/** Forgets tools that the servers no longer have. Throws FILE_NOT_WRITABLE. */
 export function hideObserved(folder: string, servers: readonly RegistryServer[]): void {
   const all = readObserved(folder);
   let isOther = false;
@@ -75,7 +75,7 @@ function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
   return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Gives the server's tools what was observed of them as they are now. */
+/** Adds the observed shapes to the server's tools, if they are still valid. */
 export function applyObserved(server: RegistryServer, all: AllObserved): void {
   const known = all.get(server.name);
   const tools = known?.fingerprint === server.fingerprint ? known.tools : undefined;
@@ -86,13 +86,13 @@ export function applyObserved(server: RegistryServer, all: AllObserved): void {
   }
 }
 
-/** What one result of a tool looked like. */
+/** The shape of one result of a tool. */
 export interface Learned extends Observed {
   server: RegistryServer;
   tool: RegistryTool;
 }
 
-/** Drops what was seen of the server when that was another one, or had tools that are gone. */
+/** Adds a shape. Drops shapes of an older config entry and of removed tools. */
 export function addObserved({ server, tool, shape, part }: Learned, all: AllObserved): void {
   const before = all.get(server.name);
   const kept = before?.fingerprint === server.fingerprint ? [...before.tools] : [];
@@ -108,7 +108,7 @@ function isOf({ stamp }: ObservedTool, tool: RegistryTool): boolean {
   return !tool.outputSchema && stamp === stampOf(tool);
 }
 
-/** Schemas are not changed: of each it is worked out once. */
+/** The stamp of each schema, computed once because schemas do not change. */
 const stamps = new WeakMap<object, string>();
 
 function stampOf({ inputSchema }: RegistryTool): string {

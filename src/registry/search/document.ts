@@ -1,15 +1,15 @@
-/** A tool as the terms it is found by, each with a strength: BM25 over its fields, with the lengths of each made equal. */
+/** Turns a tool into terms with strengths: BM25F, with lengths normalised for each field. */
 
 import { isObject } from "../../json-object.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import { actOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, wordsOf } from "./tokenize.ts";
 
-/** What a word counts for by where it stands, and how much a long text lowers that. */
+/** The weight of a word in each field, and how much the length of the field lowers it. */
 const fields = {
   name: { weight: 4, length: 0.3 },
   title: { weight: 2, length: 0.3 },
-  /** The first sentence of the description says what the tool does, the rest how. */
+  /** The first sentence of the description says what the tool does. The rest explains how. */
   summary: { weight: 1.5, length: 0.5 },
   details: { weight: 0.7, length: 0.5 },
   parameters: { weight: 0.3, length: 0.6 },
@@ -19,18 +19,18 @@ const fields = {
 type Field = keyof typeof fields;
 const fieldNames = Object.keys(fields) as Field[];
 
-/** With this much weight a term has half of its full strength: more of the same word says little more. */
+/** A term with this weight has half of the full strength. Repetitions add little. */
 const saturation = 1;
 
-/** Of descriptions and of all parameters together: what comes later is not indexed. */
+/** Only this much of a description, and of all parameters together, is indexed. */
 const maxCharacters = 4_000;
 
 export interface ToolDocument {
-  /** Stems, without common words. */
+  /** The stems of each field, without common words. */
   fields: Record<Field, string[]>;
-  /** Words as they stand in name and description, for spelling. */
+  /** The words of name and description, for spelling. */
   words: Iterable<string>;
-  /** The kind of act that its name or the beginning of its description names. */
+  /** The kind of act, by the name or the first word of the description. */
   act: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export function documentOf(server: RegistryServer, tool: RegistryTool): ToolDocu
   };
 }
 
-/** The stems of the words that say something. */
+/** The stems of the words that are not common. */
 export function tellingWords(text: string): string[] {
   return telling(wordsOf(text));
 }
@@ -82,7 +82,7 @@ function parametersText(tool: RegistryTool): string {
   return text;
 }
 
-/** The mean number of words of each field, with which the lengths are compared. */
+/** The mean number of words in each field. */
 export function meanLengths(documents: readonly ToolDocument[]): Record<Field, number> {
   const means = Object.fromEntries(fieldNames.map((field) => [field, 0])) as Record<Field, number>;
   for (const document of documents) for (const field of fieldNames) means[field] += document.fields[field].length;
@@ -90,13 +90,13 @@ export function meanLengths(documents: readonly ToolDocument[]): Record<Field, n
   return means;
 }
 
-/** From 0 to 1 for each term, those of its fields of work included. */
+/** The strength of each term from 0 to 1, including the terms of its topics. */
 export function strengthsOf({ fields: words }: ToolDocument, means: Record<Field, number>): Map<string, number> {
   const strengths = new Map<string, number>();
   for (const field of fieldNames) {
     if (words[field].length === 0) continue;
     const { weight, length } = fields[field];
-    // The two parts of a description have one length.
+    // Both parts of a description share one length.
     const share =
       field === "summary" || field === "details"
         ? (words.summary.length + words.details.length) / (means.summary + means.details)

@@ -1,4 +1,4 @@
-/** What is worked out of all tools before the first search, and the file it is kept in where that takes long. */
+/** Prepares the search index of all tools, and keeps it in a file if that takes long. */
 import { join } from "node:path";
 import { readIfThere, writeWhenChanged } from "../../files.ts";
 import { version } from "../../version.ts";
@@ -6,7 +6,7 @@ import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { documentOf, meanLengths, strengthsOf } from "./document.ts";
 import { type ExportedIndex, exportedIndex } from "./postings.ts";
 
-/** A tool with its server, in the order in which they are numbered. */
+/** A tool with its server. Its number is its place in the list. */
 export interface ListedTool {
   id: string;
   of: RegistryServer;
@@ -14,11 +14,11 @@ export interface ListedTool {
 }
 
 export interface Prepared {
-  /** Of each tool the stems of its name, with spaces between. */
+  /** The stems of each tool's name, separated by spaces. */
   names: string[];
-  /** Of each tool the kind of act it is for. */
+  /** Each tool's kind of act. */
   acts: (string | null)[];
-  /** All words of names and descriptions, for spelling. */
+  /** All words in names and descriptions, for spelling. */
   words: string[];
   postings: ExportedIndex;
 }
@@ -38,20 +38,20 @@ export function prepare(tools: readonly ListedTool[]): Prepared {
 
 export const preparedFileName = "search.json";
 
-/** With fewer tools it is made faster than it is read. */
+/** With fewer tools, making the index is faster than reading it. */
 export const minTools = 500;
 
-/** The tools of all servers in the order in which they are numbered, by their ids. */
+/** The tools of all servers, sorted by id, which gives them their numbers. */
 export function listedTools(servers: readonly RegistryServer[]): ListedTool[] {
   return servers
     .flatMap((of) => of.tools.map((tool) => ({ id: toolId(of.name, tool.name), of, tool })))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Another one, and what was kept is made anew: to be raised with every change of words, weights or tables. */
+/** The version of the file. Increase it with every change of tokenizing, weights or tables. */
 const format = 2;
 
-/** As kept in the folder, if it was made of the very same tools; else made now, and kept for the next time. */
+/** Reads the file in the folder if it is of the same tools; else prepares them and writes the file. */
 export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepared {
   if (tools.length < minTools) return prepare(tools);
   const path = join(folder, preparedFileName);
@@ -62,7 +62,7 @@ export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepar
   try {
     writeWhenChanged(path, JSON.stringify({ stamp, ...made }));
   } catch {
-    // Then it is made again the next time, which is slower and nothing else.
+    // Without the file, the next process prepares again.
   }
   return made;
 }
@@ -70,14 +70,14 @@ export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepar
 function readKept(path: string, stamp: string): Prepared | undefined {
   try {
     const text = readIfThere(path) ?? "";
-    // What was made of other tools need not be parsed.
+    // A file of other tools is not parsed.
     return text.startsWith(JSON.stringify({ stamp }).slice(0, -1)) ? (JSON.parse(text) as Prepared) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** The same for the same tools in the same order, whatever else is known of them. */
+/** Identifies the tools by everything that is indexed. */
 function stampOf(tools: readonly ListedTool[]): string {
   const indexed = tools.map(({ of, tool }) => [
     of.name,

@@ -1,29 +1,29 @@
-/** A query as what to look for: the clauses of a request, their words, what these may stand for, and what they are about. */
+/** Reads a query: its filters, its clauses, the concepts in them, and the topics and acts that they name. */
 
 import { actOf, synonymsOf, topicsOf } from "./thesaurus.ts";
 import { commonWords, stemOf, wordsOf } from "./tokenize.ts";
 
-/** A word of a query. A tool that has it and one that has another for it are both meant; the first a bit more. */
+/** A word of a query with its alternatives. A tool with the word itself counts a bit more. */
 export interface Concept {
   term: string;
   weight: number;
-  /** With the share of their own weight that they have here. */
+  /** The alternatives with their share of the weight. */
   others: ReadonlyMap<string, number>;
 }
 
 export interface Query {
-  /** A request may want several things: the concepts of each, of which some may be in several. */
+  /** The concepts of each clause, since a request may want several things. A concept may be in several clauses. */
   clauses: Concept[][];
-  /** The fields that the whole is about. */
+  /** The topics of the whole query. */
   topics: Concept[];
-  /** What is to be done: the kinds of act of the verbs. */
+  /** The kinds of act of the verbs. */
   acts: ReadonlySet<string>;
 }
 
-/** What is known of the words of all tools. */
+/** The words of all tools. */
 export interface Vocabulary {
   has(term: string): boolean;
-  /** Stems of words that an unknown word is the beginning of, or a misspelling of. */
+  /** Stems of words that start with an unknown word, or that it misspells. */
   near(word: string): string[];
 }
 
@@ -32,9 +32,9 @@ const topicWeight = 1.2;
 const nearShare = 0.6;
 const joinedWeight = 0.8;
 const partShare = 0.55;
-/** What comes later in a request counts a bit less: by this share a word. */
+/** Each later word counts less by this share. */
 const laterLoss = 0.02;
-/** Of one query: what comes later is not looked at. */
+/** Only this much of a query is read. */
 const maxCharacters = 4_000;
 const maxConcepts = 60;
 const maxClauses = 20;
@@ -89,7 +89,7 @@ function synonymShares(term: string): Map<string, number> {
   return new Map(Array.from(synonymsOf(term), (synonym) => [synonym, synonymShare]));
 }
 
-/** `filesystem` where the tools say `file system`. */
+/** The parts of a compound, such as `filesystem` for tools that say `file system`. */
 function partsOf(word: string, vocabulary: Vocabulary): string[] {
   for (let index = 3; index <= word.length - 3; index++) {
     const parts = [stemOf(word.slice(0, index)), stemOf(word.slice(index))];
@@ -107,13 +107,13 @@ function topicConcepts(concepts: ReadonlyMap<string, Concept>): Concept[] {
   return Array.from(weights, ([term, weight]) => ({ term, weight: topicWeight * weight, others: new Map() }));
 }
 
-/** Of a very long list the rest is one clause. */
+/** The clauses of a request. After the maximum, the rest is one clause. */
 function clausesOf(request: string): string[] {
   const clauses = request.split(/[,;+\n]|[.!?](?=\s|$)|\b(?:then|and|or)\b/).filter((clause) => clause.trim() !== "");
   return [...clauses.slice(0, maxClauses), clauses.slice(maxClauses).join(" ")];
 }
 
-/** Paths, addresses and file names are values: what matters is which kind of value a tool has to take. */
+/** Replaces paths, addresses and file names by their kind, because a tool takes such values in general. */
 function kindsOfValues(text: string): string {
   return text
     .replace(/https?:\/\/([^\s"'<>]+)/g, (_, rest: string) => ` url ${hostWords(rest)} `)
@@ -129,21 +129,21 @@ function kindsOfValues(text: string): string {
 
 const domainEndings = new Set(["com", "org", "net", "io", "ai", "dev", "co", "app", "gov", "edu"]);
 
-/** The name of a site may be the name of a server. */
+/** The names in a host name, which may be the name of a server. */
 function hostWords(address: string): string {
   const labels = (address.split(/[/?#]/)[0] ?? "").split(".").filter((label) => label !== "www");
   return labels.slice(0, -1).join(" ");
 }
 
 export interface Filters {
-  /** Of each kind any one counts; empty where all do. In lower case. */
+  /** A tool must match one of them; empty means all. In lower case. */
   servers: string[];
   categories: string[];
-  /** What is left of the query. */
+  /** The query without the filters. */
   rest: string;
 }
 
-/** Quoted values may have spaces: `server:"my server"`. */
+/** Reads `server:github` and `category:ui` in a query. Quoted values may have spaces: `server:"my server"`. */
 export function filtersOf(query: string): Filters {
   const filters: Filters = { servers: [], categories: [], rest: "" };
   filters.rest = query.replace(

@@ -1,31 +1,31 @@
-/** Scores tools for a query: the sum over its words, and what names, servers and acts add to it. */
+/** Scores tools for a query: the sum over its words, adjusted for names, servers and acts. */
 import type { Posting, Postings } from "./postings.ts";
 import { strengthOf } from "./postings.ts";
 import type { Concept, Query } from "./query.ts";
 
-/** What the ranking has to know of a tool besides its terms. */
+/** The properties of a tool that the ranking uses besides its terms. */
 export interface RankedTool {
   server: number;
-  /** The stems of its name. */
+  /** The stems of the name. */
   name: readonly string[];
   act: string | undefined;
 }
 
-/** A tool that has two words for one thing is a bit likelier than one that has one of them. */
+/** The share that a second word for the same concept adds. */
 const furtherShare = 0.5;
-/** How much more a tool counts whose whole name is asked for. */
+/** The bonus for a tool whose whole name is in the query. */
 const nameBonus = 0.5;
-/** What a tool that does another kind of thing (deletes, where one wants to read) loses. */
+/** The loss of a tool with another kind of act, such as delete instead of read. */
 const otherActLoss = 0.2;
-/** What it counts that the tools of the same server have the words. */
+/** The share of the other tools' scores of the same server. */
 const serverShare = 0.15;
-/** What it counts that one of several wishes is met well. */
+/** The share of the best clause, if there are several. */
 const clauseShare = 0.2;
 
 export class Ranking {
   readonly #tools: readonly RankedTool[];
   readonly #postings: Postings;
-  /** Kept between queries, all zero. */
+  /** Reused between queries; all zero in between. */
   readonly #concept: Float64Array;
   readonly #serverBest: Float64Array;
 
@@ -36,7 +36,7 @@ export class Ranking {
     this.#serverBest = new Float64Array(servers);
   }
 
-  /** One score a tool; 0 for those that have nothing of the query. */
+  /** One score for each tool; 0 without any match. */
   scores(query: Query): Float64Array {
     const totals = new Float64Array(this.#tools.length);
     const best = new Float64Array(this.#tools.length);
@@ -81,7 +81,7 @@ export class Ranking {
     return totals;
   }
 
-  /** Calls `add` once a tool that has the concept; keeps in `servers` what the best tool of each server gives. */
+  /** Calls `add` once for each tool that has the concept, and adds the best score of each server to `servers`. */
   #each(concept: Concept, servers: Float64Array | undefined, add: (tool: number, score: number) => void): void {
     const scores = this.#concept;
     const touched: number[] = [];
@@ -104,7 +104,7 @@ export class Ranking {
     for (const [term, share] of concept.others) {
       const posting = this.#postings.of(term);
       if (!posting) continue;
-      // A rare word for a common thing is not what makes a tool the right one.
+      // A rare synonym of a common word must not count more than the word.
       const limit = own ? rarity : Number.POSITIVE_INFINITY;
       meet(posting, concept.weight * share * Math.min(this.#rarity(posting), limit));
     }
@@ -129,7 +129,7 @@ export class Ranking {
     }
   }
 
-  /** How much of a name the query asks for, from 0 to 1; rare words of it count more. */
+  /** The share of a name that is in the query, from 0 to 1. Rare words count more. */
   #coverage(name: readonly string[], asked: ReadonlyMap<string, number>): number {
     if (!name.some((stem) => asked.has(stem))) return 0;
     let covered = 0;
@@ -148,7 +148,7 @@ export class Ranking {
   }
 }
 
-/** Every term that the query asks for in one way or another, with its share. */
+/** All terms of the query and their alternatives, with their shares. */
 function sharesOf({ clauses }: Query): Map<string, number> {
   const shares = new Map<string, number>();
   for (const { term, others } of clauses.flat()) {

@@ -1,21 +1,20 @@
-/** For a word that no tool has: those that begin with it, or else those that it is a misspelling of. */
+/** Finds words for an unknown word: those that start with it, or else those that it misspells. */
 import { distance } from "fastest-levenshtein";
 import { stemOf } from "./tokenize.ts";
 
 const minLetters = 4;
-/** More would be guessing. */
 const maxFound = 8;
 
 export class Spelling {
   readonly #words: readonly string[];
-  /** By their first letter, which is hardly ever the wrong one. */
+  /** The words by their first letter, which is rarely wrong. */
   #byLetter: Map<string, string[]> | undefined;
 
   constructor(words: readonly string[]) {
     this.#words = words;
   }
 
-  /** The stems of the words that were probably meant. */
+  /** The stems of the words that are probably meant. */
   near(word: string): string[] {
     if (word.length < minLetters || !/^\p{L}+$/u.test(word)) return [];
     this.#byLetter ??= Map.groupBy(this.#words, (known) => known.slice(0, 1));

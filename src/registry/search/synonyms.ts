@@ -1,6 +1,6 @@
-/** What people say, and what tools are called: words of the trade that stand for one another. */
+/** Synonyms: words that people and tools use for the same thing. */
 
-/** A comma ends a group. Endings do not count; a word may be in several groups. */
+/** A comma ends a group. Words are compared by stem and may be in several groups. */
 const table = `
 add create new make insert append register, create generate produce build make compose,
 create start open begin initialize init setup set_up, write save store put persist,
@@ -105,5 +105,5 @@ crime criminal, navigation navigate, publication publish publisher, description 
 comparison compare, modification modify, removal remove, deletion delete, retrieval retrieve
 `;
 
-/** Each group as its words; `sign_in` are two in a row. */
+/** The words of each group. `sign_in` is two consecutive words. */
 export const synonymTable: readonly string[][] = table.split(",").map((group) => group.split(/\s+/).filter(Boolean));

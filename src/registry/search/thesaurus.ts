@@ -1,27 +1,27 @@
-/** What a word may stand for: its synonyms, the fields it belongs to, and the kind of act it names. All by stems. */
+/** Looks up the synonyms, topics and kind of act of a stem. */
 import { synonymTable } from "./synonyms.ts";
 import { stemOf, stemsOfEntry } from "./tokenize.ts";
 import { topicTable } from "./topics.ts";
 
-/** What else to look for, for a stem or two in a row. */
+/** The synonyms of a stem or of two consecutive stems. */
 export function synonymsOf(stem: string): ReadonlySet<string> {
   synonyms ??= synonymsFrom(synonymTable);
   return synonyms.get(stem) ?? none;
 }
 
-/** The terms of the fields that a stem belongs to. No word of a text is such a term. */
+/** The topic terms of a stem. They start with a sign that no word has. */
 export function topicsOf(stem: string): readonly string[] {
   topics ??= topicsFrom(topicTable);
   return topics.get(stem) ?? noTopics;
 }
 
-/** The kind of act that a verb names; undefined for all other words. */
+/** The kind of act of a verb; undefined for other words. */
 export function actOf(stem: string): string | undefined {
   acts ??= actsFrom(actTable);
   return acts.get(stem);
 }
 
-/** Whether a verb ends or undoes something that was there: `terminate`. Tools that do so may still be harmless. */
+/** Whether a verb ends or undoes something, such as `terminate`. Such tools may still be harmless. */
 export function endsSomething(stem: string): boolean {
   endings ??= stemsIn(endTable);
   return endings.has(stem);
@@ -63,7 +63,7 @@ function topicsFrom(table: readonly string[][]): Map<string, string[]> {
   return found;
 }
 
-/** A tool that looks something up and one that shows it are of one kind: people use either verb for both. */
+/** Verbs by kind of act. Looking up and showing are one kind, because people use either verb for both. */
 const actTable: Record<string, string> = {
   read: "get fetch read show view retrieve display describe list enumerate see inspect check examine browse obtain tell count analyze calculate compute search find lookup query discover locate seek",
   create: "create add new make generate insert write save build append draft compose store record register init",
@@ -75,7 +75,7 @@ const actTable: Record<string, string> = {
 
 const endTable = "purge wipe flush prune truncate discard terminate kill revoke cancel reset stop abort close archive";
 
-/** Other words for it, in requests. */
+/** Other words in requests that ask for it. */
 const askTable =
   "rid undo forget eliminate cleanup clean deletion removal detach disconnect unlink end quit empty tear nuke obsolete unwanted unused stale";
 

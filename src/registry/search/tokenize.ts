@@ -1,10 +1,10 @@
-/** Text to words: identifiers are split, accents folded, endings cut; scripts without spaces are taken in pairs of letters. */
+/** Splits text into words and finds their stems. Identifiers are split and accents removed; scripts without spaces become pairs of letters. */
 import { stemmer } from "stemmer";
 
-/** Longer ones are no words that anybody asks for. */
+/** Longer runs of letters are not indexed. */
 const maxLetters = 40;
 
-/** The words of a text in their order, in lower case and with their endings: `createIssue` is `create`, `issue`. */
+/** The words of a text in order and in lower case, not stemmed: `createIssue` is `create`, `issue`. */
 export function wordsOf(text: string): string[] {
   const lower = spacedLower(text);
   if (onlyAscii.test(lower)) return (lower.match(/[a-z\d]+/g) ?? []).filter((word) => word.length <= maxLetters);
@@ -22,7 +22,7 @@ const onlyAscii = /^[\0-\x7f]*$/;
 
 const stems = new Map<string, string>();
 
-/** What a word has in common with its other forms. Not always a word itself. */
+/** The stem of a word. It is not always a word itself. */
 export function stemOf(word: string): string {
   let stem = stems.get(word);
   if (stem === undefined) {
@@ -33,12 +33,12 @@ export function stemOf(word: string): string {
   return stem;
 }
 
-/** The stems of a group's entry: `sign_in` are two, with a space between. */
+/** The stems of a table's entry: `sign_in` gives two, separated by a space. */
 export function stemsOfEntry(entry: string): string {
   return entry.split("_").map(stemOf).join(" ");
 }
 
-/** Han, kana, Thai and the like have no spaces between words. */
+/** Scripts without spaces between words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
 
 function pairsOf(run: string): string[] {
@@ -47,7 +47,7 @@ function pairsOf(run: string): string[] {
   return letters.slice(1).map((letter, index) => `${letters[index]}${letter}`);
 }
 
-/** In lower case, with a space where an identifier has a new word, and without what an apostrophe cut off. */
+/** In lower case, with spaces between the words of identifiers, and without endings such as 's. */
 function spacedLower(text: string): string {
   const spaced = /[a-z\d][A-Z]|[A-Z]{2}[a-z]/.test(text)
     ? text.replace(/([a-z\d])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])/g, "$1$2 ")
@@ -56,7 +56,7 @@ function spacedLower(text: string): string {
   return /['’]/.test(lower) ? lower.replace(/(\w)['’](?:s|re|ve|ll|d|m|t)\b/g, "$1") : lower;
 }
 
-/** British spelling as the American one, in which most tools are written. */
+/** Turns British spelling into American, which most tools use. */
 function american(word: string): string {
   if (word.length < 5) return word;
   return word
@@ -67,7 +67,7 @@ function american(word: string): string {
     .replace(/ys(?:e[drs]?|ing|[ei]s)$/, "yze");
 }
 
-/** Looked for only where a query has no other words, and not indexed but in names. */
+/** Words that say nothing about the tool that is meant. They are searched only if a query has no other words, and indexed only in names. */
 export const commonWords: ReadonlySet<string> = new Set(
   `a an and are as at be been being by can could did do does doing done for from get got had has have he her here him his
   how i if in into is it its just let like make may me might more most my need no not of on one only or other our out over

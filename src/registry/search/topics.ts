@@ -1,4 +1,4 @@
-/** Fields that tools are for, each as the words that people use in it: who speaks of some means a tool that speaks of others. */
+/** Topics of tools, each with the words that people use for it. A query with some of the words matches tools with others. */
 
 const table = `
 travel trip journey vacation holiday tour tourism itinerary destination traveler abroad sightseeing attraction landmark hotel flight explore visit getaway backpack cruise passport visa
@@ -166,7 +166,7 @@ economy economic gdp inflation indicator macro unemployment
 web app application builder website no_code landing
 `;
 
-/** A word may be in several. `real_estate` are two words in a row. */
+/** A word may be in several topics. `real_estate` is two consecutive words. */
 export const topicTable: readonly string[][] = table
   .split("\n")
   .map((line) => line.split(" ").filter(Boolean))

@@ -1,4 +1,4 @@
-/** JSON Schema → declarations of TypeScript with comments, as generated files have them. Pure; an invalid schema is `unknown`. */
+/** Turns JSON Schemas into TypeScript declarations with comments, for generated files. An invalid schema is `unknown`. */
 import { docComment } from "./documentation.ts";
 import { Effort, TooMuch } from "./effort.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
@@ -6,13 +6,13 @@ import { typeText } from "./one-line.ts";
 import { type Role, SchemaReader } from "./read-schema.ts";
 import { intersectionText, keyText, listText, recordText, tupleText, unionText } from "./text.ts";
 
-/** How many objects and lists are written within each other; fewer where the text would be too long. */
+/** Depths of nested objects and lists to try, until the text is short enough. */
 const depths = [12, 6, 4, 3, 2, 1];
 const maxLength = 20_000;
 
 /**
- * The exported type of values that the schema accepts, and what it needs. Definitions that are referred to are declared once, under
- * names of their own, which are added to `taken`; recursive ones stay recursive.
+ * The exported type of the schema's values, and the types that it needs. Referenced definitions are declared once, with names
+ * that are added to `taken`. Recursive definitions stay recursive.
  */
 export function declareType(schema: unknown, name: string, taken: Set<string>, role: Role = "results"): string {
   const reader = new SchemaReader(schema, role);
@@ -32,7 +32,7 @@ export function declareType(schema: unknown, name: string, taken: Set<string>, r
 class Writer {
   readonly #reader: SchemaReader;
   readonly #taken: Set<string>;
-  /** Names of definitions, and those whose text is still to be written. */
+  /** Names of definitions, and the definitions that are not written yet. */
   readonly #names = new Map<object, string>();
   readonly #waiting: ReferenceNode[] = [];
   readonly #effort: Effort;
@@ -43,7 +43,7 @@ class Writer {
     this.#effort = effort;
   }
 
-  /** Undefined when it would be too much. */
+  /** Undefined if the text would be too long. */
   write(schema: unknown, name: string, depth: number): string | undefined {
     if (typeof schema === "object" && schema !== null) this.#names.set(schema, name);
     try {
@@ -75,7 +75,7 @@ class Writer {
     return this.#effort.counted(`type ${name} = ${text};\n`);
   }
 
-  /** An interface may refer to itself in every way, other types not. */
+  /** The node if it can be an interface. Only interfaces may refer to themselves everywhere. */
   #soleObject(node: TypeNode): ObjectNode | undefined {
     this.#effort.step();
     if (node.kind === "object") return node;
@@ -85,7 +85,7 @@ class Writer {
     return parts.length === 1 && parts[0]!.kind === "object" ? parts[0] : undefined;
   }
 
-  /** Whether the schema is met again with nothing in between that the compiler could stop at. */
+  /** Whether the type refers to itself without an object or list in between, which the compiler rejects. */
   #isCircular(node: TypeNode, schema: unknown, seen = new Set<object>()): boolean {
     this.#effort.step();
     if (node.kind === "union" || node.kind === "intersection") {
@@ -133,7 +133,7 @@ class Writer {
     }
   }
 
-  /** As an index signature where it is not of the simplest: in `Record` the compiler lets no type refer to itself. */
+  /** An index signature, except for simple types, because in `Record` a type cannot refer to itself. */
   #recordText(node: ObjectNode, textOf: (part: TypeNode) => string): string | undefined {
     const text = recordText(node, textOf);
     const [only] = node.others;
@@ -167,7 +167,7 @@ interface Place {
   indent: string;
 }
 
-/** What says nothing beside a type that says more of the same value. */
+/** Whether the type adds nothing to a more specific type of the same value. */
 function isVague(node: TypeNode): boolean {
   if (node.kind === "plain") return node.text === "unknown";
   return node.kind === "object" && node.members.length === 0 && node.others.every(({ type }) => isVague(type));
@@ -184,7 +184,7 @@ export function typeName(text: string): string {
   return /^\p{ID_Start}/u.test(name) ? name : `T${name}`;
 }
 
-/** The name, or with the first number that makes it one that nothing else has; it is taken from now on. */
+/** The name, with a number if it is taken. It is added to `taken`. */
 export function freeName(name: string, taken: Set<string>): string {
   let free = name;
   for (let count = 2; taken.has(free) || globalTypes.has(free); count++) free = `${name}${count}`;
@@ -192,5 +192,5 @@ export function freeName(name: string, taken: Set<string>): string {
   return free;
 }
 
-/** What the generated texts themselves use. */
+/** Global types that the generated files use. */
 const globalTypes = new Set(["Promise", "Record", "Array", "ImportMeta", "Object", "String", "Number", "Boolean"]);

@@ -1,16 +1,16 @@
-/** What a schema says of its values and no type can: description, default, bounds. As a JSDoc comment. */
+/** Makes a JSDoc comment with what a type cannot express: description, default and bounds. */
 
 import { isObject } from "../../json-object.ts";
 
 const maxChars = 400;
 const maxValueChars = 60;
 
-/** The comment with its indentation and a line end, or nothing where there is nothing to say. */
+/** The comment with indentation and a line break; empty if there is nothing to say. */
 export function docComment(schema: unknown, indent: string): string {
   return comment(documentation(schema), indent);
 }
 
-/** A text as a comment that it cannot end. */
+/** A text as a comment. It cannot end the comment. */
 export function comment(text: string, indent: string): string {
   const lines = text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, (character) => (character === "\n" ? "\n" : " "))
@@ -35,7 +35,7 @@ function documentation(schema: unknown): string {
   return `${said} (${facts})`;
 }
 
-/** In words, since every one of them may be anything: other people write schemas. */
+/** The facts in words. Each keyword may have any value. */
 function factsOf(schema: Record<string, unknown>): string[] {
   const facts: string[] = [];
   const add = (text: string | undefined) => text !== undefined && facts.push(text);
@@ -78,6 +78,6 @@ function valueText(value: unknown): string {
 
 function shortened(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // Not within a character of two units.
+  // Never cuts between the halves of a surrogate pair.
   return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }

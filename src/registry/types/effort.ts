@@ -1,16 +1,16 @@
-/** How much is done for the text of one type: schemas of a few lines can describe types without end. */
+/** Limits the work for one type. Small schemas can describe infinitely large types. */
 
-/** Thrown when a text gets too long, or takes too much work. */
+/** Thrown if a text gets too long or takes too much work. */
 export class TooMuch extends Error {}
 
-/** Nodes that are read for one type, in all attempts together. Real schemas take some hundreds; this many take about 10 ms. */
+/** Maximum number of nodes for one type, in all attempts. Real schemas take some hundreds; the maximum takes about 10 ms. */
 export const maxSteps = 10_000;
 
 export class Effort {
   #stepsLeft = maxSteps;
   #lengthLeft = 0;
 
-  /** A new attempt: its text may have so many characters. */
+  /** Starts an attempt whose text may have `maxLength` characters. */
   begin(maxLength: number): void {
     this.#lengthLeft = maxLength;
   }

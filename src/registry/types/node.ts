@@ -1,4 +1,4 @@
-/** What a JSON Schema accepts, as far as TypeScript can say it: plain data between reading a schema and printing a type. */
+/** The nodes of types: what a JSON Schema accepts, as far as TypeScript can express it. */
 
 export type TypeNode =
   | { kind: "plain"; text: "string" | "number" | "boolean" | "null" | "undefined" | "unknown" | "never" }
@@ -13,18 +13,18 @@ export type TypeNode =
 export interface TupleNode {
   kind: "tuple";
   of: TypeNode[];
-  /** How many of them must be there. */
+  /** How many items are required. */
   required: number;
-  /** What may follow; undefined where nothing may. */
+  /** The type of further items; undefined if there may be none. */
   rest: TypeNode | undefined;
 }
 
 export interface ObjectNode {
   kind: "object";
   members: Member[];
-  /** Further keys: every one (`string`), or those of a template such as `x-${string}`. */
+  /** Further keys: all (`string`), or those of a template such as `x-${string}`. */
   others: { key: string; type: TypeNode }[];
-  /** Where it was read, for telling that a type is within itself. */
+  /** The schema that was read, to detect recursive types. */
   schema: object;
 }
 
@@ -32,16 +32,16 @@ export interface Member {
   name: string;
   isOptional: boolean;
   type: TypeNode;
-  /** For its documentation. */
+  /** The schema with its documentation. */
   schema: unknown;
-  /** What the server takes where a required argument is left out. */
+  /** The default of a required argument. */
   usual?: unknown;
 }
 
-/** A type that stands elsewhere in the document. */
+/** A reference to a type in the document. */
 export interface ReferenceNode {
   kind: "reference";
-  /** As the schema has it: `#/$defs/address`. */
+  /** The reference in the schema: `#/$defs/address`. */
   pointer: string;
   schema: object;
 }
@@ -53,8 +53,8 @@ export const neverType: TypeNode = { kind: "plain", text: "never" };
 export const anyKey = { key: "string", type: unknownType };
 
 /**
- * Objects that a value must be all at once, as one object: a member of several has all their types and is optional where it
- * is in each. What is no object, or has further keys, stays beside it.
+ * Merges objects of an intersection into one. A member of several has all their types, and is optional only if it is optional
+ * in all. Other types, and objects with further keys, stay separate.
  */
 export function mergeObjects(nodes: TypeNode[]): TypeNode[] {
   const plain = nodes.filter((node): node is ObjectNode => node.kind === "object" && node.others.length === 0);

@@ -1,19 +1,19 @@
-/** JSON Schema → TypeScript type text on one line, as signatures show it. Pure; an invalid schema is `unknown`. */
+/** Turns JSON Schemas into TypeScript types on one line, for signatures. An invalid schema is `unknown`. */
 import { Effort, TooMuch } from "./effort.ts";
 import { mergeObjects, type ObjectNode, type TypeNode } from "./node.ts";
 import { type Role, SchemaReader } from "./read-schema.ts";
 import { intersectionText, keyText, listText, recordText, tupleText, unionText, usualText } from "./text.ts";
 
-/** How many objects and lists are written within each other; fewer where the text would be too long. */
+/** Depths of nested objects and lists to try, until the text is short enough. */
 const depths = [6, 4, 3, 2, 1];
 const maxLength = 3_000;
 const maxEnumValues = 24;
-/** References that lead to each other. */
+/** Maximum depth of references. */
 const maxWithin = 64;
 
 /**
- * The type of values that the schema accepts. References within the schema are followed; recursion ends in `unknown`, and so
- * does what lies too deep. A required argument that has a default is optional, and shows it. That an object may have further keys of any type is not said.
+ * The type of the schema's values. References are followed; recursion and too deep parts become `unknown`. A required
+ * argument with a default is optional and shows it. Further keys of any type are not shown.
  */
 export function typeText(schema: unknown, role: Role = "results"): string {
   const writer = new OneLine(schema, role);
@@ -24,7 +24,7 @@ export function typeText(schema: unknown, role: Role = "results"): string {
   return writer.write(depths.at(-1)!, Number.POSITIVE_INFINITY) ?? "unknown";
 }
 
-/** How deep it is, and in which schemas. */
+/** The depth, and the schemas around it. */
 interface Place {
   left: number;
   within: readonly object[];
@@ -40,7 +40,7 @@ class OneLine {
     this.#reader = new SchemaReader(schema, role);
   }
 
-  /** Undefined when it would be too much. */
+  /** Undefined if the text would be too long. */
   write(depth: number, maxLength: number): string | undefined {
     const within = typeof this.#schema === "object" && this.#schema !== null ? [this.#schema] : [];
     this.#effort.begin(maxLength);
@@ -97,7 +97,7 @@ class OneLine {
     return `{ ${[...named, ...further.map(({ key, text }) => `[key: ${key}]: ${text}`)].join("; ")} }`;
   }
 
-  /** Of many values only some are shown, and that there are others. */
+  /** A union. Of many values, only some are shown, with a mark. */
   #unionText(options: TypeNode[], place: Place): string {
     const literals = options.filter(({ kind }) => kind === "literal");
     const hidden = new Set(literals.slice(maxEnumValues));
@@ -106,7 +106,7 @@ class OneLine {
     return unionText([...shown, ...kinds]);
   }
 
-  /** What is meant by references, but for those that are being written already; of several objects one. */
+  /** Follows references, except those that are being written already, and merges objects. */
   #resolved(nodes: TypeNode[], place: Place): [TypeNode, Place][] {
     const found = nodes.flatMap((node): [TypeNode, Place][] => {
       if (node.kind !== "reference") return [[node, place]];
@@ -120,7 +120,7 @@ class OneLine {
     const all = found.flatMap(([, { within }]) => within);
     return mergeObjects(found.map(([node]) => node)).map((node) => {
       const own = places.get(node);
-      // One that was made of several is within all that they are within.
+      // A merged object is inside all schemas of its parts.
       return [node, own ?? { ...place, within: [...new Set(all)] }];
     });
   }

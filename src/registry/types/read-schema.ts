@@ -1,14 +1,14 @@
-/** JSON Schema (draft 7 and 2020-12) → type nodes. What no type can say is left out; what is no schema is `unknown`. */
+/** Reads JSON Schemas (draft 7 and 2020-12) into type nodes. What types cannot express is left out; invalid schemas are `unknown`. */
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { defaultOf, requiredArguments, requiredNames, resolveReference, sameValue, schemasOf } from "../json-schema.ts";
 import { anyKey, type Member, neverType, type ObjectNode, type TypeNode, unknownType } from "./node.ts";
 
-/** Schemas within schemas; deeper ones are `unknown`. */
+/** Maximum depth of schemas. Deeper ones are `unknown`. */
 const maxDepth = 64;
 
 const allTypes = ["string", "number", "boolean", "null", "object", "array"];
 
-/** What the values are for: arguments with a default may be left out of a call, values that are results have all that is required. */
+/** Arguments with a default may be left out of a call; results have everything that is required. */
 export type Role = "arguments" | "results";
 
 /** The types of one document, each schema read once. */
@@ -39,7 +39,7 @@ export class SchemaReader {
 
   #schemaType(schema: JsonObject, surroundings: Surroundings): TypeNode {
     const type = this.#acceptedBy(schema, surroundings);
-    // OpenAPI's way to say it.
+    // `nullable` is from OpenAPI.
     return schema["nullable"] === true ? { kind: "union", of: [type, { kind: "plain", text: "null" }] } : type;
   }
 
@@ -58,13 +58,13 @@ export class SchemaReader {
     return parts.length === 0 ? own : { kind: "intersection", of: [own, ...parts] };
   }
 
-  /** What the value must also be. */
+  /** Other types that the value must have too. */
   #parts(schema: JsonObject, inner: Surroundings): TypeNode[] {
     const { $ref, anyOf, oneOf, allOf } = schema;
     const one = (part: unknown) => this.#typeOf(part, isObject(part) ? inner : { ...inner, types: undefined });
     const choice = (options: unknown[]): TypeNode[] =>
       options.length === 0 ? [] : [{ kind: "union", of: options.map(one) }];
-    // One of the two holds, whichever it is.
+    // One of `then` and `else` applies.
     const either = "then" in schema && "else" in schema ? [schema["then"], schema["else"]] : [];
     return [
       ...(typeof $ref === "string" ? [this.#reference($ref)] : []),
@@ -88,7 +88,7 @@ export class SchemaReader {
     return { kind: "union", of: types.map((type) => this.#typeNamed(type, schema, inner)) };
   }
 
-  /** Keywords of objects and lists say what is meant. */
+  /** Without `type`, the keywords of objects and lists tell the type. */
   #untyped(schema: JsonObject, inner: Surroundings): TypeNode {
     const names = ["properties", "patternProperties", "required", "propertyNames"];
     if (names.some((name) => name in schema) || forbiddenNames(schema).length > 0) {
@@ -128,7 +128,7 @@ export class SchemaReader {
     return {
       kind: "tuple",
       of: first.map((item) => this.#typeOf(item, alone)),
-      // Who lists them means that they are there, unless it is said otherwise.
+      // Listed items are usually required, unless `minItems` says otherwise.
       required: typeof minItems === "number" ? Math.max(0, minItems) : first.length,
       rest: after === undefined || after === false ? undefined : this.#typeOf(after, alone),
     };
@@ -143,7 +143,7 @@ export class SchemaReader {
     const extra = schema["additionalProperties"] ?? schema["unevaluatedProperties"];
     const allowed = isObject(propertyNames) ? schemasOf(propertyNames["enum"]) : [];
     for (const name of allowed) if (typeof name === "string" && !described.has(name)) described.set(name, extra);
-    // A required property that the schema forgot to describe is required all the same; it may stand further out.
+    // A required property without a description is required too. It may be described in an outer schema.
     for (const name of required)
       if (!described.has(name)) described.set(name, ownValue(inner.properties, name) ?? extra);
     const members = [...described].map(
@@ -161,7 +161,7 @@ export class SchemaReader {
     return { kind: "object", members, others: this.#others(schema, extra, members, allowed.length > 0), schema };
   }
 
-  /** Each kind of further keys has to have the types of the members that it is for, too. */
+  /** Further keys. An index signature must also allow the types of the members that it matches. */
   #others(schema: JsonObject, extra: unknown, members: Member[], isClosed: boolean): ObjectNode["others"] {
     const patterns = Object.entries(propertiesOf(schema, "patternProperties")).map(([pattern, property]) => ({
       prefix: literalPrefix(pattern),
@@ -190,18 +190,18 @@ export class SchemaReader {
   }
 }
 
-/** What the schemas around a part say of the same value. */
+/** What outer schemas say about the same value. */
 interface Surroundings {
   depth: number;
   types: string[] | undefined;
   properties: JsonObject;
-  /** All of them, for the defaults of arguments; only the nearest are kept. */
+  /** The outer schemas, for defaults of arguments. Only the nearest are kept. */
   around: readonly JsonObject[];
 }
 
 const maxAround = 32;
 
-/** Not a type of JSON: what an index signature must allow beside optional members. */
+/** Not a JSON type: an index signature must allow it beside optional members. */
 const undefinedType: TypeNode = { kind: "plain", text: "undefined" };
 
 function ownValue(object: JsonObject, name: string): unknown {
@@ -213,7 +213,7 @@ function propertiesOf(schema: JsonObject, key = "properties"): JsonObject {
   return isObject(properties) ? properties : {};
 }
 
-/** The types that the schema names, or those named around it, less what `not` takes away; undefined where all may be. */
+/** The types in the schema or around it, without those in `not`; undefined if all are possible. */
 function typesOf({ type, not }: JsonObject, outer: string[] | undefined): string[] | undefined {
   const named = type === undefined ? outer : (Array.isArray(type) ? type : [type]).map(String);
   const isOnlyType = isObject(not) && Object.keys(not).every((key) => ["type", "description", "title"].includes(key));
@@ -222,35 +222,35 @@ function typesOf({ type, not }: JsonObject, outer: string[] | undefined): string
   return (named ?? allTypes).filter((one) => !without.includes(one));
 }
 
-/** Whether `not` names the very value. */
+/** Whether `not` excludes exactly this value. */
 function isExcluded(value: unknown, { not }: JsonObject): boolean {
   if (!isObject(not)) return false;
   const values = "const" in not ? [not["const"]] : schemasOf(not["enum"]);
   return values.some((each) => each === value);
 }
 
-/** Properties that must not be there: `not: { required: ["a"] }`, and the same for any of several. */
+/** Forbidden properties: `not: { required: ["a"] }`, also in alternatives. */
 function forbiddenNames({ not }: JsonObject): string[] {
   if (!isObject(not)) return [];
   const all = "anyOf" in not ? schemasOf(not["anyOf"]).filter(isObject) : [not];
   const names = all.map((each) => (Object.keys(each).join() === "required" ? [...requiredNames(each)] : []));
-  // Together they may not be there, but each alone may.
+  // With several names, only the combination is forbidden.
   return names.every(({ length }) => length === 1) ? names.flat() : [];
 }
 
-/** What every name begins with that the pattern accepts; empty where nothing is sure. */
+/** The prefix of all names that match the pattern; empty if it is unknown. */
 function literalPrefix(pattern: string): string {
   const text = /^\^((?:[\w-]|\\[-./_])+)/.exec(pattern)?.[1] ?? "";
   const rest = pattern.slice(text.length + 1);
   if (pattern.includes("|")) return "";
-  // What is repeated or optional belongs to the last character.
+  // A quantifier belongs to the last character.
   const sure = /^[?*{]/.test(rest) ? text.replace(/(?:\\.|.)$/, "") : text;
   return sure.replaceAll("\\", "");
 }
 
 function enumType(values: unknown[], types: string[] | undefined, schema: JsonObject): TypeNode {
   const fitting = types ? values.filter((value) => types.some((type) => isOfType(value, type))) : values;
-  // Where none fits, the list says more than the type.
+  // If no value has the type, the values win.
   const chosen = fitting.length > 0 ? fitting : values;
   return { kind: "union", of: chosen.map((value) => valueType(value, schema)) };
 }
@@ -270,7 +270,7 @@ function isOfType(value: unknown, type: string): boolean {
   }
 }
 
-/** The type of one value and no other. */
+/** The literal type of a value. */
 function valueType(value: unknown, schema: JsonObject): TypeNode {
   if (value === null) return { kind: "plain", text: "null" };
   if (Array.isArray(value)) {

@@ -1,11 +1,11 @@
-/** Texts of types, put together. */
+/** Combines the texts of types. */
 import { isIdentifier } from "../names.ts";
 import type { ObjectNode, TypeNode } from "./node.ts";
 
 const anything = "unknown";
 const anyObject = "Record<string, unknown>";
 
-/** What says nothing beside a type that says more of the same value. */
+/** Types that add nothing to a more specific type of the same value. */
 const vague = new Set(["string", "number", "boolean", "unknown[]", anyObject]);
 
 export function unionText(types: string[]): string {
@@ -33,7 +33,7 @@ export function tupleText(items: string[], required: number, rest: string | unde
   return `[${[...texts, ...(rest === undefined ? [] : [`...${listText(rest)}`])].join(", ")}]`;
 }
 
-/** An object that has nothing but keys of one kind; undefined for others. */
+/** The text of an object with only one kind of keys; undefined for others. */
 export function recordText({ members, others }: ObjectNode, typeOf: (node: TypeNode) => string): string | undefined {
   if (members.length > 0 || others.length > 1) return undefined;
   const [only] = others;
@@ -42,7 +42,7 @@ export function recordText({ members, others }: ObjectNode, typeOf: (node: TypeN
 
 const maxUsualChars = 60;
 
-/** ` /* default "css" *\/`: what is taken where an argument is left out; nothing where it is long or there is none. */
+/** ` /* default "css" *\/`: the default of an argument; empty if it is long or missing. */
 export function usualText(usual: unknown): string {
   const text = usual === undefined ? "" : JSON.stringify(usual);
   return text === "" || text.length > maxUsualChars ? "" : ` /* default ${text.replaceAll("*/", "*\\/")} */`;
@@ -53,7 +53,7 @@ export function keyText(name: string): string {
   return isIdentifier(name) ? name : JSON.stringify(name);
 }
 
-/** Whether `|` or `&` stands in it outside of brackets and texts. */
+/** Whether the type has `|` or `&` outside of brackets and strings. */
 function isCombined(text: string): boolean {
   if (!text.includes(" ")) return false;
   let depth = 0;

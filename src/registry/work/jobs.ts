@@ -1,4 +1,4 @@
-/** Work on what servers say of their tools that may take long, as it is done in a worker thread. */
+/** The jobs of the registry that may take long and run in a worker thread. */
 import type { JsonObject } from "../../json-object.ts";
 import { checkArguments } from "../arguments/check-arguments.ts";
 import type { RegistryServer } from "../model.ts";
@@ -7,17 +7,17 @@ import { type Observed, shapeOfText } from "../observed/observe.ts";
 import { listedTools, preparedIn } from "../search/prepared.ts";
 import { updateIndex, type Written, writeServer } from "../store.ts";
 
-/** Values cross as JSON text: cloning objects takes far longer than parsing their text. */
+/** Values are passed as JSON text, because cloning objects takes far longer than parsing. */
 export interface Jobs {
-  /** Arguments against a tool's schema: what is wrong with them. */
+  /** Checks arguments against a tool's schema, and returns the problems. */
   arguments: { input: { schema: string; args: string }; output: string[] };
-  /** What the search needs of all tools, as the JSON of a `Prepared`. It is kept in the folder. */
+  /** Prepares the search of all tools. Returns a `Prepared` as JSON and keeps it in the folder. */
   search: { input: { folder: string; servers: string[] }; output: string };
   /** Writes the generated files of one server. */
   files: { input: { folder: string; server: string; before: string | undefined }; output: Written };
-  /** The shape of a result, which is JSON or text. */
+  /** Observes the shape of a result, which is JSON or text. */
   shape: { input: { text: string; given: GivenWords }; output: Observed | undefined };
-  /** Writes what has changed into the index. */
+  /** Writes changes into the index. */
   index: { input: { folder: string; names: string[]; ours: string[] }; output: undefined };
 }
 
@@ -44,7 +44,7 @@ export function doJob(job: Job): JobOutput | Promise<JobOutput> {
 
 const serverOf = (json: string) => JSON.parse(json) as RegistryServer;
 
-/** Schemas by their text: what was made of one is kept with its object. */
+/** Schemas by their text, because compiled validators are kept by schema object. */
 const schemas = new Map<string, JsonObject>();
 const maxSchemas = 200;
 

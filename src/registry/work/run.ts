@@ -1,15 +1,15 @@
-/** Hands the registry's long jobs to worker threads. */
+/** Runs the registry's long jobs in worker threads. */
 import { OffThread, TookTooLong } from "../../off-thread.ts";
 import type { Job, JobOutput, Jobs } from "./jobs.ts";
 
 const workers = new OffThread<Job, JobOutput>({ start: startWorker });
 
-/** Throws TookTooLong when the job takes longer than the limit, in milliseconds, and what the job throws. */
+/** Throws TookTooLong if the job takes longer than `limitMs`, and what the job throws. */
 export async function runJob<Work extends keyof Jobs>(job: Job<Work>, limitMs: number): Promise<Jobs[Work]["output"]> {
   return (await workers.run(job as Job, { limitMs })) as Jobs[Work]["output"];
 }
 
-/** The same, but undefined when it takes too long. */
+/** Like `runJob`, but undefined if it takes too long. */
 export async function runJobInTime<Work extends keyof Jobs>(job: Job<Work>, limitMs: number) {
   try {
     return await runJob(job, limitMs);
@@ -20,7 +20,7 @@ export async function runJobInTime<Work extends keyof Jobs>(job: Job<Work>, limi
 }
 
 function startWorker(): Worker {
-  // Relative to this file from source, and to the entry in an executable, where everything is one bundle.
+  // From source, the path is relative to this file. In an executable, everything is one bundle, and it is relative to the entry.
   const path = Bun.isStandaloneExecutable ? "./registry/work/worker.ts" : "./worker.ts";
   return new Worker(new URL(path, import.meta.url).href);
 }

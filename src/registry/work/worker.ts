@@ -1,4 +1,4 @@
-/** The thread in which the registry's long jobs are done. */
+/** The worker thread of the registry's long jobs. */
 import { answerJobs } from "../../off-thread.ts";
 import { doJob, type Job, type JobOutput } from "./jobs.ts";
 
