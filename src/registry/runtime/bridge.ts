@@ -1,9 +1,8 @@
 /**
- * What the generated tool files stand on. A call goes over a socket to the claudikins that runs for this user and config;
- * where none does, it is started. Runs under Bun, and under a Node that strips types.
+ * The module through which generated tool files make calls. A call goes over a socket to the claudikins daemon of this user
+ * and config, which is started if needed. Runs in Bun, and in a Node.js that strips types.
  *
- * In claudikins' own source this is a text: it is written into registries, without its types, and runs in the processes of
- * whoever uses them.
+ * claudikins itself does not run this module: it is written into registries, without its types.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -33,7 +32,7 @@ interface Tool {
   inputSchema: unknown;
 }
 
-/** A call that failed: `code` says what it was, `suggestion` the next step. */
+/** A failed call. `code` identifies the error, `suggestion` is the next step. */
 class ToolError extends Error {
   override readonly name = "ToolError";
   readonly code: string;
@@ -46,7 +45,7 @@ class ToolError extends Error {
   }
 }
 
-/** Calls one tool; its value, as code in the sandbox gets it. Rejects with a ToolError. */
+/** Calls one tool. Resolves to the same value as in the sandbox. Rejects with a ToolError. */
 export async function call<Result>(server: string, tool: string, args: unknown): Promise<Result> {
   return resultOf<Result>(bodyOf(server, tool, args));
 }
@@ -57,16 +56,16 @@ async function resultOf<Result>(body: string): Promise<Result> {
   return value as Result;
 }
 
-/** Variables that Bun has taken from an `.env` file of the working directory. Whoever wrote that file is not the user. */
+/** Variables that Bun has read from `.env` files in the working directory, which may not be the user's. */
 const fromEnvFiles = namesFromEnvFiles();
 
-/** What the user has set, and this program itself. */
+/** The environment without variables from `.env` files. */
 function environment(): NodeJS.ProcessEnv {
   if (fromEnvFiles.size === 0) return process.env;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !fromEnvFiles.has(name)));
 }
 
-/** Bun does not say which they are. It adds only variables that are not set. */
+/** Bun does not tell which they are. It adds only variables that are not set. */
 function namesFromEnvFiles(): Set<string> {
   if (!("bun" in process.versions) || process.execArgv.some((flag) => /^--(?:no-)?env-file/.test(flag)))
     return new Set();
@@ -74,7 +73,7 @@ function namesFromEnvFiles(): Set<string> {
   const files = modes.flatMap((mode) => [`.env${mode}`, `.env${mode}.local`]);
   const texts = files.map((file) => textOf(file) ?? "");
   const names = texts.flatMap((text) => [...text.matchAll(/([A-Za-z_][\w.-]*)\s*[=:]/g)].map(([, name]) => name ?? ""));
-  // Where the system does not tell, these are set for everybody.
+  // Without /proc, assume that these are set.
   const before = textOf("/proc/self/environ")
     ?.split("\0")
     .map((entry) => entry.split("=", 1)[0] ?? "");
@@ -102,10 +101,10 @@ function bodyOf(server: string, tool: string, args: unknown, given?: Given[]): s
   }
 }
 
-/** Where whoever started this program has read of it: a word like `via:skill` on its command line. */
+/** The mark of the text that led here, such as `via:skill` on the command line. */
 let via: string | undefined;
 
-/** So many calls at once: a socket takes no more than some hundreds of connections in one moment. */
+/** Limits concurrent calls, because a socket accepts only some hundreds of connections at once. */
 let freeTurns = 100;
 const waiting: (() => void)[] = [];
 
@@ -123,24 +122,24 @@ async function inTurn<T>(work: () => Promise<T>): Promise<T> {
 
 interface Answer {
   value?: unknown;
-  /** Of the process that listens, where that was asked. */
+  /** The process that listens, if it was asked. */
   pid?: number;
   error?: string;
   code?: string;
   suggestion?: string;
 }
 
-/** How long a claudikins may take until it listens. */
+/** Time limit for a daemon to start listening. */
 const startMs = 30_000;
 
-/** What says that a call was not done, since that claudikins makes room for another one. */
+/** Errors of a daemon that is being replaced. The call was not made. */
 const left = ["LEAVING", "OUTDATED"];
 
 async function answerTo(body: string): Promise<Answer> {
   const deadline = Date.now() + startMs;
   for (let isFirst = true; ; isFirst = false) {
     const place = findPlace();
-    // What was started for us is as new as can be.
+    // A daemon that we have started is not outdated.
     const answer = await ask(place, "POST /call", body, isFirst ? place.version : undefined);
     if (answer && !left.includes(answer.code ?? "")) return answer;
     if (Date.now() > deadline) throw notListening(place);
@@ -149,8 +148,8 @@ async function answerTo(body: string): Promise<Answer> {
 }
 
 /**
- * Undefined when nobody listens, so that nothing was sent. The HTTP of one request is written by hand: Node's own client
- * takes longer to load than the call takes. A connection for each call: one that was kept may be closed just as it is used.
+ * Sends one request; undefined if nobody listens. The HTTP is written by hand, because loading Node's client takes longer than
+ * the call. Each call has its own connection, because a kept one may be closed just as it is used.
  */
 function ask(place: Place, route: string, body: string, version?: string): Promise<Answer | undefined> {
   const { promise, resolve: settle, reject } = Promise.withResolvers<Answer | undefined>();
@@ -195,14 +194,14 @@ function requestOf(route: string, body: string, version: string | undefined): st
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** An answer with a content-length, as claudikins gives it, that comes in pieces. */
+/** Reads an answer with a content-length that arrives in chunks. */
 class AnswerReader {
   readonly #chunks: Buffer[] = [];
   #size = 0;
   #bodyAt: number | undefined;
   #end = Number.NaN;
 
-  /** True when it is whole. */
+  /** True when the answer is complete. */
   add(chunk: Buffer): boolean {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
@@ -223,7 +222,7 @@ class AnswerReader {
   }
 }
 
-/** Nobody has made this socket, or whoever did is gone. */
+/** Whether the socket does not exist or its process is gone. */
 function isNobody(error: NodeJS.ErrnoException): boolean {
   return (
     ["ENOENT", "ECONNREFUSED"].includes(error.code ?? "") || (error.code === "EAGAIN" && error.syscall === "connect")
@@ -232,11 +231,11 @@ function isNobody(error: NodeJS.ErrnoException): boolean {
 
 interface Place {
   socket: string;
-  /** What the one that listens there, or should, has said on stderr. */
+  /** The file with the daemon's stderr. */
   log: string;
   /** Undefined for the demo. */
   config: string | undefined;
-  /** How claudikins was started when it wrote the registry, and its version. */
+  /** The command of the claudikins that wrote the registry, and its version. */
   command: string[] | undefined;
   version: string | undefined;
 }
@@ -250,12 +249,12 @@ function findPlace(): Place {
   const folder = runFolder();
   const socket = process.platform === "win32" ? `\\\\.\\pipe\\claudikins-${name}` : join(folder, `${name}.sock`);
   const command = local.command && existsSync(local.command[0] ?? "") ? local.command : undefined;
-  // Whoever asks for that version must be able to start it.
+  // A version is requested only if the command that starts it is known.
   const version = command && environment()["CLAUDIKINS_EXECUTABLE"] === undefined ? local.version : undefined;
   return { socket, log: join(folder, `${name}.log`), config, command, version };
 }
 
-/** What claudikins has noted of this machine. */
+/** What claudikins has recorded on this machine. */
 interface Note {
   /** Null for the demo. */
   config?: string | null;
@@ -263,7 +262,7 @@ interface Note {
   version?: string;
 }
 
-/** Of a registry that came from elsewhere, or was moved, only what starts claudikins. */
+/** The record. For a registry that was copied or moved, only the command. */
 function noted(): Note {
   const folder = dataFolder();
   return (
@@ -303,7 +302,7 @@ function findConfig(recorded: string | undefined): string {
   );
 }
 
-/** One claudikins for each user, config, and values of the variables that the config refers to. */
+/** The daemon's key: there is one for each config and the values of its variables. */
 function keyOf(config: string | undefined): string {
   const text = config === undefined ? "" : readFileSync(config, "utf8");
   const names = [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name ?? "");
@@ -314,7 +313,7 @@ function keyOf(config: string | undefined): string {
   return hashOf(JSON.stringify([config ?? null, values]));
 }
 
-/** Longer paths of sockets are refused by some systems. */
+/** Some systems refuse longer socket paths. */
 const maxFolderLength = 70;
 
 function runFolder(): string {
@@ -334,7 +333,7 @@ function isOurs(path: string): boolean {
   }
 }
 
-/** Throws where the folder is not ours alone: who can write there could answer in our place. */
+/** Throws if others can write to the folder, because they could answer instead of the daemon. */
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (process.platform === "win32") return;
@@ -361,7 +360,7 @@ function foreign(path: string): ToolError {
 
 const starts = new Map<string, Promise<void>>();
 
-/** One start at a time for all the calls of this process. */
+/** Starts the daemon, once for all concurrent calls. */
 function start(place: Place, newer: boolean): Promise<void> {
   const running = starts.get(place.socket) ?? startOnce(place, newer).finally(() => starts.delete(place.socket));
   starts.set(place.socket, running);
@@ -374,12 +373,12 @@ async function startOnce(place: Place, newer: boolean): Promise<void> {
   const deadline = Date.now() + startMs;
   while (Date.now() < deadline) {
     const daemon = launch(command, place);
-    // Where another process was quicker, ours ends at once, and that one listens in a moment.
+    // If another process was faster, our daemon ends at once, and the other one listens soon.
     const patience = () => (daemon.ended() ? 500 : startMs);
     for (const begun = Date.now(); Date.now() - begun < patience() && Date.now() < deadline; ) {
       const status = await ask(place, "GET /status", "").catch(() => undefined);
       if (status) {
-        // Another process was quicker, and that one will not be needed when ours has come so far.
+        // Another process was faster, so our daemon is not needed.
         if (status.pid !== daemon.pid) daemon.end();
         return;
       }
@@ -387,7 +386,7 @@ async function startOnce(place: Place, newer: boolean): Promise<void> {
       if (failure) throw failure;
       await new Promise((done) => setTimeout(done, 10));
     }
-    // On a busy machine it may have ended after the patience was over.
+    // On a busy machine, it may have ended after the time limit.
     const failure = daemon.failure();
     if (failure) throw failure;
   }
@@ -398,16 +397,16 @@ interface Launched {
   pid: number | undefined;
   end(): void;
   ended(): boolean;
-  /** Why it ended, when that was no good end. */
+  /** The error with which it ended, if it failed. */
   failure(): ToolError | undefined;
 }
 
-/** Outlives this process: a session of its own, and no stream of ours. */
+/** Starts the daemon detached, so that it outlives this process. */
 function launch(command: string[], place: Place): Launched {
   const [file = "", ...args] = command;
   const log = openSync(place.log, "a", 0o600);
   const from = fstatSync(log).size;
-  // With the second one, which is how claudikins itself runs these files, it would not be claudikins.
+  // With BUN_BE_BUN, which claudikins sets to run these files, it would start as Bun.
   const { CLAUDIKINS_START: _, BUN_BE_BUN: __, ...env } = environment();
   let failure: ToolError | undefined;
   let ended = false;
@@ -435,7 +434,7 @@ function launch(command: string[], place: Place): Launched {
   }
 }
 
-/** Of one line of JSON, as claudikins writes its errors; else of whatever was written since. */
+/** The error in the log: a line of JSON from claudikins, or else the new text. */
 function lastWords(log: string, from: number): ToolError | undefined {
   const lines = readFileSync(log).subarray(from).toString("utf8").trim().split("\n");
   for (const line of lines.toReversed()) {
@@ -443,7 +442,7 @@ function lastWords(log: string, from: number): ToolError | undefined {
       const { error } = JSON.parse(line) as { error: { message: string; code: string; hint?: string } };
       return new ToolError(error.message, error.code, error.hint);
     } catch {
-      // No line of ours: a crash has several.
+      // Not JSON, such as the lines of a crash.
     }
   }
   const text = lines.slice(-5).join("\n");
@@ -500,10 +499,10 @@ function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** Nothing, unless the file of this `import.meta` is the program that was started: then its tool is called. */
+/** Calls the tool if the file of this `import.meta` is the program that was started. Otherwise does nothing. */
 export function program<Args>(meta: ImportMeta, tool: Tool, run: (args: Args) => Promise<unknown>): void {
   if (!isStarted(meta)) return;
-  // A reader that went away (`| head`) is no failure.
+  // A closed pipe (`| head`) is not an error.
   process.stdout.on("error", () => {});
   void runProgram(meta, tool, run as (args: unknown) => Promise<unknown>).catch((error: unknown) => {
     const { code = "UNEXPECTED", suggestion } = error as Partial<ToolError>;
@@ -512,7 +511,7 @@ export function program<Args>(meta: ImportMeta, tool: Tool, run: (args: Args) =>
   });
 }
 
-/** As those of `claudikins exec`; what is not here is 1. */
+/** The exit codes of `claudikins exec`. Others are 1. */
 const exitCodes: Record<string, number> = {
   USAGE: 2,
   CONFIG_NOT_FOUND: 2,
@@ -534,10 +533,10 @@ const exitCodes: Record<string, number> = {
   CANCELLED: 130,
 };
 
-/** This file as it stands in a registry, from that of a tool. */
+/** The path of this module in a registry, from a tool's file. */
 const here = "../../_runtime/bridge-code.js";
 
-/** Where the file is part of a bundle, the bundle is what was started, and this is no tool's file. */
+/** Whether the file was started as a program. In a bundle, the bundle was started instead. */
 function isStarted(meta: ImportMeta): boolean {
   const started = process.argv[1];
   if (started === undefined || new URL(here, meta.url).href !== import.meta.url) return false;
@@ -563,7 +562,7 @@ async function runProgram(meta: ImportMeta, tool: Tool, run: (args: unknown) => 
   print(process.stdout, JSON.stringify(value ?? null, null, process.stdout.isTTY ? 2 : undefined));
 }
 
-/** On a terminal, what it would obey and what nobody would see are escapes, as JSON writes them. Elsewhere nothing is changed. */
+/** Escapes control and invisible characters on a terminal. Other output is not changed. */
 function print(stream: NodeJS.WriteStream, text: string): void {
   const unseen = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
   const escaped = (found: string) =>
@@ -577,7 +576,7 @@ function isMark(word: string): boolean {
   return /^via:[a-z-]{1,40}$/.test(word);
 }
 
-/** A word of the command line; claudikins makes of it what the tool's schema says, as `claudikins call` does. */
+/** An argument of the command line. claudikins converts it by the tool's schema, as `claudikins call` does. */
 type Given = { word: string } & ({ key: string; text: string } | { key: string; json: unknown } | { object: object });
 
 /** `name=text`, `name:=json`, `name=@file`. */
