@@ -28,7 +28,7 @@ export interface Restored {
   host: string;
   file: string;
   result: "restored" | "servers restored" | "as it was" | "changed since" | "failed";
-  /** What would be written to a file that has changed since, or without a dry run. */
+  /** The change to a file that was refused, or that a dry run only shows. */
   difference?: { from: string; to: string };
   /** The entries whose secrets are in these texts. */
   entries?: PortableEntry[];

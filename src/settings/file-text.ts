@@ -15,7 +15,7 @@ export interface FileText {
 
 const maxBytes = 256 * 1_048_576;
 
-/** Throws FILE_NOT_FOUND, also for a folder or a file that is not UTF-8, because it could not be written back unchanged. */
+/** Throws FILE_NOT_FOUND. Folders and files that are not UTF-8 are refused, because they could not be written back unchanged. */
 export function textOf(path: string): FileText {
   try {
     const real = realpathSync(path);

@@ -21,7 +21,7 @@ interface Validators {
 /** By schema. An invalid schema refuses nothing: the server has to check its arguments. */
 const validators = new WeakMap<JsonObject, Promise<Validators>>();
 
-/** The problems. Missing arguments with a default and invalid schemas are no problem. Formats are not checked, because servers use them differently. */
+/** The problems. A missing argument with a default is not a problem, and an invalid schema finds none. Formats are not checked, because servers use them differently. */
 export async function checkArguments(schema: JsonObject, args: JsonObject): Promise<string[]> {
   let made = validators.get(schema);
   if (!made) {

@@ -8,7 +8,7 @@ const maxValues = 5_000;
 const maxItems = 60;
 const maxKeys = 200;
 
-/** Of longer text, only the first `maxPart` characters are parsed. */
+/** Only the first `maxPart` characters of longer text are parsed. */
 export const maxText = 4_000_000;
 const maxPart = 200_000;
 

@@ -29,7 +29,7 @@ const manyThings = 4;
 const manyValues = 16;
 /** For maps of numbers. No name may have several words, as field names often do. */
 const manyNumbers = 8;
-/** For objects without required fields, of which no two had a field in common. */
+/** For objects without required fields, if no two objects had a field in common. */
 const manyOptional = 8;
 const manyDistinct = 4;
 

@@ -254,7 +254,7 @@ function findPlace(): Place {
   return { socket, log: join(folder, `${name}.log`), config, command, version };
 }
 
-/** What claudikins has recorded on this machine. */
+/** The record of a registry on this machine. */
 interface Note {
   /** Null for the demo. */
   config?: string | null;

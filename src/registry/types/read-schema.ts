@@ -1,4 +1,4 @@
-/** Reads JSON Schemas (draft 7 and 2020-12) into type nodes. What types cannot express is left out; invalid schemas are `unknown`. */
+/** Reads JSON Schemas (draft 7 and 2020-12) into type nodes. Constraints that types cannot express are left out; invalid schemas are `unknown`. */
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { defaultOf, requiredArguments, requiredNames, resolveReference, sameValue, schemasOf } from "../json-schema.ts";
 import { anyKey, type Member, neverType, type ObjectNode, type TypeNode, unknownType } from "./node.ts";
