@@ -26,7 +26,13 @@ export function valueAt(document: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** The strings of an array. Empty if the value is not an array. */
+/** The object at a path of keys; empty if there is none. */
+export function objectAt(document: unknown, path: readonly string[]): JsonObject {
+  const value = valueAt(document, path);
+  return isObject(value) ? value : {};
+}
+
+/** The strings of an array; empty if the value is not an array. */
 export function stringsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

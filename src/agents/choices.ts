@@ -1,8 +1,8 @@
 /** Decides which server gets a name that several different servers have. The others get another name or stay in their files. */
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
-import { type Conflict, type Inventory, isSame, type MergedServer, ownOrigin } from "./merge.ts";
-import { hostNames } from "./supported/hosts.ts";
+import { type Conflict, configOrigin, type Inventory, isSame, type MergedServer } from "./merge.ts";
+import { hostNames, unknownAgent } from "./supported/hosts.ts";
 
 /** What the flags say about servers with the same name. */
 export interface Wishes {
@@ -24,7 +24,7 @@ export function wishesOf(values: readonly string[], both: boolean): Wishes {
     const split = splitWish(value);
     if (split) byName.set(split.name, split.origin);
     else if (isOrigin(value)) order.push(value);
-    else throw unknownOrigin(value);
+    else throw unknownAgent(value.slice(value.lastIndexOf("=") + 1), [configOrigin, ...hostNames]);
   }
   return { order, byName, both };
 }
@@ -41,16 +41,7 @@ function splitWish(value: string): { name: string; origin: string } | undefined 
 
 /** Whether the text is an agent, the existing config (`claudikins`), or a project folder. */
 function isOrigin(text: string): boolean {
-  return text === ownOrigin || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(text) || hostNames.some((name) => name === text);
-}
-
-function unknownOrigin(value: string): ClaudikinsError {
-  const host = value.slice(value.lastIndexOf("=") + 1);
-  return new ClaudikinsError("USAGE", `Unknown agent "${host}"`, {
-    hint: [didYouMean(host, hostNames), `Known agents: ${[ownOrigin, ...hostNames].join(", ")}.`]
-      .filter(Boolean)
-      .join(" "),
-  });
+  return text === configOrigin || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(text) || hostNames.some((name) => name === text);
 }
 
 /** Settles the conflicts that the wishes decide; the others remain. Throws USAGE for a wish that matches nothing. */

@@ -4,11 +4,11 @@ import { dirname } from "node:path";
 import { homeOf, projectFolder } from "../config/locations.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { refuseLinkOut } from "../guarded-folders.ts";
-import { isObject, type JsonObject, stringsIn, valueAt } from "../json-object.ts";
+import { isObject, type JsonObject, objectAt, stringsIn } from "../json-object.ts";
 import type { PortableEntry } from "../settings/config-file.ts";
 import { parseFile } from "../settings/edit/editor.ts";
 import { type FileText, textOrNothing } from "../settings/file-text.ts";
-import { isOwnCommand } from "./supported/claudikins-entry.ts";
+import { startsClaudikins } from "./supported/claudikins-entry.ts";
 import type { Host, HostFile, HostName, Section, Supplied, Surroundings } from "./supported/model.ts";
 
 export interface FoundServer {
@@ -100,9 +100,7 @@ export async function readHostFile(
   const found: FoundFile = { host, file, content, servers: [], skipped: [], left: [], own: [] };
   const isShared = file.scope === "project";
   for (const section of host.sections(document, file, surroundings)) {
-    for (const [name, raw] of Object.entries(
-      isObject(valueAt(document, section.path)) ? (valueAt(document, section.path) as JsonObject) : {},
-    )) {
+    for (const [name, raw] of Object.entries(objectAt(document, section.path))) {
       if (!section.ignored?.includes(name)) await look(name, raw, section);
     }
   }
@@ -114,7 +112,7 @@ export async function readHostFile(
       found.skipped.push({ ...where, why: "it is not a server entry" });
       return;
     }
-    if (isOwn(raw)) {
+    if (startsClaudikins(raw)) {
       found.own.push({ section: section.path, name });
       return;
     }
@@ -145,8 +143,7 @@ function switchedOffText({ title }: Host): string {
 export function entriesIn(text: string, host: Host, file: HostFile, surroundings: Surroundings): PortableEntry[] {
   const document = parseFile(text, file);
   return host.sections(document, file, surroundings).flatMap(({ path, folder = file.folder }) => {
-    const section = valueAt(document, path);
-    return Object.entries(isObject(section) ? section : {}).flatMap(([server, raw]) => {
+    return Object.entries(objectAt(document, path)).flatMap(([server, raw]) => {
       if (!isObject(raw)) return [];
       const scene = { ...surroundings, home: homeOf(surroundings.env), server, folder, document };
       return [host.read(raw, scene).entry ?? whereSecretsAre(raw)];
@@ -159,13 +156,6 @@ function whereSecretsAre(raw: JsonObject): PortableEntry {
   const objects = ["env", "environment", "headers", "http_headers", "settings"].map((key) => raw[key]).filter(isObject);
   const texts = Object.entries(Object.assign({}, ...objects)).filter(([, value]) => typeof value === "string");
   return { command: "", args: stringsIn(raw["args"]), env: Object.fromEntries(texts) };
-}
-
-/** Whether the entry starts claudikins. `command` may be a string, a list with the arguments, or an object. */
-export function isOwn({ command, args }: JsonObject): boolean {
-  if (isObject(command)) return isOwnCommand(command["path"], stringsIn(command["args"]));
-  const [program, ...rest] = Array.isArray(command) ? command : [command, ...stringsIn(args)];
-  return isOwnCommand(program, rest);
 }
 
 /** The problems that claudikins would report for the entry in its config; undefined if there are none. */

@@ -43,7 +43,7 @@ export interface Inventory extends Merged {
 }
 
 /** The `host` of servers that come from the existing config. They are the first choice. */
-export const ownOrigin = "claudikins";
+export const configOrigin = "claudikins";
 
 /** `file` is the config that has the `existing` servers. Results are in the order in which the names were found. */
 export function merge(
@@ -53,7 +53,7 @@ export function merge(
 ): Merged {
   const byName = new Map<string, Conflict["choices"]>();
   for (const [name, entry] of existing) {
-    byName.set(name, [{ entry, from: [{ host: ownOrigin, file }], notes: [], supplied: [], isThere: true }]);
+    byName.set(name, [{ entry, from: [{ host: configOrigin, file }], notes: [], supplied: [], isThere: true }]);
   }
   const wanted = new Set<string>();
   for (const { name, entry, host, file, folder, notes, supplied } of found) {

@@ -1,11 +1,11 @@
 /** Plans the new content of an agent's file: imported servers are removed, and claudikins is added. */
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import { isObject, type JsonObject, stringsIn, valueAt } from "../json-object.ts";
+import { isObject, type JsonObject, objectAt, stringsIn, valueAt } from "../json-object.ts";
 import { changed, parseFile } from "../settings/edit/editor.ts";
 import { bytesOf, type FileText } from "../settings/file-text.ts";
-import { type FoundFile, type FoundServer, isOwn, readHostFile } from "./find-servers.ts";
+import { type FoundFile, type FoundServer, readHostFile } from "./find-servers.ts";
 import { isSame } from "./merge.ts";
-import { ownName } from "./supported/claudikins-entry.ts";
+import { claudikinsName, startsClaudikins } from "./supported/claudikins-entry.ts";
 import type { Surroundings } from "./supported/model.ts";
 
 export interface Plan {
@@ -68,7 +68,7 @@ function rewired(
     names: group.map(({ name }) => name),
   }));
   const section = host.ownSection(document, file);
-  const name = freeName(valueAt(document, section));
+  const name = freeName(objectAt(document, section));
   const lists = (host.allowLists?.(document) ?? []).filter(
     (path) => !stringsIn(valueAt(document, path)).includes(name),
   );
@@ -84,10 +84,9 @@ function rewired(
 }
 
 /** A name for our entry that no other server has. */
-function freeName(section: unknown): string {
-  const isTaken = (name: string) => isObject(section) && Object.hasOwn(section, name);
-  let name = ownName;
-  for (let count = 2; isTaken(name); count++) name = `${ownName}-${count}`;
+function freeName(section: JsonObject): string {
+  let name = claudikinsName;
+  for (let count = 2; Object.hasOwn(section, name); count++) name = `${claudikinsName}-${count}`;
   return name;
 }
 
@@ -125,9 +124,8 @@ function parseHasNew({ found, afterText }: Plan): boolean {
 }
 
 function ownEntries(document: JsonObject, { host, file }: Pick<FoundFile, "host" | "file">): string[] {
-  const section = valueAt(document, host.ownSection(document, file));
-  return Object.entries(isObject(section) ? section : {}).flatMap(([name, raw]) =>
-    isObject(raw) && isOwn(raw) ? [name] : [],
+  return Object.entries(objectAt(document, host.ownSection(document, file))).flatMap(([name, raw]) =>
+    isObject(raw) && startsClaudikins(raw) ? [name] : [],
   );
 }
 
@@ -141,9 +139,8 @@ export function hasOtherServers(
   const is = parseFile(current, file);
   const was = before.map((text) => parseFile(text, file));
   return host.sections(is, file, surroundings).some(({ path, ignored = [] }) => {
-    const now = valueAt(is, path);
-    return Object.entries(isObject(now) ? now : {}).some(([name, value]) => {
-      if (ignored.includes(name) || (isObject(value) && isOwn(value))) return false;
+    return Object.entries(objectAt(is, path)).some(([name, value]) => {
+      if (ignored.includes(name) || (isObject(value) && startsClaudikins(value))) return false;
       return !was.some((document) => Bun.deepEquals(valueAt(document, [...path, name]), value));
     });
   });
@@ -161,9 +158,9 @@ export function withServersOf(
   const known = new Set(ownEntries(was, { host, file }));
   const names = ownEntries(is, { host, file }).filter((name) => !known.has(name));
   const added = host.sections(was, file, surroundings).flatMap(({ path, ignored = [] }) => {
-    const [old, now] = [valueAt(was, path), valueAt(is, path)];
-    return Object.entries(isObject(old) ? old : {}).flatMap(([name, value]) => {
-      const isThere = isObject(now) && Object.hasOwn(now, name);
+    const now = objectAt(is, path);
+    return Object.entries(objectAt(was, path)).flatMap(([name, value]) => {
+      const isThere = Object.hasOwn(now, name);
       return isThere || ignored.includes(name) || !isObject(value) ? [] : [{ section: path, name, value }];
     });
   });

@@ -13,7 +13,7 @@ import { type Found, type FoundFile, type FoundServer, findServers } from "./fin
 import { type Inventory, merge } from "./merge.ts";
 import { configWords, noProjectConfig, projectConfigFile } from "./project-config.ts";
 import { type Rewired, type RewireOptions, rewire } from "./rewire.ts";
-import { ownName } from "./supported/claudikins-entry.ts";
+import { claudikinsName } from "./supported/claudikins-entry.ts";
 import type { Host, Surroundings } from "./supported/model.ts";
 
 export interface Survey {
@@ -132,7 +132,8 @@ function concerns(found: FoundFile, files: readonly FoundFile[], named: Readonly
 export function rewireOptions({ file }: Pick<ConfigFile, "file">, { env }: { env: Environment }): RewireOptions {
   return {
     command({ file: { scope, folder } }) {
-      if (scope === "project" && folder !== undefined) return [ownName, "serve", ...configWords(file, folder, env)];
+      if (scope === "project" && folder !== undefined)
+        return [claudikinsName, "serve", ...configWords(file, folder, env)];
       return selfCommand("serve", ...(file === userConfigFile(env) ? [] : ["--config", file]));
     },
   };

@@ -1,6 +1,6 @@
 /** What init asks the person: whose server gets a name, values that a host supplied by itself, and whether to rewire. */
 import { chooseOne, keepAll } from "../agents/choices.ts";
-import { type Conflict, type Inventory, type MergedServer, ownOrigin } from "../agents/merge.ts";
+import { type Conflict, type Inventory, type MergedServer, configOrigin } from "../agents/merge.ts";
 import { maskOf } from "../agents/secrets.ts";
 import type { Supplied } from "../agents/supported/model.ts";
 import type { Redact } from "../clients/secrets.ts";
@@ -108,6 +108,6 @@ function entryText(entry: PortableEntry): string {
 export function decisionText(inventories: readonly Inventory[]): string {
   const [first] = inventories.flatMap((each) => each.conflicts);
   const origin = first?.choices.at(-1)?.from[0];
-  const whose = origin?.folder ?? origin?.host ?? ownOrigin;
+  const whose = origin?.folder ?? origin?.host ?? configOrigin;
   return `To keep all of them under different names: --keep-both. To import only one and leave the others where they are: --prefer ${first?.name}=${whose}. To let the servers of ${whose} keep their names and rename the others: --prefer ${whose}.`;
 }

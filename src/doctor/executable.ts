@@ -1,6 +1,6 @@
 /** Doctor check of this executable, and of the one that the PATH finds. */
 import { dirname, join } from "node:path";
-import { ownName } from "../agents/supported/claudikins-entry.ts";
+import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
 import { selfCommand } from "../config/self.ts";
 import { shellWord } from "../shell-word.ts";
 import { version } from "../version.ts";
@@ -26,7 +26,7 @@ export const executableCheck: Check = {
 };
 
 async function onPath({ env, signal }: Scene): Promise<Finding[]> {
-  const [first, ...others] = programsOnPath(ownName, env);
+  const [first, ...others] = programsOnPath(claudikinsName, env);
   if (first === undefined) {
     const why = "agents' project files, skills and shells cannot find it";
     return [warning("executable.path", `claudikins is not on the PATH: ${why}`, intoPath())];

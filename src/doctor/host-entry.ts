@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { basename, isAbsolute } from "node:path";
 import type { FoundFile } from "../agents/find-servers.ts";
-import { ownName } from "../agents/supported/claudikins-entry.ts";
+import { claudikinsName, commandLineOf } from "../agents/supported/claudikins-entry.ts";
 import { selfCommand } from "../config/self.ts";
-import { isObject, type JsonObject, stringsIn, valueAt } from "../json-object.ts";
+import { type JsonObject, objectAt } from "../json-object.ts";
 import { parseFile } from "../settings/edit/editor.ts";
 import { version } from "../version.ts";
 import { ownProgram } from "./executable.ts";
@@ -16,10 +16,7 @@ const { ok, warning, problem } = findingsOf("hosts");
 /** One finding for each entry of claudikins. */
 export function entryFindings(found: FoundFile, scene: Scene): Promise<Finding>[] {
   const document = parseFile(found.content.text, found.file);
-  return found.own.map(({ section, name }) => {
-    const raw = valueAt(document, [...section, name]);
-    return findingOf(found, isObject(raw) ? raw : {}, scene);
-  });
+  return found.own.map(({ section, name }) => findingOf(found, objectAt(document, [...section, name]), scene));
 }
 
 async function findingOf({ host, file }: FoundFile, raw: JsonObject, scene: Scene): Promise<Finding> {
@@ -29,7 +26,7 @@ async function findingOf({ host, file }: FoundFile, raw: JsonObject, scene: Scen
   if (raw["disabled"] === true || raw["enabled"] === false) {
     return warning(id, `${shown} has claudikins, but it is disabled`, `Enable it in ${file.path}.`);
   }
-  const words = wordsOf(raw);
+  const words = commandLineOf(raw);
   const [program = ""] = words;
   const path = isAbsolute(program) ? program : programsOnPath(program, scene.env)[0];
   if (path === undefined) {
@@ -46,7 +43,7 @@ async function findingOf({ host, file }: FoundFile, raw: JsonObject, scene: Scen
   if (realOf(source ?? path) === realOf(ownProgram)) return ok(id, `${shown} starts this claudikins`);
   if (source !== undefined) return warning(id, `${shown} starts claudikins from another source: ${source}`, repair);
   // A package runner chooses the version itself.
-  if (!basename(path).startsWith(ownName)) return ok(id, `${shown} starts claudikins through ${program}`);
+  if (!basename(path).startsWith(claudikinsName)) return ok(id, `${shown} starts claudikins through ${program}`);
   // A program named in a project's file is not started, because the file may not be the user's.
   if (file.scope === "project" && !programsOnPath(basename(path), scene.env).includes(path)) {
     return warning(id, `${shown} starts a program that is not on the PATH and was not checked: ${path}`, repair);
@@ -54,12 +51,6 @@ async function findingOf({ host, file }: FoundFile, raw: JsonObject, scene: Scen
   const other = await versionOf(path, scene.env, scene.signal);
   if (other === version) return ok(id, `${shown} starts claudikins ${version}: ${path}`);
   return warning(id, `${shown} starts another claudikins (${other ?? "unknown version"}): ${path}`, repair);
-}
-
-/** The command with its arguments. `command` may be a string, a list with the arguments, or an object. */
-function wordsOf({ command, args }: JsonObject): string[] {
-  if (isObject(command)) return [String(command["path"]), ...stringsIn(command["args"])];
-  return Array.isArray(command) ? stringsIn(command) : [String(command), ...stringsIn(args)];
 }
 
 /** The main file of a source checkout, if the entry starts one. */

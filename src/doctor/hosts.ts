@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { type FoundFile, findServers } from "../agents/find-servers.ts";
 import { type Change, Journal } from "../agents/journal.ts";
-import { ownName } from "../agents/supported/claudikins-entry.ts";
+import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
 import { hosts } from "../agents/supported/hosts.ts";
 import type { Host } from "../agents/supported/model.ts";
 import { hashOf } from "../settings/file-text.ts";
@@ -97,7 +97,7 @@ function journalFindings({ env }: Scene): Finding[] {
   if (changes.length === 0) return [];
   const left = changes.filter(({ path, before }) => hashAt(path) === before);
   if (left.length > 0) {
-    const [{ host = ownName, file = "" } = {}] = left;
+    const [{ host = claudikinsName, file = "" } = {}] = left;
     const text = `claudikins init recorded a change that is not in the file, because init was interrupted or the change was undone by hand: ${file}`;
     return [warning("hosts.journal", text, `claudikins restore --host ${host}`)];
   }

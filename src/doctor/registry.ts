@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
-import { ownName } from "../agents/supported/claudikins-entry.ts";
+import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
 import { userDataFolder } from "../config/locations.ts";
 import { readIfThere } from "../files.ts";
 import { isObject, parsedJson, stringsIn, valueAt } from "../json-object.ts";
@@ -102,7 +102,7 @@ function commandFindings(folder: string, { env }: Scene): Finding[] {
   );
   const [program] = stringsIn(valueAt(notes.find(isObject), ["command"]));
   if (program !== undefined && existsSync(program)) return [];
-  const onPath = programsOnPath(ownName, env)[0];
+  const onPath = programsOnPath(claudikinsName, env)[0];
   const text =
     program === undefined
       ? "The command that generated files start is not recorded"
@@ -127,7 +127,7 @@ async function runtimeFinding({ env, signal }: Scene): Promise<Finding> {
   const fit = found.filter(({ name, version }) => name === "bun" || stripsTypes(version));
   const text = (each: typeof found) => each.map(({ name, version }) => `${name} ${version}`).join(" and ");
   if (fit.length > 0) return ok(id, `Generated files run with ${text(fit)}`);
-  const [own] = programsOnPath(ownName, env);
+  const [own] = programsOnPath(claudikinsName, env);
   if (found.length === 0 && own !== undefined) return ok(id, `Generated files run with claudikins itself: ${own}`);
   const old = found.length > 0 ? `, and ${text(found)} is too old` : "";
   const repair = Bun.isStandaloneExecutable ? `BUN_BE_BUN=1 ${shellWord(ownProgram)} FILE` : "npm install -g bun";

@@ -2,7 +2,7 @@
 
 import { unlessAborted } from "../clients/abort.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
-import { isObject, type JsonObject } from "../json-object.ts";
+import { isObject, type JsonObject, objectAt } from "../json-object.ts";
 import { argumentProblems } from "../registry/arguments/argument-problems.ts";
 import { toolId } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
@@ -22,7 +22,7 @@ type Asking = Pick<TaskOptions, "task" | "askForMissing"> & { signal: AbortSigna
 /** Throws MODEL_ANSWER_INVALID, INVALID_ARGUMENTS, CANCELLED if the user declines, and what the model throws. */
 export async function fillIn(wanted: ServerTool, asking: Asking, model: AskedModel): Promise<FilledIn> {
   const { inputSchema } = wanted.tool;
-  const count = Object.keys(isObject(inputSchema["properties"]) ? inputSchema["properties"] : {}).length;
+  const count = Object.keys(objectAt(inputSchema, ["properties"])).length;
   return model.step({ level: "arguments", options: count }, async (step) => {
     if (takesNothing(inputSchema)) {
       step.skipped = true;
@@ -72,7 +72,7 @@ async function extracted(wanted: ServerTool, task: string, model: AskedModel): P
 function argumentsIn(answer: string, inputSchema: JsonObject): JsonObject | undefined {
   const object = objectIn(answer);
   if (!object) return undefined;
-  const properties = isObject(inputSchema["properties"]) ? inputSchema["properties"] : {};
+  const properties = objectAt(inputSchema, ["properties"]);
   const wrapper = ["arguments", "parameters", "args"].find(
     (key) => isObject(object[key]) && !Object.hasOwn(properties, key),
   );

@@ -3,7 +3,7 @@
 import type { Config } from "../config/load.ts";
 import { matches } from "../config/pattern.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { isObject, stringsIn } from "../json-object.ts";
+import { objectAt, stringsIn } from "../json-object.ts";
 import { didYouMean } from "../near-names.ts";
 import { closingLine, denialOf } from "../policy/decision.ts";
 import { toolId } from "../registry/model.ts";
@@ -91,7 +91,5 @@ export function checkOn({ server, tool }: Switch, config: Config): void {
 
 /** The entry of a server in a config document. */
 export function entryIn(document: unknown, server: string): PortableEntry {
-  const servers = isObject(document) ? document["mcpServers"] : undefined;
-  const entry = isObject(servers) ? servers[server] : undefined;
-  return isObject(entry) ? { ...entry } : {};
+  return { ...objectAt(document, ["mcpServers", server]) };
 }

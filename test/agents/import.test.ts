@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Found, findServers } from "../../src/agents/find-servers.ts";
 import { isSame, merge } from "../../src/agents/merge.ts";
-import { isOwnCommand } from "../../src/agents/supported/claudikins-entry.ts";
+import { isClaudikinsCommand } from "../../src/agents/supported/claudikins-entry.ts";
 import { chosenHosts, hosts } from "../../src/agents/supported/hosts.ts";
 import { suppliedText } from "../../src/agents/supported/model.ts";
 import { isObject } from "../../src/json-object.ts";
@@ -236,7 +236,7 @@ test.each<[string, string[], boolean]>([
   ["node", ["claudikins.js"], false],
   ["docker", ["run", "claudikins"], false],
 ])("our own entry is known: %s %j", (command, args, isOwn) => {
-  expect(isOwnCommand(command, args)).toBe(isOwn);
+  expect(isClaudikinsCommand(command, args)).toBe(isOwn);
 });
 
 describe("one list of many hosts", () => {

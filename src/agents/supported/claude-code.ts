@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
-import { isObject, type JsonObject, stringsIn, valueAt } from "../../json-object.ts";
+import { isObject, type JsonObject, objectAt, stringsIn, valueAt } from "../../json-object.ts";
 import { parseJson } from "../../settings/edit/json.ts";
 import { textOf } from "../../settings/file-text.ts";
 import { readEntry } from "./entry.ts";
@@ -21,7 +21,7 @@ export const claudeCode: Host = {
     if (file.folder !== undefined) {
       return [{ path: servers, disabled: rejected(file.folder, surroundings) }];
     }
-    const projects = Object.entries(isObject(document["projects"]) ? document["projects"] : {});
+    const projects = Object.entries(objectAt(document, ["projects"]));
     return [
       { path: servers },
       ...projects.flatMap(([folder, project]): Section[] => {

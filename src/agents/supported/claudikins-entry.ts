@@ -1,15 +1,28 @@
 /** Recognises the entry of claudikins in an agent's file, so that claudikins is never imported into itself. */
 import { selfCommand } from "../../config/self.ts";
+import { isObject, type JsonObject, stringsIn } from "../../json-object.ts";
 
 /** The key of the entry. */
-export const ownName = "claudikins";
+export const claudikinsName = "claudikins";
 
 /** Programs that run the program in their first argument. */
 const runners = new Set(["npx", "bunx", "pnpx", "pnpm", "yarn", "npm", "bun", "node", "cmd", "env", "deno"]);
 const runnerWords = new Set(["dlx", "exec", "x", "run", "--"]);
 
+/** Whether the entry starts claudikins. */
+export function startsClaudikins(entry: JsonObject): boolean {
+  const [program, ...args] = commandLineOf(entry);
+  return isClaudikinsCommand(program, args);
+}
+
+/** The command with its arguments. `command` may be a string, a list with the arguments, or an object. */
+export function commandLineOf({ command, args }: JsonObject): string[] {
+  if (isObject(command)) return [String(command["path"]), ...stringsIn(command["args"])];
+  return Array.isArray(command) ? stringsIn(command) : [String(command), ...stringsIn(args)];
+}
+
 /** Whether a command starts claudikins: by its name, through a package runner, or by the path of this executable. */
-export function isOwnCommand(command: unknown, args: readonly unknown[]): boolean {
+export function isClaudikinsCommand(command: unknown, args: readonly unknown[]): boolean {
   if (typeof command !== "string") return false;
   const words = [command, ...args.filter((arg) => typeof arg === "string")];
   const self = selfCommand();
@@ -21,11 +34,11 @@ export function isOwnCommand(command: unknown, args: readonly unknown[]): boolea
   );
   const program = words[place];
   if (program === undefined) return false;
-  return /[\\/]claudikins[\\/]src[\\/]main\.ts$/.test(program) || isOwnCommand(program, words.slice(place + 1));
+  return /[\\/]claudikins[\\/]src[\\/]main\.ts$/.test(program) || isClaudikinsCommand(program, words.slice(place + 1));
 }
 
 function isOwnProgram(path: string): boolean {
-  return programName(path).replace(/@[^@/]*$/, "") === ownName;
+  return programName(path).replace(/@[^@/]*$/, "") === claudikinsName;
 }
 
 function programName(path: string): string {

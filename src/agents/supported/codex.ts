@@ -1,7 +1,7 @@
 /** Codex: `~/.codex/config.toml`, and `.codex/config.toml` of a project. */
 import { join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
-import { isObject, type JsonObject, stringsIn } from "../../json-object.ts";
+import { isObject, type JsonObject, objectAt, stringsIn } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
 import type { Host } from "./model.ts";
 import { projectFiles, userFile } from "./settings-files.ts";
@@ -61,7 +61,7 @@ function oauthOf({ oauth, scopes }: JsonObject): JsonObject {
 /** Headers whose values are in variables. */
 function variableHeaders(raw: JsonObject): Record<string, string> {
   const token = raw["bearer_token_env_var"];
-  const named = Object.entries(isObject(raw["env_http_headers"]) ? raw["env_http_headers"] : {});
+  const named = Object.entries(objectAt(raw, ["env_http_headers"]));
   return {
     ...(typeof token === "string" ? { Authorization: `Bearer \${${token}}` } : {}),
     ...Object.fromEntries(named.map(([header, name]) => [header, `\${${name}}`])),

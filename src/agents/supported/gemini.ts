@@ -1,7 +1,7 @@
 /** Gemini CLI: `mcpServers` in the settings of the user and of a project, with lists of allowed and excluded servers. */
 import { join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
-import { isObject, stringsIn, valueAt } from "../../json-object.ts";
+import { objectAt, stringsIn, valueAt } from "../../json-object.ts";
 import { parseJson } from "../../settings/edit/json.ts";
 import { textOf } from "../../settings/file-text.ts";
 import { readEntry } from "./entry.ts";
@@ -21,7 +21,7 @@ export const gemini: Host = {
   sections(document, _, { env }) {
     const excluded = [valueAt(document, ["mcp", "excluded"]), document["excludeMCPServers"]].flatMap(stringsIn);
     const allowed = valueAt(document, ["mcp", "allowed"]) ?? document["allowMCPServers"];
-    const names = Object.keys(isObject(document["mcpServers"]) ? document["mcpServers"] : {});
+    const names = Object.keys(objectAt(document, servers));
     const notAllowed = Array.isArray(allowed) ? names.filter((name) => !allowed.includes(name)) : [];
     return [{ path: servers, disabled: [...excluded, ...notAllowed, ...switchedOff(homeOf(env), names)] }];
   },

@@ -29,11 +29,14 @@ export const hostNames = hosts.map(({ name }) => name);
 /** The agents with these names; all if there are no names. Throws USAGE for an unknown name. */
 export function chosenHosts(names: readonly string[]): readonly Host[] {
   for (const name of names) {
-    if (!hostNames.some((each) => each === name)) {
-      throw new ClaudikinsError("USAGE", `Unknown agent "${name}"`, {
-        hint: [didYouMean(name, hostNames), `Known agents: ${hostNames.join(", ")}.`].filter(Boolean).join(" "),
-      });
-    }
+    if (!hostNames.some((each) => each === name)) throw unknownAgent(name, hostNames);
   }
   return names.length === 0 ? hosts : hosts.filter(({ name }) => names.includes(name));
+}
+
+/** The error for an unknown agent. `known` are the possible names. */
+export function unknownAgent(name: string, known: readonly string[]): ClaudikinsError {
+  return new ClaudikinsError("USAGE", `Unknown agent "${name}"`, {
+    hint: [didYouMean(name, hostNames), `Known agents: ${known.join(", ")}.`].filter(Boolean).join(" "),
+  });
 }
