@@ -1,6 +1,6 @@
 /** What init asks the person: whose server gets a name, values that a host supplied by itself, and whether to rewire. */
 import { chooseOne, keepAll } from "../agents/choices.ts";
-import { type Conflict, type Inventory, type MergedServer, configOrigin } from "../agents/merge.ts";
+import { type Conflict, configOrigin, type Inventory, type MergedServer } from "../agents/merge.ts";
 import { maskOf } from "../agents/secrets.ts";
 import type { Supplied } from "../agents/supported/model.ts";
 import type { Redact } from "../clients/secrets.ts";
