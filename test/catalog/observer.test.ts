@@ -54,7 +54,7 @@ describe("the demo", () => {
   const shape =
     "Promise<{ orders: { id: string; customer_id: string; status: string; created_at: string; country: string; total_cents: number; currency: string; items: number }[]; total: number; next_cursor: string | null }> /* observed */";
 
-  test("the shape of list_orders appears in the next search, and no value of the data does", async () => {
+  test("the next search shows the shape of list_orders, but no values", async () => {
     using home = temporaryFolder();
     const go = (...argv: string[]) => cli(argv, { cwd: home.path, terminal: false });
     const code = `
@@ -75,7 +75,7 @@ describe("the demo", () => {
     expect(values.filter((value) => !examples.has(value) && kept.includes(value))).toEqual([]);
   });
 
-  test("every way to call a tool teaches", async () => {
+  test("shapes are learned from every way to call a tool", async () => {
     folder.write("claudikins.json", {});
     using home = temporaryFolder();
     const code = `
@@ -93,8 +93,8 @@ describe("the demo", () => {
   });
 });
 
-describe("what is kept", () => {
-  test("is merged over calls, shown to the code's next search, and written beside the tool", async () => {
+describe("observed shapes", () => {
+  test("are merged over calls, shown by the program's next search, and written beside the tool", async () => {
     folder.configure({
       shop: folder.offering("shop", { find: giving(text({ a: 1 }), text({ a: null, b: "x" }), text("no")) }),
     });
@@ -115,7 +115,7 @@ describe("what is kept", () => {
     expect(readFileSync(join(folder.registry, "index.json"), "utf8")).not.toContain("observed");
   });
 
-  test("of failures and of tools with an outputSchema nothing; of odd results what there is", async () => {
+  test("are not kept for failures and for tools with an outputSchema, and are kept for unusual results", async () => {
     const outputSchema = { type: "object", properties: { a: { type: "number" } } };
     folder.configure({
       shop: folder.offering("shop", {
@@ -140,7 +140,7 @@ describe("what is kept", () => {
     ]);
   });
 
-  test("survives gen and another order of things, and goes when the tool's arguments or the entry change", async () => {
+  test("survive gen and reordering, and are removed when the tool's arguments or the entry change", async () => {
     const tools = { find: giving(structured({ a: 1 })), other: {} };
     folder.configure({ shop: folder.offering("shop", tools) });
     const see = async () => {
@@ -165,7 +165,7 @@ describe("what is kept", () => {
     expect(await see()).toBe("Promise<unknown>");
   });
 
-  test("makes no generated file stale", async () => {
+  test("do not make generated files stale", async () => {
     folder.configure({ shop: folder.offering("shop", { find: giving(structured({ a: 1 })), other: {} }) });
     const go = async (...argv: string[]) => (await cli(argv, { cwd: folder.path })).exitCode;
     expect(await go("gen")).toBe(0);
@@ -174,7 +174,7 @@ describe("what is kept", () => {
     expect(await go("gen", "--check")).toBe(0);
   });
 
-  test("of several processes at once is what each of them saw", async () => {
+  test("contain what all concurrent processes saw", async () => {
     const names = ["a", "b", "c", "d", "e"];
     const entry = folder.offering(
       "shop",
@@ -192,7 +192,7 @@ describe("what is kept", () => {
     );
   });
 
-  test("is nothing when it is turned off, and gen removes what was kept", async () => {
+  test("are not kept if observe is false, and gen removes those that were kept", async () => {
     const servers = { shop: folder.offering("shop", { find: giving(structured({ a: 1 })) }) };
     const go = async () => {
       await using toolbox = await folder.open();
@@ -231,7 +231,7 @@ describe("what is kept", () => {
     expect(JSON.parse(readFileSync(observedFile(), "utf8"))).toMatchObject({ version: 1, servers: [{ name: "shop" }] });
   });
 
-  test("where nothing can be written it is known to this process", async () => {
+  test("are kept in this process if the registry cannot be written", async () => {
     folder.configure({ shop: folder.offering("shop", { find: giving(structured({ a: 1 })) }) });
     folder.write(".claudikins/registry", "a file");
     await using toolbox = await folder.open();

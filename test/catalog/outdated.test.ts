@@ -46,7 +46,7 @@ async function known(server: string, tool: string): Promise<void> {
   while (!onDisk(server).includes(tool)) await Bun.sleep(10);
 }
 
-test("a server whose entry has changed is found as it was, and asked again meanwhile", async () => {
+test("a server whose entry has changed is found with its old tools, and is listed again in the background", async () => {
   folder.configure({ shop: folder.offering("shop", { refund: {} }) });
   await gen();
   folder.configure({ shop: folder.offering("other", { refund: {}, weigh_parcel: {} }) });
@@ -59,7 +59,7 @@ test("a server whose entry has changed is found as it was, and asked again meanw
   expect(onDisk("shop")).toEqual(["refund", "weigh_parcel"]);
 });
 
-test("one that cannot be asked is found as it was, and a later search asks again", async () => {
+test("a server that cannot be listed is found with its old tools, and a later search tries again", async () => {
   const good = folder.offering("shop", { refund: {} });
   folder.configure({ shop: good });
   await gen();
@@ -73,7 +73,7 @@ test("one that cannot be asked is found as it was, and a later search asks again
   expect(onDisk("shop")).toEqual(["refund"]);
 });
 
-test("a server that a call has started tells its tools as they are now", async () => {
+test("a server that a call has started is listed again", async () => {
   folder.configure({ shop: folder.offering("shop", { refund: {}, old: {} }) });
   await gen();
   folder.offering("shop", { refund: {}, weigh_parcel: {} });
@@ -84,7 +84,7 @@ test("a server that a call has started tells its tools as they are now", async (
   expect(await found("weigh parcel", toolbox)).toContain("shop.weigh_parcel");
 });
 
-test("it is asked once in each connection, and not at all where that was done", async () => {
+test("a server is listed once per connection", async () => {
   folder.configure({ shop: fixture("protocol", "stdio", folder.path) });
   const lists = `return (await shop.seen()).lists`;
   {

@@ -65,7 +65,7 @@ describe("a server that says that its tools changed", () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test("and takes away one that the code calls next: it is told so, with near names", async () => {
+  test("and removes the tool that the program calls next: the call fails and suggests similar names", async () => {
     folder.configure({ shop: changing() });
     await using toolbox = await folder.open();
     await run(`return shop["add-tool"]({ name: "add_tool_2" })`, toolbox);
@@ -79,7 +79,7 @@ describe("a server that says that its tools changed", () => {
     `);
   });
 
-  test("and takes away the one that is called", async () => {
+  test("and removes the tool that is being called: the call fails with TOOL_NOT_FOUND", async () => {
     folder.configure({ shop: changing() });
     await using toolbox = await folder.open();
     expect(await run("return shop.vanish()", toolbox)).toMatchObject({
@@ -88,7 +88,7 @@ describe("a server that says that its tools changed", () => {
     });
   });
 
-  test("and takes its time to list them: code waits that names it", async () => {
+  test("and lists its tools slowly: a program that names it waits", async () => {
     folder.configure({ shop: changing("slow") });
     await using toolbox = await folder.open();
     await toolbox.catalog.fetch("shop");
@@ -98,7 +98,7 @@ describe("a server that says that its tools changed", () => {
     expect(await run("return shop.weigh_parcel()", toolbox)).toBe("this is weigh_parcel");
   });
 
-  test("a thousand times is asked a few times", async () => {
+  test("a thousand times is listed only a few times", async () => {
     folder.configure({ shop: changing() });
     await using toolbox = await folder.open();
     await run(`return shop.notify({ method: "notifications/tools/list_changed", times: 1000 })`, toolbox);
@@ -106,7 +106,7 @@ describe("a server that says that its tools changed", () => {
     expect(Number(await run("return (await shop.seen()).lists", toolbox))).toBeLessThanOrEqual(6);
   });
 
-  test("after every list is asked a few times, and then rarely; calls go on", async () => {
+  test("after every list is listed a few times, and then rarely; calls still work", async () => {
     folder.configure({ shop: changing("endless") });
     await using toolbox = await folder.open();
     await toolbox.catalog.fetch("shop");
@@ -119,7 +119,7 @@ describe("a server that says that its tools changed", () => {
     for (let count = 0; count < 30; count++) expect(await lists()).toBe(6);
   });
 
-  test("while it is being asked: the later list stays", async () => {
+  test("while it is being listed: the later list is kept", async () => {
     folder.configure({ shop: changing("slow") });
     await using toolbox = await folder.open();
     // The answer to what is asked first comes last.
@@ -130,7 +130,7 @@ describe("a server that says that its tools changed", () => {
     expect(toolsOf(toolbox)).toContain("later");
   });
 
-  test("before it has answered anything harms nothing", async () => {
+  test("before its first answer can still be called", async () => {
     folder.configure({ shop: changing("early") });
     await using toolbox = await folder.open();
     expect(await run(`return shop.wait({ ms: 0 })`, toolbox)).toBe("waited");
@@ -138,7 +138,7 @@ describe("a server that says that its tools changed", () => {
     expect(toolsOf(toolbox)).toContain("wait");
   });
 
-  test("and ends is not started for it", async () => {
+  test("and exits is not started again for the list", async () => {
     folder.configure({ shop: changing() });
     await using toolbox = await folder.open();
     await toolbox.catalog.fetch("shop");
@@ -164,7 +164,7 @@ describe("refreshing", () => {
     return { refresher, started, finish };
   }
 
-  test("is done once more for all that changed while it was done, and not again", async () => {
+  test("runs once more for all changes during a run, and not again", async () => {
     const { refresher, started, finish } = controlled();
     for (let count = 0; count < 10; count++) refresher.changed("a");
     expect(started.length).toBe(1);
@@ -177,14 +177,14 @@ describe("refreshing", () => {
     expect(refresher.isRunning("a")).toBe(false);
   });
 
-  test("of one server waits for none of another", () => {
+  test("of one server does not wait for that of another", () => {
     const { refresher, started } = controlled();
     refresher.changed("a");
     refresher.changed("b");
     expect(started.length).toBe(2);
   });
 
-  test("comes to rest where it never ends, goes on after a while, and ends with its owner", async () => {
+  test("pauses if changes never end, continues after a while, and stops when it is disposed", async () => {
     const { refresher, started, finish } = controlled(50);
     const again = async () => {
       refresher.changed("a");

@@ -33,12 +33,12 @@ function refusal(look: () => unknown): { code: string; message: string; hint: st
   throw new Error("nothing was thrown");
 }
 
-describe("not named", () => {
-  test("no file anywhere: the demo", () => {
+describe("a config that is not named", () => {
+  test("without any file, the demo is used", () => {
     expect(discover()).toEqual({ kind: "demo" });
   });
 
-  test("the nearest file upwards wins over those above it and over the user's", () => {
+  test("the nearest file has precedence over files further up and over the user's", () => {
     folder.write("claudikins.json", {});
     folder.write("home/.config/claudikins/claudikins.json", {});
     const above = folder.write("home/code/claudikins.json", {});
@@ -47,12 +47,12 @@ describe("not named", () => {
     expect(discover()).toEqual({ kind: "project", file: nearest });
   });
 
-  test("a project file above the home folder counts", () => {
+  test("a project file above the home folder is used", () => {
     const file = folder.write("claudikins.json", {});
     expect(discover()).toEqual({ kind: "project", file });
   });
 
-  test("the user's file below XDG_CONFIG_HOME, or ~/.config where that is not set, empty or relative", () => {
+  test("the user's file is below XDG_CONFIG_HOME, or below ~/.config if that is unset, empty or relative", () => {
     const standard = folder.write("home/.config/claudikins/claudikins.json", {});
     const chosen = folder.write("xdg/claudikins/claudikins.json", {});
     expect(discover({ XDG_CONFIG_HOME: join(folder.path, "xdg") })).toEqual({ kind: "user", file: chosen });
@@ -61,31 +61,31 @@ describe("not named", () => {
     expect(discover({ XDG_CONFIG_HOME: "xdg" })).toEqual({ kind: "user", file: standard });
   });
 
-  test("the user's file is the user's, also from within its folder", () => {
+  test("the user's file is not a project's file, even in its own folder", () => {
     const file = folder.write("home/.config/claudikins/claudikins.json", {});
     cwd = join(home, ".config", "claudikins");
     expect(discover()).toEqual({ kind: "user", file });
   });
 
-  test("a folder of that name, and a link to nowhere or to itself, are passed by", () => {
+  test("folders, broken links and circular links with the name of the file are skipped", () => {
     mkdirSync(join(cwd, "claudikins.json"));
     symlinkSync(join(home, "code", "claudikins.json"), join(home, "code", "claudikins.json"));
     symlinkSync(join(home, "nothing"), join(home, "claudikins.json"));
     expect(discover()).toEqual({ kind: "demo" });
   });
 
-  test("a working directory that is gone is no error", () => {
+  test("a working directory that was deleted is not an error", () => {
     cwd = join(folder.path, "gone");
     expect(discover()).toEqual({ kind: "demo" });
   });
 });
 
-describe("named", () => {
+describe("a config that is named", () => {
   beforeEach(() => {
     folder.write("home/code/project/claudikins.json", {});
   });
 
-  test("--config, then CLAUDIKINS_CONFIG, both relative to the working directory; empty means not set", () => {
+  test("--config has precedence over CLAUDIKINS_CONFIG; both are relative to the working directory, and an empty value means unset", () => {
     const flagged = folder.write("home/code/project/a.json", {});
     const set = folder.write("home/code/b.json", {});
     expect(discover({ CLAUDIKINS_CONFIG: "../b.json" }, "a.json")).toEqual({ kind: "project", file: flagged });
@@ -94,12 +94,12 @@ describe("named", () => {
     expect(discover({ CLAUDIKINS_CONFIG: "" })).toEqual({ kind: "project", file: join(cwd, "claudikins.json") });
   });
 
-  test("the user's own file stays the user's when it is named", () => {
+  test("the user's file is still the user's if it is named", () => {
     const file = folder.write("home/.config/claudikins/claudikins.json", {});
     expect(discover({}, file)).toEqual({ kind: "user", file });
   });
 
-  test("one that does not exist is an error, whatever else there is", () => {
+  test("a named file that does not exist is an error, even if another config exists", () => {
     expect(refusal(() => discover({}, "nope.json"))).toEqual({
       code: "CONFIG_NOT_FOUND",
       message: "No config file at TMP/home/code/project/nope.json",

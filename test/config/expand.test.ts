@@ -39,8 +39,8 @@ test.each(cases)("%p → %p, missing %j", (text, value, missing) => {
   expect(expand(text, env)).toMatchObject({ value, missing });
 });
 
-describe("values", () => {
-  test("every string at every depth is expanded, keys and other values are not", () => {
+describe("values of any type", () => {
+  test("strings at any depth are expanded, but keys and other values are not", () => {
     const entry = {
       command: "${SET}",
       args: ["--x=${SET}", "${UNSET:-y}"],
@@ -63,7 +63,7 @@ describe("values", () => {
     });
   });
 
-  test("the given value is not changed, and a key __proto__ stays a key", () => {
+  test("the input is not changed, and __proto__ stays an ordinary key", () => {
     const given = JSON.parse('{"__proto__": "${SET}"}') as object;
     const { value } = expand(given, env);
     expect(JSON.stringify(value)).toBe('{"__proto__":"value"}');

@@ -22,7 +22,7 @@ const settings = { ...times, keepAlive: false, maxCallsInFlight: 100 };
 const defaults = { args: [], env: {}, disabled: false, ...settings };
 
 describe("servers", () => {
-  test("a missing variable is the need of its server alone", async () => {
+  test("a missing variable affects only its server", async () => {
     folder.write("claudikins.json", {
       mcpServers: {
         github: { command: "npx", args: ["${PACKAGE:-server-github}"], env: { TOKEN: "${GITHUB_TOKEN}" } },
@@ -63,14 +63,14 @@ describe("servers", () => {
     });
   });
 
-  test("a disabled one is left out, and needs nothing", async () => {
+  test("a disabled server is omitted, and its variables are not needed", async () => {
     folder.write("claudikins.json", {
       mcpServers: { off: { command: "x", args: ["${NOT_SET}"], disabled: true }, on: { command: "y" } },
     });
     expect([...(await load()).servers.keys()]).toEqual(["on"]);
   });
 
-  test("over the network: what it needs, and which way it is, comes with its variables", async () => {
+  test("the transport and the missing variables of a network server depend on its variables", async () => {
     folder.write("claudikins.json", {
       mcpServers: {
         far: { url: "https://${HOST}/mcp", headers: { Authorization: "Bearer ${TOKEN}" } },
@@ -105,7 +105,7 @@ describe("servers", () => {
 });
 
 describe("folders", () => {
-  test("relative paths of a config count from its file, not from the working directory", async () => {
+  test("relative paths are resolved against the config file, not the working directory", async () => {
     const file = folder.write("conf/mine.json", {
       mcpServers: {
         below: { command: "x", cwd: "sub" },
@@ -133,7 +133,7 @@ describe("folders", () => {
     });
   });
 
-  test("a project's stand beside its file, the user's and the demo's in the data folder", async () => {
+  test("a project's folders are beside its config, and those of the user and the demo are in the data folder", async () => {
     const home = join(folder.path, "home");
     expect((await load()).folders).toEqual({
       registry: join(home, ".local", "share", "claudikins", "demo", "registry"),
@@ -170,7 +170,7 @@ describe("folders", () => {
 });
 
 describe("the demo", () => {
-  test("is the only server where there is no config, and is this program", async () => {
+  test("without a config, the demo is the only server, and is started from this program", async () => {
     const { origin, servers, limits } = await load();
     expect(origin).toEqual({ kind: "demo" });
     expect(limits).toEqual(defaultLimits);
@@ -186,7 +186,7 @@ describe("the demo", () => {
 });
 
 describe("files that cannot be read", () => {
-  test("a folder", async () => {
+  test("reading a folder is an error", async () => {
     const path = join(folder.path, "conf");
     mkdirSync(path);
     await expect(load({}, "conf")).rejects.toMatchObject({
@@ -206,7 +206,7 @@ describe("files that cannot be read", () => {
     });
   });
 
-  test("problems name the file by its whole path", async () => {
+  test("problems name the file by its absolute path", async () => {
     const file = folder.write("claudikins.json", "{ nope }");
     await expect(load()).rejects.toMatchObject({
       code: "CONFIG_INVALID",
@@ -222,7 +222,7 @@ describe("the model that executes tasks", () => {
     return (await loadConfig({ cwd: folder.path, env: { HOME: folder.path, CI: "true", ...env } })).llm;
   }
 
-  test("a preset has its address, a small model, and its key in the usual variable", async () => {
+  test("a preset sets the address, a small model, and the usual variable of its key", async () => {
     expect(await llmIn({ preset: "cerebras" }, { CEREBRAS_API_KEY: "k-1" })).toMatchObject({
       name: "cerebras",
       baseUrl: "https://api.cerebras.ai/v1",
@@ -235,7 +235,7 @@ describe("the model that executes tasks", () => {
     expect(await llmIn({ preset: "ollama", model: "x" })).toMatchObject({ model: "x", apiKey: undefined, needs: [] });
   });
 
-  test("what is missing of its key takes nothing else down", async () => {
+  test("a missing key of the model does not make the config invalid", async () => {
     expect(await llmIn({ preset: "gemini" })).toMatchObject({ needs: ["GEMINI_API_KEY"] });
     expect(await llmIn({ baseUrl: "https://${AT}/v1/", model: "m", apiKey: "${K}" }, { AT: "h:1" })).toMatchObject({
       name: "h:1",

@@ -28,14 +28,14 @@ test.each<[string, string[], string[]]>([
   expect(nearNames(wanted, names)).toEqual(near);
 });
 
-test("as a question", () => {
+test("didYouMean makes a question of the similar names", () => {
   expect(didYouMean("exce", ["serve", "exec"])).toBe("Did you mean exec?");
   expect(didYouMean("orders", ["order", "orders2"])).toBe("Did you mean order or orders2?");
   expect(didYouMean("order", tools)).toBe("Did you mean get_order, list_orders or cancel_order?");
   expect(didYouMean("zzz", tools)).toBeUndefined();
 });
 
-test("a misspelling is a few letters off; a name that contains another is a name of its own", () => {
+test("a misspelling differs by a few letters; a name that contains another is not a misspelling", () => {
   const keys = ["command", "env", "disabled", "startTimeoutMs", "callTimeoutMs"];
   expect(["comand", "commnad", "ENV", "disable", "call_timeout_ms"].map((key) => misspelling(key, keys))).toEqual([
     "command",

@@ -27,8 +27,8 @@ function problems(config: string | object): string {
   throw new Error("nothing was wrong");
 }
 
-describe("accepted", () => {
-  test("an empty object: no servers, the default limits", () => {
+describe("accepted configs", () => {
+  test("an empty object means no servers and the default values", () => {
     expect(parse("{}")).toEqual({
       servers: new Map(),
       check: "error",
@@ -44,7 +44,7 @@ describe("accepted", () => {
     });
   });
 
-  test("everything there is", () => {
+  test("every key is read", () => {
     const server = {
       type: "stdio",
       command: "node",
@@ -121,12 +121,12 @@ describe("accepted", () => {
     } as never);
   });
 
-  test("comments, trailing commas, a byte order mark, and Windows line ends", () => {
+  test("comments, trailing commas, a byte order mark and Windows line endings are accepted", () => {
     const text = '\uFEFF// mine\r\n{ /* the\r\nservers */ "mcpServers": { "a": { "command": "x", }, }, }\r\n';
     expect(parse(text).servers).toEqual(new Map([["a", { command: "x", ...defaults }]]));
   });
 
-  test("names like __proto__, constructor and numbers are names, in the order of the file", () => {
+  test("names such as __proto__, constructor and numbers are ordinary, and stay in the order of the file", () => {
     const text = `{ "mcpServers": {
       "zeta": {"command": "1"}, "__proto__": {"command": "2"}, "constructor": {"command": "3"},
       "10": {"command": "4"}, "9": {"command": "5"}, "über server": {"command": "6"} } }`;
@@ -142,7 +142,7 @@ describe("accepted", () => {
     expect(servers.get("zeta")).toEqual({ command: "1", ...defaults });
   });
 
-  test("a key __proto__ gives an object nothing", () => {
+  test("a key __proto__ does not change the prototype of an object", () => {
     const text = '{"mcpServers": {"a": {"__proto__": {"command": "x"}}}, "limits": {"__proto__": {"memoryMb": 64}}}';
     expect(problems(text)).toBe(
       "The config has a problem:\n  c.json:1:22  mcpServers.a.command: missing, expected a string",
@@ -150,7 +150,7 @@ describe("accepted", () => {
     expect(parse('{"limits": {"__proto__": {"memoryMb": 64}}}').limits.memoryMb).toBe(256);
   });
 
-  test("what other hosts write beside it is left alone", () => {
+  test("keys of other agents are ignored", () => {
     const entry = {
       command: "npx",
       args: ["-y", "x"],
@@ -176,7 +176,7 @@ describe("accepted", () => {
   });
 });
 
-describe("servers that are reached over the network", () => {
+describe("servers on the network", () => {
   const url = "https://example.com/mcp";
   const network = { headers: {}, disabled: false, ...times, keepAlive: false, maxCallsInFlight: 100 };
 
@@ -214,7 +214,7 @@ describe("servers that are reached over the network", () => {
     });
   });
 
-  test("everything there is", () => {
+  test("every key is read", () => {
     const entry = {
       headers: { Authorization: "Bearer ${TOKEN}", "X-Empty": "" },
       disabled: true,
@@ -269,7 +269,7 @@ describe("servers that are reached over the network", () => {
     expect(found).toEqual(oauth);
   });
 
-  test("signing in: every problem at once, and no secret", () => {
+  test("all problems of a sign-in are reported at once, without secrets", () => {
     const server = (oauth: unknown, more = {}) => ({ url, oauth, ...more });
     const text = problems({
       mcpServers: {
@@ -315,7 +315,7 @@ describe("servers that are reached over the network", () => {
     `);
   });
 
-  test("a type of a program decides as well", () => {
+  test('type "stdio" decides for the command if the entry also has an address', () => {
     expect(parse({ mcpServers: { a: { type: "stdio", command: "x", url } } }).servers.get("a")).toEqual({
       type: "stdio",
       command: "x",
@@ -323,7 +323,7 @@ describe("servers that are reached over the network", () => {
     });
   });
 
-  test("every problem at once, and never what may hold a token", () => {
+  test("all problems are reported at once, without values that may contain a token", () => {
     const text = `{
   "mcpServers": {
     "both": { "command": "x", "url": "https://u:secret@x/?key=secret" },
@@ -366,8 +366,8 @@ describe("servers that are reached over the network", () => {
   });
 });
 
-describe("refused", () => {
-  test("every problem at once, in the order of the file, each with its place, path and value", () => {
+describe("refused configs", () => {
+  test("all problems are reported at once, in the order of the file, each with its position, path and value", () => {
     const text = `{
   // a comment, so that lines count
   "mcpServers": {
@@ -410,7 +410,7 @@ describe("refused", () => {
     `);
   });
 
-  test("keys that are nearly ours, at each level, once", () => {
+  test("misspelt keys are reported once, at every level", () => {
     const text = `{
   "mcpServer": {},
   "Registry": "x",
@@ -435,14 +435,14 @@ describe("refused", () => {
     `);
   });
 
-  test("a key of another host in the place of ours", () => {
+  test('the key "servers" of another agent is reported as a misspelling of "mcpServers"', () => {
     expect(problems({ servers: { a: { command: "x" } } })).toMatchInlineSnapshot(`
       "The config has a problem:
         c.json:2:3  servers: unknown key, did you mean "mcpServers"?"
     `);
   });
 
-  test("what stands twice", () => {
+  test("duplicate keys are reported", () => {
     const text = `{
   "mcpServers": {
     "a": { "command": "x", "command": "y" },

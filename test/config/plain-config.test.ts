@@ -53,7 +53,7 @@ const thorough = (text: string) => {
   }
 };
 
-test("entries of every shape", () => {
+test("both readers agree on entries of every shape", () => {
   let plain = 0;
   for (const base of [{}, { command: "c" }, { url: "https://h/" }]) {
     for (const [key, other] of keys.flatMap((key) => keys.map((other) => [key, other] as const))) {
@@ -71,7 +71,7 @@ test("entries of every shape", () => {
   expect(plain).toBeGreaterThan(500);
 });
 
-test("policies of every shape", () => {
+test("both readers agree on policies of every shape", () => {
   let plain = 0;
   for (const key of [...policyKeys, "nobody-knows"]) {
     for (const value of [...values, ["a.*"], ["b.x"], ["*.x"], { "b.x": "always" }]) {
@@ -89,7 +89,7 @@ test("policies of every shape", () => {
   }
 });
 
-describe("is read the fast way", () => {
+describe("the fast reader reads", () => {
   test.each([
     ["no server", "{}"],
     ["a program", { a: { command: "npx", args: ["-y", "x"], env: { A: "${A}" } } }],
@@ -105,7 +105,7 @@ describe("is read the fast way", () => {
   });
 });
 
-describe("is read the thorough way", () => {
+describe("the fast reader leaves to the full parser", () => {
   test.each([
     ["comments", '{ "mcpServers": {} /* none */ }'],
     ["a key that stands twice", '{ "mcpServers": { "a": { "command": "x", "command": "y" } } }'],

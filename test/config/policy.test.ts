@@ -40,8 +40,8 @@ const everything = {
   policy: { allow: ["github.*", "*.read_*"], deny: ["far.purge"], confirm: { "*.write_*": "destructive" } },
 };
 
-describe("accepted", () => {
-  test("as it stands there, by the fast reader and the thorough one", () => {
+describe("accepted policies", () => {
+  test("both readers return the rules as they are written", () => {
     const parsed = parse(everything);
     expect(parsed.policy).toEqual(everything.policy as never);
     expect(parsed.servers.get("github")).toMatchObject(everything.mcpServers.github as never);
@@ -49,20 +49,20 @@ describe("accepted", () => {
     expect(readPlainConfig(JSON.stringify(everything))).toEqual(parsed);
   });
 
-  test("empty lists and objects, which say something, or nothing", () => {
+  test("empty lists and objects are kept", () => {
     const config = { mcpServers: { a: { command: "x", allow: [], deny: [], confirm: {} } }, policy: {} };
     expect(readPlainConfig(JSON.stringify(config))).toEqual(parse(config));
     expect(parse(config).servers.get("a")).toMatchObject({ allow: [], deny: [], confirm: {} });
   });
 
-  test("patterns of servers that are not in the config, and comments", () => {
+  test("patterns for unknown servers and keys that are comments are accepted", () => {
     const policy = { deny: ["another.delete_*", "git*.x"], "//": "mine", _deny: ["x.y"] };
     expect(parse({ mcpServers: { github: { command: "x" } }, policy }).policy?.deny).toEqual(policy.deny);
   });
 });
 
-describe("problems", () => {
-  test("all at once, with near names", () => {
+describe("problems of a policy", () => {
+  test("all problems of entries are reported at once, with similar names", () => {
     const found = problems({
       mcpServers: {
         shapes: { command: "x", allow: "get_*", deny: [1, ""], confirm: ["always"] },
@@ -86,7 +86,7 @@ describe("problems", () => {
     `);
   });
 
-  test("of the common policy", () => {
+  test('all problems of "policy" are reported at once', () => {
     const found = problems({
       mcpServers: { github: { command: "x" }, "my.server": { command: "x" } },
       policy: {
@@ -115,7 +115,7 @@ describe("problems", () => {
     expect(problems({ policy: null })).toEqual(["policy: expected an object, found null"]);
   });
 
-  test("a name that stands twice", () => {
+  test("a duplicate key is a problem", () => {
     const twice = '{"a": "never", "a": "always"}';
     expect(problems(`{"mcpServers": {"s": {"command": "x", "confirm": ${twice}}}}`)).toEqual([
       "mcpServers.s.confirm.a: appears twice",
@@ -149,26 +149,26 @@ describe("patterns", () => {
     ["日*", "日本", true],
   ])("%j %j: %p", (pattern, name, expected) => expect(matches(pattern, name)).toBe(expected));
 
-  test("that would take other matchers forever", () => {
+  test("a pattern with many stars is matched quickly", () => {
     expect(matches(`${"*a".repeat(50)}*b`, "a".repeat(20_000))).toBe(false);
   });
 
-  test("the more exact one", () => {
+  test("a pattern with more letters is more exact, and a whole name is the most exact", () => {
     const sorted = ["*", "get_*", "*_issue", "get_issue*", "get_issue"].map(exactness);
     expect(sorted).toEqual([0, 4, 6, 9, Number.POSITIVE_INFINITY]);
   });
 });
 
-describe("what is meant for a server", () => {
+describe("the rules for a server", () => {
   const names = new Map(["github", "a", "a.b", "git*"].map((name) => [name, {}]));
 
-  test("nothing, where nothing is said of it", () => {
+  test("a server without rules has none", () => {
     expect(policyOf("github", {}, undefined, names)).toBeUndefined();
     expect(policyOf("github", {}, { deny: ["a.x"], confirm: { "a.*": "always" } }, names)).toBeUndefined();
     expect(policyOf("github", {}, {}, names)).toBeUndefined();
   });
 
-  test("both places, with the lines that say so", () => {
+  test('rules come from the entry and from "policy", with their paths', () => {
     const own = { allow: ["get_*"], deny: ["x", "github.y"], confirm: "always" as const };
     const common = { allow: ["a.*"], deny: ["a.z", "*.delete_*"], confirm: { "git*.c": "never" as const } };
     expect(policyOf("github", own, common, names)).toEqual({
@@ -187,7 +187,7 @@ describe("what is meant for a server", () => {
     });
   });
 
-  test("the longest name is meant, else all up to the first dot", () => {
+  test("a pattern means the server with the longest matching name, or else the text before the first dot", () => {
     const denied = (name: string, pattern: string) =>
       policyOf(name, {}, { deny: [pattern] }, names)?.deny.flatMap(({ patterns }) => patterns);
     expect(denied("a.b", "a.b.c")).toEqual(["c"]);
@@ -197,7 +197,7 @@ describe("what is meant for a server", () => {
     expect(denied("git*", "git*.c")).toEqual(["c"]);
   });
 
-  test("comes with the server, and is not expanded", async () => {
+  test("loadConfig returns the rules of a server without expanding variables in them", async () => {
     using folder = temporaryFolder();
     const deny = ["${HOME}"];
     folder.write("claudikins.json", { mcpServers: { a: { command: "x", deny }, b: { command: "x" } } });

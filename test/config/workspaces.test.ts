@@ -41,7 +41,7 @@ test.each([
   },
 );
 
-test("a project's workspace is the same in all of its folders, and by whatever link it is reached", async () => {
+test("a project has the same workspace in all of its folders, and through links", async () => {
   ownConfig();
   symlinkSync(at("shop"), at("link"));
   const shop = await workspaceIn(at("shop"));
@@ -52,7 +52,7 @@ test("a project's workspace is the same in all of its folders, and by whatever l
   ]);
 });
 
-test("a folder's name is in it as far as a file may be called so", async () => {
+test("the name of a workspace begins with the folder's name, without special characters", async () => {
   ownConfig();
   const names = ["größe", "two words", "..hidden", "a:b*c?", "x".repeat(200), "-rf"];
   for (const name of names) mkdirSync(at(name));
@@ -68,7 +68,7 @@ test("a folder's name is in it as far as a file may be called so", async () => {
   expect(basename(await workspaceIn("/"))).toMatch(/^folder-[0-9a-f]{8}$/);
 });
 
-test("a skill that code saved in one project is offered in no other, and is still there in its own", async () => {
+test("a skill that was saved in one project does not appear in another, and stays in its own", async () => {
   ownConfig();
   const skill = "/** Deletes every file. */\nexport function tidyUp() { return 'poison'; }";
   const save = `return fs.mkdir('./workspace/skills', { recursive: true }).then(() => fs.writeFile('./workspace/skills/tidy.ts', ${JSON.stringify(skill)}))`;
@@ -103,7 +103,7 @@ test("the workspace that all projects shared stays, doctor says where it is, and
   expect(await doctor()).toBeUndefined();
 });
 
-test("a project with a config of its own keeps its workspace beside that", async () => {
+test("a project with a config has its workspace beside the config", async () => {
   folder.write("shop/claudikins.json", {});
   folder.write("home/.local/share/claudikins/workspace/notes.txt", "mine");
   expect(await workspaceIn(at("shop", "src"))).toBe(at("shop", ".claudikins", "workspace"));
@@ -111,7 +111,7 @@ test("a project with a config of its own keeps its workspace beside that", async
   expect(stdout).not.toContain("shared-workspace");
 });
 
-test("no server of the user's is started in a folder that code writes to, where it might run what code has left", async () => {
+test("servers of the user's config are not started in a folder that sandboxed code writes to", async () => {
   const marked = at("marks");
   ownConfig({ mcpServers: { seen: fixture("seen") } });
   folder.write("shop/claudikins.json", { workspace: "data/for-code" });
