@@ -14,9 +14,17 @@ import { version } from "../version.ts";
 import type { HeldServers } from "./held/held-servers.ts";
 import { localChannels } from "./held/local-channels.ts";
 import { ServerSockets, type SocketState } from "./held/server-sockets.ts";
-import { bodyOf, callOf, isServerSocket, problem, valueAnswer } from "./messages.ts";
+import {
+  answerWritten,
+  bodyOf,
+  callOf,
+  isServerSocket,
+  isWrittenCall,
+  problem,
+  valueAnswer,
+  writtenCallOf,
+} from "./messages.ts";
 import { isOlder, type Status, shellSession } from "./protocol.ts";
-import { answerWritten, isWrittenCall, writtenCallOf } from "./written-call.ts";
 
 export interface DaemonOptions {
   toolbox: Toolbox;
