@@ -26,11 +26,11 @@ describe("JSON", () => {
     ["CRLF", '{\r\n  "b": 2\r\n}\r\n', '{\r\n  "b": 2,\r\n  "a": 1\r\n}\r\n'],
     ["the same key", '{ "a": [1, 2], "b": 2 }', '{ "a": 1, "b": 2 }'],
     ["the same key in a text", '{ "b": "\\"a\\": 2" }', '{ "b": "\\"a\\": 2", "a": 1 }'],
-  ])("a member in %s", (_, before, after) => {
+  ])("a member is added to: %s", (_, before, after) => {
     expect(add(before, ["a"], 1)).toBe(after);
   });
 
-  test("objects that are not there are made, and lists that fit stand on one line", () => {
+  test("missing objects are created, and short lists are written on one line", () => {
     expect(add('{\n    "x": 1\n}\n')).toBe(
       '{\n    "x": 1,\n    "mcpServers": {\n        "claudikins": {\n            "command": "claudikins",\n            "args": ["serve"]\n        }\n    }\n}\n',
     );
@@ -53,7 +53,7 @@ describe("JSON", () => {
     ["twice", '{ "a": 1, "b": 2, "a": 3 }', '{ "b": 2 }'],
     ["not at all", '{ "b": 2 }', '{ "b": 2 }'],
     ["with a comment before its comma", '{ "a": 1 /* x */, "b": 2 }', '{ /* x */ "b": 2 }'],
-  ])("a member that goes: %s", (_, before, after) => {
+  ])("a member is removed: %s", (_, before, after) => {
     expect(remove(before, "a")).toBe(after);
   });
 
@@ -62,7 +62,7 @@ describe("JSON", () => {
     ['{ "l": ["a"] }', '{ "l": ["a", "x"] }'],
     ['{ "l": [\n    "a",\n  ] }', '{ "l": [\n    "a",\n    "x",\n  ] }'],
     ['{ "l": 1 }', '{ "l": 1 }'],
-  ])("one more in a list: %j", (before, after) => {
+  ])("an item is added to the list %j", (before, after) => {
     expect(appendItem(before, ["l"], "x", "f")).toBe(after);
   });
 
@@ -71,11 +71,11 @@ describe("JSON", () => {
     ['{ "a": ', /^f:1: not valid JSON: /],
     ["[]", "f:1: expected an object"],
     ["nonsense", /^f:1: not valid JSON/],
-  ])("what is none is refused with its line: %j", (text, message) => {
+  ])("an invalid text is refused with its line: %j", (text, message) => {
     expect(() => parseJson(text, "f")).toThrow(message);
   });
 
-  test("a key like __proto__ is a key", () => {
+  test("__proto__ is an ordinary key", () => {
     const text = '{ "mcpServers": { "__proto__": { "command": "x" }, "b": {} } }';
     expect(Object.keys(parseJson(text, "f")["mcpServers"] as object)).toEqual(["__proto__", "b"]);
     expect(remove(text, "mcpServers", "__proto__")).toBe('{ "mcpServers": { "b": {} } }');
@@ -96,7 +96,7 @@ describe("TOML", () => {
     ["an empty line", "mcp_servers = {}\n", `mcp_servers = { ${inline} }\n`],
     ["dotted keys", 'mcp_servers.a.command = "a"\n', `mcp_servers.${inline}\nmcp_servers.a.command = "a"\n`],
     ["CRLF", "a = 1\r\n", `a = 1\r\n\r\n${table.replaceAll("\n", "\r\n")}`],
-  ])("a server in %s", (_, before, after) => {
+  ])("a server is added to: %s", (_, before, after) => {
     expect(add(before)).toBe(after);
     expect(parseToml(after, "f")["mcp_servers"]).toMatchObject({ claudikins: ours });
   });
@@ -120,7 +120,7 @@ describe("TOML", () => {
     ],
     ["comments", "# of x\n[mcp_servers.a] # a\n# in a\nx = 1 # one\n# of b\n[b]\n", "# of x\n# of b\n[b]\n"],
     ["without an end", "[b]\nx = 1\n\n[mcp_servers.a]\ny = 2", "[b]\nx = 1\n\n"],
-  ])("a server that goes: %s", (_, before, after) => {
+  ])("a server is removed: %s", (_, before, after) => {
     expect(remove(before, "a", "a b")).toBe(after);
   });
 
@@ -129,12 +129,12 @@ describe("TOML", () => {
     ["a = 1\n\n[x\n", "f:3: not valid TOML: "],
     ['a = "x\nb = 1\n', "f:1: not valid TOML: "],
     ["a = 1\na = 2\n", "f:2: not valid TOML: "],
-  ])("what is none is refused with its line: %j", (text, message) => {
+  ])("an invalid text is refused with its line: %j", (text, message) => {
     expect(() => parseToml(text, "f")).toThrow(message);
   });
 });
 
-describe("every way to write it", () => {
+describe("every formatting of the same document", () => {
   const servers = {
     github: { command: "npx", args: ["-y", "x"], env: { TOKEN: 'a"b\\c ☃ {}[],:#' } },
     "odd name.": { url: "https://x/y?a=[1]#b", headers: { "X-A": "// no comment", B: "/* none */" } },

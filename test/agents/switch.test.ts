@@ -72,7 +72,7 @@ const left = async () => {
   };
 };
 
-test("every host has claudikins alone, and then everything as it was, to the byte", async () => {
+test("init leaves only claudikins in every agent's file, and restore brings back every byte", async () => {
   chmodSync(at(".claude.json"), 0o600);
   chmodSync(at(".codex", "config.toml"), 0o755);
   const before = everything();
@@ -141,7 +141,7 @@ test("every host has claudikins alone, and then everything as it was, to the byt
   expect(readdirSync(at(".local", "share", "claudikins", "hosts", "before"))).toEqual([]);
 });
 
-test("copies of files are for their owner alone", async () => {
+test("copies of files can be read only by their owner", async () => {
   await init();
   const folderOfCopies = at(".local", "share", "claudikins", "hosts", "before");
   expect(statSync(folderOfCopies).mode & 0o777).toBe(0o700);
@@ -150,7 +150,7 @@ test("copies of files are for their owner alone", async () => {
   for (const copy of copies) expect(statSync(join(folderOfCopies, copy)).mode & 0o777).toBe(0o600);
 });
 
-test("one host only, there and back", async () => {
+test("init and restore of one agent change only its file", async () => {
   const before = everything();
   await init("--host", "codex", "--host", "zed");
   const changed = Object.keys(before).filter((path) => before[path] !== everything()[path]);
@@ -164,7 +164,7 @@ test("one host only, there and back", async () => {
   expect(everything()).toEqual(before);
 });
 
-test("a host that is named and has no file yet gets one, which goes again; one that is not there gets none", async () => {
+test("a named agent without a file gets one, which restore removes; an agent that is not installed gets none", async () => {
   using other = temporaryFolder();
   home = { ...home, path: other.path, project: other.path, env: { HOME: other.path } };
   other.write(".claude.json", { mcpServers: { a: { command: "a" } } });
@@ -193,7 +193,7 @@ test("a host that is named and has no file yet gets one, which goes again; one t
   expect(existsSync(at(".cursor", "mcp.json"))).toBe(false);
 });
 
-test("a dry run writes nothing at all, and shows each line; no secret", async () => {
+test("a dry run writes nothing, and shows each changed line without secrets", async () => {
   const before = everything();
   const { exitCode, stdout, stderr } = await run("init", "--dry-run", "--no-start", ...withProject, "--keep-both");
   expect(exitCode).toBe(0);
@@ -204,7 +204,7 @@ test("a dry run writes nothing at all, and shows each line; no secret", async ()
   for (const secret of Object.values(secrets)) expect(stdout + stderr).not.toContain(secret);
 });
 
-describe("in every way to write a file", () => {
+describe("any formatting of a file", () => {
   const entries = {
     one: { command: "npx", args: ["-y", "one"], env: { KEY: "value" } },
     two: { command: "two", args: [] },
@@ -275,7 +275,7 @@ describe("in every way to write a file", () => {
   });
 });
 
-describe("a file whose servers have changed since", () => {
+describe("a file whose servers have changed since init", () => {
   const claude = () => JSON.parse(read(".claude.json"));
   const change = () => {
     const text = read(".claude.json").replace('"numStartups": 42', '"numStartups": 43');
@@ -290,7 +290,7 @@ describe("a file whose servers have changed since", () => {
     writeFileSync(at(".claude.json"), added);
   };
 
-  test("is left alone, with what would change; and the others are restored", async () => {
+  test("is not restored, and its difference is shown; the others are restored", async () => {
     const before = everything();
     await init();
     addServers();
@@ -321,7 +321,7 @@ describe("a file whose servers have changed since", () => {
     expect(everything()).toEqual(before);
   });
 
-  test("gets its servers back beside those that were added, where that is wanted", async () => {
+  test("gets its servers back beside new ones with --servers-only", async () => {
     const was = claude();
     await init();
     addServers();
@@ -334,7 +334,7 @@ describe("a file whose servers have changed since", () => {
     });
   });
 
-  test("is written again where somebody has removed it, by force alone", async () => {
+  test("is written again after it was removed, but only with --force", async () => {
     const before = everything();
     await init("--host", "gemini");
     await Bun.file(at(".gemini", "settings.json")).delete();
@@ -344,12 +344,12 @@ describe("a file whose servers have changed since", () => {
     expect(everything()).toEqual(before);
   });
 
-  test("--force and --servers-only are not both meant", async () => {
+  test("--force and --servers-only exclude each other", async () => {
     expect(await run("restore", "--force", "--servers-only")).toMatchObject({ exitCode: 2, stdout: "" });
   });
 });
 
-describe("a file in which a host has written other settings since", () => {
+describe("a file in which the agent has changed other settings since init", () => {
   /** As Claude Code does in each session: all of it anew, in its own formatting, with projects of its own. */
   function session(): void {
     const document = JSON.parse(read(".claude.json"));
@@ -358,7 +358,7 @@ describe("a file in which a host has written other settings since", () => {
     writeFileSync(at(".claude.json"), JSON.stringify(document, null, 4));
   }
 
-  test("gets its servers back without a flag, and keeps the rest", async () => {
+  test("gets its servers back without a flag, and keeps the other settings", async () => {
     const was = JSON.parse(read(".claude.json"));
     const wasCodex = Bun.TOML.parse(read(".codex", "config.toml"));
     const wasGemini = Bun.JSONC.parse(read(".gemini", "settings.json")) as { mcp: { allowed: string[] } };
@@ -391,7 +391,7 @@ describe("a file in which a host has written other settings since", () => {
     expect(await run("restore")).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("Nothing to undo") });
   });
 
-  test("also after a second init, and from any folder for the file of a project", async () => {
+  test("is restored after a second init too, and a project's file from any folder", async () => {
     const was = JSON.parse(read(".claude.json")).mcpServers;
     await init(...withProject);
     session();
@@ -412,7 +412,7 @@ describe("a file in which a host has written other settings since", () => {
   });
 });
 
-test("what cannot be parsed is named with its line, and never touched; the others are rewired", async () => {
+test("a file that cannot be parsed is reported with its line and not changed; the others are rewired", async () => {
   const broken = '{ "mcpServers": {\n  "a": { "command": "a" }\n  "b": {}\n} }\n';
   folder.write("home/.gemini/settings.json", broken);
   const { exitCode, stderr } = await init();
@@ -426,7 +426,7 @@ test("what cannot be parsed is named with its line, and never touched; the other
   expect(read(".gemini", "settings.json")).toBe(broken);
 });
 
-test("what would not come out as it was is not touched: a file that is written in too odd a way", async () => {
+test("a file that cannot be edited safely is not changed", async () => {
   const odd = 'mcp_servers = { a = { command = "a" }, kept = { since = 1979-05-27, share = 1.0 } }\n';
   folder.write("home/.codex/config.toml", odd);
   const { exitCode, stderr } = await init("--host", "codex", "--host", "zed");
@@ -438,7 +438,7 @@ test("what would not come out as it was is not touched: a file that is written i
   expect((await left()).own).toEqual(["zed"]);
 });
 
-test("a config that is there keeps its comments and its other servers, and is not written twice", async () => {
+test("an existing config keeps its comments and other servers, and is not written twice", async () => {
   const text =
     '{\n  // mine\n  "mcpServers": {\n    "own": { "command": "own" }, // stays\n  },\n  "check": "warn",\n}\n';
   folder.write("home/.config/claudikins/claudikins.json", text);
@@ -453,7 +453,7 @@ test("a config that is there keeps its comments and its other servers, and is no
   expect(statSync(configPath()).mode & 0o777).toBe(0o600);
 });
 
-test("a config that is wrong is shown as such, and no host is touched", async () => {
+test("an invalid config is reported, and no agent's file is changed", async () => {
   folder.write("home/.config/claudikins/claudikins.json", '{ "mcpServers": { "a": { "comand": "x" } } }');
   const before = everything();
   expect(await init()).toMatchObject({
@@ -464,7 +464,7 @@ test("a config that is wrong is shown as such, and no host is touched", async ()
   expect(everything()).toEqual(before);
 });
 
-describe("killed in the middle", () => {
+describe("init that is killed while it writes", () => {
   test.each(["between two files", "before a file is written", "after a file is written"])(
     "%s: restore finds everything",
     async (moment) => {
@@ -488,7 +488,7 @@ describe("killed in the middle", () => {
     },
   );
 
-  test("a file that was being written is swept up by the next one", async () => {
+  test("leaves a temporary file that the next init removes", async () => {
     const gone = Bun.spawn(["true"]);
     await gone.exited;
     const rest = at(`.claude.json.${gone.pid}.1.tmp`);
@@ -499,7 +499,7 @@ describe("killed in the middle", () => {
   });
 });
 
-test("the home of who runs this is never touched", async () => {
+test("the real home directory is never changed", async () => {
   const real = userInfo().homedir;
   const surroundings = { platform: process.platform, cwd: "/", env: { HOME: real } };
   const paths = [
@@ -523,7 +523,7 @@ test("the home of who runs this is never touched", async () => {
   ).toEqual([]);
 });
 
-describe("a host that writes its file while claudikins is at it", () => {
+describe("an agent that writes its file during init", () => {
   async function planned() {
     const surroundings = { env: home.env, cwd: home.project, platform: process.platform };
     const some = chosenHosts(["claude-code", "gemini"]);
@@ -535,7 +535,7 @@ describe("a host that writes its file while claudikins is at it", () => {
       apply(plans, { ...rewireOptions(inventory!.configFile, surroundings), surroundings, env: home.env, signal });
   }
 
-  test("keeps what it has written", async () => {
+  test("keeps its changes", async () => {
     const go = await planned();
     writeFileSync(at(".claude.json"), read(".claude.json").replace("42", "43"));
     expect(await go()).toEqual([
@@ -548,7 +548,7 @@ describe("a host that writes its file while claudikins is at it", () => {
     expect(JSON.parse(read(".claude.json")).numStartups).toBe(43);
   });
 
-  test("is left alone where its servers are others now; the rest is done", async () => {
+  test("is not changed if its servers have changed; the other agents are rewired", async () => {
     const go = await planned();
     const other = read(".claude.json").replace("@modelcontextprotocol/server-github", "@modelcontextprotocol/another");
     writeFileSync(at(".claude.json"), other);

@@ -12,7 +12,7 @@ import { patient } from "./patient.ts";
 const home = patient();
 const { at, run, configure } = home;
 
-test("the exit code is that of what matters most", () => {
+test("the exit code is that of the most serious problem", () => {
   const { problem, ok } = findingsOf("servers");
   const code = (...codes: Parameters<typeof problem>[2][]) =>
     exitCodeOf([ok("a", "a"), ...codes.map((each) => problem("b", "b", each, undefined))]);
@@ -86,7 +86,7 @@ function listing(path: string): string[] {
   return [stamp, ...below.flatMap((name) => listing(join(path, name)))];
 }
 
-test("nothing is changed, in an empty home and in one that has everything", async () => {
+test("doctor changes no file, in an empty home or a full one", async () => {
   await using oauth = await oauthFixture();
   mkdirSync(at("home/.bun"), { recursive: true });
   const project = () => run(["doctor"], { cwd: at("project"), env: { HOME: at("home") } });

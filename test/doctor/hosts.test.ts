@@ -146,7 +146,7 @@ test("skills and sections of another version, or with half of their marks", asyn
   expect((await doctor()).of("skill.user.cursor")?.state).toBe("ok");
 });
 
-test("ids are one finding each, also where an entry stands twice", async () => {
+test("ids are unique, even if an entry exists twice", async () => {
   const entry = { command: at("no/claudikins"), args: ["serve"] };
   home.folder.write(".cursor/mcp.json", { mcpServers: { claudikins: entry, "claudikins-2": entry } });
   home.folder.write("project/.cursor/mcp.json", { mcpServers: { claudikins: entry } });
@@ -156,7 +156,7 @@ test("ids are one finding each, also where an entry stands twice", async () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("a program that a cloned project's file names is not started to be asked for its version", async () => {
+test("a program named in a cloned project's file is not started", async () => {
   const started = home.at("started");
   const program = home.folder.write("claudikins", `#!/bin/sh\ntouch '${started}'\necho 0.0.1\n`);
   chmodSync(program, 0o755);

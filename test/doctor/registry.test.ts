@@ -142,7 +142,7 @@ describe("the registry", () => {
   });
 });
 
-test("a check that throws is a finding, and stops no other", async () => {
+test("a check that throws becomes a finding and does not stop the others", async () => {
   configure({ odd: fixture("odd", home.folder.path) });
   await run(["gen"]);
   // A folder in the place of a file that is read.

@@ -42,7 +42,7 @@ async function found(query: string): Promise<string[]> {
 
 const nothing = { tools: 0, durationMs: 0, written: 0, removed: 0, collisions: [], kept: [] };
 
-test("every server is asked; those that fail are reported and hide nothing of the others", async () => {
+test("every server is asked, and a failure does not affect the others", async () => {
   folder.configure({
     shop: { ...folder.offering("shop", { list: {}, "get-one": {} }), category: "business" },
     broken: fixture("crash-on-start"),
@@ -124,7 +124,7 @@ test("every server is asked; those that fail are reported and hide nothing of th
   });
 });
 
-test("a second time nothing is written", async () => {
+test("a second run writes nothing", async () => {
   folder.configure({ shop: folder.offering("shop", { list: {} }) });
   await gen();
   const before = readFileSync(join(folder.registry, "index.json"), "utf8");
@@ -132,7 +132,7 @@ test("a second time nothing is written", async () => {
   expect(readFileSync(join(folder.registry, "index.json"), "utf8")).toBe(before);
 });
 
-test("tools that come and go, another category, another name", async () => {
+test("added and removed tools, and changed categories and names, change the files", async () => {
   const entry = folder.offering("shop", { one: {}, two: {} });
   folder.configure({ shop: entry });
   await gen();
@@ -157,7 +157,7 @@ test("tools that come and go, another category, another name", async () => {
   expect(files()).toEqual([...inShop("business/Shop", "three", "two"), "index.json"]);
 });
 
-test("what is known of a server survives its failure", async () => {
+test("the known tools of a server survive its failure", async () => {
   const entry = folder.offering("shop", { refund: {} });
   folder.configure({ shop: entry, other: folder.offering("other", { x: {} }) });
   await gen();
@@ -171,7 +171,7 @@ test("what is known of a server survives its failure", async () => {
   expect(await found("refund")).toEqual(["shop.refund"]);
 });
 
-test("a server that left the config is removed, somebody's own files stay", async () => {
+test("a server that left the config is removed, but the user's files stay", async () => {
   const [shop, old] = [folder.offering("shop", { a: {} }), folder.offering("old", { b: {} })];
   folder.configure({ shop, old });
   await gen();
@@ -187,7 +187,7 @@ test("a server that left the config is removed, somebody's own files stay", asyn
   expect(await found("b")).toEqual([]);
 });
 
-test("a damaged index stops search, and is made again", async () => {
+test("a damaged index is an error for search, and gen repairs it", async () => {
   folder.configure({ shop: folder.offering("shop", { refund: {} }) });
   await gen();
   writeFileSync(join(folder.registry, "index.json"), "{");

@@ -31,7 +31,7 @@ describe("an object in an answer", () => {
     expect(({} as { x?: number }).x).toBeUndefined();
   });
 
-  test("rubbish is read to its end in no time", () => {
+  test("malformed answers of any length are read quickly", () => {
     for (const text of ["{", '{"a":', "{a:[", "{'", "{a:/*", '{"a":"\\'])
       expect(objectIn(text.repeat(40_000))).toBeUndefined();
   });
@@ -63,7 +63,7 @@ describe("a choice in an answer", () => {
     expect(choiceIn(answer, names)).toBe(expected as never);
   });
 
-  test("is none where two names are alike but for their signs", () => {
+  test("is undefined if two names differ only in punctuation", () => {
     expect(choiceIn('{"choice": "a b"}', ["a-b", "a_b"])).toBeUndefined();
     expect(choiceIn('{"choice": "a_b"}', ["a-b", "a_b"])).toBe("a_b");
   });

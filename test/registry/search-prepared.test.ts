@@ -22,7 +22,7 @@ const answers = (index: RegistryIndex, from?: string) => {
   );
 };
 
-test("answers are the same without a folder, when it is made, and when it is read", () => {
+test("answers are the same without a file, with a new one, and with a stored one", () => {
   const index = syntheticIndex(100);
   const plain = answers(index);
   expect(answers(index, folder.path)).toEqual(plain);
@@ -31,12 +31,12 @@ test("answers are the same without a folder, when it is made, and when it is rea
   expect(readFileSync(kept(), "utf8")).toBe(text);
 });
 
-test("a few tools need no file", () => {
+test("a few tools are indexed without a file", () => {
   answers(syntheticIndex(10), folder.path);
   expect(existsSync(kept())).toBe(false);
 });
 
-test("what is kept of other tools is made anew", () => {
+test("a file of other tools is replaced", () => {
   const index = syntheticIndex(100);
   answers(index, folder.path);
   index.servers[3]!.tools[4]!.description = "Feeds the giraffe";
@@ -51,14 +51,14 @@ test.each([
   ["empty", () => ""],
   ["no JSON", (text: string) => `${text.split("\n")[0]}\n{{{\n`],
   ["of another version", (text: string) => text.replace(/"stamp":"[^"]+"/, '"stamp":"0 1 x"')],
-])("a file that is %s harms nobody", (_, damage) => {
+])("a file that is %s is replaced", (_, damage) => {
   const index = syntheticIndex(60);
   const plain = answers(index, folder.path);
   writeFileSync(kept(), damage(readFileSync(kept(), "utf8")));
   expect(answers(index, folder.path)).toEqual(plain);
 });
 
-test("a folder that cannot be written to harms nobody", () => {
+test("search works without a writable folder", () => {
   const index = syntheticIndex(60);
   chmodSync(folder.path, 0o500);
   expect(answers(index, join(folder.path, "missing"))).toEqual(answers(index));

@@ -24,23 +24,23 @@ describe("what counts for what", () => {
     expect(ids(searchOf(serverOf("s", tools)), "zebra")[0]).toBe(first);
   });
 
-  test("a name of which only what all names have is not asked for is asked for", () => {
+  test("a name matches if the query leaves out only a word that all names have", () => {
     const search = searchOf(serverOf("s", { ape_zebra: "", get_zebra: "", get_lion: "", get_bear: "", get_wolf: "" }));
     expect(ids(search, "zebra", 1)).toEqual(["s.get_zebra"]);
   });
 
-  test("what is asked for first counts a bit more", () => {
+  test("earlier words count a bit more", () => {
     const search = searchOf(serverOf("s", { lion: "", zebra: "" }));
     expect(ids(search, "lion zebra")).toEqual(["s.lion", "s.zebra"]);
     expect(ids(search, "zebra lion")).toEqual(["s.zebra", "s.lion"]);
   });
 
-  test("rare words count more than those that all have", () => {
+  test("rare words count more than common ones", () => {
     const search = searchOf(serverOf("s", { get_item_a: "", get_item_b: "", get_item_c: "", pay: "An invoice" }));
     expect(ids(search, "item invoice")[0]).toBe("s.pay");
   });
 
-  test("a server's name and description count for its tools, and so does what its other tools do", () => {
+  test("a server's name, description and other tools count for its tools", () => {
     const search = searchOf(
       serverOf("alpha", { get: "One entry here" }),
       serverOf("tracker", { get: "One entry" }),
@@ -53,7 +53,7 @@ describe("what counts for what", () => {
     expect(order.slice(0, 2)).toEqual(["zoo.feed", "zoo.get"]);
   });
 
-  test("who wants to read is not given what deletes", () => {
+  test("a request to read does not rank a deleting tool first", () => {
     const search = searchOf(serverOf("s", { delete_branch: "A branch", describe_branch: "A branch" }));
     expect(ids(search, "show the branch")[0]).toBe("s.describe_branch");
     expect(ids(search, "remove the branch")[0]).toBe("s.delete_branch");
@@ -68,11 +68,11 @@ describe("requests", () => {
     serverOf("web", { open_page: "A page of the internet" }),
   );
 
-  test("what is asked politely is asked all the same", () => {
+  test("polite words do not change the result", () => {
     expect(ids(search, "Hello, could you please help me to write a file? Thank you!")[0]).toBe("files.write_file");
   });
 
-  test("of several wishes each has its tool among the first", () => {
+  test("each of several wishes has its tool among the first results", () => {
     const found = ids(
       search,
       "Look at the spreadsheet and add a row, then send a mail to the owner of it, and open the page of the shop.",
@@ -81,13 +81,13 @@ describe("requests", () => {
     expect(found.sort()).toEqual(["mail.send_mail", "sheets.add_row", "web.open_page"]);
   });
 
-  test("one wish that is met well counts more than bits of two", () => {
+  test("a tool that meets one wish ranks above one that meets parts of two", () => {
     const zoo = searchOf(serverOf("s", { lion_bear: "", lion_tamer: "", paint_wall: "" }));
     expect(ids(zoo, "Paint a bear. The lion and its tamer.")[0]).toBe("s.lion_bear");
     expect(ids(zoo, "Paint a bear. The lion tamer.")[0]).toBe("s.lion_tamer");
   });
 
-  test("a path is a file, an address a page, whatever their names are", () => {
+  test("a path means a file and a URL means a page, whatever their names", () => {
     expect(ids(search, "What is in /home/me/mail/page-12.txt?")[0]).toStartWith("files.");
     expect(ids(search, "show https://www.example.org/list/mail")[0]).toBe("web.open_page");
     expect(ids(search, "tell somebody@spreadsheet.example about it")[0]).toStartWith("mail.");
@@ -133,7 +133,7 @@ describe("filters", () => {
     expect(ids(search, query).sort()).toEqual(found);
   });
 
-  test("a server that there is not is said so, with those that it may be", () => {
+  test("an unknown server in a filter is an error with similar names", () => {
     expect(() => search.search("issues server:githbu", 5)).toThrow(
       expect.objectContaining({
         code: "SERVER_NOT_FOUND",
@@ -143,7 +143,7 @@ describe("filters", () => {
     );
   });
 
-  test("a colon alone is no filter", () => {
+  test("a colon alone is not a filter", () => {
     expect(ids(search, "server: issues").length).toBe(3);
   });
 });
@@ -160,7 +160,7 @@ describe("tools that destroy", () => {
   ending!.annotations = { destructiveHint: true };
   const search = searchOf(memory, cloud);
 
-  test("are never first for a request that does not ask to destroy", () => {
+  test("are never first unless the request asks to destroy", () => {
     for (const query of [
       "remember a fact",
       "specific observations from entities",
@@ -175,7 +175,7 @@ describe("tools that destroy", () => {
     }
   });
 
-  test("are first where that is asked for, and where nothing else has anything of the request", () => {
+  test("are first if the request asks for it, or if nothing else matches", () => {
     expect(ids(search, "delete specific observations")[0]).toBe("memory.delete_observations");
     expect(ids(search, "get rid of entities")[0]).toBe("memory.delete_entities");
     expect(ids(search, "terminate the machine")[0]).toBe("cloud.terminate_machine");
@@ -214,11 +214,11 @@ describe("the same tool on several servers", () => {
     expect(twins.search("add a note server:a-memory", 1)).toMatchObject([{ id: "a-memory.add_note", also: [] }]);
   });
 
-  test("is found where it is asked for", () => {
+  test("is found by its server's name", () => {
     expect(search.search("echo server:work", 1)).toMatchObject([{ id: "work.echo", also: [] }]);
   });
 
-  test("is another one where nothing but the name is known", () => {
+  test("is not merged if only the name is known", () => {
     const bare = searchOf(serverOf("a", { go: "" }), serverOf("b", { go: "" }));
     expect(ids(bare, "go")).toEqual(["a.go", "b.go"]);
   });
@@ -251,7 +251,7 @@ describe("hostile queries end soon and break nothing", () => {
     expect(ids(search, query)).toEqual(["s.constructor"]);
   });
 
-  test("schemas that are none, and huge ones", () => {
+  test("invalid and huge schemas", () => {
     const [odd] = [serverOf("odd", { a: "Zebra" })];
     odd.tools.push(
       { name: "b", description: "Zebra", inputSchema: { properties: ["x"] } },

@@ -41,7 +41,7 @@ test.each([["list"], ["promise"], ["noise"], ["advise"]])("%s is not respelt int
   expect(stemOf(word)).toStartWith(word.slice(0, -1));
 });
 
-describe("words that are written in another way", () => {
+describe("different spellings", () => {
   const search = searchOf({
     take_screenshot: "An image of what is shown",
     read_file_system: "Its usage and free room",
@@ -65,13 +65,13 @@ describe("words that are written in another way", () => {
     expect(names(search, query)[0]).toBe(name);
   });
 
-  test("a word that is there is never taken for another one", () => {
+  test("a known word is never corrected", () => {
     const near = searchOf({ get_mall: "Shops under one roof", get_mail: "What was written to you" });
     expect(names(near, "mall", 1)).toEqual(["get_mall"]);
     expect(names(near, "mail", 1)).toEqual(["get_mail"]);
   });
 
-  test("what is like nothing finds nothing", () => {
+  test("an unknown word without similar words finds nothing", () => {
     expect(names(search, "qqqqqq zzzz")).toEqual([]);
   });
 });
@@ -94,7 +94,7 @@ describe("other languages", () => {
   });
 });
 
-describe("words of the trade", () => {
+describe("synonyms", () => {
   const search = searchOf({
     delete_record: "Drops one for good",
     create_record: "Makes a new one",
@@ -117,13 +117,13 @@ describe("words of the trade", () => {
     expect(names(search, query)[0]).toBe(name);
   });
 
-  test("the word itself comes before one that stands for it", () => {
+  test("the exact word ranks above a synonym", () => {
     const both = searchOf({ remove_note: "One note", delete_note: "One note" });
     expect(names(both, "remove note")).toEqual(["remove_note", "delete_note"]);
     expect(names(both, "delete note")).toEqual(["delete_note", "remove_note"]);
   });
 
-  test("a field of work finds its tools without any common word", () => {
+  test("a topic finds its tools without a common word", () => {
     const fields = searchOf({ hotels: "Rooms with their guests", commits: "Of one branch", recipes: "By ingredient" });
     expect(names(fields, "vacation", 1)).toEqual(["hotels"]);
     expect(names(fields, "dinner", 1)).toEqual(["recipes"]);

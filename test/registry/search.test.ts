@@ -43,7 +43,7 @@ const search = new ToolSearch({
 
 const found = (query: string, limit = 3) => search.search(query, limit).map(({ id }) => id);
 
-describe("what was meant comes first", () => {
+describe("the intended tool comes first", () => {
   test.each([
     ["refund an order", "shop.refund_order"],
     ["create issue", "github.create_issue"],
@@ -71,13 +71,13 @@ describe("odd queries", () => {
     expect(found(query)).toEqual([]);
   });
 
-  test("words that objects have of themselves are words", () => {
+  test("names of Object's properties are ordinary words", () => {
     expect(found("__proto__")).toEqual(["shop.constructor"]);
     expect(found("hasOwnProperty")[0]).toBe("shop.constructor");
     expect(found("toLocaleString")).toEqual([]);
   });
 
-  test("words that every sentence has count when there are no others", () => {
+  test("common words count only if there are no others", () => {
     expect(found("for a", 10)).toEqual(found("a for", 10));
     expect(found("the file", 10)).toEqual(found("file", 10));
   });

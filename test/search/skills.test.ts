@@ -73,7 +73,7 @@ test("search finds them beside tools, and what search gives works", async () => 
   expect(await value(code)).toEqual({ "2025-03": 5 });
 });
 
-test("they are as the files are now", async () => {
+test("changes to files take effect at once", async () => {
   await value(save);
   await value('await fs.writeFile("./workspace/skills/revenue.ts", "export function revenueOfDay(day: string) {}")');
   expect(search("revenue", 5, toolbox.catalog).tools.map(({ name }) => name)).toEqual(["revenueOfDay"]);
@@ -90,7 +90,7 @@ test("a changed skill is another one for the next import, in the same worker as 
   expect(await value(write(2) + read)).toBe(2);
 });
 
-test("links that others planted are no skills", async () => {
+test("links out of the folder are not skills", async () => {
   const { workspace } = toolbox.config.folders;
   mkdirSync(join(workspace, "skills"), { recursive: true });
   folder.write("secret.ts", "/** A secret of the machine. */\nexport function secret() {}");

@@ -31,7 +31,7 @@ test("the right path is taken with all that came, and answered with the page", a
   });
 });
 
-test("all else is not there", async () => {
+test("other requests get 404", async () => {
   await using listener = new RedirectListener([0]);
   const early = await fetch(`${listener.url}?code=a&state=b`);
   let count = 0;
@@ -80,7 +80,7 @@ test("the first free port is taken; nothing listens afterwards, and the last pag
   expect(again.url.port).toBe(port);
 });
 
-test("nobody keeps it from its end: not who asks only half, nor who waits for a page that never comes", async () => {
+test("it closes despite half-sent requests and clients that wait for a page", async () => {
   const closed = Promise.withResolvers<unknown>();
   let waiting: Promise<unknown>;
   {
@@ -99,7 +99,7 @@ test("nobody keeps it from its end: not who asks only half, nor who waits for a 
   await closed.promise;
 });
 
-test("the page has nothing in it that runs or loads, whatever it is told", () => {
+test("the page runs and loads nothing, whatever its texts", () => {
   const html = redirectPage({
     mark: "failed",
     title: '<script>alert(1)</script>"',

@@ -13,7 +13,7 @@ const body = "## Ours\n\n$& $1 text\n";
 describe("a section", () => {
   const texts = ["", "abc", "abc\n", "abc\n\n", "a\r\nb", "a\r\nb\r\n", "a\r\n\r\n", "\n", "# Title\n\ntext $&\n\n\n"];
 
-  test.each(texts)("in %j: every other byte stays, and it comes out as it was", (text) => {
+  test.each(texts)("in %j: every other byte stays, and removing it restores the text", (text) => {
     const after = withSection(text, body) ?? "";
     expect(after).toStartWith(text);
     expect(after.replaceAll("\r\n", "\n")).toContain("$& $1 text\n<!-- claudikins end -->\n");
@@ -27,25 +27,25 @@ describe("a section", () => {
     expect(withoutSection(newer)).toEqual({ text, file: true });
   });
 
-  test("an empty line stands before it", () => {
+  test("has an empty line before it", () => {
     expect(withSection("abc", body)).toStartWith("abc\n\n<!-- claudikins begin 2");
     expect(withSection("abc\n", body)).toStartWith("abc\n\n<!-- claudikins begin 1");
     expect(withSection("abc\n\n", body)).toStartWith("abc\n\n<!-- claudikins begin 0");
   });
 
-  test("of a new file is all of it, and the file goes with it", () => {
+  test("of a new file is removed with the file", () => {
     const text = withSection(undefined, body) ?? "";
     expect(withoutSection(text)).toEqual({ text: "", file: false });
     expect(withoutSection(`${text}more\n`)).toEqual({ text: "more\n", file: true });
   });
 
-  test("in the middle of what somebody has written since", () => {
+  test("is removed from the middle of later text", () => {
     const after = `${withSection("before", body)}\nafter\n`;
     expect(withoutSection(after)).toEqual({ text: "before\n\n\nafter\n", file: true });
     expect(withSection(after, "## Newer")).toEndWith("## Newer\n<!-- claudikins end -->\n\nafter\n");
   });
 
-  test("with half of its marks, or twice, is touched by nobody", () => {
+  test("with unpaired or repeated marks is not changed", () => {
     const whole = section(body);
     for (const text of [whole.replace(/.*end -->/, ""), whole.replace(/.*begin.*/, ""), `${whole}\n${whole}`]) {
       expect([withSection(text, body), withoutSection(text)]).toEqual([undefined, undefined]);
@@ -53,7 +53,7 @@ describe("a section", () => {
   });
 });
 
-test("a skill is ours until somebody changes it", () => {
+test("a skill is ours until it is edited", () => {
   const text = markedSkill("---\nname: x\n---\n\n# Title\n");
   expect(text).toMatch(/^---\nname: x\n---\n<!-- claudikins skill [\da-f]{12}: [^\n]* -->\n\n# Title\n$/);
   expect(originOfSkill(text)).toBe("ours");
