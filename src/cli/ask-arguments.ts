@@ -1,4 +1,4 @@
-/** `call --interactive`, and what a task does not say: asks for each parameter of a tool by its schema. */
+/** Asks for each parameter of a tool by its schema, for `call --interactive` and `run`. */
 
 import { ArgumentProblem, argumentOf, formsOf, formsText, type Given } from "../execution/call-arguments.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
@@ -9,7 +9,7 @@ import { firstSentence } from "../registry/signature.ts";
 import type { Io } from "./io.ts";
 import { ask } from "./prompt.ts";
 
-/** What is given with the words already is not asked for. Those that have to be there come first. Throws CANCELLED. */
+/** Asks for the parameters that are not given, required ones first. Throws CANCELLED. */
 export async function askArguments(
   { inputSchema }: Pick<RegistryTool, "inputSchema">,
   given: readonly Given[],
@@ -37,11 +37,11 @@ interface Parameter {
   name: string;
   schema: unknown;
   isRequired: boolean;
-  /** Of the tool. */
+  /** The input schema of the tool. */
   root: JsonObject;
 }
 
-/** Undefined where it is left out. */
+/** Returns undefined if the person skips the parameter. */
 async function askOne(parameter: Parameter, io: Io): Promise<unknown> {
   const { name, isRequired } = parameter;
   await io.stderr.write(introduction(parameter));
@@ -63,7 +63,7 @@ async function read(answer: string, parameter: Parameter): Promise<{ value?: unk
     const isOne = values.some((value) => String(value) === answer);
     const place = !isOne && /^\d+$/.test(answer) ? Number(answer) - 1 : -1;
     const value = place in values ? values[place] : argumentOf(name, answer, root);
-    // The others are not answered yet.
+    // Check this argument alone, because the others are not answered yet.
     const alone = { ...root, required: [], properties: { [name]: schema } };
     const problems = await argumentProblems(alone, { [name]: value });
     return { value, problem: problems.length > 0 ? problems.join("; ") : undefined };
@@ -73,7 +73,7 @@ async function read(answer: string, parameter: Parameter): Promise<{ value?: unk
   }
 }
 
-/** What it is for, what it takes, and what happens when nothing is typed. */
+/** The parameter's description, its valid values and the meaning of an empty answer. */
 function introduction({ name, schema, isRequired, root }: Parameter): string {
   const forms = formsOf(schema, root);
   const usual = usualOf({ schema });

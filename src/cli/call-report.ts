@@ -1,4 +1,4 @@
-/** The result of a tool as `call` gives it: a value for people, one document for scripts, files for what is no text. */
+/** Writes the result of `claudikins call`: a value for people, one JSON document for scripts, and files for binary data. */
 import { wholeOf } from "../clients/decoding/large-json.ts";
 import { objectsOf, type ToolResult, toolValue } from "../clients/result.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -11,14 +11,14 @@ import { valueText } from "./report.ts";
 import { binariesOf, type WrittenFile, writeBinaries, writeText, writeValue, writtenText } from "./result-files.ts";
 
 export interface ResultForm {
-  /** The whole result, as the server sent it. */
+  /** The complete result as the server sent it. */
   raw: boolean;
   json: boolean;
-  /** A file, from the working directory. */
+  /** A path relative to the working directory. */
   output: string | undefined;
 }
 
-/** The exit code. Throws TOOL_FAILED, unless the whole result is wanted, and FILE_NOT_WRITABLE. */
+/** Returns the exit code. Throws TOOL_FAILED, except with `raw`, and FILE_NOT_WRITABLE. */
 export async function writeResult({ server, tool, result }: Called, form: ResultForm, io: Io): Promise<number> {
   const { json, output } = form;
   if (form.raw) return writeRaw(result, output, io);
@@ -72,14 +72,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What is left to say beside the files; undefined where nothing is. */
+/** The value without its binary blocks, or undefined if nothing else remains. */
 function withoutBinaries(result: ToolResult): unknown {
   const content = objectsOf(result["content"]).filter((block) => !binaryOf(block));
   const rest = plainValue({ ...result, content }, "");
   return Array.isArray(rest) && rest.length === 0 ? undefined : rest;
 }
 
-/** A screen full of base64 helps nobody. */
+/** On a terminal, base64 data is replaced by its size. */
 function forTerminal(value: unknown, { stdout }: Io): unknown {
   if (!stdout.isTerminal || !Array.isArray(value)) return value;
   return value.map((block) => {
@@ -90,7 +90,7 @@ function forTerminal(value: unknown, { stdout }: Io): unknown {
   });
 }
 
-/** In the place of their data, where it is now. */
+/** Replaces the data of binary blocks with the names of their files. */
 function withFiles(value: unknown, files: readonly WrittenFile[]): unknown {
   if (!Array.isArray(value)) return value;
   let next = 0;

@@ -1,4 +1,4 @@
-/** The words of `claudikins call` → the tool that is meant and what it is given, files and standard input read. */
+/** Reads the words of `claudikins call`: the tool and its arguments, including files and standard input. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
@@ -7,10 +7,10 @@ import type { Io } from "./io.ts";
 
 export interface CallWords {
   target: string;
-  /** Where it stands beside its server, in a word of its own. */
+  /** The tool's name, if it is a separate word after the server. */
   tool?: string;
   given: Given[];
-  /** What led to us: see `registry/hooks.ts`. */
+  /** The mark of a hook text: see `registry/hooks.ts`. */
   via?: string;
 }
 
@@ -69,7 +69,7 @@ function jsonOf(word: string, key: string, value: string, io: Io): Given {
   return { word: shortened(word), key, json: parsed(text, what, hint) };
 }
 
-/** All arguments at once: JSON as it stands, of a file, or of standard input. `what` is how errors call it. */
+/** All arguments as one JSON text, a file or standard input. `what` is its name in errors. */
 async function objectOf(text: string, what: string, io: Io): Promise<Given> {
   const source = text === "-" ? "Standard input" : text.startsWith("@") ? text.slice(1) : what;
   const json = text === "-" ? await io.stdin.text() : text.startsWith("@") ? fileText(text.slice(1), text, io) : text;

@@ -1,22 +1,22 @@
-/** Bars in a terminal, one a line, as long as there is room. */
+/** A bar chart as text, one bar per line. */
 import { cyan, paint } from "./colours.ts";
 
 export interface Bar {
   name: string;
   value: number;
-  /** What stands behind the bar. */
+  /** Text after the bar. */
   text: string;
 }
 
 export interface Canvas {
-  /** Characters of a line; 80 where nobody says. */
+  /** Width in characters. The default is 80. */
   width?: number | undefined;
   colours: boolean;
-  /** Whether it is read on a screen: elsewhere bars are of plain characters. */
+  /** Without a terminal, bars use plain characters. */
   isTerminal: boolean;
 }
 
-/** Wider bars say nothing more. */
+/** Maximum width of a bar, in characters. */
 const maxBar = 60;
 
 const leastBar = 4;
@@ -24,7 +24,7 @@ const leastBar = 4;
 /** Blocks that fill a character from the left by no eighths to seven. */
 export const eighthBlocks = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/** What is below zero has no bar. */
+/** Values below zero have no bar. */
 export function chart(bars: Bar[], { width = 80, colours, isTerminal }: Canvas): string {
   const longest = (pick: (bar: Bar) => string) => Math.max(0, ...bars.map((bar) => Bun.stringWidth(pick(bar))));
   const names = longest(({ name }) => name);
@@ -39,7 +39,7 @@ export function chart(bars: Bar[], { width = 80, colours, isTerminal }: Canvas):
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** Something is never nothing. */
+/** A value above zero has at least one eighth of a character. */
 function smoothBar(length: number): string {
   const eighths = length > 0 ? Math.max(1, Math.round(length * 8)) : 0;
   return "█".repeat(Math.floor(eighths / 8)) + (eighthBlocks[eighths % 8] ?? "");

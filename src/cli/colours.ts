@@ -1,4 +1,4 @@
-/** Colours of a terminal, for those who watch one and did not ask for none. */
+/** Colours for terminals. */
 import type { Io, Output } from "./io.ts";
 import { style } from "./terminal-output.ts";
 
@@ -14,8 +14,8 @@ export function paint(text: string, colour: string, colours: boolean): string {
 }
 
 /**
- * Whether what is written there may have colours: where a person watches. NO_COLOR takes them away, FORCE_COLOR (but for `0`
- * and `false`) gives them to pipes as well, a dumb terminal has none.
+ * Whether text on this output may have colours. A terminal has colours unless it is dumb. NO_COLOR turns them off. FORCE_COLOR, except
+ * `0` and `false`, turns them on for pipes too.
  */
 export function hasColours(output: Output, { env }: Pick<Io, "env">): boolean {
   const { NO_COLOR, FORCE_COLOR, TERM } = env;

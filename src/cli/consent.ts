@@ -15,7 +15,7 @@ const answers: ReadonlyMap<string, Answer> = new Map([
 
 const choices = "y: yes, this once; s: yes, for this tool until the code ends; n: no";
 
-/** What is typed in the moment in which a question appears was not meant for it. */
+/** Input typed within this time after a question appears is ignored, in milliseconds. */
 const glanceMs = 150;
 
 export class TerminalAsker implements Asker, Disposable {
@@ -23,12 +23,12 @@ export class TerminalAsker implements Asker, Disposable {
   readonly #activity: Activity;
   readonly #ended = new AbortController();
   readonly #semaphore = new Semaphore(1);
-  /** Waits for a line; what is typed while nobody waits is no answer. */
+  /** Receives the next line. Lines that nothing waits for are dropped. */
   #heard: ((line: string | undefined) => void) | undefined;
   #reading: Promise<void> | undefined;
   #isAtEnd = false;
 
-  /** Undefined where no person sits at both ends. */
+  /** Returns undefined unless stdin and stderr are terminals. */
   static of(io: Io, activity: Activity): TerminalAsker | undefined {
     return io.stdin.isTerminal && io.stderr.isTerminal ? new TerminalAsker(io, activity) : undefined;
   }
@@ -55,7 +55,7 @@ export class TerminalAsker implements Asker, Disposable {
     });
   }
 
-  /** One question at a time, whoever asks it. What was typed before it appeared is no answer. Rejects when the signal is aborted. */
+  /** Asks one question at a time, and ignores input from before it appeared. Rejects when the signal is aborted. */
   async inTurn<T>(signal: AbortSignal, question: () => Promise<T>): Promise<T> {
     const turn = this.#semaphore.acquire(signal);
     if (turn && !(await turn)) throw signal.reason;
@@ -70,7 +70,7 @@ export class TerminalAsker implements Asker, Disposable {
     }
   }
 
-  /** The same streams for other questions of the command, since only one can read. */
+  /** Returns streams for other questions of the command, because only one reader can use stdin. */
   linesFor(io: Io): Io {
     return { ...io, stdin: { ...io.stdin, line: (options) => this.#line(options) } };
   }
@@ -81,7 +81,7 @@ export class TerminalAsker implements Asker, Disposable {
     return this.#nextLine(signal).catch(() => undefined);
   }
 
-  /** Lets the terminal go. */
+  /** Stops reading the terminal. */
   [Symbol.dispose](): void {
     this.#ended.abort();
   }
@@ -90,13 +90,13 @@ export class TerminalAsker implements Asker, Disposable {
     try {
       for await (const line of this.#io.stdin.lines(this.#ended.signal)) this.#heard?.(line);
     } catch {
-      // A terminal that cannot be read says nothing more.
+      // An unreadable terminal is treated as the end of the input.
     }
     this.#isAtEnd = true;
     this.#heard?.(undefined);
   }
 
-  /** Undefined where there will be none. Rejects when the signal is aborted. */
+  /** Returns undefined at the end of the input. Rejects when the signal is aborted. */
   async #nextLine(signal: AbortSignal): Promise<string | undefined> {
     signal.throwIfAborted();
     if (this.#isAtEnd) return undefined;

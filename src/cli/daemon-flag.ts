@@ -1,4 +1,4 @@
-/** Whether servers are those of the daemon, which stay for the next command, or a command's own. */
+/** `--no-daemon` and CLAUDIKINS_DAEMON: whether a command uses the daemon's servers. */
 import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Args } from "./command.ts";
@@ -20,16 +20,16 @@ const words: ReadonlyMap<string, boolean> = new Map([
   ["false", false],
 ]);
 
-/** By the parsed flags and CLAUDIKINS_DAEMON. Throws USAGE where the variable is neither on nor off. */
+/** Throws USAGE if CLAUDIKINS_DAEMON is neither on nor off. */
 export function usesDaemon(args: DaemonFlags, env: Environment): boolean {
   const word = env["CLAUDIKINS_DAEMON"] || "on";
   const isOn = words.get(word.toLowerCase());
   if (isOn === undefined) {
     throw new ClaudikinsError("USAGE", `CLAUDIKINS_DAEMON must be on or off; it is "${word}"`);
   }
-  // There nobody has tried yet whether sockets like ours can be reached; a start that is waited for in vain costs half a minute.
+  // The daemon's sockets are untested on Windows, and a failed start takes half a minute.
   if (process.platform === "win32") return false;
-  // Where nobody has a home there is no place for its socket that is theirs alone.
+  // Without a home folder there is no private place for the socket.
   const hasPlace = ["HOME", "USERPROFILE", "XDG_RUNTIME_DIR", "XDG_DATA_HOME"].some((name) => env[name]);
   return isOn && hasPlace && !args["no-daemon"];
 }

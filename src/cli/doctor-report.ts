@@ -1,4 +1,4 @@
-/** What doctor found, for people: area by area, and what repairs what is not ok. */
+/** The findings of doctor as text, grouped by area, with a fix for each problem. */
 import { counted, type Finding, type FindingState } from "../doctor/finding.ts";
 import { cyan, dim, paint, red } from "./colours.ts";
 import { about, list, named, number, oneOf, record, text, texts } from "./shapes.ts";
@@ -29,7 +29,7 @@ const colourOf: Record<FindingState, string> = { ok: dim, warning: cyan, problem
 /** Areas whose title differs from their name in the JSON output. */
 const titles: Partial<Record<Finding["area"], string>> = { hosts: "agents" };
 
-/** Of all findings, or only of those that are not ok. */
+/** All findings, or with `onlyFaults` the warnings and problems. */
 export function findingsText(findings: readonly Finding[], colours: boolean, onlyFaults = false): string {
   const shown = onlyFaults ? findings.filter(({ state }) => state !== "ok") : findings;
   const areas = Map.groupBy(shown, ({ area }) => area);
@@ -52,7 +52,7 @@ function lines({ state, message, details = [], repair }: Finding, colours: boole
     .join("");
 }
 
-/** `2 problems and 1 warning`, or that all is well. */
+/** `2 problems and 1 warning.` or `No problems found.` */
 export function sumText(findings: readonly Finding[]): string {
   const count = (wanted: FindingState) => findings.filter(({ state }) => state === wanted).length;
   const parts = (["problem", "warning"] as const).flatMap((state) =>

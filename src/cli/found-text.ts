@@ -1,4 +1,4 @@
-/** What a search found, as a person reads it: a name a block, indented lines below it. */
+/** Search results as text: one block per tool, with indented lines. */
 import type { FoundTool } from "../search/search.ts";
 import { alsoText, type Detail, type Overview, tellingExample } from "../search/search-answer.ts";
 import { escaped } from "../visible-text.ts";
@@ -57,12 +57,12 @@ export const searchShape = either(
   named("Line", about("With -: one per query", record({ query: text, tools, "error?": problem }))),
 );
 
-/** Servers that are named where nothing was found. */
+/** Maximum number of servers named when nothing was found. */
 const maxServers = 20;
 
 export interface Page {
   colours: boolean;
-  /** Of the terminal, where there is one: longer lines are broken between words. */
+  /** The width of the terminal, where lines are wrapped. Undefined without a terminal. */
   width?: number | undefined;
 }
 
@@ -87,12 +87,12 @@ function entryText(found: FoundTool, detail: Detail, { colours, width }: Page): 
   return `${paint(oneLine(id), bold, colours)}\n${below.join("")}`;
 }
 
-/** A name with a line break in it is no line of ours. */
+/** A line break in a name must not start a new line. */
 function oneLine(name: string): string {
   return name.replace(/[\n\r\t]/g, escaped);
 }
 
-/** For who found nothing. */
+/** The answer to a search without results. */
 export function nothingText(searched: number, { near, servers }: Overview): string {
   const shown = servers.slice(0, maxServers).map(({ server, tools }) => `${server} (${tools})`);
   const more = servers.length > maxServers ? ` and ${servers.length - maxServers} more` : "";

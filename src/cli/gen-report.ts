@@ -1,4 +1,4 @@
-/** What gen says to people when it is done, and what it fails with. */
+/** The report of gen, and its error. */
 import { relative } from "node:path";
 import type { Problem } from "../catalog/ask-all.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -38,7 +38,7 @@ export const genShape = either(
   ),
 );
 
-/** The table, what went wrong, what is worth a warning, what is gone; on stdout the folder. */
+/** Writes the table, errors, warnings and removed files to stderr, and the folder to stdout. */
 export async function tellOfGen({ folder, servers, pruned, cleaned = [] }: GenerateReport, io: Io): Promise<void> {
   const say = (text: string) => io.stderr.write(text);
   const rows = servers.map(({ server, tools, durationMs, written, removed, problem }) => [
@@ -74,7 +74,7 @@ export async function tellOfGen({ folder, servers, pruned, cleaned = [] }: Gener
   await io.stdout.write(`${folder}\n`);
 }
 
-/** The table and what went wrong; on stdout each file that gen would write or remove, or that there is none. */
+/** Writes the table and errors to stderr, and each file that gen would write or remove to stdout. */
 export async function tellOfCheck(report: RegistryCheck, io: Io): Promise<void> {
   const { folder, servers, differences } = report;
   const rows = servers.map((server) => [
@@ -100,7 +100,7 @@ export async function tellOfCheck(report: RegistryCheck, io: Io): Promise<void> 
   }
 }
 
-/** What was cancelled by whoever watches needs no words. */
+/** Cancelled servers are not reported. */
 async function tellOfProblems(servers: { problem?: Problem }[], io: Io): Promise<void> {
   for (const { problem } of servers) {
     if (!problem || (problem.code === "CANCELLED" && io.interrupted.aborted)) continue;
@@ -108,7 +108,7 @@ async function tellOfProblems(servers: { problem?: Problem }[], io: Io): Promise
   }
 }
 
-/** What the command fails with when a server did; the files of the others are written all the same. */
+/** The error of gen if a server failed. The files of the other servers are written. */
 export function failureOf(servers: { server: string; problem?: Problem }[]): ClaudikinsError | undefined {
   const failed = servers.filter((server) => server.problem);
   const [first] = failed;
@@ -117,7 +117,7 @@ export function failureOf(servers: { server: string; problem?: Problem }[]): Cla
   return new ClaudikinsError(first.problem.code, `${failed.length} of ${servers.length} servers failed: ${names}`);
 }
 
-/** What a check fails with that found something to do; undefined where it did not. */
+/** The error of `--check` if anything would change, else undefined. */
 export function staleness({ folder, servers, differences }: RegistryCheck): ClaudikinsError | undefined {
   const count = servers.reduce((sum, server) => sum + server.differences.length, differences.length);
   if (count === 0) return undefined;

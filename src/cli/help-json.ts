@@ -50,7 +50,7 @@ function optionJson([name, arg]: [string, Arg]): object {
 
 const line = (document: object) => `${JSON.stringify(document)}\n`;
 
-/** As TypeScript, each named shape once. */
+/** The shapes as TypeScript, each named shape once. */
 function typesOf(json: Shape, more: Readonly<Record<string, Shape>>): string {
   const $defs: Record<string, Shape> = {};
   const withNames = (value: unknown): unknown => {
@@ -67,6 +67,6 @@ function typesOf(json: Shape, more: Readonly<Record<string, Shape>>): string {
     shapes.push(named("Failure", about("One line on stderr; stdout is empty", failureShape(more))));
   }
   const document = { ...(withNames(either(...shapes)) as Shape), $defs };
-  // What holds them together is no type of anything.
+  // The first type only holds the others together.
   return declareType(document, "All", new Set()).replace(/^.*\n\n?/, "");
 }

@@ -1,4 +1,4 @@
-/** Help texts: of everything, of a group of commands, of one command. */
+/** The help text of all commands, of a group, and of one command. */
 import { documentation, version } from "../version.ts";
 import { bold, cyan, paint } from "./colours.ts";
 import type { Arg, Args, Command } from "./command.ts";
@@ -6,11 +6,11 @@ import { wrapped } from "./word-wrap.ts";
 
 export interface Page {
   colours: boolean;
-  /** Of the terminal, where there is one. */
+  /** The width of the terminal in characters. Undefined without a terminal. */
   width?: number | undefined;
 }
 
-/** A name, and what it stands for. */
+/** A name and its summary. */
 type Line = readonly [name: string, summary: string];
 
 export interface Section {
@@ -18,7 +18,7 @@ export interface Section {
   lines: Line[];
 }
 
-/** One screen, whatever there is. */
+/** The general help, which fits on one screen. */
 export function overviewText(sections: Section[], page: Page): string {
   const width = Math.max(...sections.flatMap(({ lines }) => lines.map(([name]) => name.length)));
   const texts = sections.map(({ title, lines }) => heading(title, page) + rows(lines, page, width));
@@ -84,7 +84,7 @@ function paragraph(text: string, { width }: Page): string {
   return wrapped(text, width).join("\n");
 }
 
-/** In narrower columns a line breaks too often to be read. */
+/** Minimum width of a wrapped summary, in characters. */
 const leastSummary = 30;
 
 function rows(lines: Line[], page: Page, names = Math.max(...lines.map(([name]) => name.length))): string {
@@ -103,7 +103,7 @@ function placeText([name, { required, several }]: [string, Arg]): string {
   return required === false ? `[${text}]` : `<${text}>`;
 }
 
-/** A short form first, with room for it where there is none. */
+/** The short form comes first; flags without one are indented to align. */
 export function flagLine([name, arg]: [string, Arg]): Line {
   const { short } = arg;
   const value = arg.type === "boolean" ? "" : ` <${arg.valueHint ?? name}>`;

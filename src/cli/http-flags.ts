@@ -1,4 +1,4 @@
-/** `serve --http` and the flags that belong to it: where it listens, who may come in, how many. */
+/** The flags of `serve --http`: the address, the token, the allowed callers and the limits. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
@@ -79,11 +79,11 @@ type Flags = Values<typeof httpArgs>;
 
 export interface HttpChoice extends Omit<FrontDoorOptions, "log"> {
   graceMs: number;
-  /** Nobody is asked for a token. Otherwise, without `token`, claudikins has one of its own. */
+  /** No token is required. If this is false and `token` is undefined, claudikins uses a token of its own. */
   isOpen: boolean;
 }
 
-/** What holds where no flag says anything else. */
+/** Defaults. */
 const usual = {
   maxSessions: 100,
   idleMs: 1_800_000,
@@ -96,7 +96,7 @@ const usual = {
   maxRequests: 256,
 };
 
-/** Undefined where MCP is to be spoken on stdin and stdout. Throws USAGE, NEEDS_VARIABLE and FILE_NOT_FOUND. */
+/** Returns undefined without `--http`. Throws USAGE, NEEDS_VARIABLE and FILE_NOT_FOUND. */
 export function httpChoice(flags: Flags, io: Pick<Io, "env" | "cwd">): HttpChoice | undefined {
   const { http, grace, "max-sessions": sessions, "session-idle": idle, "reconnect-after": reconnect } = flags;
   if (http === undefined) {
@@ -124,7 +124,7 @@ export function httpChoice(flags: Flags, io: Pick<Io, "env" | "cwd">): HttpChoic
   };
 }
 
-/** Guessing a shorter one is work for an afternoon. */
+/** Minimum length of a token in characters. A shorter one could be guessed. */
 const minTokenLength = 16;
 
 export function isUsableToken(token: string): boolean {

@@ -1,4 +1,4 @@
-/** What init prints with `--json`, and its shape. */
+/** The JSON output of init and its shape. */
 
 import type { Applied } from "../agents/apply.ts";
 import type { FoundFile } from "../agents/find-servers.ts";
@@ -50,14 +50,14 @@ export const initShape = record({
 
 export interface Row {
   server: string;
-  /** The config that it goes into. */
+  /** The config file that gets the server. */
   config: string;
   from: { host: string; file: string; project?: string }[];
   transport: string;
-  /** Variables that are not set, or a sign-in. */
+  /** Variables that are not set, or `sign-in`. */
   needs: string[];
   disabled?: true;
-  /** Not in the config yet. */
+  /** The server is not in the config yet. */
   new: boolean;
   notes?: string[];
   tools?: number;
@@ -112,12 +112,12 @@ function transportText(server: ServerConfig | undefined, entry: PortableEntry): 
   return server || entry["command"] !== undefined ? "stdio" : "http";
 }
 
-/** The files that were looked at, and what they have. */
+/** The settings files and the number of their servers. */
 export function seenJson(files: readonly FoundFile[]) {
   return files.map(({ host, file, servers, skipped, left, own }) => ({
     host: host.name,
     file: file.path,
-    // What was chosen not to be taken over is in both lists.
+    // Servers that the person left out are in both lists.
     servers: servers.length + left.length + skipped.filter((one) => !left.some(({ name }) => name === one.name)).length,
     claudikins: own.length > 0,
   }));

@@ -1,4 +1,4 @@
-/** What init asks the person: whose server gets a name, values that a host supplied by itself, and whether to rewire. */
+/** The questions of init: which server gets a name, and values that an agent supplied to its servers. */
 import { chooseOne, keepAll } from "../agents/choices.ts";
 import { type Conflict, configOrigin, type Inventory, type MergedServer } from "../agents/merge.ts";
 import { maskOf } from "../agents/secrets.ts";
@@ -11,7 +11,7 @@ import type { PortableEntry } from "../settings/config-file.ts";
 import type { Io } from "./io.ts";
 import { ask, choose } from "./prompt.ts";
 
-/** Asks about each name that stands for several servers. */
+/** Asks about each name that refers to different servers. */
 export async function askAboutConflicts(inventories: readonly Inventory[], io: Io): Promise<void> {
   for (const inventory of inventories) {
     for (const conflict of inventory.conflicts.splice(0)) {
@@ -25,7 +25,7 @@ export async function askAboutConflicts(inventories: readonly Inventory[], io: I
   }
 }
 
-/** For callers whom nobody can ask. Throws USAGE. */
+/** Refuses name conflicts if the person cannot be asked. Throws USAGE. */
 export function refuseConflicts(inventories: readonly Inventory[]): void {
   const conflicts = inventories.flatMap((each) => each.conflicts);
   const [first] = conflicts;
@@ -37,8 +37,8 @@ export function refuseConflicts(inventories: readonly Inventory[]): void {
 }
 
 /**
- * Writes values into new entries in place of variables: those that are given, and those that a host supplied and the person
- * types. What stays unknown stays a variable. Throws USAGE for a given one that no entry has.
+ * Replaces variables in new entries with given values, and with values that the person types for what an agent supplied. Variables
+ * without a value are kept. Throws USAGE for a given variable that no entry refers to.
  */
 export async function fillIn(
   servers: readonly MergedServer[],
@@ -70,14 +70,14 @@ export async function fillIn(
   }
 }
 
-/** Hidden, since nobody knows which of them are secrets. */
+/** The answer is hidden, because any value may be a secret. */
 async function askFor(server: string, { variable, question, default: usual }: Supplied, io: Io): Promise<string> {
   const nothing = usual === undefined ? "press Enter to keep the variable" : `press Enter for ${usual}`;
   const text = `${server} needs ${variable}: ${question}\n${variable} (${nothing}): `;
   return (await ask(io, text, { hidden: true })).trim() || (usual ?? "");
 }
 
-/** The names that stand for different servers, with the choices below each. */
+/** Lists the names that refer to different servers, with the choices below each. */
 export function conflictLines(conflicts: readonly Conflict[]): string {
   const mask = maskOf(conflicts.flatMap(({ choices }) => choices.map(({ entry }) => entry)));
   return conflicts
@@ -85,7 +85,7 @@ export function conflictLines(conflicts: readonly Conflict[]): string {
     .join("\n");
 }
 
-/** One line a choice: where it comes from, and what it starts. */
+/** One line per choice: its origin and what it starts. */
 export function choiceTexts({ choices }: Conflict, mask: Redact): string[] {
   const ways = choices.map(({ entry }) => mask(entryText(entry)));
   return choices.map(({ from }, place) => {
@@ -104,7 +104,7 @@ function entryText(entry: PortableEntry): string {
   return names.length === 0 ? way : `${way} (with ${names.join(", ")})`;
 }
 
-/** How the first of the conflicts can be decided on the command line. */
+/** Explains the flags that decide the first conflict. */
 export function decisionText(inventories: readonly Inventory[]): string {
   const [first] = inventories.flatMap((each) => each.conflicts);
   const origin = first?.choices.at(-1)?.from[0];

@@ -1,4 +1,4 @@
-/** What init tells people. */
+/** The report of init as text. */
 import type { Applied } from "../agents/apply.ts";
 import type { Found } from "../agents/find-servers.ts";
 import { hosts } from "../agents/supported/hosts.ts";
@@ -22,7 +22,7 @@ export function inventoryTable(rows: Row[], columns: number | undefined): string
   );
 }
 
-/** What all of it takes of a context now, and then. */
+/** The tokens of all definitions, without and with claudikins. */
 export function sumText(rows: Row[], surfaceTokens: number): string {
   const measured = rows.filter(({ tokens }) => tokens !== undefined);
   if (measured.length === 0) return "";

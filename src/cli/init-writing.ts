@@ -1,4 +1,4 @@
-/** What init writes: the configs, and then, where the person agrees, the files of hosts. */
+/** Writes the configs of `claudikins init`, and the agents' settings if the person agrees. */
 
 import { type Applied, apply } from "../agents/apply.ts";
 import type { Measured } from "../agents/measure.ts";
@@ -11,7 +11,7 @@ import { appliedLines } from "./init-report.ts";
 import type { Io } from "./io.ts";
 import { confirm } from "./prompt.ts";
 
-/** A plan, with its servers as far as they were started. */
+/** A plan and the servers of it that were started. */
 export interface Started {
   plan: SwitchPlan;
   toolbox: Toolbox;
@@ -26,7 +26,7 @@ export interface WriteOptions {
   isQuiet: boolean;
 }
 
-/** What came of each file of a host; empty where nobody agreed. Throws FILE_NOT_WRITABLE for a config. */
+/** Returns the result for each settings file, or an empty list if the person does not agree. Throws FILE_NOT_WRITABLE for a config. */
 export async function write(started: readonly Started[], options: WriteOptions, io: Io): Promise<Applied[]> {
   const say = async (text: string) => {
     if (!options.isQuiet) await io.stderr.write(text);
@@ -89,7 +89,7 @@ async function writeConfig(
     );
   }
   for (const [name, answer] of measured) {
-    // They are connected: this takes a moment, and the first search finds their tools.
+    // The servers are connected already, so this is quick, and the first search finds their tools.
     if (answer.tools !== undefined && !io.interrupted.aborted)
       await toolbox.catalog.fetch(name, io.interrupted).catch(() => {});
   }

@@ -1,4 +1,4 @@
-/** What `exec` writes of an outcome: the value on stdout, all else on stderr, and files for what is no text. */
+/** Writes the outcome of `exec`: the value to stdout, everything else to stderr, and binary data to files. */
 import { messageOf } from "../errors.ts";
 import {
   type Binary,
@@ -17,7 +17,7 @@ import { keepBinaries, type WrittenFile, writeBinaries, writeValue, writtenText 
 
 export interface OutcomeForm {
   json: boolean;
-  /** A file, from the working directory. */
+  /** A path relative to the working directory. */
   output: string | undefined;
   workspace: string;
   colours: boolean;
@@ -45,7 +45,7 @@ export async function writeOutcome(outcome: Outcome, form: OutcomeForm, io: Io):
   await io.stderr.write(receiptLine(outcome.receipt, colours));
 }
 
-/** A value as text, and what is said of the files that were written for its images, sounds and files. */
+/** Returns the value as text, and notes about the files written for its binary data. */
 export function keptValue(value: unknown, workspace: string, id: string): { shown: string; notes: string } {
   const { files, notes } = keptBinaries(binariesIn(shownValue(value).media), workspace, id);
   return { shown: textOf(value, files), notes };
@@ -56,7 +56,7 @@ interface Kept {
   notes: string;
 }
 
-/** In the workspace; where nothing can be written, the outcome is shown all the same. */
+/** Writes binaries to the workspace. If that fails, the notes give their sizes and the error. */
 function keptBinaries(binaries: Binary[], workspace: string, id: string): Kept {
   try {
     const files = keepBinaries(binaries, workspace, id);
@@ -67,13 +67,13 @@ function keptBinaries(binaries: Binary[], workspace: string, id: string): Kept {
   }
 }
 
-/** The binaries, or else the value; a failure has none. */
+/** Writes the binaries, or else the value. A failed outcome without binaries writes nothing. */
 function outputFiles(outcome: Outcome, binaries: Binary[], output: string, cwd: string): WrittenFile[] {
   if (binaries.length > 0) return writeBinaries(binaries, output, cwd);
   return outcome.ok ? [writeValue(outcome.value, output, cwd)] : [];
 }
 
-/** Whole, as scripts want it, but for what is in files now. */
+/** Writes the complete outcome as JSON, without the data that was written to files. */
 async function writeJson(outcome: Outcome, files: WrittenFile[], shown: Block[], io: Io): Promise<void> {
   const more = files.length > 0 ? { files } : {};
   if (!outcome.ok) {
@@ -93,13 +93,13 @@ function textOf(value: unknown, files: readonly WrittenFile[]): string {
   return withoutBase64(valueText(shownValue(value, namedBy(ownFiles(value, files))).value));
 }
 
-/** Those of the value, which come after those that were displayed. */
+/** The files of the value, which follow the files of displayed values. */
 function ownFiles(value: unknown, files: readonly WrittenFile[]): readonly WrittenFile[] {
   const { length } = shownValue(value).media;
   return length === 0 ? [] : files.slice(-length);
 }
 
-/** Where the bytes are, beside what they are. */
+/** Describes each binary by its size and its file. */
 function namedBy(files: readonly WrittenFile[]): Words {
   return (binary, place) => {
     const file = files[place]?.file;

@@ -33,7 +33,7 @@ const common = {
   ),
 };
 
-/** A value that JSON has no word for is left out. */
+/** Values that JSON cannot represent are omitted. */
 export const filesShape = about("With --output", list(record({ file: text, mimeType: text, bytes: number })));
 
 export const doneShape = record({ ok: { const: true }, "value?": anything, ...common, "files?": filesShape });

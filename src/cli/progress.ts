@@ -1,16 +1,16 @@
-/** A line on a terminal that says how far something is, or what it is at; nothing where nobody watches. */
+/** A progress line on a terminal. Without a terminal nothing is written. */
 import { visibleText } from "../visible-text.ts";
 import type { Output } from "./io.ts";
 import { eraseLine } from "./terminal-output.ts";
 
 const width = 24;
 
-/** Whether somebody watches, and a line can be taken away again. */
+/** Whether a line can be drawn and erased. */
 function hasLines({ isTerminal, isDumb }: Output): boolean {
   return isTerminal && !isDumb;
 }
 
-/** As much as fits into one line: more than one could not be taken away. */
+/** Shortens the text to one line, because only one line can be erased. */
 function fitting(text: string, { columns = 80 }: Output): string {
   return visibleText(text)
     .replace(/[\n\t]/g, " ")
@@ -31,13 +31,13 @@ export class Progress {
     this.#draw("");
   }
 
-  /** One more is done. */
+  /** Counts one more finished item. */
   advance(name: string): void {
     this.#done += 1;
     this.#draw(name);
   }
 
-  /** Takes the line away, for good. */
+  /** Erases the line. Nothing is drawn afterwards. */
   end(): void {
     if (!this.#ended) void this.#output?.write(eraseLine);
     this.#ended = true;
@@ -52,17 +52,17 @@ export class Progress {
   }
 }
 
-/** What lasts shorter needs no words. */
+/** Work that takes less time than this shows no line, in milliseconds. */
 const quietMs = 1_000;
 const redrawMs = 100;
 
-/** Does something that says nothing itself; these words stand there meanwhile, if it takes long. */
+/** Shows `words` while the work runs, if it takes long. */
 export async function saying<T>(output: Output, words: string, work: Promise<T>): Promise<T> {
   const activity = new Activity(output, words);
   return work.finally(() => activity.end());
 }
 
-/** What something that takes long is at, as its last words. */
+/** Shows the latest progress message of long work. */
 export class Activity {
   readonly #output: Output | undefined;
   readonly #startedAt = performance.now();
@@ -79,7 +79,7 @@ export class Activity {
     this.#timer.unref();
   }
 
-  /** To be told, where somebody watches. */
+  /** Takes progress messages. Undefined without a terminal. */
   get onProgress(): ((line: string) => void) | undefined {
     if (!this.#output) return undefined;
     return (line) => {
@@ -87,13 +87,13 @@ export class Activity {
     };
   }
 
-  /** Takes the line away. */
+  /** Erases the line. */
   end(): void {
     clearInterval(this.#timer);
     this.#erase();
   }
 
-  /** Makes room for other words, until what it gives is called. */
+  /** Hides the line until the returned function is called. */
   pause(): () => void {
     this.#pauses += 1;
     this.#erase();

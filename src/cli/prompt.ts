@@ -1,19 +1,19 @@
-/** Questions to a person at a terminal. Who is not there is not asked. */
+/** Questions to the person at the terminal. */
 import { ClaudikinsError } from "../errors.ts";
 import type { Io } from "./io.ts";
 
-/** Whether somebody can be asked: they see the question, and type the answer. */
+/** Whether stdin and stderr are terminals, so that a person can be asked. */
 export function canAsk({ stdin, stderr }: Io): boolean {
   return stdin.isTerminal && stderr.isTerminal;
 }
 
-/** Nothing typed counts as no. */
+/** Asks a yes-or-no question. An empty answer means no. Throws CANCELLED. */
 export async function confirm(io: Io, question: string): Promise<boolean> {
   const answer = await ask(io, `${question} [y/N] `);
   return /^(?:y|yes)$/i.test(answer.trim());
 }
 
-/** The number of the chosen one, from 0; asked again until it is one of them. Throws CANCELLED at the end of the input. */
+/** Returns the index of the chosen item. Asks again until the answer is valid. Throws CANCELLED at the end of the input. */
 export async function choose(io: Io, question: string, choices: readonly string[]): Promise<number> {
   const lines = choices.map((choice, place) => `  ${place + 1}  ${choice}\n`).join("");
   await io.stderr.write(`${question}\n${lines}`);
@@ -24,7 +24,7 @@ export async function choose(io: Io, question: string, choices: readonly string[
   }
 }
 
-/** Throws CANCELLED at the end of the input, and when the person interrupts. */
+/** Returns the typed line. Throws CANCELLED at the end of the input and when the person interrupts. */
 export async function ask(io: Io, question: string, { hidden = false } = {}): Promise<string> {
   const onReady = () => io.stderr.write(question);
   const answer = await io.stdin.line({ signal: io.interrupted, hidden, onReady });

@@ -1,4 +1,4 @@
-/** `--record`, of the commands that run code: what is kept of it for `claudikins trace`. */
+/** `--record`: records executions for `claudikins trace`. */
 import { executionsFolder } from "../config/locations.ts";
 import { openLog } from "../log.ts";
 import { configOwner } from "../logs/place.ts";
@@ -15,7 +15,7 @@ export const recordArgs = {
   },
 } as const satisfies Args;
 
-/** To be called before anything runs. Nothing is loaded where nothing is kept. */
+/** Starts recording. Call it before the first execution. Loads nothing if the config turns records off. */
 export async function recordTo(
   toolbox: Toolbox,
   door: Door,
@@ -31,7 +31,7 @@ export async function recordTo(
   toolbox.recorder = new ExecutionRecorder(options);
 }
 
-/** For who has asked for it: how it is looked at. */
+/** Tells how to show the recorded execution. */
 export function recordedLine({ recorder }: Toolbox, colours: boolean): string {
   return `${paint(`[recorded: claudikins trace ${recorder?.lastId}]`, dim, colours)}\n`;
 }

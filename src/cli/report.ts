@@ -1,4 +1,4 @@
-/** What the command line says to people: errors with their causes and the next step, outcomes, receipts. */
+/** Errors, outcomes and receipts as text or JSON. */
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
 import { failureText, receiptText } from "../outcome-text.ts";
 import type { LogEntry, Outcome, Receipt } from "../sandbox/contract.ts";
@@ -19,7 +19,7 @@ export function errorText(error: ClaudikinsError, colours: boolean): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Where in our code it was, for whoever wants to report it. */
+/** The stack frames of the cause, for bug reports. */
 export function stackText(error: ClaudikinsError): string {
   const stack = error.cause instanceof Error ? error.cause.stack : undefined;
   const frames = stack?.split("\n").filter((line) => /^\s+at /.test(line)) ?? [];
@@ -32,7 +32,7 @@ export function errorJson(error: ClaudikinsError, more: object = {}): string {
   return `${JSON.stringify({ error: { code, message, ...(hint === undefined ? {} : { hint }) }, ...more })}\n`;
 }
 
-/** A returned value as a person wants it: text as it is, data as JSON, nothing for undefined. */
+/** Text unchanged, data as JSON, and an empty string for undefined. */
 export function valueText(value: unknown): string {
   if (value === undefined) return "";
   return `${typeof value === "string" ? value : JSON.stringify(value, null, 2)}\n`;
@@ -48,7 +48,7 @@ export function receiptLine(receipt: Receipt, colours: boolean): string {
   return `${paint(receiptText(receipt), dim, colours)}\n`;
 }
 
-/** The failure as an error of the command line, with the exit code that its cause has. */
+/** Turns a failed outcome into an error, which has the exit code of its cause. */
 export function outcomeError(outcome: Extract<Outcome, { ok: false }>): ClaudikinsError {
   const { error, reason } = outcome;
   const codes: Record<string, ErrorCode> = {

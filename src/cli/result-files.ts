@@ -1,4 +1,4 @@
-/** What `--output` writes: the images, sounds and other files that are in a result, or else its value. */
+/** Writes the files of `--output`: the images, sounds and files in a result, or else its value. */
 import { accessSync, constants, type Stats, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { objectsOf, type ToolResult } from "../clients/result.ts";
@@ -18,7 +18,7 @@ export function binariesOf({ content }: ToolResult): Binary[] {
   return objectsOf(content).flatMap((block) => binaryOf(block) ?? []);
 }
 
-/** The place of a file that can be written there. To be asked before the tool is called. Throws FILE_NOT_WRITABLE. */
+/** Returns the absolute path of a writable file. Call it before the tool is called. Throws FILE_NOT_WRITABLE. */
 export function outputPlace(file: string, cwd: string): string {
   const path = resolve(cwd, file);
   const found = statsOf(path);
@@ -37,7 +37,7 @@ export function outputPlace(file: string, cwd: string): string {
   return path;
 }
 
-/** Undefined where there is nothing, or no way there. */
+/** Returns undefined if the path does not exist or cannot be reached. */
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path);
@@ -49,7 +49,7 @@ function statsOf(path: string): Stats | undefined {
 function write(bytes: Uint8Array, file: string, cwd: string): void {
   const path = outputPlace(file, cwd);
   try {
-    // In its place: it may be a link, or no file at all.
+    // Write in place, because the path may be a link or a device.
     writeFileSync(path, bytes);
   } catch (error) {
     throw notWritable(
@@ -64,7 +64,7 @@ function notWritable(file: string, why: string, hint: string): ClaudikinsError {
   return new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write ${file}: ${why}`, { hint });
 }
 
-/** One is written as it is called; of several each gets a number, and the ending of its type. Throws FILE_NOT_WRITABLE. */
+/** Writes one binary to `file`. Several get numbered names with the extension of their type. Throws FILE_NOT_WRITABLE. */
 export function writeBinaries(binaries: readonly Binary[], file: string, cwd: string): WrittenFile[] {
   return binaries.map((binary, place) => {
     const name = binaries.length === 1 ? file : numbered(file, place + 1, binary);
@@ -74,7 +74,7 @@ export function writeBinaries(binaries: readonly Binary[], file: string, cwd: st
   });
 }
 
-/** Of an execution without `--output`: in the workspace, by its id. The paths are absolute. Throws FILE_NOT_WRITABLE. */
+/** Writes the binaries of an execution to the workspace, named by its id. The paths are absolute. Throws FILE_NOT_WRITABLE. */
 export function keepBinaries(binaries: readonly Binary[], workspace: string, id: string): WrittenFile[] {
   const folder = join(workspace, "outputs");
   if (binaries.length > 0) makeFolder(folder);
@@ -118,14 +118,14 @@ const endings: ReadonlyMap<string, string> = new Map([
   ["application/vnd.openxmlformats-officedocument.presentationml.presentation", ".pptx"],
 ]);
 
-/** Of most types the ending is their second half: `image/png`, `application/pdf`. */
+/** Most types have their second half as extension: `image/png`, `application/pdf`. */
 function endingOf(mimeType: string): string | undefined {
   const type = mimeType.toLowerCase().split(";", 1)[0]!.trim();
   const half = /^[a-z]+\/([a-z0-9]{1,8})$/.exec(type)?.[1];
   return endings.get(type) ?? (half === undefined ? undefined : `.${half}`);
 }
 
-/** Text as it is; data as JSON. Throws FILE_NOT_WRITABLE. */
+/** Writes text unchanged and data as JSON. Throws FILE_NOT_WRITABLE. */
 export function writeValue(value: unknown, file: string, cwd: string): WrittenFile {
   if (typeof value === "string") return writeText(value, "text/plain", file, cwd);
   return writeText(valueText(value), "application/json", file, cwd);

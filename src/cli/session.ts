@@ -1,4 +1,4 @@
-/** What the commands that work with servers begin with: the config, and a toolbox made of it. */
+/** Opens the toolbox of a command: loads the config and chooses whose servers are used. */
 import { resolve } from "node:path";
 import type { ChannelOpener } from "../clients/channel.ts";
 import type { PoolOptions } from "../clients/pool.ts";
@@ -19,32 +19,32 @@ import type { Io } from "./io.ts";
 import { type ConfigFlags, openConfig } from "./trust-prompt.ts";
 
 /**
- * Whose servers a command works with. `shell`: those of the daemon, which is started where none runs, as commands before it
- * have left them; `host`: the same, but a server that is not shared is the command's own; `running`: of the daemon only what
- * runs already; `own`: none that anybody else uses.
+ * The servers that a command works with. `shell`: the daemon's servers, with the state that earlier commands left; the daemon is
+ * started if necessary. `host`: the same, but a server that is not shared belongs to the command. `running`: only daemon servers that
+ * already run. `own`: only servers of this command.
  */
 export type Sharing = "shell" | "host" | "running" | "own";
 
 export interface ToolboxOptions {
-  /** One that was warmed while the arguments were read. */
+  /** A sandbox that is already starting. */
   sandbox?: Sandbox;
-  /** A folder that counts in place of the config's. */
+  /** A registry folder instead of the config's. */
   registry?: string | undefined;
-  /** `running` where it is not said; `own` where the daemon is not wanted. */
+  /** The default is `running`. With `--no-daemon`, it is always `own`. */
   sharing?: Sharing;
-  /** Whether the person at the terminal may be asked to trust the config: yes, where it is not said. */
+  /** Whether the person may be asked to trust the config. The default is true. */
   asks?: boolean;
 }
 
-/** The command's flags: which config counts, who answers for it, and whether the daemon is wanted. */
+/** The flags that choose the config, its trust and the daemon. */
 export type ToolboxFlags = ConfigFlags & DaemonFlags;
 
-/** Starts nothing, but may ask the person at the terminal whether to trust the config. */
+/** Opens the toolbox without starting a server. May ask the person to trust the config. */
 export async function openToolbox(io: Io, flags: ToolboxFlags, options: ToolboxOptions = {}): Promise<Toolbox> {
   return toolboxWith(await openConfig(flags, io, options.asks), io, flags, options);
 }
 
-/** The same for a config that is loaded. */
+/** Like `openToolbox`, for a loaded config. */
 export async function toolboxWith(
   config: Config,
   io: Io,
@@ -52,7 +52,7 @@ export async function toolboxWith(
   { sandbox, registry, sharing = "running" }: ToolboxOptions,
 ): Promise<Toolbox> {
   const isShared = usesDaemon(flags, io.env);
-  // Before a flag changes them: a folder that the user names for this call alone is none of a config's.
+  // Remember the config's own folders before a flag replaces one for this call.
   if (config.origin.kind !== "demo") rememberFolders(config.folders, config.origin.file, io.env);
   if (registry !== undefined) {
     const chosen = resolve(io.cwd, registry);
@@ -65,7 +65,7 @@ export async function toolboxWith(
 }
 
 interface Ways extends Pick<PoolOptions, "openChannel" | "logs"> {
-  /** The working directory of servers that name none. */
+  /** The working directory of servers whose entry has none. */
   cwd: string;
 }
 
@@ -75,12 +75,12 @@ export async function toolboxOf(config: Config, io: Io, ways: Ways, sandbox = ne
   return new Toolbox(config, sandbox, { env: io.env, log, logs, credentialsFile: credentialsFile(io.env), ...ways });
 }
 
-/** Where is kept what its servers write; undefined where the config wants nothing kept. */
+/** The log files of the servers, or undefined if the config turns logs off. */
 export function logsOf({ logs, origin }: Config, { env }: Io, log: Log): LogFiles | undefined {
   return logs ? new LogFiles({ folder: logsFolder(env), config: configOwner(origin), log }) : undefined;
 }
 
-/** The daemon is looked for when the first server is needed. */
+/** Connects to the daemon when the first server is needed. */
 function sharedChannels(
   origin: ConfigOrigin,
   sharing: Exclude<Sharing, "own">,

@@ -1,4 +1,4 @@
-/** JSON Schemas in a few words, for what commands print with `--json`. Plain data, made in no time. */
+/** Short functions that build the JSON Schemas of `--json` output. */
 
 export type Shape = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ export function either(...anyOf: Shape[]): Shape {
   return { anyOf };
 }
 
-/** These keys and no others; those whose name ends in `?` may be missing. */
+/** An object with exactly these keys. Keys that end in `?` are optional. */
 export function record(keys: Readonly<Record<string, Shape>>): Shape {
   const names = Object.keys(keys);
   return {
@@ -34,7 +34,7 @@ export function record(keys: Readonly<Record<string, Shape>>): Shape {
   };
 }
 
-/** Any keys, all with values of one kind. */
+/** An object with any keys and values of one shape. */
 export function byName(values: Shape): Shape {
   return { type: "object", additionalProperties: values };
 }
@@ -43,15 +43,15 @@ export function about(description: string, shape: Shape): Shape {
   return { ...shape, description };
 }
 
-/** Under a name of its own in help texts. */
+/** Gives the shape a name in help texts. */
 export function named(title: string, shape: Shape): Shape {
   return { ...shape, title };
 }
 
-/** An error as everything says it. */
+/** The JSON of an error. */
 export const problem = named("Problem", record({ code: text, message: text, "hint?": text }));
 
-/** What a command that fails writes on stderr, in one line; `more` is what it can tell all the same. */
+/** The line of JSON that a failed command writes to stderr. `more` are properties beside `error`. */
 export function failureShape(more: Readonly<Record<string, Shape>> = {}): Shape {
   return record({ error: problem, ...more });
 }

@@ -1,15 +1,15 @@
-/** Brings the person to the page where they sign in: opens the browser, or shows the address and takes what they paste. */
+/** Opens the sign-in page in a browser, or shows its address and reads the pasted redirect. */
 import type { Guide } from "../sign-in/sign-in.ts";
 import { hasBrowser, openBrowser } from "./browser.ts";
 import type { Io } from "./io.ts";
 
 export interface GuideOptions {
   server: string;
-  /** False where the person said so. */
+  /** False with `--no-browser`. */
   browser: boolean;
-  /** Each thing that is said is one line of JSON. */
+  /** Writes each message as one line of JSON. */
   json: boolean;
-  /** Called before anything is said. */
+  /** Called before each message. */
   onSay?: () => void;
 }
 
@@ -36,7 +36,7 @@ export class TerminalGuide implements Guide {
     this.#say(
       `Opening your browser to sign in to ${server}. If it does not open, go to this address:\n\n  ${way.to.href}\n`,
     );
-    // The browser may be on another machine after all. Who pipes something in did not mean us.
+    // The browser may be on another machine. Piped input is not a pasted redirect.
     if (this.#io.stdin.isTerminal) this.#listen(way);
     void openBrowser(way.to, this.#io.env).then((isOpen) => {
       if (isOpen || way.ended.aborted) return;
@@ -61,7 +61,7 @@ export class TerminalGuide implements Guide {
   #listen(way: Way): void {
     if (this.#isReading) return;
     this.#isReading = true;
-    // Where nothing can be read, the browser may still come.
+    // Without input, the browser may still redirect.
     this.#read(way).catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-/** What the commands about the skill share: which files are meant, and what is said of them. */
+/** Shared by the skill commands: the choice of files, and the report of changes. */
 
 import { type AgentFile, agentFiles, type FileChange } from "../agents/skill-files.ts";
 import { agentFilesOf, hostsHere, type Scope } from "../agents/supported/agent-files.ts";
@@ -58,7 +58,7 @@ export function scopeOf(args: { user?: boolean | undefined; project?: boolean | 
   return args.project ? "project" : "user";
 }
 
-/** Those that are named; undefined where none is. Throws USAGE. */
+/** Returns the named hosts, or undefined if no name is given. Throws USAGE. */
 export function namedHosts(names: string[]): readonly Host[] | undefined {
   if (names.length === 0) return undefined;
   const chosen = chosenHosts(names.map((name) => (name === "claude" ? "claude-code" : name)));
@@ -76,13 +76,13 @@ function hasSkills(host: Host): boolean {
   return agentFilesOf(host, "project", "", { env: {}, cwd: "", platform: process.platform }) !== undefined;
 }
 
-/** Those that somebody uses here; Claude Code where there is none. */
+/** Returns the agents in use on this machine that read skills, or Claude Code if there are none. */
 export function usualHosts(surroundings: Surroundings): readonly Host[] {
   const here = hostsHere(surroundings).filter(hasSkills);
   return here.length > 0 ? here : chosenHosts(["claude-code"]);
 }
 
-/** Throws USAGE where a host that was named has no such file. */
+/** Returns the files of the hosts. Throws USAGE if a named host has no such file. */
 export function filesFor(
   hosts: readonly Host[],
   kinds: readonly AgentFile["kind"][],

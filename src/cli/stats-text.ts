@@ -1,4 +1,4 @@
-/** The ledger's figures as a person reads them: the comparison, a bar a day, a line a tool. */
+/** The ledger's figures as text: the comparison, a bar per day and a line per tool. */
 import type { Comparison, Figures, PeriodFigures, Statistics } from "../ledger/statistics.ts";
 import { grouped } from "../outcome-text.ts";
 import { type Canvas, chart } from "./chart.ts";
@@ -56,18 +56,18 @@ export const statsShape = either(
   about("With --reset", record({ reset: { const: true } })),
 );
 
-/** Tools that are shown; all are in the JSON. */
+/** Maximum number of tools in the table. The JSON contains all. */
 const maxTools = 30;
 
-/** Bars that are shown: the last ones. */
+/** Maximum number of bars, the latest ones. */
 const maxBars = 31;
 
-/** Where a line has fewer characters, a column is left out. */
+/** Minimum width in characters for all columns. */
 const wideTable = 72;
 
 export function statsText(statistics: Statistics, server: string | undefined, canvas: Canvas): string {
   const { total, periods, tools } = statistics;
-  // Where no agent has used claudikins, there is nothing to compare.
+  // Without agents there is nothing to compare.
   const isCompared = total.tokens.all.without + total.tokens.all.with > 0;
   const parts = [
     `${paint(rangeText(periods), bold, canvas.colours)}: ${countsText(total, server)}\n`,

@@ -1,13 +1,13 @@
-/** Rows of text in columns, as wide as what stands in them, and no wider than the terminal. */
+/** A table as text, no wider than the terminal. */
 import { visibleText } from "../visible-text.ts";
 import { oneLine } from "./word-wrap.ts";
 
-/** Narrower than this no column gets, however narrow the terminal is. */
+/** Minimum width of a shortened column, in characters. */
 const leastWidth = 8;
 
 /**
- * One line for each row, the head first. Where `width` is not enough, the widest columns are cut, but never the first one:
- * it holds the name or id that a person types next. `numbers` are the places of columns that are aligned to the right.
+ * One line per row, the head first. If `width` is too small, the widest columns are shortened, but never the first one: it has the
+ * name or id that a person types next. `numbers` are the indexes of columns that are aligned to the right.
  */
 export function table(
   head: string[],
@@ -42,7 +42,7 @@ function padded(cell: string, width: number, right: boolean): string {
   return right ? space + shown : shown + space;
 }
 
-/** In columns of a terminal. */
+/** The width in columns of a terminal. */
 function widthOf(text: string): number {
   return Bun.stringWidth(visibleText(text));
 }

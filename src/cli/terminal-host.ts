@@ -1,4 +1,4 @@
-/** The person at the terminal as the servers' host: forms and pages that servers ask for are shown here. */
+/** Shows forms and pages that servers ask for to the person at the terminal. */
 import type { Responder } from "../clients/responder.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { argumentsOf } from "../execution/call-arguments.ts";
@@ -11,7 +11,7 @@ import { ask } from "./prompt.ts";
 type Elicit = NonNullable<Responder["elicit"]>;
 type Elicited = Awaited<ReturnType<Elicit>>;
 
-/** Undefined where nobody sits at the terminal. */
+/** Returns undefined without a terminal. */
 export function terminalHost(asker: TerminalAsker | undefined, io: Io): Responder | undefined {
   if (!asker) return undefined;
   return {
@@ -45,7 +45,7 @@ async function answerForm({ message, ...params }: Parameters<Elicit>[0], io: Io)
   return { action: "accept", content: { ...args } as NonNullable<Elicited["content"]> };
 }
 
-/** Yes means that the page is opened: what is done there nobody tells us. */
+/** `accept` means that the page was opened, whatever the person does there. */
 async function answerPage(params: Parameters<Elicit>[0], io: Io): Promise<Elicited> {
   const url = new URL("url" in params ? params.url : "");
   await io.stderr.write(`${visibleText(params.message)}\n  ${url.href}\n`);
@@ -64,7 +64,7 @@ async function isYes(question: string, io: Io): Promise<boolean> {
   }
 }
 
-/** A server's words can move no cursor and hide nothing. */
+/** Makes control characters in all strings visible. */
 function visible(value: unknown): unknown {
   if (typeof value === "string") return visibleText(value);
   if (Array.isArray(value)) return value.map(visible);

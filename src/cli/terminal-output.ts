@@ -1,14 +1,14 @@
 /**
- * What leaves for standard output and standard error. Our own styling carries a mark that nobody else knows. On a terminal
- * everything else that it would obey is shown as an escape; a pipe and a file get the text exactly as it is.
+ * Makes text safe for a terminal. The styling of claudikins carries a random mark. On a terminal, every other control sequence is
+ * shown as an escape. A pipe and a file get the text unchanged.
  */
 import { visibleText } from "../visible-text.ts";
 import type { Output } from "./io.ts";
 
-/** Random digits: foreign text that looks like our styling lacks them. */
+/** Random digits, which text from elsewhere cannot contain. */
 const mark = crypto.getRandomValues(new Uint32Array(4)).join("");
 
-/** A control sequence of ours, which lengths of texts on a terminal do not count. */
+/** A control sequence with the mark. `Bun.stringWidth` does not count it. */
 function own(code: string, final: "m" | "K"): string {
   return `\u001b[${code};${mark}${final}`;
 }
@@ -20,7 +20,7 @@ export function style(code: number): string {
   return own(String(code), "m");
 }
 
-/** Takes away the line in which the cursor stands. */
+/** Erases the line of the cursor. */
 export const eraseLine = own("2", "K");
 
 export class SafeOutput implements Output {
@@ -61,7 +61,7 @@ function forTerminal(text: string): string {
   return safe + shown(text.slice(at));
 }
 
-/** A carriage return before the end of a line does nothing; any other one writes over what stands there. */
+/** Removes carriage returns at line ends. Others would overwrite the line and are shown as escapes. */
 function shown(text: string): string {
   return visibleText(text.replaceAll("\r\n", "\n"));
 }

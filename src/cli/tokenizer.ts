@@ -1,4 +1,4 @@
-/** How many characters of the servers' definitions make a token: measured, where definitions are known. */
+/** Measures how many characters of the servers' definitions make a token. */
 
 import { readFileSync } from "node:fs";
 import tableFile from "gpt-tokenizer/data/o200k_base.tiktoken" with { type: "file" };
@@ -8,10 +8,10 @@ import { estimate, type Tokenizer } from "../ledger/statistics.ts";
 import type { Io } from "./io.ts";
 import { openToolbox } from "./session.ts";
 
-/** Enough to know it, and done in a moment. */
+/** Characters of definitions that are measured. More would not change the result. */
 const maxChars = 400_000;
 
-/** By the servers of this project, or of the user; an estimate where none is known, or where the config cannot be read. */
+/** Measures the known tools of the config in use. Without known tools or a readable config, returns an estimate. */
 export async function tokenizerFor(io: Io, config: string | undefined): Promise<Tokenizer> {
   const texts = await definitions(io, config);
   if (texts.length === 0) return estimate;
@@ -35,13 +35,13 @@ async function definitions(io: Io, config: string | undefined): Promise<string[]
   }
 }
 
-/** A third of a second, mostly for the table. */
+/** Returns a function that counts o200k tokens. Loading its table takes a third of a second. */
 export function o200k(): (text: string) => number {
   const encoding = GptEncoding.getEncodingApi("o200k_base", () => readTable(readFileSync(tableFile, "latin1")));
   return (text) => encoding.countTokens(text, { disallowedSpecial: new Set() });
 }
 
-/** A line a token, in their order: its bytes in base64, and its number. Bytes that are a text are given as one. */
+/** Each line is a token: its bytes in base64 and its number. Valid UTF-8 becomes a string. */
 function readTable(table: string): (string | number[])[] {
   const texts = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const tokens: (string | number[])[] = [];

@@ -1,4 +1,4 @@
-/** `claudikins list tools`: a line a tool, or all that is needed to call it. */
+/** `claudikins list tools`: one line per tool, or with `--detailed` how to call it. */
 
 import { listTools, type MissingServer, type ShownTool } from "../catalog/list-tools.ts";
 import { ClaudikinsError } from "../errors.ts";
@@ -18,7 +18,7 @@ export interface ToolListOptions {
   flags: ConfigFlags;
 }
 
-/** The exit code: that of a server that was named and cannot be asked. Throws SERVER_NOT_FOUND. */
+/** Returns the exit code of the first named server that cannot be asked, else 0. Throws SERVER_NOT_FOUND. */
 export async function writeToolList({ servers, detailed, json, flags }: ToolListOptions, io: Io): Promise<number> {
   await using toolbox = await openToolbox(io, flags);
   const activity = new Activity(io.stderr, "Fetching the tools of the servers");
@@ -41,7 +41,7 @@ export async function writeToolList({ servers, detailed, json, flags }: ToolList
 
 function linesText(tools: ShownTool[], { stdout }: Io): string {
   const rows = tools.map(({ id, description }) => [id, description]);
-  // The head is for people; a program reads one tool a line.
+  // Only a terminal gets the head, so that a program can read one tool per line.
   const text = table(["tool", "description"], rows, stdout.columns);
   return stdout.isTerminal ? text : text.slice(text.indexOf("\n") + 1);
 }

@@ -11,14 +11,14 @@ export const trustArgs = {
   trust: { type: "boolean", description: "Trust this project's config for this run" },
 } as const satisfies Args;
 
-/** Flags that say which config counts and who answers for it. */
+/** The flags that choose the config and whether it is trusted. */
 export interface ConfigFlags {
   config?: string | undefined;
   trust?: boolean | undefined;
   json?: boolean | undefined;
 }
 
-/** Throws what `loadConfig` throws; CONFIG_NOT_TRUSTED only where nobody can be asked, or the answer is no. */
+/** Throws what `loadConfig` throws. CONFIG_NOT_TRUSTED means that the person could not be asked or said no. */
 export function openConfig(flags: ConfigFlags, io: Io, asks = true): Promise<Config> {
   const load = async () => {
     const { loadConfig } = await import("../config/load.ts");
@@ -29,7 +29,7 @@ export function openConfig(flags: ConfigFlags, io: Io, asks = true): Promise<Con
   return asks ? askingForTrust(flags, io, load) : load();
 }
 
-/** Runs the work, and once more after the person has trusted the config that it failed for. */
+/** Runs the work. If it fails because of trust and the person then trusts the config, runs it once more. */
 export async function askingForTrust<T>({ json }: ConfigFlags, io: Io, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -40,7 +40,7 @@ export async function askingForTrust<T>({ json }: ConfigFlags, io: Io, work: () 
   }
 }
 
-/** Whether the person said yes; then it is written down. */
+/** Returns whether the person trusts the config, and stores the answer. */
 export async function asksForTrust(request: TrustRequest, io: Io): Promise<boolean> {
   const [{ questionText }, { trustConfig }] = await Promise.all([
     import("../settings/trust/question.ts"),

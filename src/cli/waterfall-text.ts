@@ -1,4 +1,4 @@
-/** An execution in the terminal: what it was, and its calls as bars over the time, one a line. */
+/** An execution as text: its facts, and one line per call with a bar over time. */
 
 import { grouped, notableChars } from "../outcome-text.ts";
 import { mostTelling, ticks } from "../trace/overlap.ts";
@@ -19,7 +19,7 @@ import { bold, cyan, dim, paint, red } from "./colours.ts";
 const leastBar = 10;
 const mostBar = 100;
 
-/** Names are cut before bars are. */
+/** Minimum width of names. Names are shortened before bars. */
 const leastName = 12;
 
 export function waterfallText(record: ExecutionRecord, canvas: Canvas, most: number): string {
@@ -97,7 +97,7 @@ function textOf({ startMs, endMs, outcome, code, resultChars }: RecordedCall): s
   return `${time}, ${outcome === "failed" ? (code ?? "failed") : "cancelled"}`;
 }
 
-/** With the space before it. What took no time is still there. */
+/** Returns the bar with the space before it. Every bar has at least one eighth of a character. */
 export function barOf(
   { startMs, endMs, outcome }: Pick<RecordedCall, "startMs" | "endMs" | "outcome">,
   totalMs: number,
@@ -119,7 +119,7 @@ export function barOf(
   return " ".repeat(first) + (startsLate ? "▐" : "█") + "█".repeat(last - first - 1) + (eighthBlocks[to % 8] ?? "");
 }
 
-/** Numbers where their times are, and the unit behind the last one. */
+/** Places each number at its time, and the unit after the last one. */
 function axis(totalMs: number, room: number): string {
   const inSeconds = totalMs >= 10_000;
   let line = "";

@@ -1,4 +1,4 @@
-/** `claudikins add`: one more server in the config: a well-known one by its name, a command, an address, or an entry of any host. */
+/** `claudikins add`: adds a server to the config: a catalog name, a command, a URL or a pasted entry. */
 
 import { haveSecrets } from "../../agents/secrets.ts";
 import { isPasted, readPasted } from "../../agents/supported/pasted.ts";
@@ -135,12 +135,12 @@ export default command({
     const added = [];
     for (const { name, notes } of servers) {
       const answer = checked.get(name);
-      // It is connected: its files and the index are written from what it said just now.
+      // The server is connected, so its files and the index are written from its current tools.
       if (answer?.tools !== undefined) await toolbox.catalog.fetch(name, io.interrupted);
       added.push({ server: name, ...answer, ...(notes.length > 0 ? { notes } : {}) });
       if (!args.json) await tell({ name, entry: {}, notes }, answer, configFile, io);
     }
-    // A `serve` that runs follows the changes of its own config, and works with no other.
+    // A running `serve` follows changes of its own config file only.
     const restart = configFile.content === undefined ? { restart: true } : {};
     if (args.json) await io.stdout.write(`${JSON.stringify({ config: configFile.file, added, ...restart })}\n`);
     else if (restart.restart) {
@@ -244,7 +244,7 @@ function pastedServers(text: string, name: string | undefined, io: Io): NewServe
   });
 }
 
-/** What has no meaning for what is added. */
+/** Refuses words and flags that do not apply to the added entry. */
 function refuse(words: string[], { env, headers, type }: Details, what: string): void {
   const flag = env.size > 0 ? "--env" : headers.size > 0 ? "--header" : type === undefined ? undefined : "--type";
   if (words[0] !== undefined) throw new ClaudikinsError("USAGE", `Unexpected argument "${words[0]}" after ${what}`);
@@ -252,7 +252,7 @@ function refuse(words: string[], { env, headers, type }: Details, what: string):
     throw new ClaudikinsError("USAGE", `${flag} does not apply to ${what}`, { hint: "See claudikins add --help" });
 }
 
-/** For an address that no server of the catalog has. */
+/** The error for a URL without a name. */
 function noName(address: string, code: "USAGE" | "SERVER_NOT_FOUND"): ClaudikinsError {
   return new ClaudikinsError(code, "A server needs a name", {
     hint: `claudikins add <name> ${new URL(address).origin}/…`,

@@ -1,4 +1,4 @@
-/** `claudikins call`: one tool, with arguments as words, through the daemon or by itself. */
+/** `claudikins call`: calls one tool, through the daemon or directly. */
 
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { serverFolder } from "../../config/discover.ts";
@@ -84,7 +84,7 @@ export default command({
     const words = await readCall([args.tool, ...args.arguments], args.args, io);
     const wanted: ToolCall = { ...words, timeoutMs: args.timeout };
     if (args.interactive) wanted.given = await withAnswers(wanted, args, io);
-    // A server may ask the person at the terminal, and only from here they can be asked.
+    // A server may ask the person, which only this process can do.
     const isAway = usesDaemon(args, io.env) && !isWatched(args, io) && !canAsk(io);
     const called = await (isAway ? callInDaemon : callHere)(wanted, args, io);
     const form: ResultForm = { raw: args.raw === true, json: args.json === true, output: args.output };
@@ -94,12 +94,12 @@ export default command({
 
 type Flags = WireFlags & ConfigFlags;
 
-/** Whether somebody wants to see what happens: what the daemon says to a server is not seen from here. */
+/** Whether messages are shown. The messages between the daemon and its servers cannot be seen here. */
 function isWatched(flags: Flags, { env }: Io): boolean {
   return showsWire(flags) || ["debug", "info"].includes(env["CLAUDIKINS_LOG"] ?? "");
 }
 
-/** By what the daemon knows and holds. */
+/** Makes the call in the daemon, or here if there can be no daemon. */
 async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
   const { cwd, env } = io;
   const options = { flag: flags.config, trust: flags.trust, cwd, env };
@@ -119,7 +119,7 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
     return (await client.post("/call", body, io.interrupted, onLine)) as Called;
   } catch (error) {
     const { code } = toClaudikinsError(error);
-    // Where there can be no daemon, or it is somebody else's, servers are this command's own.
+    // Without a usable daemon, this command starts the servers itself.
     if (code !== "FILE_NOT_WRITABLE") throw error;
   } finally {
     activity.end();
@@ -127,7 +127,7 @@ async function callInDaemon(wanted: ToolCall, flags: Flags, io: Io): Promise<Cal
   return callHere(wanted, flags, io);
 }
 
-/** With servers of the daemon as well, where it may be used. */
+/** Makes the call in this process, with servers of the daemon if it may be used. */
 async function callHere(wanted: ToolCall, flags: Flags, io: Io): Promise<Called> {
   const [{ call }, { openToolbox }, { TerminalAsker }, { terminalHost }] = await Promise.all([
     import("../../execution/call.ts"),
@@ -151,7 +151,7 @@ function waitingText({ target, tool }: ToolCall): string {
   return `${[target, tool].filter(Boolean).join(" ")}: waiting for an answer`;
 }
 
-/** What was given, and what the person answers. */
+/** The given arguments and the person's answers. */
 async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<ToolCall["given"]> {
   if (!canAsk(io)) {
     throw new ClaudikinsError("USAGE", "--interactive needs a terminal", {
@@ -166,7 +166,7 @@ async function withAnswers(wanted: ToolCall, flags: Flags, io: Io): Promise<Tool
     import("../terminal-host.ts"),
   ]);
   await using toolbox = await openToolbox(io, flags, { sharing: "shell" });
-  // Some tools are there only for hosts that can be asked.
+  // Some servers offer tools only to hosts that can answer questions.
   using asker = TerminalAsker.of(io, new Activity(io.stderr));
   toolbox.pool.responder = terminalHost(asker, io);
   const { tool } = await describe(wanted, toolbox, io.interrupted);

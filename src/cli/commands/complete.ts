@@ -1,4 +1,4 @@
-/** `claudikins complete`: what the scripts of `completions` ask while somebody types. Never fails: then there is nothing to offer. */
+/** `claudikins complete`: lists completions for the scripts of `completions`. If something fails, it lists nothing. */
 import { isVisible } from "../../visible-text.ts";
 import { type CommandTable, command } from "../command.ts";
 import { readBashLine, repliesTo } from "../completions/bash-line.ts";
@@ -58,7 +58,7 @@ async function forBash([breaks = "", text = ""]: string[], io: Io, commands: Com
   ];
 }
 
-/** The shell writes names to the terminal as they are: one with invisible characters or escape sequences is not offered. */
+/** Omits names with invisible characters or escape sequences, because shells print them unchanged. */
 function isPlain({ value }: Candidate): boolean {
   return isVisible(value);
 }

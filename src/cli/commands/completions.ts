@@ -1,4 +1,4 @@
-/** `claudikins completions`: the script by which a shell completes what is typed. */
+/** `claudikins completions`: prints the completion script for a shell. */
 
 import { command } from "../command.ts";
 import bash from "../completions/claudikins.bash" with { type: "text" };

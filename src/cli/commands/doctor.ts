@@ -1,4 +1,4 @@
-/** `claudikins doctor`: looks at everything that claudikins depends on, and says what repairs what is wrong. */
+/** `claudikins doctor`: checks everything that claudikins depends on, and suggests fixes. */
 import { diagnose } from "../../doctor/diagnose.ts";
 import { exitCodeOf } from "../../doctor/finding.ts";
 import { hasColours } from "../colours.ts";

@@ -1,4 +1,4 @@
-/** `claudikins gen`: writes the registry of the configured servers' tools, or says what it would write. */
+/** `claudikins gen`: writes the registry, or with `--check` lists what it would write. */
 
 import { chosenServers } from "../../catalog/chosen-servers.ts";
 import type { ClaudikinsError } from "../../errors.ts";
@@ -72,7 +72,7 @@ export default command({
   },
 });
 
-/** One JSON document where the data or the errors go, or what `tell` says; the exit code. */
+/** Writes the report as JSON, or as text with `tell`. Returns the exit code. */
 async function told(
   report: object,
   failure: ClaudikinsError | undefined,

@@ -1,4 +1,4 @@
-/** `claudikins init`: takes over the MCP servers of the agents on this machine, and puts claudikins in their place. */
+/** `claudikins init`: imports the MCP servers of the agents on this machine, and puts claudikins in their place. */
 
 import type { Applied } from "../../agents/apply.ts";
 import { leaveAll, wishesOf } from "../../agents/choices.ts";
@@ -30,7 +30,7 @@ import { canAsk } from "../prompt.ts";
 import { errorJson, errorText } from "../report.ts";
 import { toolboxOf } from "../session.ts";
 
-/** For all servers together; one that is downloaded first may take longer. */
+/** Default time limit for all servers together. */
 const usualStartMs = 30_000;
 const maxStartMs = 600_000;
 
@@ -132,7 +132,7 @@ export default command({
     await using toolboxes = new AsyncDisposableStack();
     const started: Started[] = [];
     for (const plan of plans) {
-      // A dry run writes nothing, not even what servers say.
+      // A dry run writes nothing, not even logs.
       const toolbox = toolboxes.use(
         await toolboxOf(plan.config, io, { cwd: io.cwd, ...(isDry ? { logs: undefined } : {}) }),
       );
@@ -175,7 +175,7 @@ export default command({
     } else if (failure) await io.stderr.write(`\n${errorText(failure, hasColours(io.stderr, io))}`);
     return failure?.exitCode ?? 0;
 
-    /** What a repository brings along is not started by a dry run, nor beside a config that nobody trusts. */
+    /** Servers that a repository shares are not started by a dry run or with an untrusted config. */
     async function isStarted({ inventory: { configFile } }: SwitchPlan): Promise<boolean> {
       if (args["no-start"]) return false;
       const isShared = args.project === true && configFile.kind === "project";
@@ -226,7 +226,7 @@ export default command({
   },
 });
 
-/** What was done is done; yet not all of it could be. */
+/** Report a failure even if other files were changed. */
 function failureOf({ found }: Survey, plans: SwitchPlan[], written: Applied[]): ClaudikinsError | undefined {
   const refused = plans.flatMap((plan) => plan.refused);
   const errors = [...found.problems, ...refused, ...written].flatMap(({ error }) => error ?? []);

@@ -1,4 +1,4 @@
-/** `claudikins list`: the configured servers, what is known of them, and whether they work. */
+/** `claudikins list`: the configured servers, their tools and their state. */
 
 import type { ServerFacts } from "../../catalog/inventory.ts";
 import { type CheckedServer, checkServers, inventory } from "../../catalog/inventory.ts";
@@ -19,7 +19,7 @@ import { table } from "../table.ts";
 import { ageText } from "../time-text.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
-/** Nothing that is secret: no arguments, no values of variables. */
+/** The output contains no secrets: no arguments and no values of variables. */
 const serversShape = named(
   "Servers",
   record({
@@ -162,7 +162,7 @@ function asError({ code, message, hint }: NonNullable<CheckedServer["problem"]>)
   return new ClaudikinsError(code, message, { hint });
 }
 
-/** What the command fails with: a server that cannot be reached counts more than one that waits for its variables. */
+/** The error of the command. An unreachable server takes precedence over missing variables. */
 function failureOf(servers: CheckedServer[]): ClaudikinsError | undefined {
   const failed = servers.flatMap(({ server, problem }) => (problem ? [{ server, error: asError(problem) }] : []));
   const worst = failed.find(({ error }) => error.exitCode === 4) ?? failed[0];
@@ -171,7 +171,7 @@ function failureOf(servers: CheckedServer[]): ClaudikinsError | undefined {
   return new ClaudikinsError(worst.error.code, `${failed.length} of ${servers.length} servers failed: ${names}`);
 }
 
-/** For scripts: `"state": "ready"` and what belongs to the state beside it. */
+/** Flattens the state into the facts of the server, for JSON. */
 function flat({ state, ...facts }: CheckedServer): object {
   return { ...facts, ...state };
 }
@@ -193,7 +193,7 @@ function serverTable(servers: CheckedServer[], isChecked: boolean, width: number
   return table(head, rows, width);
 }
 
-/** Why it is broken stands below the table. */
+/** The reason is printed below the table. */
 function checkedText({ state, problem }: CheckedServer): string {
   if (state.state === "needs") return stateText(state);
   if (state.state === "signed out") return stateText(state);
@@ -212,7 +212,7 @@ function memoryText(bytes: number | undefined): string {
   return bytes === undefined ? "-" : `${Math.round(bytes / 1_048_576)} MB`;
 }
 
-/** Servers that run there are ready. Where none runs, or it is somebody else's, they are as they were. */
+/** Marks servers that the daemon runs as ready. Without a daemon the facts are unchanged. */
 async function withHeld(servers: ServerFacts[], origin: ConfigOrigin, env: Environment): Promise<ServerFacts[]> {
   const place = placeOf(origin.kind === "demo" ? undefined : origin.file, env);
   const status = await statusOf(place.socket).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** `claudikins logs`: what servers wrote on stderr, when they were started and how they ended. */
+/** `claudikins logs`: what servers wrote to stderr, when they started and how they ended. */
 
 import { discoverConfig } from "../../config/discover.ts";
 import { type Config, loadConfig } from "../../config/load.ts";
@@ -127,7 +127,7 @@ interface Chosen extends Pick<FoundLog, "server" | "config" | "path"> {
   isThere: boolean;
 }
 
-/** Those of one config: also of servers that are not in it any more, and where it cannot be read. */
+/** The logs of one config, including removed servers and unreadable configs. */
 class Logs {
   readonly #io: Io;
   readonly #flag: string | undefined;

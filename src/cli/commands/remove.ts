@@ -1,4 +1,4 @@
-/** `claudikins remove`: takes servers out of the config, with their generated files, and their sign-ins where that is wanted. */
+/** `claudikins remove`: removes servers, their generated files and, if wanted, their sign-ins. */
 import type { NetworkServer } from "../../config/load.ts";
 import { isAnsweredFor } from "../../config/trust/require.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
@@ -47,7 +47,7 @@ export default command({
     for (const name of names) if (!configFile.entries.has(name)) throw noSuchServer(name, configFile);
     const isTrusted = await isTrustedFile(configFile, io.env);
     const isUsable = isTrusted || isAnsweredFor({ flag: args.config, env: io.env });
-    // Before: what has no entry cannot be signed out of. A config that nobody trusts names folders and addresses at will.
+    // Sign out before the entry is removed. An untrusted config could name any address or folder.
     const signedOut = isUsable ? await signOut(names, configFile, args, io) : new Map<string, boolean>();
     let text = configFile.text;
     for (const name of names) text = withoutServer(configFile, text, name);
@@ -71,7 +71,7 @@ export default command({
   },
 });
 
-/** By server, whether the sign-in is given up; those that have one. A config that is wrong elsewhere has none that are known. */
+/** For each server with a sign-in, whether it was signed out. Empty if the config is invalid. */
 async function signOut(
   names: string[],
   configFile: ConfigFile,
@@ -96,7 +96,7 @@ async function signOut(
   return done;
 }
 
-/** Where that cannot be done, the next gen does it. */
+/** If this fails, the next gen deletes the files. */
 async function removeFiles(configFile: ConfigFile, text: string, io: Io): Promise<void> {
   try {
     await using toolbox = await toolboxOf(await configAsText(configFile, text, io.env), io, { cwd: io.cwd });

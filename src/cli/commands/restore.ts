@@ -1,4 +1,4 @@
-/** `claudikins restore`: gives the agents back the files that they had before `init`. */
+/** `claudikins restore`: restores the agents' settings from before `init`. */
 
 import { type Restored, restore } from "../../agents/restore.ts";
 import { maskOf } from "../../agents/secrets.ts";
@@ -96,7 +96,7 @@ async function tell(one: Restored, isDry: boolean, io: Io): Promise<void> {
   }
 }
 
-/** Of what is not done, without secrets. */
+/** Returns the difference that a dry run or a changed file shows, without secrets. */
 function diffOf(
   { file, result, difference, entries = [] }: Restored,
   isDry: boolean,

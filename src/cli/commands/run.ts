@@ -146,7 +146,7 @@ async function taskOf(words: string[], io: Io): Promise<string> {
   });
 }
 
-/** As `call --interactive` does. Who types no answer closes the form. */
+/** Asks like `call --interactive`. The end of the input cancels the form. */
 async function askAtTerminal(message: string, schema: object, activity: Activity, io: Io): Promise<FilledForm> {
   const inputSchema = schema as Record<string, unknown>;
   const resume = activity.pause();
@@ -164,7 +164,7 @@ async function askAtTerminal(message: string, schema: object, activity: Activity
   }
 }
 
-/** `named` is a model of the configured endpoint; where none is configured, a preset's name, with or without a model. */
+/** `named` is a model of the configured endpoint, or a preset with or without a model if no endpoint is configured. */
 function chosenLlm(configured: Llm | undefined, named: string | undefined, env: Environment): Llm {
   if (configured) return named === undefined ? configured : { ...configured, model: named };
   const entry = named === undefined ? undefined : entryNamed(named);
@@ -175,7 +175,7 @@ function chosenLlm(configured: Llm | undefined, named: string | undefined, env: 
   });
 }
 
-/** One screen. */
+/** The configuration examples, which fit on one screen. */
 function howToConfigure(env: Environment): string {
   const entries = Object.entries<Preset>(presets).map(([name, { model, variable }]) => {
     const isSet = variable !== undefined && env[variable] ? " (set)" : "";
@@ -201,7 +201,7 @@ interface TaskForm {
   workspace: string;
 }
 
-/** The exit code: that of what went wrong; 2 where the task does not say all that the tool needs. */
+/** Writes the outcome and returns the exit code: 2 if the task lacks a required argument. */
 async function writeTask(outcome: TaskOutcome, { json, colours, workspace }: TaskForm, io: Io) {
   const error = outcome.success ? undefined : taskError(outcome.error);
   if (json) {
@@ -224,7 +224,7 @@ function taskError({ type, message, suggestion }: { type: string; message: strin
   return new ClaudikinsError(type as ErrorCode, message, { hint: suggestion });
 }
 
-/** The call stands there as a command, so that it can be made as it is. */
+/** Writes the steps, and the call as a command that can be run. */
 async function writePlan({ receipt, tool_used, arguments: args }: TaskPlanned, io: Io): Promise<void> {
   await io.stderr.write(receipt.steps.map(stepText).join(""));
   const given = Object.keys(args).length === 0 ? "" : ` ${shellWord(JSON.stringify(args))}`;

@@ -1,4 +1,4 @@
-/** `claudikins search`: finds tools by words in the registry; servers are asked only where it has no tools at all. */
+/** `claudikins search`: finds tools in the registry. Servers are asked only if it has no tools yet. */
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";
 import { type SearchResult, search } from "../../search/search.ts";
 import { type Detail, details, fullTool, notCallable, overview } from "../../search/search-answer.ts";
@@ -81,13 +81,13 @@ export default command({
   },
 });
 
-/** What the tools are shown as in JSON. */
+/** The tools as JSON, with the chosen detail. */
 function detailed({ tools }: SearchResult, detail: Detail, toolbox: Toolbox): object[] {
   if (detail === "full") return tools.map((found) => fullTool(found, toolbox.catalog));
   return detail === "signatures" ? tools : tools.map(({ id, server, name }) => ({ id, server, name }));
 }
 
-/** Each with the command that repairs it. */
+/** Writes each problem with the command that fixes it. */
 async function writeProblems(result: SearchResult, toolbox: Toolbox, stderr: Output): Promise<void> {
   for (const [name, problem] of notCallable(result, toolbox)) {
     await stderr.write(`Not available now: ${name} (${problem})\n`);
@@ -104,7 +104,7 @@ async function writeProblems(result: SearchResult, toolbox: Toolbox, stderr: Out
   }
 }
 
-/** Before the first search of all. Throws the error of a server where none of them has answered, and CANCELLED. */
+/** Fetches tools before the first search. Throws CANCELLED, or an error if no server answered. */
 async function askFirst(toolbox: Toolbox, { stderr, interrupted }: Io, json: boolean): Promise<void> {
   const { searched, notIndexed } = search("tools", 1, toolbox.catalog);
   if (searched > 0 || notIndexed.length === 0) return;
@@ -129,7 +129,7 @@ async function askFirst(toolbox: Toolbox, { stderr, interrupted }: Io, json: boo
   );
 }
 
-/** One of several: a query that is wrong by itself keeps none of the others from its answer. */
+/** Answers one of several queries. An invalid query does not stop the others. */
 function answerTo(query: string, { limit, detail }: { limit: number; detail: Detail }, toolbox: Toolbox): object {
   try {
     return { query, tools: detailed(search(query, limit, toolbox.catalog), detail, toolbox) };

@@ -1,4 +1,4 @@
-/** `claudikins serve`: what stands in an agent's MCP config, and with `--http` an address for many of them. */
+/** `claudikins serve`: the MCP server that agents start, or with `--http` a server for many agents. */
 import { modes, prefixes } from "../../config/defaults.ts";
 import { httpTokenFile } from "../../config/locations.ts";
 import { toClaudikinsError } from "../../errors.ts";
@@ -56,7 +56,7 @@ export default command({
   async run(args, io) {
     const choice = httpChoice(args, io);
     if (choice) takeMoreSockets(io);
-    // On stdin is the host, also where it is a terminal: nobody can be asked there.
+    // stdin belongs to the agent, so no person can be asked, even at a terminal.
     const place = { flag: args.config, cwd: io.cwd, env: io.env };
     const openAs = async (asks: boolean) => {
       const mark = configMark(place);
@@ -82,13 +82,13 @@ export default command({
   },
 });
 
-/** For a person who has started it by hand. */
+/** Shown if a person starts the command at a terminal. */
 const waitingText = `Waiting for an agent that speaks MCP on stdin and stdout.
 Agents start this command themselves. To set up your agents: claudikins init.
 To serve over HTTP: claudikins serve --http 4600. To stop: Ctrl-C.
 `;
 
-/** The host is answered, too, where the config is not trusted yet. Throws every other error. */
+/** Returns a toolbox that answers until the config is trusted. Throws every other error. */
 async function lockedToolbox(
   error: unknown,
   options: Pick<LockedOptions, "open" | "asks">,
@@ -105,7 +105,7 @@ async function lockedToolbox(
   return new LockedToolbox(new Sandbox(), { ...options, env, cwd, log });
 }
 
-/** Until it is interrupted; then what runs may end, and a second interruption ends it at once. */
+/** Serves until it is interrupted. Running calls may then finish; a second signal ends them. */
 async function serveHttp(toolbox: Toolbox, choice: HttpChoice, json: boolean, io: Io): Promise<void> {
   const [{ FrontDoor }, { keptToken }] = await Promise.all([
     import("../../server/http/front-door.ts"),
@@ -143,11 +143,11 @@ function interruption({ interrupted }: Io): Promise<void> {
   });
 }
 
-/** Bun's own, read once; it takes 256 where nothing is said. Each session holds one or more to each of its network servers. */
+/** Bun reads this variable once, at its start. The default of 256 is too low: each session holds connections to its network servers. */
 const variable = "BUN_CONFIG_MAX_HTTP_REQUESTS";
 const sockets = "16384";
 
-/** To be called before anything is started: the process is another one afterwards, where that is possible. */
+/** Restarts this process with a higher limit if possible. Call it before anything is started. */
 function takeMoreSockets({ env, restart }: Pick<Io, "env" | "restart">): void {
   if (env[variable] === undefined) restart?.({ [variable]: sockets });
 }

@@ -1,4 +1,4 @@
-/** `claudikins setup`: the first run: what can safely be done is done, and doctor says what is left for a person. */
+/** `claudikins setup`: takes the safe first steps, and lets doctor report what is left to do. */
 
 import { type AgentFile, install } from "../../agents/skill-files.ts";
 import { diagnose } from "../../doctor/diagnose.ts";
@@ -80,7 +80,7 @@ export default command({
   },
 });
 
-/** None where the skill is not wanted. Asked about where it is not there, and a person is. */
+/** Returns the skill files to write. Asks the person if the skill is missing and no flag decides. */
 async function chosenSkillFiles(
   args: Partial<Record<"skill" | "yes" | "json" | "dry-run", boolean | undefined>>,
   io: Io,
@@ -96,7 +96,7 @@ async function chosenSkillFiles(
   return (await confirm(io, `Write a skill that tells ${titles} how to use claudikins?`)) ? files : [];
 }
 
-/** What servers said when they were asked, as doctor says it. */
+/** Adds a finding for each server whose tools could not be fetched. */
 function withFailures(findings: Finding[], steps: Step[], toolbox: Toolbox | undefined): Finding[] {
   const failures = steps.flatMap((step): Finding[] => {
     const server = step.step === "tools" ? toolbox?.config.servers.get(step.server) : undefined;
@@ -106,7 +106,7 @@ function withFailures(findings: Finding[], steps: Step[], toolbox: Toolbox | und
   return findings.toSpliced(place, 0, ...failures);
 }
 
-/** What went wrong beside servers, which doctor tells of. */
+/** The exit code of the first failed step that is not about a server. */
 function codeOfSteps(steps: Step[]): number {
   const [problem] = steps.flatMap((step) => (step.step === "tools" ? [] : (step.problem ?? [])));
   return problem ? new ClaudikinsError(problem.code, problem.message).exitCode : 0;

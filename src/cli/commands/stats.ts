@@ -1,4 +1,4 @@
-/** `claudikins stats`: what was called, what it kept out of contexts, and what leads agents to us. */
+/** `claudikins stats`: calls, tokens kept out of the context, and what leads agents to claudikins. */
 import { ledgerFolder } from "../../config/locations.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { statisticsOf } from "../../ledger/statistics.ts";
@@ -13,7 +13,7 @@ import { hooksText, statsShape, statsText } from "../stats-text.ts";
 
 const defaultDays = 14;
 
-/** Days are kept as such for so long. */
+/** The ledger keeps single days for this long. */
 const maxDays = 100;
 
 export default command({

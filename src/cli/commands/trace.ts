@@ -1,4 +1,4 @@
-/** `claudikins trace`: what executions did, as a list, as a waterfall in the terminal, or as a page. */
+/** `claudikins trace`: executions as a list, as a waterfall in the terminal, or as an HTML page. */
 import { resolve } from "node:path";
 import { discoverConfig } from "../../config/discover.ts";
 import { executionsFolder } from "../../config/locations.ts";
@@ -82,7 +82,7 @@ const traceShape = either(
   named("Cleared", about("With --clear", record({ cleared: list(text) }))),
 );
 
-/** Narrower terminals get fewer columns. */
+/** Minimum width in characters for all columns. */
 const wideTable = 72;
 
 const defaultListed = 20;
@@ -156,12 +156,12 @@ function checkTogether({ execution, limit, html, all, clear }: Args): void {
   throw new ClaudikinsError("USAGE", "--html needs an execution", { hint: "claudikins trace last --html trace.html" });
 }
 
-/** Of one config, or of all. */
+/** The recorded executions of one config, or of all. */
 class Executions {
   readonly #io: Io;
   readonly #args: Args;
   readonly #folder: string;
-  /** Undefined where it is all the same. */
+  /** Undefined with `--all`. */
   readonly #owner: string | null | undefined;
 
   /** Throws CONFIG_NOT_FOUND. */
@@ -177,7 +177,7 @@ class Executions {
     return this.#owner === undefined ? all : all.filter(({ config }) => config === this.#owner);
   }
 
-  /** By whatever config it ran. Throws FILE_NOT_FOUND, USAGE. */
+  /** Finds an execution of any config. Throws FILE_NOT_FOUND and USAGE. */
   #id(wanted: string): string {
     if (wanted === "last") {
       const [last] = this.#found();

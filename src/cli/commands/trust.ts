@@ -1,4 +1,4 @@
-/** `claudikins trust`: shows what a project's config would do, and trusts it when the person says so. */
+/** `claudikins trust`: shows what a project's config would do, and trusts it if the person agrees. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { discoverConfig, isSame, readConfigFile, refuseForeign } from "../../config/discover.ts";
@@ -75,10 +75,10 @@ export default command({
   },
 });
 
-/** Undefined where the config that counts here is the user's own, or the demo's. Throws CONFIG_NOT_FOUND. */
+/** Returns undefined for the user's own config and the demo. Throws CONFIG_NOT_FOUND. */
 function chosenFile(path: string | undefined, { cwd, env }: Io): string | undefined {
   if (path === undefined) {
-    // A named config is the user's word already; this command is about the one that would be found.
+    // A config named in the environment is trusted already. This command is about the config that is found.
     const origin = discoverConfig({ cwd, env: { ...env, CLAUDIKINS_CONFIG: undefined } });
     return origin.kind === "project" ? origin.file : undefined;
   }
@@ -125,7 +125,7 @@ async function trust(
   }
 }
 
-/** Throws CONFIG_NOT_FOUND, CONFIG_INVALID, and CONFIG_NOT_TRUSTED for what cannot be trusted. */
+/** Throws CONFIG_NOT_FOUND, CONFIG_INVALID, and CONFIG_NOT_TRUSTED for a file that cannot be trusted. */
 async function requestFor(file: string, { env }: Io): Promise<TrustRequest> {
   if (!existsSync(file)) throw new ClaudikinsError("CONFIG_NOT_FOUND", `No config file at ${file}`);
   const folder = writtenFolderAround(file, env);
@@ -184,7 +184,7 @@ async function revoke(file: string | undefined, json: boolean, io: Io): Promise<
   return 0;
 }
 
-/** What runs for the config was allowed by the trust that is gone now. */
+/** Stops the daemons of a config that is no longer trusted. */
 async function stopDaemons(file: string, io: Io): Promise<void> {
   const { askToStop, findPeers } = await import("../../daemon/peers.ts");
   for (const { place, status } of await findPeers(io.env)) {

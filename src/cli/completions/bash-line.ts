@@ -1,14 +1,14 @@
-/** A line of bash up to the cursor, as words; and what bash has to put in the place of the last of them. */
+/** Splits a line of bash up to the cursor into words, and quotes replies for it. */
 
 export interface BashLine {
-  /** Without their quotes; the name of the program first. */
+  /** Without quotes, beginning with the name of the program. */
   words: string[];
   current: string;
-  /** The quote that the cursor stands in. */
+  /** The open quote at the cursor, or an empty string. */
   quote: string;
-  /** Where in `current` that begins which bash replaces: behind the last break between what it takes for words. */
+  /** Index in `current` of the part that bash replaces, which begins after the last character of COMP_WORDBREAKS. */
   replacedFrom: number;
-  /** The cursor stands behind `>` or `<`. */
+  /** The word follows `>` or `<`. */
   isRedirection: boolean;
 }
 
@@ -41,7 +41,7 @@ export function readBashLine(line: string, breaks: string): BashLine {
       replacedFrom = current.length;
     } else if (quote === "" && /\s/.test(character)) end();
     else if (quote === "" && (character === ">" || character === "<")) {
-      // `2>` is no word.
+      // `2>` is not a word.
       if (/^\d*$/.test(current ?? "")) current = undefined;
       end();
       isRedirection = true;
@@ -53,7 +53,7 @@ export function readBashLine(line: string, breaks: string): BashLine {
   return { words, current: current ?? "", quote, replacedFrom, isRedirection };
 }
 
-/** The values that begin as the current word does, each as the text that belongs in the place of what bash replaces. */
+/** Returns the values that begin with the current word, each as the quoted text that replaces it in bash. */
 export function repliesTo({ current, quote, replacedFrom }: BashLine, values: string[]): string[] {
   return values.filter((value) => value.startsWith(current)).map((value) => quoted(value.slice(replacedFrom), quote));
 }

@@ -1,4 +1,4 @@
-/** The names that a shell can offer: of the config, the registry, the catalog, the environment. Nothing is started or asked. */
+/** Names for completions, from the config, the registry, the catalog and the environment. No server is started. */
 
 import { VisibleTools } from "../../catalog/visible-tools.ts";
 import { loadConfig } from "../../config/load.ts";
@@ -17,12 +17,12 @@ import { ageText } from "../time-text.ts";
 export interface Candidate {
   value: string;
   about?: string | undefined;
-  /** More belongs to it: no space follows. */
+  /** The value is incomplete, so no space follows it. */
   isOpen?: boolean;
 }
 
 export interface Place {
-  /** The word that is being typed, or of `--flag=value` the value. */
+  /** The word that is being typed. For `--flag=value`, only the value. */
   current: string;
   /** The arguments before it. */
   positionals: string[];
@@ -32,10 +32,10 @@ export interface Place {
 
 type Surroundings = Pick<Io, "env" | "cwd">;
 
-/** Of more tools than that, the servers are offered first. */
+/** With more matching tools than this, servers are offered first. */
 const maxTools = 200;
 
-/** Throws what the config and the registry do. */
+/** Returns the names of one kind. Throws what loading the config and the registry throws. */
 export async function namesOf(
   kind: Exclude<Completion, "file" | "folder">,
   place: Place,
@@ -88,7 +88,7 @@ function configOf({ flags }: Place, { env, cwd }: Surroundings) {
   return loadConfig({ flag: flags.get("config"), cwd, env });
 }
 
-/** What the registry has of configured servers, without what the config denies. */
+/** The configured servers in the registry, without denied tools. */
 async function known(place: Place, surroundings: Surroundings): Promise<RegistryServer[]> {
   const { servers, folders } = await configOf(place, surroundings);
   const shown = new VisibleTools(servers);
@@ -108,7 +108,7 @@ function tools(servers: RegistryServer[], current: string): Candidate[] {
   return servers.map(({ name, description }) => ({ value: `${name}.`, about: description, isOpen: true }));
 }
 
-/** `key=`, or where its values are known `key=value`; the tool's name first where the server is a word of its own. */
+/** `key=`, or `key=value` if the values are known. After a server's name alone, the names of its tools. */
 async function parameters(servers: RegistryServer[], { positionals, current }: Place): Promise<Candidate[]> {
   const [first = "", second = ""] = positionals;
   const all = servers.flatMap((server) => server.tools.map((tool) => ({ tool, id: toolId(server.name, tool.name) })));

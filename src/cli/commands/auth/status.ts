@@ -1,4 +1,4 @@
-/** `claudikins auth status`: who is signed in, and for how long; from the file alone. */
+/** `claudikins auth status`: the sign-ins and when they expire, without contacting a server. */
 import { loginCommand } from "../../../clients/auth/words.ts";
 import { ClaudikinsError } from "../../../errors.ts";
 import { networkServers, type Standing, serverToSignInTo, standings } from "../../../sign-in/sign-ins.ts";
@@ -70,7 +70,7 @@ function failureOf({ server, state }: Standing): ClaudikinsError | undefined {
 function row(standing: Standing): string[] {
   const { server, state } = standing;
   if (state === "expired") return [server, state, `${spanText(Date.now() - standing.expiresAt)} ago`, "-"];
-  // Whether the server wants one at all is not known.
+  // The server may not require a sign-in.
   if (state === "signed out") return [server, "not signed in", "-", "-"];
   if (state !== "signed in") return [server, state, "-", "-"];
   const { expiresAt, renewable, scopes } = standing;

@@ -1,4 +1,4 @@
-/** `claudikins config edit`: the config file in the person's editor, checked when they are done. */
+/** `claudikins config edit`: opens the config file in an editor, and checks it afterwards. */
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Environment } from "../../../config/environment.ts";
@@ -64,7 +64,7 @@ async function problemOf(configFile: ConfigText, text: string, env: Environment)
   }
 }
 
-/** Words of a command, and no shell between. Throws USAGE where none is named and there is no terminal for the usual one. */
+/** The words of the editor's command, which runs without a shell. Throws USAGE without an editor and a terminal. */
 function editorOf(env: Environment, isTerminal: boolean): string[] {
   const words = (env["VISUAL"] || env["EDITOR"] || "").split(/\s+/).filter(Boolean);
   if (words.length > 0) return words;
@@ -76,7 +76,7 @@ function editorOf(env: Environment, isTerminal: boolean): string[] {
   return [process.platform === "win32" ? "notepad" : "vi"];
 }
 
-/** Throws USAGE where the editor does not start or fails. */
+/** Throws USAGE if the editor does not start or fails. */
 async function openEditor([program = "", ...args]: string[], file: string, { cwd, env }: Io): Promise<void> {
   let code: number;
   try {

@@ -1,4 +1,4 @@
-/** `claudikins config path`: which config file counts here. */
+/** `claudikins config path`: the path of the config file in use. */
 import { existsSync } from "node:fs";
 import { findConfigFile } from "../../../settings/config-file.ts";
 import { command, commonArgs } from "../../command.ts";

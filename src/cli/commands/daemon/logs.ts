@@ -1,4 +1,4 @@
-/** `claudikins daemon logs`: what the daemon of a config has said since it was first started. */
+/** `claudikins daemon logs`: the log of a config's daemon. */
 
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { discoverConfig } from "../../../config/discover.ts";
@@ -42,7 +42,7 @@ export default command({
   },
 });
 
-/** `from` is how far it was read; a log that was emptied is read from its beginning. */
+/** Follows the log from byte `from`. A log that was emptied is read from its beginning. */
 async function followLog(path: string, first: string[], from: number, json: boolean, io: Io): Promise<number> {
   const show = (lines: string[]) =>
     io.stdout.write(lines.map((line) => `${json ? JSON.stringify(line) : line}\n`).join(""));

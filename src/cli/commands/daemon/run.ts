@@ -53,7 +53,7 @@ export default command({
     const file = origin.kind === "demo" ? undefined : origin.file;
     const place = args.socket === undefined ? placeOf(file, io.env) : placeAt(args.socket, io.env);
     const cwd = dirname(file ?? folders.registry);
-    // Of the demo's nobody may have written there yet.
+    // The demo's folder may not exist yet.
     if (file === undefined) mkdirSync(cwd, { recursive: true });
     // Nobody sits before it, and what it did may be asked later.
     const log = dated(await openLog(io.env["CLAUDIKINS_LOG"] || "info"));

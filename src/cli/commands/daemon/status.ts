@@ -53,7 +53,7 @@ export default command({
   },
 });
 
-/** Of programs their processes, of which there may be several; of others that were used how they are. */
+/** The processes of a program's server, and the state of any other server. */
 function serversText({ servers, held }: Pick<Status, "servers" | "held">): string {
   const processes = held.map((each) => `${each.server} (process ${each.pid}${each.private ? ", private" : ""})`);
   const names = new Set(held.map(({ server }) => server));

@@ -1,4 +1,4 @@
-/** `claudikins hooks print`: the texts that tell agents of us, for the places where agents look. */
+/** `claudikins hooks print`: texts that tell agents about claudikins. */
 import { hookTexts } from "../../../registry/hook-texts.ts";
 import { markedHooks } from "../../../registry/hooks.ts";
 import { command } from "../../command.ts";

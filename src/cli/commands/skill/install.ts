@@ -1,4 +1,4 @@
-/** `claudikins skill install`: tells agents how to work with claudikins, where they look for it. */
+/** `claudikins skill install`: writes the skill where agents look for it. */
 import { install } from "../../../agents/skill-files.ts";
 import { command, commonArgs } from "../../command.ts";
 import { record } from "../../shapes.ts";

@@ -1,4 +1,4 @@
-/** `claudikins skill remove`: takes out what `skill install` wrote. */
+/** `claudikins skill remove`: removes what `skill install` wrote. */
 import { remove } from "../../../agents/skill-files.ts";
 import { hosts } from "../../../agents/supported/hosts.ts";
 import { command, commonArgs } from "../../command.ts";
