@@ -226,7 +226,7 @@ export default command({
   },
 });
 
-/** Report a failure even if other files were changed. */
+/** The first failure, even if other files were changed. */
 function failureOf({ found }: Survey, plans: SwitchPlan[], written: Applied[]): ClaudikinsError | undefined {
   const refused = plans.flatMap((plan) => plan.refused);
   const errors = [...found.problems, ...refused, ...written].flatMap(({ error }) => error ?? []);
