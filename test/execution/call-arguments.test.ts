@@ -89,7 +89,7 @@ describe("a text becomes", () => {
     expect(value(written, schema)).toEqual(expected);
   });
 
-  test("by what a reference leads to, also from the items of a list, and round in circles", () => {
+  test("references are followed, also from array items and in cycles", () => {
     const $defs = { size: { type: "integer" }, node: { anyOf: [{ $ref: "#/$defs/node" }, { type: "number" }] } };
     expect(value("5", { $ref: "#/$defs/size" }, { $defs })).toBe(5);
     expect(value("5", { type: "array", items: { $ref: "#/$defs/size" } }, { $defs })).toEqual([5]);
@@ -98,7 +98,7 @@ describe("a text becomes", () => {
   });
 });
 
-describe("a text that cannot be one", () => {
+describe("a text that does not fit its type is a problem", () => {
   test.each<[string, unknown, string]>([
     ["many", { type: "integer" }, '"it" takes a whole number, got "many" (it=many)'],
     ["5.5", { type: "integer" }, '"it" takes a whole number, got "5.5" (it=5.5)'],
@@ -119,14 +119,14 @@ describe("a text that cannot be one", () => {
     expect(value(written, schema)).toEqual([problem]);
   });
 
-  test("JSON that is none, where nothing else could be meant", () => {
+  test("invalid JSON is a problem if the type requires JSON", () => {
     expect(value("[1,", { type: "array", items: { type: "string" } })).toEqual([
       expect.stringMatching(/^"it" is not JSON: .* \(it=\[1,\)$/),
     ]);
     expect(value("{a:1}", { type: "object" })).toEqual([expect.stringContaining('"it" is not JSON')]);
   });
 
-  test("all of them are told", () => {
+  test("all problems are reported at once", () => {
     const schema = { properties: { a: { type: "number" }, b: { type: "boolean" }, c: { type: "string" } } };
     expect(made([text("a=x"), text("b=y"), text("c=z")], schema)).toEqual([
       '"a" takes a number, got "x" (a=x)',
@@ -135,10 +135,10 @@ describe("a text that cannot be one", () => {
   });
 });
 
-describe("a name that is given several times", () => {
+describe("a repeated name", () => {
   const tags = { properties: { tags: { type: "array", items: { type: "string" } }, one: { type: "string" } } };
 
-  test("is a list, where that is taken", () => {
+  test("makes an array if the schema allows one", () => {
     expect(made([text("tags=a"), text("tags=b")], tags)).toEqual({ tags: ["a", "b"] });
     expect(made([text('tags=["a","b"]'), text("tags=c")], tags)).toEqual({ tags: ["a", "b", "c"] });
     expect(made([json("tags", ["a"]), text("tags=5")], tags)).toEqual({ tags: ["a", "5"] });
@@ -149,7 +149,7 @@ describe("a name that is given several times", () => {
     expect(made([text("it=1"), text("it=2")], tuple)).toEqual({ it: ["1", 2] });
   });
 
-  test("is refused, where it is none", () => {
+  test("is refused if the schema does not allow an array", () => {
     expect(made([text("one=a"), text("one=b")], tags)).toEqual(['"one" is given 2 times but takes text (one=a one=b)']);
   });
 });
@@ -166,7 +166,7 @@ describe("names with dots", () => {
     $defs: { page: { properties: { size: { type: "integer" }, deep: { properties: { er: { type: "boolean" } } } } } },
   };
 
-  test("are properties of that name, or lead inwards", () => {
+  test("mean a property of that name, or a nested property", () => {
     expect(made([text("a.b=1"), text("a.c=2")], schema)).toEqual({ "a.b": "1", a: { c: 2 } });
     expect(made([text("page.size=5"), text("page.deep.er=true")], schema)).toEqual({
       page: { size: 5, deep: { er: true } },
@@ -177,31 +177,31 @@ describe("names with dots", () => {
     expect(made([json("page.size", 7)], schema)).toEqual({ page: { size: 7 } });
   });
 
-  test("join what is there, unless that is no object", () => {
+  test("add to an existing object, and are refused if the value is not an object", () => {
     expect(made([object({ page: { size: 1, more: 2 } }), text("page.size=5")], schema)).toEqual({
       page: { size: 5, more: 2 },
     });
     expect(made([text("new=5"), text("new.one=5")], schema)).toEqual(['"new" is not an object (new.one=5)']);
   });
 
-  test("that lead nowhere are taken as they are", () => {
+  test("are ordinary names if a part is empty", () => {
     expect(made([text("a..b=1"), text(".x=2"), text("y.=3")], {})).toEqual({ "a..b": 1, ".x": 2, "y.": 3 });
   });
 });
 
 describe("objects", () => {
-  test("count first, the later ones more, and what is given by name replaces what they have", () => {
+  test("are merged in order, and named arguments replace their values", () => {
     const schema = { properties: { a: { type: "array", items: { type: "number" } }, b: {} } };
     const given = [text("a=5"), object({ a: [1, 2], b: 1, c: true }), object({ b: 2 })];
     expect(made(given, schema)).toEqual({ a: [5], b: 2, c: true });
   });
 
-  test("are passed on as they are, whatever the schema says", () => {
+  test("are passed on unchanged, even if they do not match the schema", () => {
     expect(made([object({ limit: "5" })], { properties: { limit: { type: "number" } } })).toEqual({ limit: "5" });
   });
 });
 
-test("whatever types a schema has, a text that is taken is one of them", async () => {
+test("a text that is accepted always has one of the types of the schema", async () => {
   const all = ["string", "number", "integer", "boolean", "null", "array", "object"];
   const texts = [
     "",
@@ -237,7 +237,7 @@ test("whatever types a schema has, a text that is taken is one of them", async (
   expect(taken).toBeGreaterThan(1_000);
 });
 
-test("names of everything's prototype are names like others", () => {
+test("names such as __proto__ and toString are ordinary", () => {
   const { args } = argumentsOf(
     [
       text("__proto__=1"),
@@ -256,7 +256,7 @@ test("names of everything's prototype are names like others", () => {
   expect(({} as { a?: number }).a).toBeUndefined();
 });
 
-test("a schema that is none changes nothing", () => {
+test("an invalid schema changes no value", () => {
   for (const schema of [{}, { type: 5 }, { properties: [] }, { anyOf: "x", properties: null }] as object[]) {
     expect(made([text("a=x"), json("b", [1])], schema as Record<string, unknown>)).toEqual({ a: "x", b: [1] });
   }

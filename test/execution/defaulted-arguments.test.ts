@@ -72,7 +72,7 @@ const places: Record<string, [object, object]> = {
   "a default of false": [object({ a: { type: "boolean", default: false } }), {}],
 };
 
-test("a default counts wherever it stands in the schema", async () => {
+test("a default is found anywhere in the schema", async () => {
   const programs = Object.values(places).map(([inputSchema, args], at) => {
     const shop = { name: "s", jsName: "s" };
     const described = { ...tool, inputSchema: inputSchema as Record<string, unknown> };
@@ -92,7 +92,7 @@ test("a default counts wherever it stands in the schema", async () => {
   }
 });
 
-test("an argument without a default, a result, and a schema that forbids stay as they are", async () => {
+test("arguments without a default, results, and schemas that forbid are unchanged", async () => {
   const schema = { ...object({ file: { type: "string" }, scale }), not: { required: ["never"] } };
   expect(await argumentProblems(schema, { scale: "css" })).toEqual(['the argument "file" is missing']);
   expect(await argumentProblems(schema, { file: "a", scale: "other" })).toHaveLength(1);

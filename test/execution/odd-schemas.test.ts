@@ -88,11 +88,11 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-test("all are tools", () => {
+test("tools with odd schemas can be listed", () => {
   expect(toolbox.catalog.find("odd")?.tools.map(({ name }) => name)).toEqual(Object.keys(inputs).sort());
 });
 
-test("every one is found, with a signature that is TypeScript", () => {
+test("every tool is found, and its signature is valid TypeScript", () => {
   const signatures = Object.keys(inputs).map((name, at) => {
     const { tools } = search(name, 50, toolbox.catalog);
     const found = tools.find((each) => each.id === `odd.${name}`);

@@ -70,7 +70,7 @@ test("sizes: which calls, when, how large; and no word of what was said", async 
   }
 });
 
-test("contents with --record, without secrets and what is called like one", async () => {
+test("--record keeps contents, without secrets and values whose names suggest a secret", async () => {
   config();
   const [record] = await exec(["--record"]);
   expect(lastStderr).toEndWith(`[recorded: claudikins trace ${record!.id}]\n`);
@@ -83,7 +83,7 @@ test("contents with --record, without secrets and what is called like one", asyn
   expect(readFileSync(join(path(), `${record!.id}.json`), "utf8")).not.toContain(secret);
 });
 
-test("contents where the config says so, and nothing where it says that; the flag is asked last", async () => {
+test("the config decides what is kept, and the flag has precedence", async () => {
   for (const [record, kept] of [
     [true, [true]],
     ["contents", [true, true]],
@@ -101,7 +101,7 @@ test("contents where the config says so, and nothing where it says that; the fla
   });
 });
 
-test("a secret is not there in halves, where a long text is cut", async () => {
+test("cutting a long text leaves no part of a secret", async () => {
   config();
   const lengths = [19_990, 20_005, 24_090];
   const long = `const token = await shop.env({ name: "API_TOKEN" });
@@ -124,7 +124,7 @@ test("failures: where, and in words only with --record", async () => {
   expect(records()[0]).toMatchObject({ ok: false, reason: "cpu" });
 });
 
-test("a folder that cannot be written to is nobody's problem", async () => {
+test("a folder that cannot be written does not affect the execution", async () => {
   config();
   folder.write(".local/share/claudikins/executions", "a file");
   const { exitCode, stdout, stderr } = await cli(["exec", "-e", "return 6 * 7"], { cwd: folder.path });
@@ -132,7 +132,7 @@ test("a folder that cannot be written to is nobody's problem", async () => {
   expect(stderr).not.toContain("executions");
 });
 
-test("executions of a host, over stdio and HTTP", async () => {
+test("executions of an agent are recorded, over stdio and HTTP", async () => {
   config({ record: "contents" });
   const served = join(folder.path, "data", "claudikins", "executions");
   const run = async (url?: string) => {

@@ -34,7 +34,7 @@ async function run(source: string) {
   return outcome;
 }
 
-test("search, describe and list", async () => {
+test("search, describe and list return tools", async () => {
   const call = "my_shop.refund_order(args: { order_id: string }): Promise<unknown>";
   const example = 'await my_shop.refund_order({ order_id: "order_id" })';
   expect(await run('return tools.search("refund an order", 1)')).toMatchObject({
@@ -69,7 +69,7 @@ test.each([
   expect(await run(`await ${source}`)).toMatchObject({ ok: false, error: { code, ...(hint ? { hint } : {}) } });
 });
 
-test("servers that nobody has asked yet are asked now, and those that cannot answer are named", async () => {
+test("search asks unknown servers, and names those that do not answer", async () => {
   folder.configure({
     "my-shop": folder.offering("my-shop", { "count-stock": { description: "Counts what lies in the store." } }),
     fresh: folder.offering("fresh", { "count-tickets": { description: "Counts open tickets." } }),
@@ -94,7 +94,7 @@ test("servers that nobody has asked yet are asked now, and those that cannot ans
   );
 });
 
-test("servers that are known and cannot be called now say why", async () => {
+test("stored servers that cannot be called say why", async () => {
   const entry = { ...folder.offering("my-shop", { "refund-order": {} }), env: { TOKEN: "t" } };
   const gone = folder.offering("gone", { list: {} });
   folder.configure({ "my-shop": entry, gone });
@@ -125,7 +125,7 @@ Not callable now: my-shop (needs NOT_SET: set this before starting claudikins)`,
   ]);
 });
 
-test("what a server calls read-only or idempotent is sent again when the connection was lost, and nothing else", async () => {
+test("only calls of read-only or idempotent tools are repeated after the connection was lost", async () => {
   folder.configure({
     reads: fixture("flaky", join(folder.path, "reads")),
     sets: fixture("flaky", join(folder.path, "sets")),

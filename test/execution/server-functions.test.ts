@@ -30,20 +30,20 @@ async function run(source: string): Promise<unknown> {
   return outcome.ok ? outcome.value : `${outcome.error.code}: ${outcome.error.message} | ${outcome.error.hint}`;
 }
 
-test("resources are listed, as the list itself and under its name", async () => {
+test("list returns the resources as an array that also has itself as a property", async () => {
   const code = `const list = await demo.resources.list(); const { resources } = await demo.list_resources();
     return [list.map(({ uri }) => uri), resources.length, Object.keys(list).length]`;
   expect(await run(code)).toEqual([["demo://policy/returns", "demo://schema/orders"], 2, 2]);
 });
 
-test("a resource is read by its address, in the protocol's shape and as text", async () => {
+test("read returns the result of the protocol with its text", async () => {
   const code = `const result = await demo.resources.read("demo://policy/returns");
     const same = await demo.read_resource({ uri: "demo://policy/returns" });
     return [result.contents[0].mimeType, result.text === result.contents[0].text, same.text === result.text, result.text.slice(0, 9)]`;
   expect(await run(code)).toEqual(["text/markdown", true, true, "# Returns"]);
 });
 
-test("every page, templates, and blobs", async () => {
+test("templates are listed, and a resource of a real server is read", async () => {
   const code = `const templates = await everything.resources.templates();
     const { resourceTemplates } = templates;
     const [first] = await everything.resources.list();
@@ -51,21 +51,21 @@ test("every page, templates, and blobs", async () => {
   expect(await run(code)).toEqual([true, true, 1]);
 });
 
-test("prompts are listed and filled in", async () => {
+test("prompts are listed, and get fills in arguments", async () => {
   const code = `const { prompts } = await demo.prompts.list();
     const { messages, text } = await demo.prompts.get("weekly_review", { week: "2025-W10" });
     return [prompts.map(({ name }) => name), messages[0].role, text.includes("2025-W10"), (await demo.get_prompt({ name: "weekly_review", arguments: { week: "2025-W11" } })).text.includes("2025-W11")]`;
   expect(await run(code)).toEqual([["weekly_review"], "user", true, true]);
 });
 
-test("a server without them has empty lists, and nothing to read", async () => {
+test("a server without resources and prompts has empty lists, and reading fails", async () => {
   expect(await run("return [await thinking.resources.list(), await thinking.prompts.list()]")).toEqual([[], []]);
   expect(await run(`await thinking.resources.read("x://y")`)).toStartWith(
     'PROTOCOL_ERROR: Server "thinking" has no resources',
   );
 });
 
-test("failures say what was asked of whom", async () => {
+test("failures name the server, and the resource or prompt", async () => {
   expect(await run(`await demo.resources.read("demo://nope")`)).toMatch(
     /^PROTOCOL_ERROR: demo: the resource demo:\/\/nope: Unknown resource "demo:\/\/nope"/,
   );
@@ -75,7 +75,7 @@ test("failures say what was asked of whom", async () => {
   expect(await run(`await demo.prompts.get("nope")`)).toStartWith("PROTOCOL_ERROR: demo: the prompt nope:");
 });
 
-test("a tool of the same name is the tool, and what is there besides is no tool", async () => {
+test("a tool hides a member of the same name, and members are not listed as tools", async () => {
   expect(
     await run("return [typeof named.resources, typeof named.read_resource.raw, typeof named.prompts.get]"),
   ).toEqual(["function", "function", "function"]);
@@ -84,7 +84,7 @@ test("a tool of the same name is the tool, and what is there besides is no tool"
   ).toEqual([false, true, "undefined"]);
 });
 
-test("they are counted, and nobody has to await them", async () => {
+test("reads are counted, and fail the program even if they are not awaited", async () => {
   const outcome = await execute({ source: `demo.resources.read("demo://nope"); return 1` }, toolbox);
   expect(outcome).toMatchObject({ ok: false, receipt: { calls: 1, failures: 1 } });
   expect(Object.keys(outcome.receipt.tools)).toEqual(["demo.resources.read"]);

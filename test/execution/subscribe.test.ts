@@ -38,7 +38,7 @@ async function asked(uri: string): Promise<string[]> {
   }
 }
 
-test("for await gets each update, and leaving the loop ends it", async () => {
+test("for await yields each update, and leaving the loop ends the subscription", async () => {
   const code = `const seen = [];
     const updates = shop.resources.subscribe("file:///loop");
     await shop["touch-resource"]({ uri: "file:///loop" });
@@ -52,7 +52,7 @@ test("for await gets each update, and leaving the loop ends it", async () => {
   expect(await asked("file:///loop")).toEqual(["+file:///loop", "-file:///loop"]);
 });
 
-test("next waits for an update that comes later, and of many of one resource there is one", async () => {
+test("next waits for an update, and concurrent updates of one resource are merged", async () => {
   const code = `const updates = shop.resources.subscribe({ uri: "file:///later" });
     const waiting = updates.next();
     await shop.wait({ ms: 50 });
@@ -65,7 +65,7 @@ test("next waits for an update that comes later, and of many of one resource the
   expect(await asked("file:///later")).toEqual(["+file:///later", "-file:///later"]);
 });
 
-test("using ends it with the block", async () => {
+test("using ends the subscription with its block", async () => {
   const code = `let updates;
     { using held = shop.resources.subscribe("file:///using"); updates = held; await shop["touch-resource"]({ uri: "file:///using" }); await held.next(); }
     return updates.next();`;
@@ -73,7 +73,7 @@ test("using ends it with the block", async () => {
   expect(await asked("file:///using")).toEqual(["+file:///using", "-file:///using"]);
 });
 
-test("the end of the program ends loops that nobody waits for", async () => {
+test("the end of the program ends loops that are not awaited", async () => {
   const code = `let seen = 0;
     const loop = async () => { for await (const _ of shop.resources.subscribe("file:///over")) seen++; };
     loop();
@@ -85,13 +85,13 @@ test("the end of the program ends loops that nobody waits for", async () => {
   expect(await asked("file:///over")).toEqual(["+file:///over", "-file:///over"]);
 });
 
-test("waiting lasts as long as the execution may", async () => {
+test("waiting for an update ends with the time limit of the execution", async () => {
   const code = `for await (const _ of shop.resources.subscribe("file:///never"));`;
   expect(await run(code, 1_500)).toStartWith("timeout");
   expect(await asked("file:///never")).toEqual(["+file:///never", "-file:///never"]);
 });
 
-test("what cannot be subscribed to fails where it is waited for, and is told of where it is not", async () => {
+test("a subscription that is refused fails the program, awaited or not", async () => {
   const failure = `threw PROTOCOL_ERROR: Server "odd" does not support resource subscriptions`;
   expect(await run(`for await (const _ of odd.resources.subscribe("x://y"));`)).toStartWith(failure);
   expect(await run(`const updates = odd.resources.subscribe("x://y"); await shop.wait({ ms: 50 });`)).toStartWith(
@@ -102,7 +102,7 @@ test("what cannot be subscribed to fails where it is waited for, and is told of 
   );
 });
 
-test("a hundred are enough", async () => {
+test("a server has at most 100 open subscriptions", async () => {
   const code = `const all = Array.from({ length: 101 }, (_, i) => shop.resources.subscribe("file:///many/" + i).next());
     return Promise.race(all);`;
   expect(await run(code)).toMatchInlineSnapshot(
@@ -110,7 +110,7 @@ test("a hundred are enough", async () => {
   );
 });
 
-test("a receipt counts what servers are asked, and not the waiting", async () => {
+test("a receipt counts subscribing, but not waiting for updates", async () => {
   const source = `const updates = shop.resources.subscribe("file:///count");
     await shop["touch-resource"]({ uri: "file:///count" });
     return updates.next();`;

@@ -52,7 +52,7 @@ const charsOf = (tools: Tool[]) =>
   );
 
 describe("figures", () => {
-  test("are those of a count by hand: definitions, search, code, results, failures", async () => {
+  test("equal a count by hand: definitions, search, code, results, failures", async () => {
     folder.write("claudikins.json", demo);
     const query = "list orders by their state";
     const code = `const all = await Promise.all([demo.list_orders({ limit: 3 }), demo.list_orders({ limit: 5 })]);
@@ -174,7 +174,7 @@ describe("figures", () => {
     expect(counts?.tools.get("demo")?.get("list_orders")?.resultChars).toBe(chars);
   });
 
-  test("nothing of what was said is in the ledger", async () => {
+  test("the ledger contains no contents of calls", async () => {
     folder.write("claudikins.json", demo);
     await inSession(folder.path, async (client, toolbox) => {
       const { signal } = new AbortController();
@@ -194,7 +194,7 @@ describe("figures", () => {
     expect(ledgerText()).not.toContain("whispered");
   });
 
-  test("stats: false: there is no ledger", async () => {
+  test("with stats: false, no ledger is written", async () => {
     folder.write("claudikins.json", { ...demo, stats: false });
     await inSession(folder.path, async (client) => {
       await client.listTools();
@@ -216,7 +216,7 @@ describe("figures", () => {
   });
 });
 
-test("where nothing can be written, nothing is said, and everything works", async () => {
+test("a ledger that cannot be written has no effect on calls, and no message", async () => {
   const env = { HOME: folder.path, XDG_DATA_HOME: folder.write("a-file", "") };
   folder.write("claudikins.json", { mcpServers: {} });
   const ended = await runProgram([...claudikinsCommand, "exec", "-e", "return 6 * 7"], { cwd: folder.path, env });
@@ -264,7 +264,7 @@ describe("processes", () => {
   });
 });
 
-describe("what led to us", () => {
+describe("marks of the texts that led to claudikins", () => {
   const search = (query: string) => (client: Client) => call(client, "search_tools", { query });
   const execute = (code: string) => (client: Client) => call(client, "execute_code", { code });
 
@@ -297,7 +297,7 @@ describe("what led to us", () => {
     expect([...((await ledgerOf(folder.path))?.hooks ?? [])]).toEqual(hooks);
   });
 
-  test("marks are no part of what is searched for", async () => {
+  test("marks are removed from the query", async () => {
     const tools = ["refund_order", "add_skill"].map((name) => ({ name, inputSchema: { type: "object" } }));
     folder.write("claudikins.json", { mcpServers: { own: fixture("from-file", folder.write("tools.json", tools)) } });
     const [plain, marked] = await inSession(folder.path, async (client) => [
@@ -308,7 +308,7 @@ describe("what led to us", () => {
     expect(marked).toBe(plain);
   });
 
-  test("hooks: false: figures, and nothing of what led to us", async () => {
+  test("with hooks: false, calls are counted and marks are not", async () => {
     folder.write("claudikins.json", { ...demo, hooks: false });
     await inSession(folder.path, search("orders via:skill"));
     const counts = await ledgerOf(folder.path);

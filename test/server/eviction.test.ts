@@ -15,28 +15,28 @@ const session = (client: string, usedAt: number, { running = 0, isInUse = runnin
 const listening = { isInUse: true };
 const busy = { running: 1 };
 
-test("the longest idle one of the same client goes first, although others are idle for longer", () => {
+test("the longest idle session of the same client ends first, even if sessions of other clients are idle for longer", () => {
   const sessions = [session("b", 1), session("a", 3), session("a", 2), session("b", 0)];
   expect(sessionToEvict(sessions, "a")).toBe(sessions[2]);
 });
 
-test("one without a connection goes before one that listens", () => {
+test("a session without a connection ends before one that listens", () => {
   const sessions = [session("a", 1, listening), session("a", 2)];
   expect(sessionToEvict(sessions, "a")).toBe(sessions[1]);
 });
 
-test("a newcomer takes the place of an idle one of the client that has the most", () => {
+test("a new client replaces an idle session of the client with the most sessions", () => {
   const sessions = [session("b", 1), session("c", 2), session("c", 3)];
   expect(sessionToEvict(sessions, "a")).toBe(sessions[1]);
 });
 
-test("a client with many that listen gives one of them up, one with a single one does not", () => {
+test("a client with several listening sessions loses one, but a client with one does not", () => {
   const hoard = [session("b", 1, listening), session("c", 2, listening), session("c", 3, listening)];
   expect(sessionToEvict(hoard, "a")).toBe(hoard[1]);
   expect(sessionToEvict([session("b", 1, listening), session("c", 2, listening)], "a")).toBeUndefined();
 });
 
-test("a client that has many itself takes none that listens from others", () => {
+test("a client with many sessions does not replace listening sessions of other clients", () => {
   const sessions = [
     session("a", 1, busy),
     session("a", 2, busy),
@@ -46,6 +46,6 @@ test("a client that has many itself takes none that listens from others", () => 
   expect(sessionToEvict(sessions, "a")).toBeUndefined();
 });
 
-test("one that runs something is never ended", () => {
+test("a session with a running call is never ended", () => {
   expect(sessionToEvict([session("a", 1, busy), session("b", 2, busy)], "a")).toBeUndefined();
 });

@@ -10,7 +10,7 @@ test.each([
   [{ a: 1, "b c": [true, null] }, '{"a": 1, "b c": [true, null]}'],
 ])("%j", (value, text) => expect(jsonText(value)).toBe(text));
 
-test("a list of records has a line for each", () => {
+test("an array of records has one line for each", () => {
   const records = Array.from({ length: 3 }, (_, n) => ({ id: `ord_${n}`, name: "x".repeat(60), tags: ["a", "b"] }));
   expect(jsonText({ records, total: 3 })).toBe(
     `{
@@ -24,7 +24,7 @@ test("a list of records has a line for each", () => {
   );
 });
 
-test("what it is, JSON reads back", () => {
+test("JSON.parse returns the original value", () => {
   const value = JSON.parse(
     `{"__proto__": {"deep": [[[["${"y".repeat(300)}"]]]]}, "": [1.5, -0.1, 1e21], "k": "\\ud800"}`,
   );
@@ -32,7 +32,7 @@ test("what it is, JSON reads back", () => {
   expect(jsonText(value).split("\n").length).toBeGreaterThan(5);
 });
 
-test("deeply nested data is broken down to the fiftieth level, so its margins stay short", () => {
+test("data is broken into lines only down to level 50, so that the indentation stays short", () => {
   const leaf = "x".repeat(300);
   const value = Array.from({ length: 2_000 }).reduce<unknown>((inner) => ({ list: [inner] }), leaf);
   const text = jsonText(value);

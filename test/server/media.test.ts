@@ -57,7 +57,7 @@ async function served(codes: string[]): Promise<{ text: string; blocks: ContentB
 const leaked = (text: string) =>
   [image.data, sound.data, paper.resource.blob].some((data) => text.includes(data.slice(40, 240)));
 
-test("serve shows a returned image, sound or file as a block, whatever wraps it", async () => {
+test("serve shows a returned image, sound or file as a block, in any wrapper", async () => {
   const cases: [string, string, object[]][] = [
     ["return web.shot({ at: 0 })", "Took it\n[image/png, 3,000 bytes]", [image]],
     ["return (await web.shot({ at: 0 }))[1]", "[image/png, 3,000 bytes]", [image]],
@@ -92,7 +92,7 @@ test("serve shows a returned image, sound or file as a block, whatever wraps it"
   }
 });
 
-test("base64 does not reach a text by being logged, thrown, displayed as text or put together", async () => {
+test("base64 does not reach a text when it is logged, thrown, displayed as text or joined", async () => {
   const codes = ["shot", "sound", "paper"].flatMap((name) => {
     const block = `const block = (await web.${name}({ at: 0 })).at(-1);`;
     return [
@@ -115,7 +115,7 @@ test("base64 does not reach a text by being logged, thrown, displayed as text or
 describe("exec", () => {
   const run = (code: string, ...more: string[]) => cli(["exec", "-e", code, ...more], { cwd: folder.path });
 
-  test("writes what is returned and displayed to the workspace, and prints path, type and size", async () => {
+  test("writes returned and displayed files to the workspace, and prints path, type and size", async () => {
     const code = "display(await web.sound({ at: 0 })); display({ a: 1 }); return web.shot({ at: 0 })";
     const { stdout, stderr, exitCode } = await run(code);
     const outputs = join(folder.path, ".claudikins", "workspace", "outputs");
@@ -149,7 +149,7 @@ describe("exec", () => {
     expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("its folder does not exist")]);
   });
 
-  test("nothing that is logged, thrown or recorded for trace has base64", async () => {
+  test("logs, errors and records for trace have no base64", async () => {
     const code = `const all = [await web.shot({ at: 0 }), await web.sound({ at: 0 }), await web.paper({ at: 0 })];
       console.log(all, JSON.stringify(all)); if (Date.now() > 0) throw new Error(JSON.stringify(all)); return all;`;
     const { stderr } = await run(code, "--record");
@@ -164,7 +164,7 @@ describe("exec", () => {
   });
 });
 
-test("long words that are no base64 of anything stay", () => {
+test("long words that are not base64 stay", () => {
   const hash = new Bun.CryptoHasher("sha512").update("a").digest("hex").repeat(3);
   for (const text of [
     "x".repeat(600),

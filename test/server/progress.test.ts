@@ -7,7 +7,7 @@ function reporter() {
   return { sent, reporter: new ProgressReporter((progress, message) => void sent.push([progress, message])) };
 }
 
-test("the first is told at once, and of many at once the last", () => {
+test("the first report is sent at once, and of many reports the last", () => {
   const { sent, reporter: progress } = reporter();
   for (let count = 1; count <= 1_000; count++) progress.report(`at ${count}`);
   progress.end();
@@ -16,7 +16,7 @@ test("the first is told at once, and of many at once the last", () => {
   expect(sent.length).toBeLessThan(100);
 });
 
-test("what had to wait is told when its time has come", async () => {
+test("a delayed report is sent later", async () => {
   const { sent, reporter: progress } = reporter();
   progress.report("one");
   progress.report("two");
@@ -29,7 +29,7 @@ test("what had to wait is told when its time has come", async () => {
   expect(sent.length).toBe(2);
 });
 
-test("nothing is told after the end, and nothing at all where nothing happened", async () => {
+test("nothing is sent after the end, or without reports", async () => {
   const { sent, reporter: progress } = reporter();
   progress.end();
   progress.report("late");

@@ -50,7 +50,7 @@ const withoutMissing = (text: string) =>
     .join("\n");
 
 describe("an answer", () => {
-  test("has signature, sentence, an example call where there are arguments to show, and who is missing", async () => {
+  test("has signature, description, an example call for tools with arguments, and the servers that are missing", async () => {
     const { text, isError } = await ask({ query: "refund an order", limit: 2 });
     expect(isError).toBe(false);
     expect(text.split("\n").at(-1)).toBe(missing);
@@ -64,7 +64,7 @@ describe("an answer", () => {
     `);
   });
 
-  test("names: a line each", async () => {
+  test('detail "names" has one line for each tool', async () => {
     expect(
       withoutMissing((await ask({ query: "refund an order", limit: 2, detail: "names" })).text),
     ).toMatchInlineSnapshot(`
@@ -73,7 +73,7 @@ describe("an answer", () => {
     `);
   });
 
-  test("that would be too long for the context says how many are not shown, whole ones being shown", async () => {
+  test("that would be too long has only whole tools, and the number of the others", async () => {
     const { limits } = toolbox.config;
     const outputChars = limits.outputChars;
     limits.outputChars = 1_500;
@@ -92,7 +92,7 @@ describe("an answer", () => {
     }
   });
 
-  test("full: JSON with all there is of each tool", async () => {
+  test('detail "full" is JSON with everything about each tool', async () => {
     await execute({ source: `await demo.get_order({ order_id: "ord_00042" })` }, toolbox);
     const { text } = await ask({ query: "demo.get_order", limit: 1, detail: "full" });
     const { tools, ...rest } = JSON.parse(text);
@@ -140,7 +140,7 @@ describe("an answer", () => {
   });
 });
 
-test("servers that cannot be used are named once in a session, and again where the search is about them", async () => {
+test("servers that cannot be used are named once in a session, and again if the query names them", async () => {
   const told = new Set<string>();
   const lines = async (query: string) => {
     const { content } = await callSearchTools({ query }, toolbox, new AbortController().signal, undefined, told);
@@ -153,19 +153,19 @@ test("servers that cannot be used are named once in a session, and again where t
   expect(await lines("zzqqvv")).toEqual([missing]);
 });
 
-test("the instructions say of a server that cannot be used why, and what repairs it", () => {
+test("the instructions say why a server cannot be used, and how to fix it", () => {
   expect(instructionsFor(toolbox, 1_500)).toContain(`- needy: ${problem}`);
 });
 
-describe("where nothing fits", () => {
-  test("there is what exists, with counts", async () => {
+describe("without a match", () => {
+  test("the answer lists the servers with their number of tools", async () => {
     expect(withoutMissing((await ask({ query: "zzqqvv" })).text)).toMatchInlineSnapshot(`
       "No tool of 56 matches. Try other words for what it should do, or server:name for all tools of one server.
       Servers with tools: demo (19): A small shop; files (14): Reads, writes, moves and searches files within folders that…; everything (13): Shows every feature of the protocol once: for testing clien…; memory (9): Remembers facts between conversations in a graph of entitie…; thinking (1): Keeps a chain of thoughts in numbered steps that can be rev…"
     `);
   });
 
-  test("names that are near are named", async () => {
+  test("the answer suggests similar names", async () => {
     expect((await ask({ query: "list_ordrs server:memory" })).text).toContain("Similar names: ");
   });
 
@@ -176,7 +176,7 @@ describe("where nothing fits", () => {
     expect(text).toEndWith(missing);
   });
 
-  test("of very many servers some are named, the others counted", async () => {
+  test("some of many servers are named, and the others are counted", async () => {
     using many = project();
     const names = Array.from({ length: 40 }, (_, at) => `s${at}`);
     many.configure(

@@ -217,7 +217,7 @@ test.each(endings)("%s has its own outcome, and pings are answered meanwhile", a
   expect((await execute("return 'works'")).text).toStartWith("works");
 });
 
-test("a host that cancels stops the code", async () => {
+test("cancelling the request stops the program", async () => {
   using folder = temporaryFolder();
   await connect(folder);
   const controller = new AbortController();
@@ -234,7 +234,7 @@ test("a host that cancels stops the code", async () => {
   expect((await execute("return 'free again'")).text).toStartWith("free again");
 });
 
-test("executions run side by side", async () => {
+test("executions run concurrently", async () => {
   using folder = temporaryFolder();
   await connect(folder);
   const slow = execute("for (;;);", { timeout_ms: 3_000 });
@@ -243,7 +243,7 @@ test("executions run side by side", async () => {
   expect((await slow).isError).toBe(true);
 });
 
-test("calls that make no sense are told so", async () => {
+test("invalid calls are errors that say why", async () => {
   using folder = temporaryFolder();
   await connect(folder);
   expect(await client.callTool({ name: "execute_code", arguments: {} })).toMatchObject({ isError: true });
@@ -253,7 +253,7 @@ test("calls that make no sense are told so", async () => {
   );
 });
 
-test("what is too long is kept in the workspace, and the answer says where; pictures are blocks of their own", async () => {
+test("a value that is too long is written to the workspace, and the answer says where; images are blocks of their own", async () => {
   using folder = temporaryFolder();
   folder.write("claudikins.json", { mcpServers: { odd: fixture("odd") }, limits: { outputChars: 1_000 } });
   await connect(folder);

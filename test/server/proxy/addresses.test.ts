@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { mayBeOf, placeOf, prefixOf, schemeOf, shownAddresses } from "../../../src/server/proxy/addresses.ts";
 
-test("what one server has keeps its address; what several have stands behind the server's name", () => {
+test("an address of one server is kept, and an address of several servers gets the server's name", () => {
   const shown = shownAddresses(
     new Map([
       ["one", ["file:///a", "memo://x?y=1#z"]],
@@ -25,7 +25,7 @@ test("what one server has keeps its address; what several have stands behind the
   }
 });
 
-test("addresses that are not ours stand for nothing else", () => {
+test("only addresses of known servers are translated", () => {
   const servers = ["one", "one/two", "\ud800"];
   for (const uri of ["file:///a", "claudikins://other/x", "claudikins://one", "", "claudikins://"]) {
     expect(placeOf(uri, servers)).toBeUndefined();
@@ -52,6 +52,6 @@ test.each([
   expect(mayBeOf(template, uri)).toBe(fits);
 });
 
-test("schemes", () => {
+test("schemeOf returns the scheme in lower case, or an empty text", () => {
   expect(["FILE:///a", "a+b.c-1:x", "no scheme", ""].map(schemeOf)).toEqual(["file:", "a+b.c-1:", "", ""]);
 });

@@ -5,7 +5,7 @@ import { usablePrompt, usableResource, usableTemplate, usableTool } from "../../
 
 const inputSchema = { type: "object" };
 
-test("what is right passes unchanged, what nobody knows included", () => {
+test("valid definitions are unchanged, including unknown fields", () => {
   const tool = {
     name: "find",
     title: "Find",
@@ -66,7 +66,7 @@ test.each([
   expect(ListToolsResultSchema.safeParse({ tools: [usable] }).success).toBe(true);
 });
 
-test("others", () => {
+test("invalid parts of prompts, resources and templates are removed or repaired", () => {
   expect(usablePrompt({ name: "a", arguments: "x" })).toEqual({ name: "a" });
   expect(usablePrompt({ description: "no name" })).toBeUndefined();
   expect(usableResource({ uri: "a:b", name: "a", size: "1 MB" })).toEqual({ uri: "a:b", name: "a" });

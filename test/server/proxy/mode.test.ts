@@ -42,7 +42,7 @@ describe("the mode", () => {
     expect(await names(flags)).toEqual(expected);
   });
 
-  test("auto is direct while all that is known fits, and code above that, and where something is not known", async () => {
+  test("auto means direct mode if all definitions fit, and code mode if they do not or if a server is unknown", async () => {
     const config = { mode: "auto", mcpServers: { one: server() } };
     folder.write("claudikins.json", config);
     expect(await names()).toEqual(two);
@@ -60,7 +60,7 @@ describe("the mode", () => {
     expect(await names()).toEqual(two);
   });
 
-  test("does not change in a session; the next one is decided anew", async () => {
+  test("does not change during a session, and is decided again for the next session", async () => {
     folder.write("claudikins.json", { mcpServers: { one: server() } });
     await using door = await httpServe(folder, ["--mode", "auto"]);
     await using first = await openHost(folder, { url: door.url });
@@ -70,7 +70,7 @@ describe("the mode", () => {
     expect((await first.client.listTools()).tools.map(({ name }) => name)).toEqual(two);
   });
 
-  test("that there is not, is refused", async () => {
+  test("that does not exist is refused", async () => {
     folder.write("claudikins.json", { mode: "fast", prefix: true, directTokens: -1, mcpServers: {} });
     const run = (...flags: string[]) =>
       runProgram([...claudikinsCommand, "serve", ...flags], { cwd: folder.path, env: testEnvironment() });
@@ -98,7 +98,7 @@ describe("the mode", () => {
   });
 });
 
-test("what a definition takes is estimated near to what a tokenizer counts, and rather above it", async () => {
+test("the estimate of a definition is close to a tokenizer's count, and rather too high", async () => {
   const entries = { everything: everything(), filesystem: filesystem(folder.path), memory: memory(`${folder.path}/m`) };
   await using pool = openPool(entries, surroundings(folder.path));
   for (const server of Object.keys(entries)) {

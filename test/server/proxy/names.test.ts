@@ -17,7 +17,7 @@ function named(prefix: Prefix, ...rounds: string[][]): Record<string, string | u
 const two = ["github.search", "github.get_issue", "linear.search", "linear.list"];
 
 describe("prefix", () => {
-  test("on-collision: only what two servers have", () => {
+  test("on-collision prefixes only names that two servers have", () => {
     expect(named("on-collision", two)).toEqual({
       "github.search": "github__search",
       "github.get_issue": "get_issue",
@@ -26,7 +26,7 @@ describe("prefix", () => {
     });
   });
 
-  test("always", () => {
+  test("always prefixes every name", () => {
     expect(Object.values(named("always", two))).toEqual([
       "github__search",
       "github__get_issue",
@@ -35,7 +35,7 @@ describe("prefix", () => {
     ]);
   });
 
-  test("never: what two servers have is told apart by a mark", () => {
+  test("never adds a hash to names that two servers have", () => {
     expect(named("never", two)).toEqual({
       "github.search": "search_2cd9a723",
       "github.get_issue": "get_issue",
@@ -61,13 +61,13 @@ test.each(["never", "on-collision", "always"] as const)(
   },
 );
 
-test("whose own name it is has it before those that are made alike", () => {
+test("a valid name has precedence over names that are changed to the same name", () => {
   const names = named("on-collision", ["a.get_thing", "a.get.thing", "a.get thing"]);
   expect(names["a.get_thing"]).toBe("get_thing");
   expect(names["a.get.thing"]).toMatch(/^get_thing_[0-9a-f]{8}$/);
 });
 
-test("who has a name keeps it when others come later, and it is nobody else's when its tool is gone", () => {
+test("a tool keeps its name when others are added, and the name is not reused when the tool is gone", () => {
   const late = named("on-collision", ["linear.search"], ["github.search"], ["github.search", "github.get"]);
   expect(late).toEqual({ "linear.search": "search", "github.search": "github__search", "github.get": "get" });
   // A name that another one's prefixed name would be.
