@@ -5,8 +5,7 @@ import { beginSignIn, lastRedirect } from "../clients/auth/sign-in.ts";
 import type { NetworkServer } from "../config/load.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { readPasted } from "./pasted-redirect.ts";
-import { RedirectListener } from "./redirect-listener.ts";
-import { redirectPage } from "./redirect-page.ts";
+import { RedirectListener, redirectPage } from "./redirect-listener.ts";
 
 /** Brings the user to the authorization page, such as a terminal. */
 export interface Guide {

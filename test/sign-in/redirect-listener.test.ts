@@ -1,8 +1,7 @@
 /** Where the browser comes back to: over real sockets, asked rightly and wrongly; and the page that it gets. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
-import { RedirectListener } from "../../src/sign-in/redirect-listener.ts";
-import { redirectPage } from "../../src/sign-in/redirect-page.ts";
+import { RedirectListener, redirectPage } from "../../src/sign-in/redirect-listener.ts";
 
 setDefaultTimeout(30_000);
 
