@@ -37,7 +37,7 @@ const pidOf = async (host: TestHost) =>
   /"pid":(\d+)/.exec(await execute(host, "return JSON.stringify(await kept.seen())"))?.[1];
 
 describe.each(["stdio", "HTTP"])("over %s, without a restart", (way) => {
-  test("a server that is added, changed or removed is so with the next call, and the others go on as they are", async () => {
+  test("an added, changed or removed server takes effect with the next call, and other servers keep running", async () => {
     write({ kept: kept() });
     await using serve = way === "HTTP" ? await httpServe(folder) : undefined;
     await using host = await openHost(folder, serve ? { url: serve.url } : {});
@@ -60,7 +60,7 @@ describe.each(["stdio", "HTTP"])("over %s, without a restart", (way) => {
   });
 });
 
-test("a config that is broken meanwhile changes nothing, is told of once, and counts when it is whole again", async () => {
+test("a config that becomes invalid changes nothing, is reported once, and applies once it is valid again", async () => {
   write({ kept: kept() });
   await using host = await openHost(folder);
   expect(await pidOf(host)).toBeDefined();
@@ -73,7 +73,7 @@ test("a config that is broken meanwhile changes nothing, is told of once, and co
   expect(await execute(host, "return await more.hello({})")).toStartWith("hello");
 });
 
-test("what runs when its server is removed is done as it began", async () => {
+test("a call that is running when its server is removed finishes", async () => {
   write({ slow: fixture("protocol", "stdio", folder.path) });
   await using host = await openHost(folder);
   expect(await execute(host, "return await slow.wait({ ms: 1 })")).toStartWith("waited");
@@ -84,7 +84,7 @@ test("what runs when its server is removed is done as it began", async () => {
   expect(await running).toStartWith("waited");
 });
 
-test("a host in direct mode is told that the lists have changed, and has the new ones", async () => {
+test("an agent in direct mode is notified that the lists have changed, and gets the new ones", async () => {
   write({ kept: kept() }, { mode: "direct" });
   await using host = await openHost(folder);
   const names = async () => ((await host.request("tools/list"))["tools"] as { name: string }[]).map(({ name }) => name);

@@ -82,11 +82,11 @@ async function answersOfSdk(text: string): Promise<unknown[]> {
   return answers;
 }
 
-test("the versions are those of the SDK, in its order", () => {
+test("the protocol versions are those of the SDK, in its order", () => {
   expect(protocolVersions).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
 });
 
-describe("is answered as by the SDK", () => {
+describe("gets the same answer as from the SDK", () => {
   test.each([...protocolVersions, "2099-01-01", "", "x"])("a host of version %p", async (version) => {
     const text = initialize(version) + initialized + list() + ping + list("a", {});
     const { answers, left, initializeId } = await hear([text]);
@@ -107,7 +107,7 @@ describe("is answered as by the SDK", () => {
   });
 });
 
-describe("is left to the SDK, with all that follows", () => {
+describe("is left to the SDK, with all later messages", () => {
   const begin = initialize() + initialized;
   test.each<[string, string]>([
     ["a call", call + ping],
@@ -146,7 +146,7 @@ describe("is left to the SDK, with all that follows", () => {
   });
 });
 
-test("it is all the same how the bytes are cut, within characters too", async () => {
+test("messages may be split at any byte, even within a character", async () => {
   const text = Buffer.from(initialize("2025-06-18", "ä€🚀") + initialized + ping + list("ü") + call + ping);
   const whole = await hear([text]);
   expect(whole.answers.length).toBe(3);
@@ -158,7 +158,7 @@ test("it is all the same how the bytes are cut, within characters too", async ()
   }
 });
 
-test("an end without a question ends the wait", async () => {
+test("the end of the input ends the wait", async () => {
   const over = new AbortController();
   const stdin = new PassThrough();
   const begun = answerFirst(stdin, new PassThrough(), known, over.signal);
@@ -190,7 +190,7 @@ describe("serve itself", () => {
     return { said, exitCode: await child.exited };
   }
 
-  test("answers each question once, whether first or later", async () => {
+  test("answers each request once", async () => {
     const run = (id: number) =>
       line({ id, method: "tools/call", params: { name: "execute_code", arguments: { code: `return ${id}` } } });
     const { said, exitCode } = await serve(initialize() + initialized + list() + run(4) + list(5) + ping);
@@ -202,7 +202,7 @@ describe("serve itself", () => {
     expect(JSON.stringify(byId.get(4))).toContain('"4\\n');
   });
 
-  test("ends with its host before anything was asked", async () => {
+  test("ends when its input ends before any request", async () => {
     expect(await serve("")).toEqual({ said: [], exitCode: 0 });
   });
 });

@@ -84,7 +84,7 @@ async function serve(more: Partial<TransportOptions> = {}) {
 const result = { content: [{ type: "text", text: "done" }] };
 
 describe("a stream", () => {
-  test("that is closed early goes on when the client comes back", async () => {
+  test("that is closed early is resumed when the client reconnects", async () => {
     const { call, listen, transport } = await serve();
     const first = await Array.fromAsync(eventsOf(await call("leave", { count: 2 })));
     expect(first).toEqual([{ id: "1-0", retry: "20", data: "" }]);
@@ -94,7 +94,7 @@ describe("a stream", () => {
     expect(transport.running).toBe(0);
   });
 
-  test("that is closed early loses nothing for the SDK's client, which comes back by itself", async () => {
+  test("that is closed early loses nothing for the SDK's client, which reconnects by itself", async () => {
     const { url } = await serve();
     const transport = new StreamableHTTPClientTransport(new URL(url));
     // It is initialized already, and there is nobody to do that again.
@@ -107,7 +107,7 @@ describe("a stream", () => {
     await transport.close();
   });
 
-  test("whose connection has been open for long is closed, and the call goes on", async () => {
+  test("that has been open for long is closed, and its call continues", async () => {
     const { call, listen, transport, aborted } = await serve({ maxConnectionMs: 1 });
     const response = await call("wait", { count: 0 });
     const events = eventsOf(response);
@@ -172,7 +172,7 @@ describe("a stream", () => {
     expect(methods).toEqual(["notifications/x", "notifications/y"]);
   });
 
-  test("that is not read is broken off, holds no memory, and gives the rest later", async () => {
+  test("that is not read is closed, holds no memory, and sends the rest later", async () => {
     const { url, transport, listen } = await serve({ events: { maxBytes: 3_000_000, maxAgeMs: 60_000 } });
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     const body = JSON.stringify({
@@ -206,7 +206,7 @@ describe("a stream", () => {
 });
 
 describe("calls of one session", () => {
-  test("wait when others of it run, begin in their order, and can be cancelled while they wait", async () => {
+  test("wait for a free place, start in order, and can be cancelled while they wait", async () => {
     const { url, call, transport, begun } = await serve();
     const streams = await Promise.all([1, 2, 3, 4].map((id) => call("wait", { count: 0 }, id)));
     expect(transport.running).toBe(4);

@@ -56,7 +56,7 @@ async function processes(count: number): Promise<void> {
 let serving = 0;
 
 describe("sessions", () => {
-  test("find the two tools, run code, hear how far it is, and are gone when they are ended", async () => {
+  test("list the two tools, run code, report progress, and end when the client ends them", async () => {
     await using door = await httpServe(folder);
     await using host = await sdkHost(door.url);
     expect((await host.client.listTools()).tools.map(({ name }) => name)).toEqual(["search_tools", "execute_code"]);
@@ -73,7 +73,7 @@ describe("sessions", () => {
     expect(after.status).toBe(404);
   });
 
-  test("whose hosts can be asked never meet: each person is asked for their own calls alone", async () => {
+  test("whose agents can ask a person are separate: each person is asked only about their own calls", async () => {
     await using door = await httpServe(folder);
     const people = await Promise.all(["Ada", "Bo", "Cy"].map((name) => hostOfPerson(door.url, name)));
     const answers = await Promise.all(
@@ -87,7 +87,7 @@ describe("sessions", () => {
     await Promise.all(people.map(({ host }) => host[Symbol.asyncDispose]()));
   });
 
-  test("whose hosts can be asked have servers of their own, which end with them; others share theirs", async () => {
+  test("whose agents can ask a person have their own servers, which end with them; other sessions share servers", async () => {
     await using door = await httpServe(folder);
     serving = door.pid;
     await using one = await sdkHost(door.url);
@@ -103,7 +103,7 @@ describe("sessions", () => {
     expect(await one.execute("return asker.wait({ ms: 1 })")).toBe("waited");
   });
 
-  test("each have a server of their own where it is not shared", async () => {
+  test("have their own process of a private server", async () => {
     const asker = { ...fixture("protocol", "stdio", folder.path), session: "private" };
     folder.write("claudikins.json", { mcpServers: { asker } });
     await using door = await httpServe(folder);
@@ -116,7 +116,7 @@ describe("sessions", () => {
     await processes(1);
   });
 
-  test("cancel what is theirs and nothing else, though they number their requests alike", async () => {
+  test("cancel only their own requests, even if other sessions use the same ids", async () => {
     await using door = await httpServe(folder);
     const [one, two] = await Promise.all([rawSession(door.url), rawSession(door.url)]);
     const code = "await new Promise((resolve) => setTimeout(resolve, 1_500)); return 7";
@@ -127,7 +127,7 @@ describe("sessions", () => {
     expect(await resultText(b)).toBe("7");
   });
 
-  test("that are ended cancel what they run", async () => {
+  test("cancel their calls when they end", async () => {
     await using door = await httpServe(folder);
     const session = await rawSession(door.url);
     const running = await session.post(
@@ -151,7 +151,7 @@ describe("sessions", () => {
   };
   const ping = { jsonrpc: "2.0", id: 9, method: "ping" };
 
-  test("are limited: at the limit the longest idle one of the same client makes room", async () => {
+  test("are limited: at the limit, the longest idle session of the same client ends", async () => {
     await using door = await httpServe(folder, ["--max-sessions", "2"]);
     const one = await rawSession(door.url);
     const two = await rawSession(door.url);
@@ -161,7 +161,7 @@ describe("sessions", () => {
     expect([(await one.post(ping)).status, (await two.post(ping)).status]).toEqual([200, 404]);
   });
 
-  test("a hundred idle ones of one client, all of which listen, keep nobody out", async () => {
+  test("of one client, all listening and idle, do not lock other clients out", async () => {
     await using door = await httpServe(folder);
     const hoard = await Promise.all(Array.from({ length: 100 }, () => rawSession(door.url)));
     const streams = await Promise.all(hoard.map((each) => each.get()));
@@ -175,7 +175,7 @@ describe("sessions", () => {
     await Promise.all(streams.map((each) => each.body?.cancel()));
   });
 
-  test("one that runs a call never makes room", async () => {
+  test("with a running call are never ended at the limit", async () => {
     await using door = await httpServe(folder, ["--max-sessions", "1"]);
     const session = await rawSession(door.url);
     const wait = "await new Promise((resolve) => setTimeout(resolve, 3000)); return 'whole'";
@@ -186,7 +186,7 @@ describe("sessions", () => {
     expect(await resultText(answer)).toBe("whole");
   });
 
-  test("end when nobody uses them; whoever listens does", async () => {
+  test("end when they are idle, and listening counts as use", async () => {
     await using door = await httpServe(folder, ["--session-idle", "300ms"]);
     const [one, two] = await Promise.all([rawSession(door.url), rawSession(door.url)]);
     const listening = await one.get();
@@ -245,7 +245,7 @@ describe("sessions", () => {
 describe("a broken connection", () => {
   const slow = "await new Promise((resolve) => setTimeout(resolve, 700)); return 'whole'";
 
-  test("cancels nothing: the answer waits for the client that comes back", async () => {
+  test("cancels nothing: the answer waits until the client reconnects", async () => {
     await using door = await httpServe(folder);
     const session = await rawSession(door.url);
     const cut = new AbortController();
@@ -284,7 +284,7 @@ describe("a broken connection", () => {
     expect(await host.execute(slow)).toBe("whole");
   });
 
-  test("of a client that cannot come back cancels the call", async () => {
+  test("of a client that cannot reconnect cancels the call", async () => {
     await using door = await httpServe(folder);
     const session = await rawSession(door.url, "2025-06-18");
     const cut = new AbortController();
@@ -305,7 +305,7 @@ describe("a broken connection", () => {
     expect(door.stderr()).toBe("");
   });
 
-  test("does not lose what a server asks meanwhile", async () => {
+  test("does not lose requests of servers", async () => {
     await using door = await httpServe(folder);
     const session = await rawSession(door.url, "2025-11-25", { elicitation: {} });
     // It comes where the answer will, whether the client listens elsewhere or not.
@@ -350,7 +350,7 @@ describe("the end", () => {
     return { session, text };
   }
 
-  test("lets running calls end, and takes no new ones", async () => {
+  test("lets running calls finish, and accepts no new ones", async () => {
     await using door = await httpServe(folder);
     const { session, text } = await running(door.url, wait(1_000));
     door.signal("SIGTERM");
@@ -367,7 +367,7 @@ describe("the end", () => {
     expect(await door.exited).toBe(0);
   });
 
-  test("cancels what takes too long, and says so", async () => {
+  test("cancels calls that take too long, and says so", async () => {
     await using door = await httpServe(folder, ["--grace", "200ms"]);
     const { text } = await running(door.url, wait(60_000));
     door.signal("SIGINT");
@@ -375,7 +375,7 @@ describe("the end", () => {
     expect(await door.exited).toBe(0);
   });
 
-  test("comes at once with the second signal", async () => {
+  test("is immediate at the second signal", async () => {
     await using door = await httpServe(folder);
     const { session } = await running(door.url, wait(60_000));
     door.signal("SIGINT");
@@ -386,7 +386,7 @@ describe("the end", () => {
 });
 
 describe("the address", () => {
-  test("is one that is free", async () => {
+  test("has a free port", async () => {
     await using door = await httpServe(folder);
     const { port } = new URL(door.url);
     const second = await runProgram([...claudikinsCommand, "serve", "--http", port], { cwd: folder.path });

@@ -57,8 +57,8 @@ function answering(...answers: ElicitResult[]): { asked: ElicitRequest["params"]
 }
 const yes: ElicitResult = { action: "accept", content: { answer: "trust" } };
 
-describe("a host that cannot ask", () => {
-  test("gets its tools, and from each call the command; nothing is started, and nothing of the config is told", async () => {
+describe("an agent that cannot ask a person", () => {
+  test("gets its tools; each call returns the command to trust the config, starts nothing and shows nothing of the config", async () => {
     const file = write();
     await using agent = await host();
     const { tools } = await agent.client.listTools();
@@ -82,7 +82,7 @@ describe("a host that cannot ask", () => {
     expect(textOf(await agent.call("search_tools", { query: "structured" }))).toContain("odd.structured");
   });
 
-  test("a policy, a mode and a model of the config count for nothing before", async () => {
+  test("policy, mode and model of the config have no effect before it is trusted", async () => {
     write({ mode: "direct", executeTask: true, llm: { baseUrl: "http://127.0.0.1:9/v1", model: "m" } });
     await using agent = await host({ capabilities: { sampling: {} } });
     const { tools } = await agent.client.listTools();
@@ -90,7 +90,7 @@ describe("a host that cannot ask", () => {
   });
 });
 
-describe("a host that can ask", () => {
+describe("an agent that can ask a person", () => {
   test("asks once, with what would be started and read, and goes on", async () => {
     const file = write();
     const { asked, options } = answering(yes);
@@ -152,7 +152,7 @@ test.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-test("over HTTP nobody is asked, since the client may be somebody else; it works once the config is trusted", async () => {
+test("over HTTP nobody is asked, because the client may be another person; calls work once the config is trusted", async () => {
   write();
   await using serve = await httpServe(folder, [], { env });
   const { asked, options } = answering(yes);
@@ -164,7 +164,7 @@ test("over HTTP nobody is asked, since the client may be somebody else; it works
   for (const each of [agent, second]) expect(textOf(await execute(each))).toStartWith("42");
 });
 
-test("a daemon does not load a config that is not trusted, whoever asks for it", async () => {
+test("a daemon does not load a config that is not trusted", async () => {
   const file = write();
   const run = (...flags: string[]) =>
     runProgram([...claudikinsCommand, "daemon", "run", "--config", file, "--idle", "1ms", "--json", ...flags], {

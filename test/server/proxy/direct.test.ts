@@ -44,7 +44,7 @@ describe("tools", () => {
     _meta: { "example.com/ui": { resourceUri: "ui://find" } },
   };
 
-  test("are listed as they are, and called with what the host sends, whatever their schema says", async () => {
+  test("are listed unchanged, and called with the agent's arguments without checking them", async () => {
     const { request, call } = await direct({ shop: listing("shop", [full]) });
     expect(await request("tools/list")).toEqual({ tools: [full] });
     const sent = [{ words: 5, more: [null, { a: "ü\u0000" }] }, {}];
@@ -54,7 +54,7 @@ describe("tools", () => {
     expect(await call("find")).toMatchObject({ structuredContent: { arguments: null } });
   });
 
-  test("results pass unchanged: content of every type, structured content, errors of tools, _meta and what nobody knows", async () => {
+  test("results are unchanged: content of every type, structured content, tool errors, _meta and unknown fields", async () => {
     const result = {
       content: [
         { type: "text", text: "words", annotations: { audience: ["user"], priority: 1 }, _meta: { a: 1 } },
@@ -130,7 +130,7 @@ describe("tools", () => {
     expect(named((await request("tools/list"))["tools"]).sort()).toEqual(names.sort());
   });
 
-  test("names do not depend on which servers are known already", async () => {
+  test("names do not depend on which servers are already known", async () => {
     const tool = { name: "search", inputSchema };
     const [one, two] = [listing("one", [tool]), listing("two", [tool])];
     const alone = await direct({ two });
@@ -140,7 +140,7 @@ describe("tools", () => {
     expect(await both.call("two__search")).toMatchObject({ structuredContent: { name: "search" } });
   });
 
-  test("definitions that no host takes hide nothing of the others", async () => {
+  test("an invalid definition does not hide the others", async () => {
     const { client } = await direct({
       bad: scripted(folder, "bad", {
         answers: {
@@ -175,7 +175,7 @@ describe("servers", () => {
     expect(processesWith(folder.path).length).toBe(1);
   });
 
-  test("that are broken, slow or lack a variable are named, and hide nothing of the others", async () => {
+  test("that are broken, slow or lack a variable are named, and do not hide the others", async () => {
     const lacking = { ...protocol(), env: { KEY: "${NO_SUCH_VARIABLE}" } };
     const { client, request, hears } = await direct({
       works: listing("works", [{ name: "find", inputSchema }]),
@@ -235,7 +235,7 @@ describe("servers", () => {
     expect(await lists()).toEqual([["late", "find"], ["late"]]);
   });
 
-  test("whose tools turn out to be those of the list change nothing for the host", async () => {
+  test("whose tools did not change cause no notification", async () => {
     const first = await direct({ one: protocol() });
     await first.request("tools/list");
     await Bun.sleep(200);
@@ -251,7 +251,7 @@ describe("servers", () => {
     expect(told.map(({ method }) => method)).toEqual(["notifications/tools/list_changed"]);
   });
 
-  test("tell of changes: list_changed of tools, resources and prompts", async () => {
+  test("announce changes: list_changed of tools, resources and prompts", async () => {
     const { request, call, hears, told } = await direct({ one: protocol() });
     const names = async () => named((await request("tools/list"))["tools"]);
     expect(await names()).not.toContain("late");
@@ -272,7 +272,7 @@ describe("servers", () => {
 });
 
 describe("while a call runs", () => {
-  test("progress is told with the host's own token, in order, before the answer", async () => {
+  test("progress is sent with the agent's token, in order, before the answer", async () => {
     const { request, told } = await direct({ one: protocol() });
     const _meta = { progressToken: "mine" };
     await request("tools/call", { name: "progress", arguments: { steps: 3 }, _meta });
@@ -283,7 +283,7 @@ describe("while a call runs", () => {
     expect(call).toEqual({ progressToken: expect.any(Number) });
   });
 
-  test("who says how far it is may take longer than the server's time for a call", async () => {
+  test("a call that reports progress may take longer than the server's time limit", async () => {
     const { request } = await direct({ one: { ...protocol(), callTimeoutMs: 2_000 } });
     const slow = { name: "progress", arguments: { steps: 6, ms: 500 }, _meta: { progressToken: 1 } };
     expect(text(await request("tools/call", slow))).toBe('"reported"');
@@ -293,7 +293,7 @@ describe("while a call runs", () => {
     );
   });
 
-  test("the host cancels it, and the server hears of it", async () => {
+  test("cancelling it cancels the request to the server", async () => {
     const script = {
       answers: { "tools/list": { tools: [{ name: "hang", inputSchema }] }, "tools/call": { $never: true } },
     };
