@@ -69,6 +69,11 @@ describe("an answer is refused", () => {
       `{"structuredContent":${"[".repeat(5_000)}${"]".repeat(5_000)}}`,
       "nested more than 500 levels",
     ],
+    [
+      "that is large and nested too deeply",
+      `{"structuredContent":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
+      "nested more than 500 levels",
+    ],
     ["that has too many values", `{"structuredContent":[${"1,".repeat(4_100_000)}1]}`, "more than 4 million values"],
   ])(
     "%s",

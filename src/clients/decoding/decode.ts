@@ -51,7 +51,8 @@ export function decode(bytes: Uint8Array, release?: (bytes: Uint8Array) => void)
     return split(cut.message, cut.parts);
   }
   const text = textOf(bytes);
-  release?.(bytes);
+  // A refusal looks for the id in the bytes.
+  if (depth <= maxDepth) release?.(bytes);
   const message = readMessage(text);
   if (!message) return undefined;
   if ("method" in message && (values > maxValuesOfOthers || depth > maxDepth)) return undefined;
