@@ -1,21 +1,19 @@
 /**
  * The inverted index: which tools have a term, and how strongly. flexsearch stores it. Its slots are steps of strength, and
- * its tokenizer and scoring are replaced by ours, so that terms are looked up exactly.
+ * its tokenizer is replaced by ours, so that terms are looked up exactly.
  */
 import { Index } from "flexsearch";
 
 /** Strengths from 1 down to 0 are kept in this many steps. More steps do not improve the results. */
 const steps = 16;
 
-const options = { tokenize: "strict", resolution: steps } as const;
-
 const maxKnown = 50_000;
 
 /** The numbers of the tools in each step, the strongest step first. Empty steps are missing or null. */
 export type ToolsByStep = readonly (readonly number[] | null | undefined)[];
 
-/** The parts of an index as flexsearch exports them. */
-export type ExportedIndex = [key: string, data: string][];
+/** A term as flexsearch keeps it. */
+export type PostingEntry = [term: string, byStep: ToolsByStep];
 
 export interface Posting {
   byStep: ToolsByStep;
@@ -24,12 +22,19 @@ export interface Posting {
 }
 
 export class Postings {
-  readonly #index = new Index<false, false, false>({ ...options, resolve: false, encode: (term) => [term] });
+  readonly #index = new Index<false, false, false>({
+    tokenize: "strict",
+    resolution: steps,
+    resolve: false,
+    encode: (term) => [term],
+  });
   /** Earlier answers: the words of requests and of tool names are looked up again and again. */
   readonly #known = new Map<string, Posting | undefined>();
 
-  constructor(exported: ExportedIndex) {
-    for (const [key, data] of exported) this.#index.import(key, data);
+  constructor(entries: PostingEntry[]) {
+    // The types of flexsearch only know the text of the entries. Importing its own export would parse that text on this thread,
+    // which takes five times as long: hundreds of milliseconds for 100,000 tools, in which no message is answered.
+    this.#index.import("map", entries as unknown as string);
   }
 
   /** Undefined if no tool has the term. */
@@ -49,21 +54,22 @@ export class Postings {
   }
 }
 
-/** Indexes tools. Each has its terms with strengths from 0 to 1; its number is its place in the order. */
-export function exportedIndex(tools: Iterable<ReadonlyMap<string, number>>): ExportedIndex {
-  let terms: ReadonlyMap<string, number> = new Map();
-  const index = new Index({
-    ...options,
-    encode: () => [...terms.keys()],
-    score: (_, term) => Math.min(Math.max(Math.floor((1 - (terms.get(term) ?? 0)) * steps), 0), steps - 1),
-  });
-  let number = 0;
-  for (terms of tools) index.add(number++, "terms");
-  const exported: ExportedIndex = [];
-  index.export((key, data) => {
-    exported.push([key, data]);
-  });
-  return exported;
+/** The entries of tools. Each tool has its terms with strengths from 0 to 1; its number is its place in the order. */
+export function postingEntries(tools: Iterable<ReadonlyMap<string, number>>): PostingEntry[] {
+  const entries = new Map<string, number[][]>();
+  let tool = 0;
+  for (const strengths of tools) {
+    for (const [term, strength] of strengths) {
+      const byStep = entries.get(term) ?? [];
+      if (byStep.length === 0) entries.set(term, byStep);
+      const step = Math.min(Math.max(Math.floor((1 - strength) * steps), 0), steps - 1);
+      const same = byStep[step];
+      if (same) same.push(tool);
+      else byStep[step] = [tool];
+    }
+    tool++;
+  }
+  return [...entries];
 }
 
 /** The strength in the middle of a step. */

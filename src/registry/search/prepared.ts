@@ -4,7 +4,7 @@ import { readIfThere, writeWhenChanged } from "../../files.ts";
 import { version } from "../../version.ts";
 import { type RegistryServer, type RegistryTool, toolId } from "../model.ts";
 import { documentOf, meanLengths, strengthsOf } from "./document.ts";
-import { type ExportedIndex, exportedIndex } from "./postings.ts";
+import { type PostingEntry, postingEntries } from "./postings.ts";
 
 /** A tool with its server. Its number is its place in the list. */
 export interface ListedTool {
@@ -20,7 +20,7 @@ export interface Prepared {
   acts: (string | null)[];
   /** All words in names and descriptions, for spelling. */
   words: string[];
-  postings: ExportedIndex;
+  postings: PostingEntry[];
 }
 
 export function prepare(tools: readonly ListedTool[]): Prepared {
@@ -32,7 +32,7 @@ export function prepare(tools: readonly ListedTool[]): Prepared {
     names: documents.map(({ fields }) => fields.name.join(" ")),
     acts: documents.map(({ act }) => act ?? null),
     words: [...words],
-    postings: exportedIndex(documents.map((document) => strengthsOf(document, means))),
+    postings: postingEntries(documents.map((document) => strengthsOf(document, means))),
   };
 }
 
@@ -49,7 +49,7 @@ export function listedTools(servers: readonly RegistryServer[]): ListedTool[] {
 }
 
 /** The version of the file. Increase it with every change of tokenizing, weights or tables. */
-const format = 2;
+const format = 3;
 
 /** Reads the file in the folder if it is of the same tools; else prepares them and writes the file. */
 export function preparedIn(folder: string, tools: readonly ListedTool[]): Prepared {
