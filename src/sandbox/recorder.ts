@@ -1,7 +1,6 @@
 /** Records what one execution does: logs, displayed blocks, calls, and in the end the outcome. */
 
 import { randomBytes } from "node:crypto";
-import { collectSoon } from "../collect-soon.ts";
 import { eventLoopTurn } from "../event-loop.ts";
 import type { Clock } from "../time-limit.ts";
 import { textOf } from "./binding-value.ts";
@@ -97,10 +96,7 @@ export class Recorder {
       const args = JSON.parse(message.args) as Record<string, unknown>;
       const value = await bindings.call({ namespace, group, name, args, raw }, signal, clock);
       const text = textOf(value);
-      if (text.length > largeChars) {
-        collectSoon();
-        await eventLoopTurn();
-      }
+      if (text.length > largeChars) await eventLoopTurn();
       use.resultChars += text.length;
       const { resultBytes } = this.#limits;
       // A UTF-16 unit has at most three bytes in UTF-8.
