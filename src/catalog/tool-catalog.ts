@@ -170,9 +170,9 @@ export class ToolCatalog implements AsyncDisposable {
    * Asks a server for its tools and stores them, as far as the registry can be written. The result includes denied tools.
    * Concurrent callers share one request, and the signal ends only the wait of this one. Throws what the pool throws.
    */
-  async fetch(server: string, signal?: AbortSignal): Promise<RegistryServer> {
+  async fetch(server: string, signal?: AbortSignal, options?: RefreshOptions): Promise<RegistryServer> {
     try {
-      return (await this.refresh(server, signal)).whole;
+      return (await this.refresh(server, signal, options)).whole;
     } catch (error) {
       const known = this.findWithDenied(server);
       if (known && error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE") return known;
@@ -350,14 +350,10 @@ export class ToolCatalog implements AsyncDisposable {
     const { pool, config } = this.#options;
     const wasIdle = pool.state(server).state === "idle";
     const areMany = this.#queue.size > listedAtOnce;
-    try {
-      await this.refresh(server, undefined, { indexLater: true });
-    } catch (error) {
-      if (!(this.find(server) && error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE")) throw error;
-    }
+    await this.fetch(server, undefined, { indexLater: true });
     // If many are listed, the last ones write the index for all.
     if (this.#queue.size <= listedAtOnce) await this.#writeRest();
-    // Where very many are asked, they do not stay: the first call starts one again.
+    // If many are listed, they do not keep running: the first call starts a server again.
     if (areMany && wasIdle && !config.servers.get(server)?.keepAlive) await pool.release(server);
   }
 

@@ -39,7 +39,10 @@ export type Mode = (typeof modes)[number];
 export const prefixes = ["never", "on-collision", "always"] as const;
 export type Prefix = (typeof prefixes)[number];
 
-/** What is recorded of executions: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and received. */
+/**
+ * The data that claudikins records about an execution: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent
+ * and received.
+ */
 export const recordModes = ["sizes", "contents"] as const;
 export type RecordMode = (typeof recordModes)[number];
 

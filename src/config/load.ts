@@ -77,7 +77,7 @@ export interface Config {
   llm?: Llm | undefined;
   /** Whether agents get the tool that executes tasks. */
   executeTask: boolean;
-  /** What is recorded of executions. */
+  /** The data that claudikins records about an execution. */
   record: RecordMode | false;
   folders: Folders;
 }

@@ -227,7 +227,7 @@ const configFields = {
   /** Whether agents of `serve` get the tool `execute_task`. It needs a model: `llm`, or else the agent's own. */
   executeTask: z.boolean().default(false),
   /**
-   * What is recorded for `claudikins trace`: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and
+   * The data that `claudikins trace` has: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and
    * received.
    */
   record: z

@@ -1,4 +1,7 @@
-/** Sends `notifications/progress` for one call: in order, limited in rate, always with the last one, and none after the answer. */
+/**
+ * Sends `notifications/progress` for one call. The notifications stay in order, are limited in rate, include the last one, and end
+ * before the answer.
+ */
 
 /** At most ten per second. */
 const gapMs = 100;

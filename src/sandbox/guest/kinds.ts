@@ -1,6 +1,8 @@
 /** The kinds of calls and answers. They are numbers, because every text that crosses the border is copied. */
 
-/** What is called: a tool for its value, a tool for its whole result, or a function of `server.resources` or `server.prompts`. */
+/**
+ * The kind of a call: a tool for its value, a tool for its whole result, or a function of `server.resources` or `server.prompts`.
+ */
 export const callKind = { value: 0, raw: 1, resources: 2, prompts: 3 } as const;
 export type CallKind = (typeof callKind)[keyof typeof callKind];
 
