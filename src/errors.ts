@@ -74,6 +74,19 @@ export function toClaudikinsError(thrown: unknown): ClaudikinsError {
   return new ClaudikinsError("UNEXPECTED", messageOf(thrown), { cause: thrown });
 }
 
+/** An error as reports have it. */
+export interface Problem {
+  code: ErrorCode;
+  message: string;
+  hint?: string;
+}
+
+/** Returns the parts of a thrown value that reports have. */
+export function problemOf(thrown: unknown): Problem {
+  const { code, message, hint } = toClaudikinsError(thrown);
+  return { code, message, ...(hint === undefined ? {} : { hint }) };
+}
+
 /** Returns the message of a thrown value. It is never empty. */
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message || thrown.name;

@@ -1,15 +1,9 @@
 /** Asks many servers, a few at a time, and leaves none of them running. */
 
 import type { Pool } from "../clients/pool.ts";
-import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
+import { ClaudikinsError, type Problem, problemOf } from "../errors.ts";
 import { Semaphore } from "../semaphore.ts";
 import { listedAtOnce } from "./listing-queue.ts";
-
-export interface Problem {
-  code: ErrorCode;
-  message: string;
-  hint?: string;
-}
 
 /** The answer of one server, or its problem. */
 export type Answer<T> = { server: string; durationMs: number } & (T | { problem: Problem });
@@ -33,9 +27,12 @@ export async function askAll<T extends object>(
   return Promise.all(
     names.map(async (server) => {
       const turn = semaphore.acquire(signal);
-      if (turn && !(await turn)) return { server, durationMs: 0, problem: notAsked(server) };
+      if (turn && !(await turn)) {
+        const error = new ClaudikinsError("CANCELLED", `tools/list of ${server} was cancelled`);
+        return { server, durationMs: 0, problem: problemOf(error) };
+      }
       const startedAt = performance.now();
-      const given = await ask(server).catch((error: unknown) => ({ problem: problemOf(toClaudikinsError(error)) }));
+      const given = await ask(server).catch((error: unknown) => ({ problem: problemOf(error) }));
       const durationMs = Math.round(performance.now() - startedAt);
       onServer?.(server);
       // Releasing a server that is still starting would keep a caller waiting who has given up; the end of the pool ends it.
@@ -44,12 +41,4 @@ export async function askAll<T extends object>(
       return { server, durationMs, ...given };
     }),
   );
-}
-
-function notAsked(server: string): Problem {
-  return problemOf(new ClaudikinsError("CANCELLED", `tools/list of ${server} was cancelled`));
-}
-
-function problemOf({ code, message, hint }: ClaudikinsError): Problem {
-  return { code, message, ...(hint === undefined ? {} : { hint }) };
 }

@@ -8,7 +8,7 @@ import { removeFile, statsOf } from "../files.ts";
 import { emptyIndex, indexFileName, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
 import { hideObserved } from "../registry/observed/store.ts";
 import { preparedFileName } from "../registry/search/prepared.ts";
-import { readIndex, removeServer, updateIndex } from "../registry/store.ts";
+import { removeServer, tryIndex, updateIndex } from "../registry/store.ts";
 import { runJob } from "../registry/work/run.ts";
 import type { VisibleTools } from "./visible-tools.ts";
 
@@ -31,8 +31,8 @@ export class IndexStore {
   #problem: ClaudikinsError | undefined;
   /** Names of servers whose entry on disk is missing or old. */
   readonly #unwritten = new Set<string>();
-  /** The last write in a worker. */
-  #writing: Promise<unknown> | undefined;
+  /** The last write. */
+  #writing = Promise.resolve();
   readonly #listeners = new Set<(name: string) => void>();
 
   constructor(folder: string, shown: VisibleTools, complete: (server: RegistryServer) => void) {
@@ -44,7 +44,9 @@ export class IndexStore {
   /** A new object after every change. */
   get index(): RegistryIndex {
     if (!this.#index) {
-      this.#index = this.onDisk();
+      const { index = emptyIndex, problem } = tryIndex(this.#folder);
+      this.#index = index;
+      this.#problem = problem;
       this.#hideDenied(this.#index.servers);
       for (const server of this.#index.servers) this.#complete(server);
     }
@@ -103,18 +105,24 @@ export class IndexStore {
     this.#unwritten.add(name);
   }
 
-  /**
-   * Writes the entries that changed since the last write. A large index is written in a worker, one write after another.
-   * Throws FILE_NOT_WRITABLE.
-   */
-  async write(): Promise<void> {
+  /** Writes the entries that changed since the last write, one write after another. Throws FILE_NOT_WRITABLE. */
+  write(): Promise<void> {
+    const writing = this.#writing.catch(() => {}).then(() => this.#write());
+    this.#writing = writing;
+    return writing;
+  }
+
+  async #write(): Promise<void> {
     if (this.#unwritten.size === 0) return;
     const names = [...this.#unwritten];
     const ours = this.index.servers.filter(({ name }) => this.#unwritten.has(name));
     this.#unwritten.clear();
     try {
-      if (this.#isSmall && this.#writing === undefined) updateIndex(this.#folder, names, ours);
-      else await this.#writeInWorker(names, ours);
+      if (this.#isSmall) updateIndex(this.#folder, names, ours);
+      else {
+        const texts = ours.map((server) => JSON.stringify(server));
+        await runJob({ work: "index", folder: this.#folder, names, ours: texts }, writeLimitMs);
+      }
       this.#problem = undefined;
     } catch (error) {
       for (const name of names) this.#unwritten.add(name);
@@ -122,25 +130,10 @@ export class IndexStore {
     }
   }
 
+  /** Whether the main thread may write the index: a large one is written in a worker. */
   get #isSmall(): boolean {
     const tools = this.index.servers.reduce((sum, server) => sum + server.tools.length, 0);
     return tools < manyTools && (statsOf(join(this.#folder, indexFileName))?.size ?? 0) < largeBytes;
-  }
-
-  async #writeInWorker(names: string[], ours: RegistryServer[]): Promise<void> {
-    const job = {
-      work: "index",
-      folder: this.#folder,
-      names,
-      ours: ours.map((server) => JSON.stringify(server)),
-    } as const;
-    const writing = (this.#writing ?? Promise.resolve()).catch(() => {}).then(() => runJob(job, writeLimitMs));
-    this.#writing = writing;
-    try {
-      await writing;
-    } finally {
-      if (this.#writing === writing) this.#writing = undefined;
-    }
   }
 
   /**
@@ -155,26 +148,15 @@ export class IndexStore {
       for (const server of old) removeServer(this.#folder, server);
       hideObserved(this.#folder, this.#index.servers);
       removeFile(join(this.#folder, preparedFileName));
-      const names = old.map(({ name }) => name);
+      const shown = old.map((server) => this.#shown.of(server));
       updateIndex(
         this.#folder,
-        names,
-        old.map((server) => this.#shown.of(server)),
+        old.map(({ name }) => name),
+        shown,
       );
     } catch (error) {
       // This process hides the tools anyway, and the next process that may write here removes them.
       if (!(error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE")) throw error;
-    }
-  }
-
-  /** Reads the file. Empty before the first `gen`, and if the file is damaged. */
-  onDisk(): RegistryIndex {
-    try {
-      return readIndex(this.#folder) ?? emptyIndex;
-    } catch (error) {
-      if (!(error instanceof ClaudikinsError && error.code === "REGISTRY_INVALID")) throw error;
-      this.#problem = error;
-      return emptyIndex;
     }
   }
 }

@@ -5,7 +5,7 @@ import { residentBytes } from "../clients/resident-memory.ts";
 import { redactorOf } from "../clients/secrets.ts";
 import type { ServerState } from "../clients/state.ts";
 import type { ServerConfig } from "../config/load.ts";
-import { type ErrorCode, toClaudikinsError } from "../errors.ts";
+import { type Problem, problemOf } from "../errors.ts";
 import { askedAt } from "../registry/store.ts";
 import type { ToolCatalog } from "./tool-catalog.ts";
 
@@ -31,15 +31,15 @@ export interface CheckedServer extends ServerFacts {
   /** Resident memory of all its processes, if the system reports it. */
   memoryBytes?: number;
   /** Why its tools cannot be called now. Lines after the first are the server's last output. */
-  problem?: { code: ErrorCode; message: string; hint?: string };
+  problem?: Problem;
 }
 
-/** Returns facts in the order of the config. Starts nothing. */
 interface Parts {
   catalog: ToolCatalog;
   pool: Pool;
 }
 
+/** Returns facts in the order of the config. Starts nothing. */
 export function inventory({ catalog, pool }: Parts): ServerFacts[] {
   return [...catalog.config.servers.values()].map((config) => factsOf(config, catalog, pool));
 }
@@ -54,9 +54,12 @@ export async function checkServers(
 ): Promise<CheckedServer[]> {
   const checked = await Promise.all(
     [...catalog.config.servers.values()].map(async (config) => {
-      const problem = await problemOf(config.name, catalog, options.signal);
-      options.onServer?.(config.name);
-      return { ...factsOf(config, catalog, pool), ...(problem ? { problem } : {}) };
+      const { name } = config;
+      // Closed servers are never started.
+      const asked = catalog.isClosed(name) ? undefined : catalog.fetch(name, options.signal);
+      const problem = await asked?.then(() => ({})).catch((error: unknown) => ({ problem: problemOf(error) }));
+      options.onServer?.(name);
+      return { ...factsOf(config, catalog, pool), ...problem };
     }),
   );
   const pids = checked.flatMap(({ state }) => (state.state === "ready" && state.pid ? [state.pid] : []));
@@ -88,16 +91,4 @@ function wayTo(config: ServerConfig): Pick<ServerFacts, "transport" | "program" 
   const transport = config.transport === "auto" ? "http" : config.transport;
   // A URL with a missing variable has no host yet. Userinfo, path and query may contain a token.
   return { transport, ...(URL.canParse(config.url) ? { host: new URL(config.url).host } : {}) };
-}
-
-async function problemOf(name: string, catalog: ToolCatalog, signal: AbortSignal | undefined) {
-  // Closed servers are never started.
-  if (catalog.isClosed(name)) return undefined;
-  try {
-    await catalog.fetch(name, signal);
-    return undefined;
-  } catch (error) {
-    const { code, message, hint } = toClaudikinsError(error);
-    return { code, message, ...(hint === undefined ? {} : { hint }) };
-  }
 }

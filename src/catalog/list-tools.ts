@@ -1,5 +1,5 @@
 /** `claudikins list tools`: the tools of all servers or some. Only servers whose tools are not known are started. */
-import { ClaudikinsError, type ErrorCode, toClaudikinsError } from "../errors.ts";
+import { ClaudikinsError, type Problem, problemOf } from "../errors.ts";
 import { toolId } from "../registry/model.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
 import { unknownServer } from "./chosen-servers.ts";
@@ -16,11 +16,8 @@ export interface ShownTool {
   example: string;
 }
 
-export interface MissingServer {
+export interface MissingServer extends Problem {
   server: string;
-  code: ErrorCode;
-  message: string;
-  hint?: string;
 }
 
 export interface ToolList {
@@ -76,8 +73,7 @@ async function learnAll(names: string[], catalog: ToolCatalog, signal: AbortSign
       if (!catalog.find(server)) await catalog.fetch(server, signal);
       return [];
     } catch (error) {
-      const { code, message, hint } = toClaudikinsError(error);
-      return [{ server, code, message, ...(hint === undefined ? {} : { hint }) }];
+      return [{ server, ...problemOf(error) }];
     }
   });
   return (await Promise.all(looks)).flat();

@@ -10,9 +10,10 @@ import { selfCommand } from "../config/self.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { eventLoopTurn } from "../event-loop.ts";
 import { schemaSize } from "../registry/arguments/plain-schema.ts";
-import { noteOrigin, writeBridge } from "../registry/bridge.ts";
+import { writeBridge } from "../registry/bridge.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import { assignNames, toFolderName } from "../registry/names.ts";
+import { noteOrigin } from "../registry/origin.ts";
 import { markAsked, type Written, writeServer } from "../registry/store.ts";
 import { runJobInTime } from "../registry/work/run.ts";
 import { version } from "../version.ts";
@@ -57,7 +58,7 @@ interface ListerOptions {
   jsNameOf: (server: string) => string | undefined;
 }
 
-const noFiles: Written = { written: 0, unchanged: 0, removed: 0, kept: [] };
+const noFiles: Written = { written: 0, removed: 0, kept: [] };
 
 export class Lister {
   readonly #options: ListerOptions;

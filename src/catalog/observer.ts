@@ -3,17 +3,15 @@ import { join } from "node:path";
 import { LargeJson } from "../clients/decoding/large-json.ts";
 import { resultContent, type ToolResult } from "../clients/result.ts";
 import { messageOf } from "../errors.ts";
-import { prepareForOthers, statsOf } from "../files.ts";
+import { prepareForOthers, removeFile, statsOf } from "../files.ts";
 import { withLock } from "../lock.ts";
 import type { Log } from "../log.ts";
 import type { RegistryServer, RegistryTool } from "../registry/model.ts";
-import { givenWords, isGivenBy } from "../registry/observed/given.ts";
-import { maxText, type Observed, shapeOf, shapeOfText } from "../registry/observed/observe.ts";
+import { givenWords, isGivenBy, maxText, type Observed, shapeOf, shapeOfText } from "../registry/observed/observe.ts";
 import {
   type AllObserved,
   addObserved,
   applyObserved,
-  forgetObserved,
   type Learned,
   observedFileName,
   observedLockName,
@@ -117,7 +115,7 @@ export class Observer {
 
   /** If observing is off, removes what was stored before. Throws FILE_NOT_WRITABLE. */
   forgetWhenOff(): void {
-    if (!this.#isOn) forgetObserved(this.#folder);
+    if (!this.#isOn) removeFile(join(this.#folder, observedFileName));
   }
 
   /** Writes what was learned. Never rejects: the calls have been answered. */
@@ -134,18 +132,23 @@ export class Observer {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const seen of waiting) {
-      const json = largeTextOf(seen.result);
-      if (json === undefined) this.#learn(seen, observedOf(seen));
-      else {
-        const looking = this.#lookInWorker(seen, json).finally(() => this.#looking.delete(looking));
+      const { args, tool } = seen;
+      const { text, value } = contentOf(seen.result);
+      if (text !== undefined && text.length > largeChars && text.length <= maxText) {
+        const job = { work: "shape", text, given: givenWords(args, tool) } as const;
+        const looking = runJobInTime(job, lookLimitMs)
+          .then((observed) => this.#learn(seen, observed))
+          .catch(() => {})
+          .finally(() => this.#looking.delete(looking));
         this.#looking.add(looking);
+        continue;
       }
+      const isGiven = isGivenBy(() => givenWords(args, tool));
+      this.#learn(
+        seen,
+        text === undefined ? { shape: shapeOf(value, isGiven), part: false } : shapeOfText(text, isGiven),
+      );
     }
-  }
-
-  async #lookInWorker(seen: Waiting, text: string): Promise<void> {
-    const given = givenWords(seen.args, seen.tool);
-    this.#learn(seen, await runJobInTime({ work: "shape", text, given }, lookLimitMs).catch(() => undefined));
   }
 
   #learn({ id, server, tool }: Waiting, observed: Observed | undefined): void {
@@ -217,21 +220,10 @@ function shapeText({ observed }: RegistryTool): string {
   return JSON.stringify(observed ?? null);
 }
 
-/** The JSON or text of a large result; undefined for a small one. */
-function largeTextOf(result: ToolResult): string | undefined {
+/** The text or JSON of a result, or its value if that is already parsed. */
+function contentOf(result: ToolResult): { text?: string; value?: unknown } {
   const content = resultContent(result);
-  const text =
-    "text" in content ? content.text : jsonOfLarge("blocks" in content ? content.blocks : content.structured);
-  return text !== undefined && text.length > largeChars && text.length <= maxText ? text : undefined;
-}
-
-const jsonOfLarge = (value: unknown) => (value instanceof LargeJson ? value.json : undefined);
-
-function observedOf({ tool, args, result }: Seen): Observed | undefined {
-  const content = resultContent(result);
-  const isGiven = isGivenBy(() => givenWords(args, tool));
-  if ("text" in content) return shapeOfText(content.text, isGiven);
+  if ("text" in content) return { text: content.text };
   const value = "blocks" in content ? content.blocks : content.structured;
-  if (value instanceof LargeJson) return shapeOfText(value.json, isGiven);
-  return { shape: shapeOf(value, isGiven), part: false };
+  return value instanceof LargeJson ? { text: value.json } : { value };
 }

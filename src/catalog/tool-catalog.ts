@@ -57,8 +57,7 @@ export class ToolCatalog implements AsyncDisposable {
   readonly #lister: Lister;
   readonly #refresher = new ChangeRefresher((server) => this.#refreshChanged(server));
   readonly #queue = new ListingQueue((server) => this.#fetchQueued(server));
-  readonly #listeners = new Set<(server: string) => void>();
-  readonly #stopListening: () => void;
+  readonly #subscriptions = new DisposableStack();
   readonly #fingerprints = new Map<string, string>();
   #names: readonly Named[] = [];
   #jsNames: ReadonlyMap<string, string | undefined> = new Map();
@@ -73,9 +72,6 @@ export class ToolCatalog implements AsyncDisposable {
     const { config, env, pool } = options;
     const jsNameOf = (server: string) => this.#jsNames.get(server);
     this.#lister = new Lister({ config, env, pool, store, visible, observer, jsNameOf });
-    this.#stopListening = store.onRemembered((server) => {
-      for (const listener of this.#listeners) listener(server);
-    });
     pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
     });
@@ -161,11 +157,6 @@ export class ToolCatalog implements AsyncDisposable {
     return policy !== undefined && policy.allow.length + policy.deny.length > 0;
   }
 
-  /** Returns the stored server with denied tools, or fetches it. Throws what `fetch` throws. */
-  async get(server: string, signal?: AbortSignal): Promise<RegistryServer> {
-    return this.findWithDenied(server) ?? this.fetch(server, signal);
-  }
-
   /**
    * Asks a server for its tools and stores them, as far as the registry can be written. The result includes denied tools.
    * Concurrent callers share one request, and the signal ends only the wait of this one. Throws what the pool throws.
@@ -240,7 +231,7 @@ export class ToolCatalog implements AsyncDisposable {
 
   /** Called with each server that has told its tools, whether they changed or not, for as long as the catalog is open. */
   onChange(listener: (server: string) => void): void {
-    this.#listeners.add(listener);
+    this.#subscriptions.defer(this.#shared.store.onRemembered(listener));
   }
 
   /** Call this after servers of the config were added, removed or changed. */
@@ -281,7 +272,7 @@ export class ToolCatalog implements AsyncDisposable {
 
   /** Stops asking, and writes what is not written yet. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopListening();
+    this.#subscriptions.dispose();
     this.#refresher[Symbol.dispose]();
     this.#queue[Symbol.dispose]();
     await this.#writeRest();

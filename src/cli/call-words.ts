@@ -1,4 +1,7 @@
-/** Reads the words of `claudikins call`: the tool and its arguments, including files and standard input. */
+/**
+ * Reads the words of `claudikins call`: the tool and its arguments, including files and standard input. Generated files read
+ * their arguments here too, so nothing here may need Bun.
+ */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
@@ -25,17 +28,25 @@ export async function readCall(
   const rest = words.filter((word) => !isMark(word));
   if (via !== undefined) call.via = via;
   if (rest[0] !== undefined && isName(rest[0])) call.tool = rest.shift()!;
-  if ([...rest, args].filter((word) => word === "-").length > 1) {
-    throw new ClaudikinsError("USAGE", "Standard input can be read only once, but - is given twice");
-  }
-  const objects = args === undefined ? [] : [await objectOf(args, "--args", io)];
-  const given: Given[] = [];
-  for (const word of rest) given.push(await givenBy(word, io));
-  call.given = [...objects, ...given];
+  call.given = await readGiven(rest, args, io);
   return call;
 }
 
-function isMark(word: string): boolean {
+/** Where the words come from. */
+type Source = Pick<Io, "cwd"> & { stdin: Pick<Io["stdin"], "text"> };
+
+/** Reads arguments; marks are ignored. Throws USAGE, FILE_NOT_FOUND. */
+export async function readGiven(words: string[], args: string | undefined, io: Source): Promise<Given[]> {
+  const rest = words.filter((word) => !isMark(word));
+  if ([...rest, args].filter((word) => word === "-").length > 1) {
+    throw new ClaudikinsError("USAGE", "Standard input can be read only once, but - is given twice");
+  }
+  const given = args === undefined ? [] : [await objectOf(args, "--args", io)];
+  for (const word of rest) given.push(await givenBy(word, io));
+  return given;
+}
+
+export function isMark(word: string): boolean {
   return /^via:[a-z-]{1,40}$/.test(word);
 }
 
@@ -43,7 +54,7 @@ function isName(word: string): boolean {
   return word !== "-" && !/^[@{]/.test(word) && !word.includes("=");
 }
 
-async function givenBy(word: string, io: Io): Promise<Given> {
+async function givenBy(word: string, io: Source): Promise<Given> {
   if (!isName(word)) {
     const named = /^(?!\{|@)(.+?)(:?=)(.*)$/s.exec(word);
     if (!named) return objectOf(word, shortened(word), io);
@@ -53,7 +64,7 @@ async function givenBy(word: string, io: Io): Promise<Given> {
   throw notAnArgument(word);
 }
 
-function textOf(word: string, key: string, value: string, io: Io): Given {
+function textOf(word: string, key: string, value: string, io: Source): Given {
   const text = value.startsWith("@") ? fileText(value.slice(1), word, io, textHint(key, value)) : value;
   return { word: shortened(word), key, text };
 }
@@ -62,7 +73,7 @@ function textHint(key: string, value: string): string {
   return `To pass the text itself: ${key}:='${JSON.stringify(value)}'`;
 }
 
-function jsonOf(word: string, key: string, value: string, io: Io): Given {
+function jsonOf(word: string, key: string, value: string, io: Source): Given {
   const text = value.startsWith("@") ? fileText(value.slice(1), word, io) : value;
   const what = value.startsWith("@") ? `${value.slice(1)} (from ${shortened(word)})` : shortened(word);
   const hint = value.startsWith("@") ? undefined : `To pass it as text: ${key}=${shortened(value)}`;
@@ -70,7 +81,7 @@ function jsonOf(word: string, key: string, value: string, io: Io): Given {
 }
 
 /** All arguments as one JSON text, a file or standard input. `what` is its name in errors. */
-async function objectOf(text: string, what: string, io: Io): Promise<Given> {
+async function objectOf(text: string, what: string, io: Source): Promise<Given> {
   const source = text === "-" ? "Standard input" : text.startsWith("@") ? text.slice(1) : what;
   const json = text === "-" ? await io.stdin.text() : text.startsWith("@") ? fileText(text.slice(1), text, io) : text;
   const object = parsed(json, source, argumentForms);
@@ -90,7 +101,7 @@ function parsed(json: string, what: string, hint: string | undefined): unknown {
   }
 }
 
-function fileText(path: string, word: string, io: Io, hint?: string): string {
+function fileText(path: string, word: string, io: Source, hint?: string): string {
   if (path === "")
     throw new ClaudikinsError("USAGE", `"${shortened(word)}" has no file name after the @`, { hint: argumentForms });
   try {

@@ -1,9 +1,7 @@
 /** The report of gen, and its error. */
 import { relative } from "node:path";
-import type { Problem } from "../catalog/ask-all.ts";
-import { ClaudikinsError } from "../errors.ts";
-import type { RegistryCheck } from "../generation/check-registry.ts";
-import type { GenerateReport } from "../generation/generate.ts";
+import { ClaudikinsError, type Problem } from "../errors.ts";
+import type { GenerateReport, RegistryCheck } from "../generation/generate.ts";
 import { isIdentifier } from "../registry/names.ts";
 import { hasColours } from "./colours.ts";
 import type { Io } from "./io.ts";

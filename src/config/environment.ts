@@ -5,10 +5,10 @@
  * person's repository, or from code in the sandbox. The decision for each way in which they could have an effect:
  *
  * - `bunfig.toml`, `.env*`, `tsconfig.json`, `package.json`: the executable is built so that Bun reads none of them
- *   (scripts/build.ts). Generated programs start Bun without `bunfig.toml` and `.env*` (registry/program-line.ts). The bridge takes
- *   no variable from an `.env` file (registry/runtime/bridge.ts).
+ *   (scripts/build.ts). Generated programs start Bun without `bunfig.toml` and `.env*` (registry/emit.ts). The bridge takes
+ *   no variable from an `.env` file (cli/bridge.ts).
  * - `PATH`: relative folders are removed, below. Otherwise a `./npx` could replace the user's.
- * - `HOME`, `XDG_*`, `CLAUDIKINS_EXECUTABLE`: relative paths are ignored (locations.ts, bridge.ts).
+ * - `HOME`, `XDG_*`, `CLAUDIKINS_EXECUTABLE`: relative paths are ignored (locations.ts, cli/bridge.ts).
  * - `NODE_TLS_REJECT_UNAUTHORIZED`: removed, below. Certificates are always checked.
  * - `NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`, `SSL_CERT_DIR`, proxies, `CLAUDIKINS_CONFIG`: used as they are.
  * - `BUN_OPTIONS`, `BUN_BE_BUN`, `BUN_INSPECT*`, `BUN_CONFIG_*`, `BUN_JSC_*`: Bun reads them before our code runs. The user may set

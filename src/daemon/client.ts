@@ -1,10 +1,11 @@
 /** Talks to the daemon of a config over its socket, and starts one if none is running. */
 import { dirname } from "node:path";
 import type { Environment } from "../config/environment.ts";
-import { ClaudikinsError, type ErrorCode, systemCodeOf } from "../errors.ts";
+import { selfCommand } from "../config/self.ts";
+import { ClaudikinsError, type ErrorCode } from "../errors.ts";
 import { version } from "../version.ts";
-import { type Place, placeOf, refuseForeign } from "./place.ts";
-import { jsonLines, type ProblemCode } from "./protocol.ts";
+import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "./place.ts";
+import { isLeaving, jsonLines, type ProblemCode } from "./protocol.ts";
 
 export interface Problem {
   error: string;
@@ -16,9 +17,6 @@ export type LineListener = (line: object) => void;
 
 /** Silence after which the daemon is asked whether it is still there. */
 const silenceMs = 10_000;
-
-/** Maximum time until a daemon listens. */
-const startMs = 30_000;
 
 export class DaemonClient {
   readonly place: Place;
@@ -61,7 +59,7 @@ export class DaemonClient {
     for (const deadline = performance.now() + startMs; ; ) {
       const answer = await attempt();
       if (answer && !("code" in answer && isLeaving(answer.code))) return answer as T;
-      if (performance.now() > deadline) throw this.#notListening();
+      if (performance.now() > deadline) throw notListening(this.place);
       await this.#start();
     }
   }
@@ -134,45 +132,16 @@ export class DaemonClient {
   }
 
   async #startOnce(): Promise<void> {
-    const { launchDaemon } = await import("./launch.ts");
-    const deadline = performance.now() + startMs;
-    while (performance.now() < deadline) {
-      const daemon = launchDaemon(this.place, this.#config, this.#env, this.#isAnsweredFor);
-      // If another process was faster, our daemon ends at once, and the other one listens soon.
-      const patienceMs = () => (daemon.hasEnded() ? 500 : startMs);
-      for (const begun = performance.now(); performance.now() < Math.min(begun + patienceMs(), deadline); ) {
-        const status = (await this.#ask("GET", "/status", undefined).catch(() => undefined)) as { pid?: number };
-        if (status) {
-          // Another process was faster, and our daemon is not needed.
-          if (status.pid !== daemon.pid) daemon.end();
-          return;
-        }
-        const failure = daemon.failure();
-        if (failure) throw failure;
-        await Bun.sleep(5);
-      }
-      // On a busy machine, the daemon may have ended after the last look.
-      const failure = daemon.failure();
-      if (failure) throw failure;
-    }
-    throw this.#notListening();
-  }
-
-  #notListening(): ClaudikinsError {
-    return new ClaudikinsError("SERVER_UNAVAILABLE", `The daemon is not listening after ${startMs / 1_000} s`, {
-      hint: `Read ${this.place.log}, or use --no-daemon or CLAUDIKINS_DAEMON=off to do without it.`,
+    const { startDaemon } = await import("./launch.ts");
+    await startDaemon({
+      place: this.place,
+      config: this.#config,
+      env: this.#env,
+      command: selfCommand(),
+      isAnsweredFor: this.#isAnsweredFor,
+      status: async () => (await this.#ask("GET", "/status", undefined)) as { pid?: number } | undefined,
     });
   }
-}
-
-/** Whether the daemon is ending and has done nothing, so that the next daemon must be asked. */
-export function isLeaving(code: unknown): boolean {
-  return code === "LEAVING" || code === "OUTDATED";
-}
-
-/** The socket does not exist, or its daemon is gone. */
-export function isNobody(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR", "ECONNREFUSED"].includes(systemCodeOf(error) ?? "");
 }
 
 /** The last line, parsed. Throws if it is missing or incomplete. */

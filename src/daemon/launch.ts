@@ -3,11 +3,49 @@ import { spawn } from "node:child_process";
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Environment } from "../config/environment.ts";
-import { selfCommand } from "../config/self.ts";
 import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
-import { makePrivate, type Place } from "./place.ts";
+import { doWithout, makePrivate, notListening, type Place, startMs } from "./place.ts";
 
-export interface Launched {
+/** What a start needs. Generated files start the daemon too, so nothing here may need Bun. */
+export interface DaemonStart {
+  place: Place;
+  /** The config file; undefined for the demo. */
+  config: string | undefined;
+  env: Environment;
+  /** The command of claudikins. */
+  command: readonly string[];
+  /** The user vouches for the config. Otherwise the daemon checks whether it is trusted. */
+  isAnsweredFor?: boolean;
+  /** Asks the daemon for its status. Undefined if none is listening. */
+  status(): Promise<{ pid?: number } | undefined>;
+}
+
+/** Resolves when a daemon listens. Throws FILE_NOT_WRITABLE, SERVER_UNAVAILABLE, and the error with which the daemon ended. */
+export async function startDaemon(start: DaemonStart): Promise<void> {
+  const deadline = performance.now() + startMs;
+  while (performance.now() < deadline) {
+    const daemon = launch(start);
+    // If another process was faster, our daemon ends at once, and the other one listens soon.
+    const patienceMs = () => (daemon.hasEnded() ? 500 : startMs);
+    for (const begun = performance.now(); performance.now() < Math.min(begun + patienceMs(), deadline); ) {
+      const status = await start.status().catch(() => undefined);
+      if (status) {
+        // Another process was faster, and our daemon is not needed.
+        if (status.pid !== daemon.pid) daemon.end();
+        return;
+      }
+      const failure = daemon.failure();
+      if (failure) throw failure;
+      await new Promise((done) => setTimeout(done, 5));
+    }
+    // On a busy machine, the daemon may have ended after the last look.
+    const failure = daemon.failure();
+    if (failure) throw failure;
+  }
+  throw notListening(start.place);
+}
+
+interface Launched {
   pid: number | undefined;
   /** Ends the daemon, because it is not needed. */
   end(): void;
@@ -16,20 +54,11 @@ export interface Launched {
   failure(): ClaudikinsError | undefined;
 }
 
-/**
- * `config` is the config file, undefined for the demo. Unless the user vouches for it, the daemon checks whether it is
- * trusted. Throws FILE_NOT_WRITABLE.
- */
-export function launchDaemon(
-  place: Place,
-  config: string | undefined,
-  env: Environment,
-  isAnsweredFor: boolean,
-): Launched {
+function launch({ place, config, env, command, isAnsweredFor }: DaemonStart): Launched {
   makePrivate(dirname(place.log));
   const trust = isAnsweredFor ? ["--trust"] : [];
   const which = config === undefined ? ["--demo"] : ["--config", config, ...trust];
-  const [file, ...args] = selfCommand("daemon", "run", ...which, "--socket", place.socket, "--json");
+  const [file = "", ...args] = [...command, "daemon", "run", ...which, "--socket", place.socket, "--json"];
   const log = openLogFile(place.log);
   const from = fstatSync(log).size;
   let failure: ClaudikinsError | undefined;
@@ -60,9 +89,7 @@ function openLogFile(path: string): number {
   try {
     return openSync(path, "a", 0o600);
   } catch (error) {
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot start the daemon: ${messageOf(error)}`, {
-      hint: "Use --no-daemon or CLAUDIKINS_DAEMON=off to do without it.",
-    });
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot start the daemon: ${messageOf(error)}`, { hint: doWithout });
   }
 }
 
@@ -83,6 +110,6 @@ function lastWords(log: string, from: number): ClaudikinsError | undefined {
 
 function cannotStart(why: string): ClaudikinsError {
   return new ClaudikinsError("UNEXPECTED", `The daemon did not start: ${why}`, {
-    hint: "Run claudikins daemon run to see why, or use --no-daemon or CLAUDIKINS_DAEMON=off to do without it.",
+    hint: `Run claudikins daemon run to see why. ${doWithout}`,
   });
 }

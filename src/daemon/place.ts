@@ -1,14 +1,20 @@
-/** Where the daemon of a config listens. `registry/runtime/bridge.ts` has the same rules, for generated files. */
+/** Where the daemon of a config listens. Generated files look there too, so nothing here may need Bun. */
 import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { readConfigFile } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import { userDataFolder } from "../config/locations.ts";
-import { ClaudikinsError, messageOf } from "../errors.ts";
+import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import { namesIn } from "../files.ts";
 
 const isWindows = process.platform === "win32";
+
+/** The end of hints of a daemon that cannot run. */
+export const doWithout = "Commands do without the daemon with --no-daemon or CLAUDIKINS_DAEMON=off.";
+
+/** Maximum time until a daemon listens. */
+export const startMs = 30_000;
 
 /** Systems refuse socket paths of more than about a hundred characters. */
 const maxFolderLength = 70;
@@ -80,9 +86,7 @@ export function makePrivate(folder: string): void {
     throw new ClaudikinsError(
       "FILE_NOT_WRITABLE",
       `Cannot create the folder for the daemon's socket: ${messageOf(cause)}`,
-      {
-        hint: "Use --no-daemon or CLAUDIKINS_DAEMON=off to do without it.",
-      },
+      { hint: doWithout },
     );
   }
   if (isWindows) return;
@@ -97,6 +101,11 @@ export function refuseForeign(path: string): void {
   if (found && (found.isSymbolicLink() || found.uid !== process.getuid?.())) throw foreign(path);
 }
 
+/** Whether a connection failed because the socket does not exist, or its daemon is gone. */
+export function isNobody(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR", "ECONNREFUSED"].includes(systemCodeOf(error) ?? "");
+}
+
 /** Undefined if the file does not exist. */
 function foundAt(path: string): Stats | undefined {
   try {
@@ -104,6 +113,13 @@ function foundAt(path: string): Stats | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The error for a daemon that does not listen in time. */
+export function notListening({ log }: Place): ClaudikinsError {
+  return new ClaudikinsError("SERVER_UNAVAILABLE", `The daemon is not listening after ${startMs / 1_000} s`, {
+    hint: `Read ${log}. ${doWithout}`,
+  });
 }
 
 function foreign(path: string): ClaudikinsError {

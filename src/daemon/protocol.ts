@@ -91,6 +91,11 @@ export interface Status {
 
 export type ProblemCode = ErrorCode | "LEAVING" | "OUTDATED" | "UNLIKE" | "UNHELD";
 
+/** Whether the daemon is ending and has done nothing, so that the next daemon must be asked. */
+export function isLeaving(code: unknown): boolean {
+  return code === "LEAVING" || code === "OUTDATED";
+}
+
 /** The HTTP status that is closest to the code. */
 export function httpStatusOf(code: ProblemCode): number {
   const statuses: Partial<Record<ProblemCode, number>> = {

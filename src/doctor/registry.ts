@@ -1,15 +1,13 @@
 /** Doctor check of the registry: its index, its generated files, and the programs that run them. */
-import { createHash } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
 import { userDataFolder } from "../config/locations.ts";
-import { readIfThere } from "../files.ts";
-import { isObject, parsedJson, stringsIn, valueAt } from "../json-object.ts";
+import { stringsIn } from "../json-object.ts";
 import { bridgeDifferences } from "../registry/bridge.ts";
-import { differencesOf } from "../registry/differences.ts";
-import { notExecutable } from "../registry/executables.ts";
 import { indexFileName, type RegistryServer } from "../registry/model.ts";
+import { originOf } from "../registry/origin.ts";
+import { differencesOf, notExecutable } from "../registry/store.ts";
 import { shellWord } from "../shell-word.ts";
 import { ownProgram } from "./executable.ts";
 import { type Check, counted, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
@@ -96,11 +94,7 @@ function rightsFindings(folder: string, servers: RegistryServer[]): Finding[] {
 
 /** Checks the recorded command that generated files start if claudikins is not on the PATH. */
 function commandFindings(folder: string, { env }: Scene): Finding[] {
-  const name = createHash("sha256").update(realpathSync(folder)).digest("hex").slice(0, 16);
-  const notes = [join("registries", `${name}.json`), "executable.json"].map((file) =>
-    parsedJson(readIfThere(join(userDataFolder(env), file)) ?? ""),
-  );
-  const [program] = stringsIn(valueAt(notes.find(isObject), ["command"]));
+  const [program] = stringsIn(originOf(userDataFolder(env), folder).command);
   if (program !== undefined && existsSync(program)) return [];
   const onPath = programsOnPath(claudikinsName, env)[0];
   const text =

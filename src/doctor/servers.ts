@@ -1,12 +1,11 @@
 /** Doctor check of the servers: starts each one and asks for its tools. The registry is not changed. */
 import { existsSync } from "node:fs";
-import type { Problem } from "../catalog/ask-all.ts";
 import { ListingQueue } from "../catalog/listing-queue.ts";
 import { loginCommand } from "../clients/auth/words.ts";
 import { Pool } from "../clients/pool.ts";
 import type { NetworkServer, ServerConfig } from "../config/load.ts";
 import { durationText } from "../duration.ts";
-import { toClaudikinsError } from "../errors.ts";
+import { type Problem, problemOf } from "../errors.ts";
 import { wayOf } from "../sign-in/sign-ins.ts";
 import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
 
@@ -54,8 +53,7 @@ async function ask(server: ServerConfig, pool: Pool, signal: AbortSignal): Promi
     const startMs = state.state === "ready" ? Math.min(state.startMs ?? tookMs, tookMs) : tookMs;
     return answered(server, { startMs, listMs: tookMs - startMs, tools });
   } catch (thrown) {
-    const { code, message, hint } = toClaudikinsError(thrown);
-    return failed(server, { code, message, ...(hint === undefined ? {} : { hint }) });
+    return failed(server, problemOf(thrown));
   }
 }
 

@@ -1,14 +1,25 @@
-/** `gen`: asks every configured server for its tools and writes the registry. A server that fails is reported and does not stop the others. */
+/**
+ * `gen`: asks every configured server for its tools and writes the registry, or with `--check` finds what it would change. A
+ * server that fails is reported and does not stop the others.
+ */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type AskOptions, askAll, type Problem } from "../catalog/ask-all.ts";
+import { type AskOptions, askAll } from "../catalog/ask-all.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Pool } from "../clients/pool.ts";
+import type { Problem } from "../errors.ts";
 import { removeFile, removeIfEmpty, writeWhenChanged } from "../files.ts";
-import { straysIn } from "../registry/differences.ts";
+import { bridgeDifferences } from "../registry/bridge.ts";
 import { observedLockName } from "../registry/observed/store.ts";
 import { preparedFileName } from "../registry/search/prepared.ts";
-import { removeAbandoned } from "../registry/store.ts";
+import {
+  type Difference,
+  differencesOf,
+  generatedFiles,
+  indexDifference,
+  removeAbandoned,
+  straysIn,
+} from "../registry/store.ts";
 import { prepareSearch } from "../search/search.ts";
 
 export interface ServerReport {
@@ -25,7 +36,7 @@ export interface ServerReport {
   problem?: Problem;
 }
 
-interface Parts {
+export interface Parts {
   catalog: ToolCatalog;
   pool: Pool;
 }
@@ -56,9 +67,8 @@ export async function generate({ catalog, pool }: Parts, options: GenerateOption
   const { registry } = catalog.config.folders;
   // First, so that removed servers do not occupy names of new ones.
   const pruned = only ? [] : await catalog.prune();
-  const names = only ?? catalog.openServers();
   const answers = await askAll(
-    names,
+    only ?? catalog.openServers(),
     pool,
     async (name) => {
       const { server, files, collisions } = await catalog.refresh(name, signal, {
@@ -74,17 +84,17 @@ export async function generate({ catalog, pool }: Parts, options: GenerateOption
   const nothing = { tools: 0, written: 0, removed: 0, collisions: [], kept: [] };
   const report = { folder: registry, servers: answers.map((answer) => ({ ...nothing, ...answer })), pruned };
   if (signal?.aborted) return report;
-  const cleaned = clean ? removeStrays(catalog, only) : [];
+  // With `only`, the servers' old files are already removed.
+  const cleaned = clean && !only ? removeStrays(catalog) : [];
   removeAbandoned(registry);
   await prepareSearch(catalog);
   keepOutOfGit(registry);
   return clean ? { ...report, cleaned } : report;
 }
 
-/** Removes generated files of no server. With `only`, the servers' old files are already removed. */
-function removeStrays(catalog: ToolCatalog, only: readonly string[] | undefined): string[] {
-  if (only) return [];
-  const strays = straysIn(catalog.config.folders.registry, catalog.index.servers);
+/** Removes generated files of no server. */
+function removeStrays({ config, index }: ToolCatalog): string[] {
+  const strays = straysIn(config.folders.registry, index.servers);
   for (const path of strays) removeFile(path);
   for (const folder of new Set(strays.map((path) => dirname(path)))) {
     removeIfEmpty(folder);
@@ -110,4 +120,54 @@ function isInRepository(folder: string): boolean {
     if (existsSync(join(at, ".git"))) return true;
     if (at === dirname(at)) return false;
   }
+}
+
+export interface CheckedServer {
+  server: string;
+  tools: number;
+  durationMs: number;
+  differences: Difference[];
+  problem?: Problem;
+}
+
+export interface RegistryCheck {
+  folder: string;
+  /** In the order of the config. */
+  servers: CheckedServer[];
+  /** Differences of the index, the shared files and removed servers; with `clean`, also of files that belong to no server. */
+  differences: Difference[];
+}
+
+/** A server that fails is reported, and its files are not compared. */
+export async function checkRegistry({ catalog, pool }: Parts, options: GenerateOptions = {}): Promise<RegistryCheck> {
+  const { only, clean, signal } = options;
+  const { registry } = catalog.config.folders;
+  const gone = only ? [] : catalog.forgetRemoved();
+  const expected = new Map(catalog.index.servers.map((server) => [server.name, server]));
+  const answers = await askAll(
+    only ?? catalog.openServers(),
+    pool,
+    async (name) => {
+      const { server, before } = await catalog.preview(name, { signal });
+      expected.set(name, server);
+      return { tools: server.tools.length, differences: differencesOf(registry, server, before) };
+    },
+    options,
+  );
+  const servers = answers.map((answer) => ({ tools: 0, differences: [], ...answer }));
+  const known = [...expected.values()];
+  const extra = new Set([
+    ...gone.flatMap((server) => generatedFiles(registry, server)),
+    ...(clean && !only ? straysIn(registry, known) : []),
+  ]);
+  for (const { path } of servers.flatMap(({ differences }) => differences)) extra.delete(path);
+  return {
+    folder: registry,
+    servers,
+    differences: [
+      ...indexDifference(registry, known),
+      ...(known.length > 0 ? bridgeDifferences(registry) : []),
+      ...[...extra].map((path): Difference => ({ path, state: "extra" })),
+    ],
+  };
 }

@@ -1,16 +1,13 @@
 /** `setup`: the steps before the first use. Steps that are already done are skipped. */
 import { existsSync } from "node:fs";
-import { type AgentFile, type FileChange, install } from "../agents/skill-files.ts";
-import type { Problem } from "../catalog/ask-all.ts";
+import { type AgentFile, install } from "../agents/skill-files.ts";
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
-import type { Pool } from "../clients/pool.ts";
 import type { Config } from "../config/load.ts";
-import { toClaudikinsError } from "../errors.ts";
+import { type Problem, problemOf } from "../errors.ts";
 import { makeFolder } from "../files.ts";
 import { writeBridge } from "../registry/bridge.ts";
-import { differencesOf } from "../registry/differences.ts";
-import { makeExecutable, notExecutable } from "../registry/executables.ts";
-import { generate } from "./generate.ts";
+import { differencesOf, makeExecutable, notExecutable } from "../registry/store.ts";
+import { generate, type Parts } from "./generate.ts";
 
 export type Step =
   | { step: "folder"; name: "registry" | "workspace"; path: string; result: Result; problem?: Problem }
@@ -20,11 +17,6 @@ export type Step =
 
 /** `to do` is what a run without `--dry-run` would do. */
 export type Result = "done" | "unchanged" | "to do" | "failed";
-
-interface Parts {
-  catalog: ToolCatalog;
-  pool: Pool;
-}
 
 export interface SetupOptions {
   dryRun: boolean;
@@ -44,20 +36,21 @@ export async function setUp(parts: Parts, options: SetupOptions): Promise<Step[]
   return [...folders, ...tools, ...allowStarts(parts.catalog, options), ...writeSkills(options)];
 }
 
-type FolderStep = Extract<Step, { step: "folder" }>;
+function taken(dryRun: boolean, act: () => void): { result: Result; problem?: Problem } {
+  if (dryRun) return { result: "to do" };
+  try {
+    act();
+    return { result: "done" };
+  } catch (thrown) {
+    return { result: "failed", problem: problemOf(thrown) };
+  }
+}
 
-function makeFolders(config: Config, { dryRun }: SetupOptions): FolderStep[] {
-  return (["registry", "workspace"] as const).map((name): FolderStep => {
+function makeFolders(config: Config, { dryRun }: SetupOptions): Extract<Step, { step: "folder" }>[] {
+  return (["registry", "workspace"] as const).map((name) => {
     const path = config.folders[name];
-    const about = { step: "folder", name, path } as const;
-    if (existsSync(path)) return { ...about, result: "unchanged" };
-    if (dryRun) return { ...about, result: "to do" };
-    try {
-      makeFolder(path);
-      return { ...about, result: "done" };
-    } catch (thrown) {
-      return { ...about, result: "failed", problem: problemOf(thrown) };
-    }
+    const outcome = existsSync(path) ? ({ result: "unchanged" } as const) : taken(dryRun, () => makeFolder(path));
+    return { step: "folder", name, path, ...outcome };
   });
 }
 
@@ -81,38 +74,21 @@ async function learnTools(parts: Parts, { dryRun, signal, onServer }: SetupOptio
     return [];
   }
   const { servers } = await generate(parts, { only: names, signal, onServer });
-  return servers.map(
-    ({ server, tools, problem }): Step =>
-      problem ? { step: "tools", server, result: "failed", problem } : { step: "tools", server, result: "done", tools },
-  );
+  return servers.map(({ server, tools, problem }): Step => {
+    const outcome = problem ? ({ result: "failed", problem } as const) : ({ result: "done", tools } as const);
+    return { step: "tools", server, ...outcome };
+  });
 }
 
 function allowStarts({ config, index }: ToolCatalog, { dryRun }: SetupOptions): Step[] {
-  return notExecutable(config.folders.registry, index.servers).map((path): Step => {
-    if (dryRun) return { step: "executable", path, result: "to do" };
-    try {
-      makeExecutable(path);
-      return { step: "executable", path, result: "done" };
-    } catch (thrown) {
-      return { step: "executable", path, result: "failed", problem: problemOf(thrown) };
-    }
+  return notExecutable(config.folders.registry, index.servers).map((path) => {
+    return { step: "executable", path, ...taken(dryRun, () => makeExecutable(path)) };
   });
 }
 
 function writeSkills({ skillFiles, dryRun }: SetupOptions): Step[] {
-  return install(skillFiles, { force: false, dryRun }).map((change): Step => {
-    const { path, error } = change;
+  return install(skillFiles, { force: false, dryRun }).map(({ path, result, error }): Step => {
     if (error) return { step: "skill", path, result: "failed", problem: problemOf(error) };
-    return { step: "skill", path, result: resultOf(change, dryRun) };
+    return { step: "skill", path, result: result === "unchanged" ? result : dryRun ? "to do" : "done" };
   });
-}
-
-function resultOf({ result }: FileChange, dryRun: boolean): Result {
-  if (result === "unchanged") return "unchanged";
-  return dryRun ? "to do" : "done";
-}
-
-function problemOf(thrown: unknown): Problem {
-  const { code, message, hint } = toClaudikinsError(thrown);
-  return { code, message, ...(hint === undefined ? {} : { hint }) };
 }

@@ -51,11 +51,7 @@ export interface NamingResult {
  * together. `taken` are names that must not be hidden.
  */
 export function assignNames(names: readonly string[], taken: ReadonlySet<string> = new Set()): NamingResult {
-  const wanting = new Map<string, string[]>();
-  for (const name of names) {
-    const jsName = toIdentifier(name);
-    wanting.set(jsName, [...(wanting.get(jsName) ?? []), name]);
-  }
+  const wanting = Map.groupBy(names, toIdentifier);
   const owner = (name: string): string | undefined => {
     const jsName = toIdentifier(name);
     if (taken.has(jsName)) return undefined;

@@ -1,7 +1,7 @@
 /** Makes a plausible value for a JSON Schema, for example calls. The same schema gives the same value. */
 import { isObject, type JsonObject } from "../json-object.ts";
 import { requiredArguments, resolveReference } from "./json-schema.ts";
-import { isIdentifier } from "./names.ts";
+import { keyText } from "./types/printer.ts";
 
 /** The depth of written types, so that an example matches its type. */
 const maxDepth = 6;
@@ -110,12 +110,8 @@ function isDate(name: string, description: unknown): boolean {
 function source(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(source).join(", ")}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "undefined";
-  const members = Object.entries(value).map(([key, child]) => `${keyText(key)}: ${source(child)}`);
+  // `__proto__: value` in an object literal would set its prototype.
+  const textOf = (key: string) => (key === "__proto__" ? '["__proto__"]' : keyText(key));
+  const members = Object.entries(value).map(([key, child]) => `${textOf(key)}: ${source(child)}`);
   return members.length > 0 ? `{ ${members.join(", ")} }` : "{}";
-}
-
-/** `__proto__: value` in an object literal would set its prototype. */
-function keyText(key: string): string {
-  if (key === "__proto__") return '["__proto__"]';
-  return isIdentifier(key) ? key : JSON.stringify(key);
 }

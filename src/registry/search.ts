@@ -33,7 +33,7 @@ export class ToolSearch {
   readonly #postings: Postings;
   readonly #spelling: Spelling;
   /** The tools by the stems of their names. */
-  readonly #byName = new Map<string, number[]>();
+  readonly #byName: Map<string, number[]>;
   readonly #ranking: Ranking;
   readonly #servers: readonly RegistryServer[];
   /** Groups of tools with the same name and description. */
@@ -56,11 +56,7 @@ export class ToolSearch {
     this.#postings = new Postings(postings);
     this.#spelling = new Spelling(words);
     this.#ranking = new Ranking(this.#entries, servers.length, this.#postings);
-    for (const [index, name] of names.entries()) {
-      const same = this.#byName.get(name);
-      if (same) same.push(index);
-      else this.#byName.set(name, [index]);
-    }
+    this.#byName = Map.groupBy(names.keys(), (index) => names[index]!);
   }
 
   /** Number of indexed tools. */
@@ -158,16 +154,9 @@ export class ToolSearch {
   /** The same tool on all servers that have it. */
   #twinsOf(index: number): number[] {
     const { tool } = this.#entries[index]!;
-    if (!this.#alike) {
-      this.#alike = new Map();
-      for (const [at, entry] of this.#entries.entries()) {
-        const key = `${entry.tool.name}\n${entry.tool.description}`;
-        const same = this.#alike.get(key);
-        if (same) same.push(at);
-        else this.#alike.set(key, [at]);
-      }
-    }
-    const alike = this.#alike.get(`${tool.name}\n${tool.description}`) ?? [];
+    const keyOf = ({ name, description }: RegistryTool) => `${name}\n${description}`;
+    this.#alike ??= Map.groupBy(this.#entries.keys(), (at) => keyOf(this.#entries[at]!.tool));
+    const alike = this.#alike.get(keyOf(tool)) ?? [];
     return alike.filter((at) => at === index || isSame(this.#entries[at]!.tool, tool));
   }
 

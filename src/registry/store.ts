@@ -1,7 +1,11 @@
-/** The registry on disk: reads and writes the index and the files of servers. A failure leaves the old files. */
+/**
+ * The registry on disk: reads and writes the index and the files of servers, and finds what writing would change. A failure
+ * leaves the old files.
+ */
 import { dirname, join } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
 import {
+  changeMode,
   changeTime,
   isAbandoned,
   namesIn,
@@ -12,7 +16,7 @@ import {
   writeWhenChanged,
 } from "../files.ts";
 import { isObject, parsedJson } from "../json-object.ts";
-import { emitServer, isGenerated, isProgramText } from "./emit.ts";
+import { type EmittedFile, emitServer, isGenerated, isProgramText } from "./emit.ts";
 import { indexFileName, type RegistryIndex, type RegistryServer, type RegistryTool } from "./model.ts";
 import { assignFileNames } from "./names.ts";
 
@@ -44,9 +48,18 @@ function isIndex(value: unknown): value is RegistryIndex {
   );
 }
 
+/** The index, or why it is damaged; neither if nothing was generated yet. */
+export function tryIndex(folder: string): { index?: RegistryIndex | undefined; problem?: ClaudikinsError } {
+  try {
+    return { index: readIndex(folder) };
+  } catch (error) {
+    if (error instanceof ClaudikinsError && error.code === "REGISTRY_INVALID") return { problem: error };
+    throw error;
+  }
+}
+
 export interface Written {
   written: number;
-  unchanged: number;
   removed: number;
   /** Paths where the user's file has the name of a generated one. */
   kept: string[];
@@ -57,15 +70,14 @@ export function writeServer(folder: string, server: RegistryServer, before: Regi
   const target = pathOf(folder, server);
   const files = emitServer(server);
   // First, because on some file systems `Get.ts` and `get.ts` are one file.
-  let removed = removeGenerated(target, new Set(files.map((file) => file.name)));
+  let removed = removeGenerated(target, files);
   const results = files.map(({ name, text }) => {
     const path = join(target, name);
     return { path, result: writeGenerated(path, text) };
   });
   if (before && before.folder !== server.folder) removed += removeServer(folder, before);
-  const count = (wanted: string) => results.filter(({ result }) => result === wanted).length;
-  const kept = results.filter(({ result }) => result === "kept").map(({ path }) => path);
-  return { written: count("written"), unchanged: count("unchanged"), removed, kept };
+  const pathsOf = (wanted: string) => results.filter(({ result }) => result === wanted).map(({ path }) => path);
+  return { written: pathsOf("written").length, removed, kept: pathsOf("kept") };
 }
 
 /** Writes the file of one tool again, if it exists. Throws FILE_NOT_WRITABLE. */
@@ -84,7 +96,7 @@ function writeGenerated(path: string, text: string): ReturnType<typeof writeWhen
 /** Removes the generated files of a server that is no longer configured. */
 export function removeServer(folder: string, server: RegistryServer): number {
   const target = pathOf(folder, server);
-  const removed = removeGenerated(target, new Set());
+  const removed = removeGenerated(target);
   removeIfEmpty(target);
   removeIfEmpty(dirname(target));
   return removed;
@@ -96,16 +108,8 @@ export function removeServer(folder: string, server: RegistryServer): number {
  */
 export function updateIndex(folder: string, names: readonly string[], ours: readonly RegistryServer[]): void {
   const changed = new Set(names);
-  writeIndex(folder, [...serversOnDisk(folder).filter(({ name }) => !changed.has(name)), ...ours]);
-}
-
-function serversOnDisk(folder: string): readonly RegistryServer[] {
-  try {
-    return readIndex(folder)?.servers ?? [];
-  } catch (error) {
-    if (error instanceof ClaudikinsError && error.code === "REGISTRY_INVALID") return [];
-    throw error;
-  }
+  const others = (tryIndex(folder).index?.servers ?? []).filter(({ name }) => !changed.has(name));
+  writeIndex(folder, [...others, ...ours]);
 }
 
 /** Writes the index. The file is not touched if nothing has changed. */
@@ -142,21 +146,97 @@ export function pathOf(folder: string, server: RegistryServer): string {
   return join(folder, ...server.folder.split("/"));
 }
 
-/** Names of the generated files in a folder, except `but`. */
-export function generatedIn(folder: string, but: ReadonlySet<string>): string[] {
-  return namesIn(folder).filter(
-    (name) => name.endsWith(".ts") && !but.has(name) && isGenerated(readIfThere(join(folder, name)) ?? ""),
-  );
+/** The paths of the generated files in a folder, except `but`. */
+function generatedIn(folder: string, but: readonly EmittedFile[] = []): string[] {
+  const names = new Set(but.map(({ name }) => name));
+  return namesIn(folder)
+    .filter((name) => name.endsWith(".ts") && !names.has(name))
+    .map((name) => join(folder, name))
+    .filter((path) => isGenerated(readIfThere(path) ?? ""));
 }
 
-function removeGenerated(folder: string, keep: ReadonlySet<string>): number {
+/** The paths of all generated files of a server. */
+export function generatedFiles(folder: string, server: RegistryServer): string[] {
+  return generatedIn(pathOf(folder, server));
+}
+
+function removeGenerated(folder: string, keep: readonly EmittedFile[] = []): number {
   removeAbandoned(folder);
   const stale = generatedIn(folder, keep);
-  for (const name of stale) removeFile(join(folder, name));
+  for (const path of stale) removeFile(path);
   return stale.length;
 }
 
 /** Removes temporary files of processes that were killed while writing. */
 export function removeAbandoned(folder: string): void {
   for (const name of namesIn(folder).filter(isAbandoned)) removeFile(join(folder, name));
+}
+
+/** The paths of generated programs that have lost their executable bit, for example in an archive; none on Windows. */
+export function notExecutable(folder: string, servers: readonly RegistryServer[]): string[] {
+  if (process.platform === "win32") return [];
+  return servers
+    .flatMap((server) => generatedFiles(folder, server))
+    .filter((path) => ((statsOf(path)?.mode ?? 0o100) & 0o100) === 0 && isProgramText(readIfThere(path) ?? ""));
+}
+
+/** Makes the file executable for everyone who can read it. */
+export function makeExecutable(path: string): void {
+  const { mode } = statsOf(path) ?? { mode: 0 };
+  changeMode(path, mode | ((mode & 0o444) >> 2));
+}
+
+/** What `gen` would change on disk. */
+export interface Difference {
+  path: string;
+  /** `extra` files would be removed. */
+  state: "missing" | "stale" | "extra";
+}
+
+/** How a file differs from the text that it should have, if it does. A user's file with its name is not a difference. */
+export function differenceOf(path: string, text: string, isOurs: (found: string) => boolean): Difference[] {
+  const found = readIfThere(path);
+  if (found === undefined) return [{ path, state: "missing" }];
+  return found === text || !isOurs(found) ? [] : [{ path, state: "stale" }];
+}
+
+/** The differences of one server's files. */
+export function differencesOf(
+  folder: string,
+  server: RegistryServer,
+  before: RegistryServer | undefined,
+): Difference[] {
+  const target = pathOf(folder, server);
+  const files = emitServer(server);
+  const moved = before && before.folder !== server.folder ? generatedFiles(folder, before) : [];
+  return [
+    ...files.flatMap(({ name, text }) => differenceOf(join(target, name), text, isGenerated)),
+    ...[...generatedIn(target, files), ...moved].map((path): Difference => ({ path, state: "extra" })),
+  ];
+}
+
+/** Ignores fingerprints, because they differ between machines even if the tools are the same. */
+export function indexDifference(folder: string, expected: readonly RegistryServer[]): Difference[] {
+  const path = join(folder, indexFileName);
+  const comparable = ({ servers }: RegistryIndex) => servers.map((server) => ({ ...server, fingerprint: "" }));
+  const { index, problem } = tryIndex(folder);
+  if (!index) return [{ path, state: problem ? "stale" : "missing" }];
+  return Bun.deepEquals(comparable(index), comparable(indexOf(expected))) ? [] : [{ path, state: "stale" }];
+}
+
+/** Category names that the config allows. Other folders are not categories. */
+const categoryName = /^[a-z0-9][a-z0-9-]*$/;
+
+/** Generated files that belong to none of the servers, and temporary files of killed processes. Never a user's file. */
+export function straysIn(folder: string, servers: readonly RegistryServer[]): string[] {
+  const owned = new Map(servers.map((server) => [server.folder, server]));
+  return namesIn(folder)
+    .filter((name) => categoryName.test(name))
+    .flatMap((category) => namesIn(join(folder, category)).map((name) => `${category}/${name}`))
+    .flatMap((below) => {
+      const target = join(folder, ...below.split("/"));
+      const server = owned.get(below);
+      const abandoned = namesIn(target).filter(isAbandoned);
+      return [...generatedIn(target, server && emitServer(server)), ...abandoned.map((name) => join(target, name))];
+    });
 }

@@ -59,16 +59,16 @@ describe("freshness", () => {
   });
 });
 
-describe("get", () => {
-  test("asks an unknown server, and takes a stored one as it is", async () => {
+describe("fetch", () => {
+  test("asks a server, and the next process takes what is stored without asking", async () => {
     folder.configure({ shop: folder.offering("shop", tool("go")) });
     {
       await using toolbox = await folder.open();
-      expect((await toolbox.catalog.get("shop")).tools.map(({ name }) => name)).toEqual(["go"]);
+      expect((await toolbox.catalog.fetch("shop")).tools.map(({ name }) => name)).toEqual(["go"]);
       expect(toolbox.pool.state("shop").state).toBe("ready");
     }
     await using toolbox = await folder.open();
-    await toolbox.catalog.get("shop");
+    expect(toolbox.catalog.findWithDenied("shop")?.tools.map(({ name }) => name)).toEqual(["go"]);
     expect(toolbox.pool.state("shop").state).toBe("idle");
     await toolbox.catalog.fetch("shop");
     expect(toolbox.pool.state("shop").state).toBe("ready");

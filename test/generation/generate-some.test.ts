@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chosenServers } from "../../src/catalog/chosen-servers.ts";
-import { checkRegistry } from "../../src/generation/check-registry.ts";
-import { type GenerateOptions, type GenerateReport, generate } from "../../src/generation/generate.ts";
+import { checkRegistry, type GenerateOptions, type GenerateReport, generate } from "../../src/generation/generate.ts";
 import { fixture, memory } from "../support/servers.ts";
 import { type Project, project } from "./project.ts";
 

@@ -106,7 +106,7 @@ test("the files of a server, whole", () => {
       return call(tool.server, tool.name, args);
     }
 
-    program(import.meta, tool, cancel_order);
+    program(import.meta, tool);
     === list.ts
     #!/bin/sh
     ":" //; for name in bun node claudikins; do at=$(command -v $name); case $at in /*) ;; *) continue ;; esac; case $name in node) case $("$at" --version) in v[0-9].*|v1?.*|v2[01].*|v22.[0-5].*) old=$at; continue ;; v22.[6-9].*|v22.1[0-7].*|v23.[0-5].*) exec "$at" --experimental-strip-types --disable-warning=ExperimentalWarning "$0" "$@" ;; *) exec "$at" "$0" "$@" ;; esac ;; claudikins) export BUN_BE_BUN=1 ;; esac; exec "$at" --config=/dev/null --env-file=/dev/null --tsconfig-override=/dev/null "$0" "$@"; done; echo "To run $0, install Bun, Node.js 22.18 or claudikins, and put it on the PATH.\${old:+ $old is too old.}" >&2; exit 127
@@ -134,7 +134,7 @@ test("the files of a server, whole", () => {
       return call(tool.server, tool.name, args);
     }
 
-    program(import.meta, tool, list);
+    program(import.meta, tool);
     "
   `);
 });

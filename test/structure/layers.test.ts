@@ -268,8 +268,8 @@ describe("imports", () => {
 
   test("nothing in src imports a test, a script or a folder", () => {
     const outside = imports.filter(({ to, ours }) => ours && to.startsWith(".."));
-    // That one is a text, which nothing may run.
-    expect(imports.filter(({ to }) => to === bridge).map(shown)).toEqual([`registry/bridge.ts → ${bridge}`]);
+    // That one is bundled into a text, which nothing of ours may run.
+    expect(imports.filter(({ to }) => to === bridge).map(shown)).toEqual([]);
     const catalog = ["../registry/index.ts", "../registry/types.ts"];
     const wrong = outside.filter(
       ({ from, to }) => to !== "../package.json" && !(from === "registry/server-catalog.ts" && catalog.includes(to)),
@@ -294,11 +294,11 @@ const guestLibraries = [
   "path-browserify",
 ];
 
-/** Runs while the program is built, and is no part of it. */
-const buildTime = ["sandbox/guest/bundle.ts"];
+/** Run while the program is built, and are no part of it. */
+const buildTime = ["registry/bridge-code.ts", "sandbox/guest/bundle.ts"];
 
-/** A text in our source: it is copied into registries, and runs in the processes of whoever uses them. */
-const bridge = "registry/runtime/bridge.ts";
+/** Is bundled and copied into registries, and runs in the processes of whoever uses them. */
+const bridge = "cli/bridge.ts";
 
 const existsAsAsset = (file: string) => readdirSync(join(source, dirname(file))).includes(file.split("/").at(-1) ?? "");
 
@@ -308,8 +308,8 @@ describe("one place for", () => {
 
   test("the environment: config", () => {
     expect(having(/process\.env|Bun\.env|import\.meta\.env/).filter((file) => !buildTime.includes(file))).toEqual([
-      "config/environment.ts",
       bridge,
+      "config/environment.ts",
     ]);
   });
 
@@ -323,7 +323,7 @@ describe("one place for", () => {
 
   test("the end of the process: an exit code, but for the second signal", () => {
     expect(having(/process\.exit\(/)).toEqual(["cli/io.ts"]);
-    expect(having(/process\.exitCode/)).toEqual(["main.ts", bridge]);
+    expect(having(/process\.exitCode/)).toEqual([bridge, "main.ts"]);
   });
 
   test("starting processes: servers in a group, what ends the groups when we cannot, a browser, an editor, the daemon, and programs asked for their version", () => {
@@ -334,7 +334,6 @@ describe("one place for", () => {
       "clients/watchdog.ts",
       "daemon/launch.ts",
       "doctor/programs.ts",
-      bridge,
     ]);
   });
 });

@@ -2,8 +2,7 @@
 
 import { chosenServers } from "../../catalog/chosen-servers.ts";
 import type { ClaudikinsError } from "../../errors.ts";
-import { checkRegistry } from "../../generation/check-registry.ts";
-import { generate } from "../../generation/generate.ts";
+import { checkRegistry, generate } from "../../generation/generate.ts";
 import { command, commonArgs, repeatable } from "../command.ts";
 import { failureOf, genShape, staleness, tellOfCheck, tellOfGen } from "../gen-report.ts";
 import type { Io } from "../io.ts";

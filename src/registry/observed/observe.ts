@@ -1,4 +1,5 @@
 /** Observes the shape of one value, within limits: of large data only a part. */
+import type { RegistryTool } from "../model.ts";
 import { looksLikeData } from "./data-keys.ts";
 import { bounded, merge, objectShape, type Shape } from "./shape.ts";
 
@@ -13,7 +14,7 @@ export const maxText = 4_000_000;
 const maxPart = 200_000;
 
 /** Whether a key is data because it was given as an argument (see `isGivenBy`). */
-export type IsGiven = (key: string) => boolean;
+type IsGiven = (key: string) => boolean;
 
 export interface Observed {
   shape: Shape;
@@ -134,4 +135,46 @@ function spread(list: unknown[]): unknown[] {
   const step = (list.length - first) / (maxItems - first);
   const others = Array.from({ length: maxItems - first }, (_, index) => list[Math.floor(first + index * step)]);
   return [...list.slice(0, first), ...others];
+}
+
+/** Limits of the number and length of argument texts. Keys are not longer. */
+const maxTexts = 500;
+const maxTextChars = 1_000;
+
+/** The texts in a call's arguments, and the tool's description and schema, all in lower case. */
+export interface GivenWords {
+  texts: string[];
+  ownWords: string;
+}
+
+export function givenWords(args: unknown, { description, inputSchema }: RegistryTool): GivenWords {
+  return { texts: textsIn(args), ownWords: `${description} ${JSON.stringify(inputSchema)}`.toLowerCase() };
+}
+
+/**
+ * Whether a key of the result is a value of the arguments: `{ users: ["anna"] }` → `{ anna: … }`. A key that the tool's
+ * description or schema contains is a field.
+ */
+export function isGivenBy(words: () => GivenWords): IsGiven {
+  let known: { given: Set<string>; ownWords: string } | undefined;
+  return (key) => {
+    if (!known) {
+      const { texts, ownWords } = words();
+      known = { given: new Set(texts), ownWords };
+    }
+    const wanted = key.toLowerCase();
+    return known.given.has(wanted) && !known.ownWords.includes(wanted);
+  };
+}
+
+function textsIn(args: unknown): string[] {
+  const texts: string[] = [];
+  const waiting: unknown[] = [args];
+  for (let looked = 0; waiting.length > 0 && looked < maxTexts; looked++) {
+    const value = waiting.shift();
+    if (typeof value === "string") {
+      if (value.length <= maxTextChars) texts.push(value, ...value.split(/\s*[,;]\s*/));
+    } else if (typeof value === "object" && value !== null) waiting.push(...Object.values(value).slice(0, maxTexts));
+  }
+  return texts.map((text) => text.toLowerCase());
 }

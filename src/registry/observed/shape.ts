@@ -1,4 +1,5 @@
 /** Shapes of values as JSON Schemas: types and field names, without values. Shapes of several results are merged. */
+import { isObject } from "../../json-object.ts";
 import { areNames, numbered, wordsIn } from "./data-keys.ts";
 
 /** In the order in which they are shown. */
@@ -50,15 +51,22 @@ export function merge(a: Shape, b: Shape, part = false): Shape {
   if (ofA.length === 0 || ofB.length === 0) return {};
   const both = kinds.filter((kind) => ofA.includes(kind) || ofB.includes(kind));
   if (both.filter((kind) => kind !== "null").length > maxKinds) return {};
-  const [only] = both;
-  const items = mergeSome(a.items, b.items, part);
-  return {
-    type: both.length === 1 && only ? only : both,
-    ...(ofA.includes("object") && ofB.includes("object")
-      ? mergedObjects(a, b, part)
-      : objectPart(ofA.includes("object") ? a : b)),
-    ...(items ? { items } : {}),
-  };
+  const areObjects = ofA.includes("object") && ofB.includes("object");
+  const { properties, required, additionalProperties } = ofA.includes("object") ? a : b;
+  return defined({
+    type: typeOf(both),
+    ...(areObjects ? mergedObjects(a, b, part) : { properties, required, additionalProperties }),
+    items: mergeSome(a.items, b.items, part),
+  });
+}
+
+function typeOf(found: Kind[]): Kind | Kind[] {
+  return found.length === 1 ? found[0]! : found;
+}
+
+/** The shape without the properties that are undefined. */
+function defined(shape: { [Key in keyof Shape]: Shape[Key] | undefined }): Shape {
+  return Object.fromEntries(Object.entries(shape).filter(([, value]) => value !== undefined)) as Shape;
 }
 
 function mergeSome(a: Shape | undefined, b: Shape | undefined, part: boolean): Shape | undefined {
@@ -66,14 +74,6 @@ function mergeSome(a: Shape | undefined, b: Shape | undefined, part: boolean): S
 }
 
 type ObjectPart = Pick<Shape, "properties" | "required" | "additionalProperties">;
-
-function objectPart({ properties, required, additionalProperties }: Shape): ObjectPart {
-  return {
-    ...(properties ? { properties } : {}),
-    ...(required ? { required } : {}),
-    ...(additionalProperties ? { additionalProperties } : {}),
-  };
-}
 
 function mergedObjects(a: Shape, b: Shape, part: boolean): ObjectPart {
   const fields: Record<string, Shape> = Object.assign(Object.create(null), a.properties);
@@ -89,16 +89,11 @@ function mergedObjects(a: Shape, b: Shape, part: boolean): ObjectPart {
   );
   const others = mergeSome(a.additionalProperties, b.additionalProperties, part);
   if (isMap(a) || isMap(b)) return objectShape(fields, required, others, 0);
-  const distinct = a.properties && b.properties && common === 0;
-  const stable = required.length * 2 >= Object.keys(fields).length;
-  const mapFrom = distinct
-    ? manyDistinct
-    : stable
-      ? Number.POSITIVE_INFINITY
-      : required.length === 0
-        ? manyOptional
-        : manyValues;
-  return objectShape(fields, required, others, mapFrom);
+  const isDistinct = a.properties !== undefined && b.properties !== undefined && common === 0;
+  const isStable = required.length * 2 >= Object.keys(fields).length;
+  if (isDistinct) return objectShape(fields, required, others, manyDistinct);
+  if (isStable) return objectShape(fields, required, others, Number.POSITIVE_INFINITY);
+  return objectShape(fields, required, others, required.length === 0 ? manyOptional : manyValues);
 }
 
 function isMap({ properties, additionalProperties }: ObjectPart): boolean {
@@ -163,21 +158,29 @@ function isAlike(a: Shape, b: Shape): boolean {
 
 /** Reads a shape from a file that may have been edited. Throws TypeError for an invalid one. */
 export function readShape(value: unknown): Shape {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new TypeError("no shape");
-  const { type, properties, required, items, additionalProperties } = value as Record<string, unknown>;
+  if (!isObject(value)) throw new TypeError("no shape");
+  const { type, properties, required } = value;
   const read = [type].flat().filter((kind) => kinds.includes(kind as Kind)) as Kind[];
-  const [only] = read;
-  if (!only) return {};
-  const isFields = typeof properties === "object" && properties !== null;
-  return {
-    type: read.length === 1 ? only : read,
-    ...(isFields
-      ? { properties: byName(Object.entries(properties).map(([key, each]) => [key, readShape(each)])) }
-      : {}),
-    ...(Array.isArray(required) ? { required: required.filter((key) => typeof key === "string") } : {}),
-    ...(items === undefined ? {} : { items: readShape(items) }),
-    ...(additionalProperties === undefined ? {} : { additionalProperties: readShape(additionalProperties) }),
-  };
+  if (read.length === 0) return {};
+  const whole: Shape = { ...value, type: typeOf(read) };
+  if (typeof properties !== "object" || properties === null) delete whole.properties;
+  if (Array.isArray(required)) whole.required = required.filter((key) => typeof key === "string");
+  else delete whole.required;
+  return withInner(whole, readShape);
+}
+
+/** The shape with every shape in it replaced, and its properties in one order. */
+function withInner(
+  { type, properties, required, items, additionalProperties }: Shape,
+  change: (inner: Shape) => Shape,
+) {
+  return defined({
+    type,
+    properties: properties && byName(Object.entries(properties).map(([key, each]) => [key, change(each)])),
+    required,
+    items: items === undefined ? undefined : change(items),
+    additionalProperties: additionalProperties === undefined ? undefined : change(additionalProperties),
+  });
 }
 
 /** The shape within `maxLength`. If it is too large, its deep parts are unknown. */
@@ -191,30 +194,14 @@ export function bounded(shape: Shape): Shape {
 
 /** The shape as it is shown. A value that was always null is unknown. */
 export function shownShape(shape: Shape): Shape {
-  const { type, properties, items, additionalProperties } = shape;
-  if (type === "null") return {};
-  return {
-    ...shape,
-    ...(properties
-      ? { properties: byName(Object.entries(properties).map(([key, each]) => [key, shownShape(each)])) }
-      : {}),
-    ...(items ? { items: shownShape(items) } : {}),
-    ...(additionalProperties ? { additionalProperties: shownShape(additionalProperties) } : {}),
-  };
+  return shape.type === "null" ? {} : withInner(shape, shownShape);
 }
 
 /** The shape cut at a depth of objects and lists; with `fieldsOnly`, without maps beside fields. */
 export function shallow(shape: Shape, depth: number, fieldsOnly = false): Shape {
-  const { type, properties, required, items, additionalProperties } = shape;
-  if (!properties && !items && !additionalProperties) return shape;
+  const { additionalProperties, ...rest } = shape;
+  if (!shape.properties && !shape.items && !additionalProperties) return shape;
   if (depth === 0) return {};
-  const one = (inner: Shape) => shallow(inner, depth - 1, fieldsOnly);
-  const others = fieldsOnly && properties ? undefined : additionalProperties;
-  return {
-    ...(type ? { type } : {}),
-    ...(properties ? { properties: byName(Object.entries(properties).map(([key, each]) => [key, one(each)])) } : {}),
-    ...(required ? { required } : {}),
-    ...(items ? { items: one(items) } : {}),
-    ...(others ? { additionalProperties: one(others) } : {}),
-  };
+  const kept = fieldsOnly && shape.properties ? rest : shape;
+  return withInner(kept, (inner) => shallow(inner, depth - 1, fieldsOnly));
 }

@@ -1,6 +1,6 @@
 /** Stores the observed shapes of results in one file beside the index. */
 import { join } from "node:path";
-import { readIfThere, removeFile, writeWhenChanged } from "../../files.ts";
+import { readIfThere, writeWhenChanged } from "../../files.ts";
 import type { RegistryServer, RegistryTool } from "../model.ts";
 import type { Observed } from "./observe.ts";
 import { bounded, merge, readShape, type Shape, shownShape } from "./shape.ts";
@@ -64,11 +64,6 @@ export function hideObserved(folder: string, servers: readonly RegistryServer[])
     }
   }
   if (isOther) writeObserved(folder, all);
-}
-
-/** Throws FILE_NOT_WRITABLE. */
-export function forgetObserved(folder: string): void {
-  removeFile(join(folder, observedFileName));
 }
 
 function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {

@@ -1,10 +1,9 @@
 /** Turns JSON Schemas into TypeScript declarations with comments, for generated files. An invalid schema is `unknown`. */
 import { docComment } from "./documentation.ts";
-import { Effort, TooMuch } from "./effort.ts";
 import { mergeObjects, type ObjectNode, type ReferenceNode, type TypeNode } from "./node.ts";
 import { typeText } from "./one-line.ts";
-import { type Role, SchemaReader } from "./read-schema.ts";
-import { intersectionText, keyText, listText, recordText, tupleText, unionText } from "./text.ts";
+import { joinedByAnd, joinedByOr, keyText, Printer, recordText, type TextOf } from "./printer.ts";
+import type { Role } from "./read-schema.ts";
 
 /** Depths of nested objects and lists to try, until the text is short enough. */
 const depths = [12, 6, 4, 3, 2, 1];
@@ -15,13 +14,11 @@ const maxLength = 20_000;
  * that are added to `taken`. Recursive definitions stay recursive.
  */
 export function declareType(schema: unknown, name: string, taken: Set<string>, role: Role = "results"): string {
-  const reader = new SchemaReader(schema, role);
-  const effort = new Effort();
+  const declarations = new Declarations(schema, role);
   taken.add(name);
   for (const depth of depths) {
     const names = new Set(taken);
-    effort.begin(maxLength);
-    const text = new Writer(reader, names, effort).write(schema, name, depth);
+    const text = declarations.write(schema, name, names, depth);
     if (text === undefined) continue;
     for (const each of names) taken.add(each);
     return text;
@@ -29,55 +26,42 @@ export function declareType(schema: unknown, name: string, taken: Set<string>, r
   return `export type ${name} = ${typeText(schema, role)};\n`;
 }
 
-class Writer {
-  readonly #reader: SchemaReader;
-  readonly #taken: Set<string>;
+class Declarations extends Printer<Place> {
+  #taken = new Set<string>();
   /** Names of definitions, and the definitions that are not written yet. */
   readonly #names = new Map<object, string>();
-  readonly #waiting: ReferenceNode[] = [];
-  readonly #effort: Effort;
+  #waiting: ReferenceNode[] = [];
 
-  constructor(reader: SchemaReader, taken: Set<string>, effort: Effort) {
-    this.#reader = reader;
+  /** Adds the names of the types to `taken`. Undefined if the text would be too long. */
+  write(schema: unknown, name: string, taken: Set<string>, depth: number): string | undefined {
     this.#taken = taken;
-    this.#effort = effort;
-  }
-
-  /** Undefined if the text would be too long. */
-  write(schema: unknown, name: string, depth: number): string | undefined {
+    this.#names.clear();
+    this.#waiting = [];
     if (typeof schema === "object" && schema !== null) this.#names.set(schema, name);
-    try {
-      const node = this.#reader.typeOf(schema);
-      const declarations = [`export ${this.#declaration(name, node, schema, depth)}`];
+    return this.attempt(maxLength, () => {
+      const declarations = [`export ${this.#declaration(name, schema, depth)}`];
       for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-        const { schema: definition } = next;
-        const text = this.#declaration(
-          this.#names.get(definition)!,
-          this.#reader.typeOf(definition),
-          definition,
-          depth,
-        );
-        declarations.push(docComment(definition, "") + text);
+        const text = this.#declaration(this.#names.get(next.schema)!, next.schema, depth);
+        declarations.push(docComment(next.schema, "") + text);
       }
       return declarations.join("\n");
-    } catch (error) {
-      if (error instanceof TooMuch) return undefined;
-      throw error;
-    }
+    });
   }
 
-  #declaration(name: string, node: TypeNode, schema: unknown, depth: number): string {
+  #declaration(name: string, schema: unknown, depth: number): string {
+    const node = this.reader.typeOf(schema);
+    const place = { left: depth, indent: "" };
     const object = this.#soleObject(node);
     if (object && recordText(object, () => "unknown") === undefined) {
-      return this.#effort.counted(`interface ${name} ${this.#objectText(object, { left: depth, indent: "" })}\n`);
+      return this.counted(`interface ${name} ${this.#membersText(object, place)}\n`);
     }
-    const text = this.#isCircular(node, schema) ? "unknown" : this.#text(node, { left: depth, indent: "" });
-    return this.#effort.counted(`type ${name} = ${text};\n`);
+    const text = this.#isCircular(node, schema) ? "unknown" : this.text(node, place);
+    return this.counted(`type ${name} = ${text};\n`);
   }
 
   /** The node if it can be an interface. Only interfaces may refer to themselves everywhere. */
   #soleObject(node: TypeNode): ObjectNode | undefined {
-    this.#effort.step();
+    this.step();
     if (node.kind === "object") return node;
     if (node.kind === "union" && node.of.length === 1) return this.#soleObject(node.of[0]!);
     if (node.kind !== "intersection") return undefined;
@@ -87,7 +71,7 @@ class Writer {
 
   /** Whether the type refers to itself without an object or list in between, which the compiler rejects. */
   #isCircular(node: TypeNode, schema: unknown, seen = new Set<object>()): boolean {
-    this.#effort.step();
+    this.step();
     if (node.kind === "union" || node.kind === "intersection") {
       return node.of.some((part) => this.#isCircular(part, schema, seen));
     }
@@ -95,70 +79,46 @@ class Writer {
     if (node.schema === schema) return true;
     if (seen.has(node.schema)) return false;
     seen.add(node.schema);
-    const target = this.#reader.typeOf(node.schema);
+    const target = this.reader.typeOf(node.schema);
     return this.#soleObject(target) === undefined && this.#isCircular(target, schema, seen);
   }
 
-  #text(node: TypeNode, place: Place): string {
-    this.#effort.step();
-    switch (node.kind) {
-      case "plain":
-        return this.#effort.counted(node.text);
-      case "literal":
-        return this.#effort.counted(JSON.stringify(node.value));
-      case "union":
-        return unionText(node.of.map((option) => this.#text(option, place)));
-      case "intersection": {
-        const parts = node.of.map((part) => this.#soleObject(part) ?? part);
-        return intersectionText(mergeObjects(parts).map((part) => this.#text(part, place)));
-      }
-      case "reference":
-        return this.#effort.counted(this.#nameOf(node));
-      default:
-        return this.#nested(node, place);
-    }
+  protected unionText(options: TypeNode[], place: Place): string {
+    return joinedByOr(options.map((option) => this.text(option, place)));
   }
 
-  #nested(node: Extract<TypeNode, { kind: "list" | "tuple" | "object" }>, place: Place): string {
-    if (place.left === 0) return "unknown";
-    const inner = { ...place, left: place.left - 1 };
-    const textOf = (part: TypeNode) => this.#text(part, inner);
-    switch (node.kind) {
-      case "list":
-        return listText(textOf(node.of));
-      case "tuple":
-        return tupleText(node.of.map(textOf), node.required, node.rest && textOf(node.rest));
-      case "object":
-        return this.#recordText(node, textOf) ?? this.#objectText(node, place);
-    }
+  protected intersectionText(nodes: TypeNode[], place: Place): string {
+    const parts = mergeObjects(nodes.map((part) => this.#soleObject(part) ?? part));
+    return joinedByAnd(parts.map((part) => this.text(part, place)));
   }
 
-  /** An index signature, except for simple types, because in `Record` a type cannot refer to itself. */
-  #recordText(node: ObjectNode, textOf: (part: TypeNode) => string): string | undefined {
+  protected referenceText(node: ReferenceNode): string {
+    let name = this.#names.get(node.schema);
+    if (name === undefined) {
+      name = freeName(typeName(node.pointer.split("/").at(-1) ?? ""), this.#taken);
+      this.#names.set(node.schema, name);
+      this.#waiting.push(node);
+    }
+    return this.counted(name);
+  }
+
+  /** With only one kind of keys, an index signature or, for simple types, a `Record`, in which a type cannot refer to itself. */
+  protected objectText(node: ObjectNode, place: Place, textOf: TextOf): string {
     const text = recordText(node, textOf);
+    if (text === undefined) return this.#membersText(node, place);
     const [only] = node.others;
-    if (text === undefined || !only || !/[A-Z{]/.test(textOf(only.type))) return text;
-    return `{ [key: ${only.key}]: ${textOf(only.type)} }`;
+    return only && /[A-Z{]/.test(textOf(only.type)) ? `{ [key: ${only.key}]: ${textOf(only.type)} }` : text;
   }
 
-  #objectText({ members, others }: ObjectNode, { left, indent }: Place): string {
+  #membersText({ members, others }: ObjectNode, { left, indent }: Place): string {
     const inner = { left: left - 1, indent: `${indent}  ` };
     const named = members.map(({ name, isOptional, type, schema }) => {
       const doc = type.kind === "reference" && !hasOwnWords(schema) ? "" : docComment(schema, inner.indent);
-      const text = this.#text(type, inner);
-      return `${this.#effort.counted(`${doc}${inner.indent}${keyText(name)}${isOptional ? "?" : ""}: `)}${text};\n`;
+      const text = this.text(type, inner);
+      return `${this.counted(`${doc}${inner.indent}${keyText(name)}${isOptional ? "?" : ""}: `)}${text};\n`;
     });
-    const further = others.map(({ key, type }) => `${inner.indent}[key: ${key}]: ${this.#text(type, inner)};\n`);
+    const further = others.map(({ key, type }) => `${inner.indent}[key: ${key}]: ${this.text(type, inner)};\n`);
     return `{\n${named.join("")}${further.join("")}${indent}}`;
-  }
-
-  #nameOf(node: ReferenceNode): string {
-    const known = this.#names.get(node.schema);
-    if (known !== undefined) return known;
-    const name = freeName(typeName(node.pointer.split("/").at(-1) ?? ""), this.#taken);
-    this.#names.set(node.schema, name);
-    this.#waiting.push(node);
-    return name;
   }
 }
 

@@ -2,8 +2,7 @@
 import type { JsonObject } from "../../json-object.ts";
 import { checkArguments } from "../arguments/check-arguments.ts";
 import type { RegistryServer } from "../model.ts";
-import { type GivenWords, isGivenBy } from "../observed/given.ts";
-import { type Observed, shapeOfText } from "../observed/observe.ts";
+import { type GivenWords, isGivenBy, type Observed, shapeOfText } from "../observed/observe.ts";
 import { listedTools, preparedIn } from "../search/prepared.ts";
 import { updateIndex, type Written, writeServer } from "../store.ts";
 

@@ -1,0 +1,325 @@
+/**
+ * The module through which generated tool files make calls, as programs or as functions. A call goes over a socket to the
+ * claudikins daemon of this user and config, which is started if needed. Runs in Bun, and in a Node.js that strips types.
+ *
+ * claudikins itself does not run this module: it is bundled and written into registries (registry/bridge-code.ts).
+ */
+import { accessSync, constants, existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { createConnection } from "node:net";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { configFileName, userDataFolder } from "../config/locations.ts";
+import { startDaemon } from "../daemon/launch.ts";
+import { isNobody, notListening, type Place, placeOf, refuseForeign, startMs } from "../daemon/place.ts";
+import { isLeaving } from "../daemon/protocol.ts";
+import { ClaudikinsError, type ErrorCode, messageOf } from "../errors.ts";
+import type { Given } from "../execution/call-arguments.ts";
+import { isObject, parsedJson } from "../json-object.ts";
+import { originOf } from "../registry/origin.ts";
+import { visibleText } from "../visible-text.ts";
+import { isMark, readGiven } from "./call-words.ts";
+
+interface Tool {
+  name: string;
+  server: string;
+  description: string;
+  inputSchema: unknown;
+}
+
+/** A failed call. `code` identifies the error, `suggestion` is the next step. */
+class ToolError extends Error {
+  override readonly name = "ToolError";
+  readonly code: string;
+  readonly suggestion: string | undefined;
+
+  constructor(message: string, code: string, suggestion?: string) {
+    super(message);
+    this.code = code;
+    this.suggestion = suggestion;
+  }
+}
+
+/** Our own errors as errors of calls. */
+function toToolError(thrown: unknown): unknown {
+  return thrown instanceof ClaudikinsError ? new ToolError(thrown.message, thrown.code, thrown.hint) : thrown;
+}
+
+/** Calls one tool. Resolves to the same value as in the sandbox. Rejects with a ToolError. */
+export async function call(server: string, tool: string, args: unknown, given?: Given[]): Promise<unknown> {
+  try {
+    const body = bodyOf(server, tool, args ?? {}, given);
+    const { value, error, code = "UNEXPECTED", suggestion } = await inTurn(() => answerTo(body));
+    if (error === undefined) return value;
+    throw new ToolError(error, code, suggestion);
+  } catch (error) {
+    throw toToolError(error);
+  }
+}
+
+/** Variables that Bun has read from `.env` files in the working directory, which may not be the user's. */
+const fromEnvFiles = namesFromEnvFiles();
+
+/** The environment without variables from `.env` files. */
+function environment(): NodeJS.ProcessEnv {
+  if (fromEnvFiles.size === 0) return process.env;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !fromEnvFiles.has(name)));
+}
+
+/** Bun does not tell which they are. It adds only variables that are not set. */
+function namesFromEnvFiles(): Set<string> {
+  if (!("bun" in process.versions) || process.execArgv.some((flag) => /^--(?:no-)?env-file/.test(flag)))
+    return new Set();
+  const modes = ["", ".development", ".production", ".test"];
+  const files = modes.flatMap((mode) => [`.env${mode}`, `.env${mode}.local`]);
+  const texts = files.map((file) => textOf(file) ?? "");
+  const names = texts.flatMap((text) => [...text.matchAll(/([A-Za-z_][\w.-]*)\s*[=:]/g)].map(([, name]) => name ?? ""));
+  // Without /proc, assume that these are set.
+  const before = textOf("/proc/self/environ")
+    ?.split("\0")
+    .map((entry) => entry.split("=", 1)[0] ?? "");
+  const isSet = new Set(before ?? ["HOME", "PATH", "USERPROFILE"]);
+  return new Set(names.filter((name) => !isSet.has(name)));
+}
+
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+function bodyOf(server: string, tool: string, args: unknown, given: Given[] | undefined): string {
+  if (!isObject(args)) {
+    throw new ToolError(`${server}.${tool} takes one object with named arguments`, "INVALID_ARGUMENTS");
+  }
+  try {
+    return JSON.stringify({ server, tool, args, given, via, session: environment()["CLAUDIKINS_SESSION"] });
+  } catch (cause) {
+    throw new ToolError(`${server}.${tool}: the arguments are not JSON: ${messageOf(cause)}`, "INVALID_ARGUMENTS");
+  }
+}
+
+/** The mark of the text that led here, such as `via:skill` on the command line. */
+let via: string | undefined;
+
+/** Limits concurrent calls, because a socket accepts only some hundreds of connections at once. */
+let freeTurns = 100;
+const waiting: (() => void)[] = [];
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (freeTurns > 0) freeTurns -= 1;
+  else await new Promise<void>((turn) => waiting.push(turn));
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else freeTurns += 1;
+  }
+}
+
+interface Answer {
+  value?: unknown;
+  /** The process that listens, if it was asked. */
+  pid?: number;
+  error?: string;
+  code?: string;
+  suggestion?: string;
+}
+
+async function answerTo(body: string): Promise<Answer> {
+  const deadline = Date.now() + startMs;
+  for (let isFirst = true; ; isFirst = false) {
+    const daemon = wantedDaemon();
+    // A daemon that we have started is not outdated.
+    const answer = await ask(daemon.place, "POST /call", body, isFirst ? daemon.version : undefined);
+    if (answer && !isLeaving(answer.code)) return answer;
+    if (Date.now() > deadline) throw notListening(daemon.place);
+    await start(daemon, answer?.code === "OUTDATED");
+  }
+}
+
+/**
+ * Sends one request; undefined if nobody listens. The HTTP is written by hand, because loading node:http takes 16 ms in Node,
+ * which takes 26 ms to start, and 4 ms in Bun. Each call has its own connection, because a kept one may be closed just as it
+ * is used.
+ */
+function ask({ socket }: Place, route: string, body: string, version?: string): Promise<Answer | undefined> {
+  refuseSockets(socket);
+  const { promise, resolve, reject } = Promise.withResolvers<Answer | undefined>();
+  const connection = createConnection(socket);
+  const chunks: Buffer[] = [];
+  const head = [
+    `${route} HTTP/1.1`,
+    "host: localhost",
+    "connection: close",
+    "content-type: application/json",
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...(version === undefined ? [] : [`claudikins-version: ${version}`]),
+  ];
+  connection.on("connect", () => connection.write(`${head.join("\r\n")}\r\n\r\n${body}`));
+  connection.on("data", (chunk: Buffer) => chunks.push(chunk));
+  connection.on("error", (error: NodeJS.ErrnoException) => {
+    if (isNobody(error) || (error.code === "EAGAIN" && error.syscall === "connect")) resolve(undefined);
+  });
+  connection.on("close", () => {
+    const text = Buffer.concat(chunks).toString("utf8");
+    const answer = parsedJson(text.slice(text.indexOf("\r\n\r\n")));
+    if (isObject(answer)) return resolve(answer);
+    const hint = "Check whether the call took effect before retrying.";
+    const message = "claudikins ended during the call, so the outcome of the call is unknown";
+    reject(new ClaudikinsError("SERVER_UNAVAILABLE", message, { hint }));
+  });
+  return promise;
+}
+
+/** Others could answer instead of the daemon. */
+function refuseSockets(socket: string): void {
+  try {
+    if (process.platform !== "win32") refuseForeign(dirname(socket));
+    refuseForeign(socket);
+  } catch (error) {
+    const { message, hint } = error as ClaudikinsError;
+    throw new ClaudikinsError("SERVER_UNAVAILABLE", `${message}, so it is not used`, { hint });
+  }
+}
+
+interface WantedDaemon {
+  place: Place;
+  /** Undefined for the demo. */
+  config: string | undefined;
+  /** The command of the claudikins that wrote the registry, and its version. */
+  command: string[] | undefined;
+  version: string | undefined;
+}
+
+const registry = dirname(dirname(fileURLToPath(import.meta.url)));
+
+function wantedDaemon(): WantedDaemon {
+  const env = environment();
+  const noted = originOf(userDataFolder(env), registry);
+  const config = noted.config === null ? undefined : findConfig(noted.config);
+  const command = noted.command && existsSync(noted.command[0] ?? "") ? noted.command : undefined;
+  // A version is requested only if the command that starts it is known.
+  const version = command && env["CLAUDIKINS_EXECUTABLE"] === undefined ? noted.version : undefined;
+  return { place: placeOf(config, env), config, command, version };
+}
+
+function findConfig(recorded: string | undefined): string {
+  if (recorded !== undefined && existsSync(recorded)) return realpathSync(recorded);
+  for (let folder = registry; folder !== dirname(folder); ) {
+    folder = dirname(folder);
+    if (existsSync(join(folder, configFileName))) return realpathSync(join(folder, configFileName));
+  }
+  throw new ClaudikinsError("CONFIG_NOT_FOUND", `There is no ${configFileName} for the registry ${registry}`, {
+    hint: "Run claudikins gen in the config's folder.",
+  });
+}
+
+let starting: Promise<void> | undefined;
+
+/** Starts the daemon, once for all concurrent calls. */
+function start({ place, config, command }: WantedDaemon, newer: boolean): Promise<void> {
+  // A server gives its programs the first; claudikins sets the second to run these files, and would start as Bun.
+  const { CLAUDIKINS_START: _, BUN_BE_BUN: __, ...env } = environment();
+  const status = () => ask(place, "GET /status", "");
+  const chosen = (newer ? command : undefined) ?? findCommand(command);
+  starting ??= startDaemon({ place, config, env, command: chosen, status }).finally(() => {
+    starting = undefined;
+  });
+  return starting;
+}
+
+function findCommand(recorded: string[] | undefined): string[] {
+  const { CLAUDIKINS_EXECUTABLE: named, PATH = "" } = environment();
+  if (named && isAbsolute(named)) return [named];
+  if (named) {
+    throw new ClaudikinsError("FILE_NOT_FOUND", `CLAUDIKINS_EXECUTABLE is a relative path: ${named}`, {
+      hint: "Set it to the absolute path of claudikins: with a relative path, the current folder could supply another program.",
+    });
+  }
+  const name = process.platform === "win32" ? "claudikins.exe" : "claudikins";
+  const onPath = PATH.split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => join(folder, name))
+    .find(isProgram);
+  if (onPath !== undefined) return [onPath];
+  if (recorded) return recorded;
+  const message = "claudikins is neither on the PATH nor where it was when it wrote these files";
+  throw new ClaudikinsError("FILE_NOT_FOUND", message, {
+    hint: "Install claudikins, or set CLAUDIKINS_EXECUTABLE to its path.",
+  });
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/** Calls the tool if the file of this `import.meta` is the program that was started. Otherwise does nothing. */
+export function program(meta: ImportMeta, tool: Tool): void {
+  if (!isStarted(meta)) return;
+  // A closed pipe (`| head`) is not an error.
+  process.stdout.on("error", () => {});
+  void runProgram(meta, tool).catch((thrown: unknown) => {
+    const { code = "UNEXPECTED", suggestion } = toToolError(thrown) as Partial<ToolError>;
+    print(process.stderr, JSON.stringify({ error: messageOf(thrown), code, suggestion }));
+    process.exitCode = new ClaudikinsError(code as ErrorCode, "").exitCode ?? 1;
+  });
+}
+
+/** The path of this module in a registry, from a tool's file. */
+const here = "../../_runtime/bridge-code.js";
+
+/** Whether the file was started as a program. In a bundle, the bundle was started instead. */
+function isStarted(meta: ImportMeta): boolean {
+  const started = process.argv[1];
+  if (started === undefined || new URL(here, meta.url).href !== import.meta.url) return false;
+  try {
+    return realpathSync(started) === realpathSync(fileURLToPath(meta.url));
+  } catch {
+    return false;
+  }
+}
+
+async function runProgram(meta: ImportMeta, tool: Tool): Promise<void> {
+  const words = process.argv.slice(2);
+  via = words.find(isMark);
+  if (words.includes("--help") || words.includes("-h")) {
+    print(process.stdout, await helpText(meta, tool));
+    return;
+  }
+  const stdin = { text: standardInput };
+  const given = await readGiven(words, undefined, { cwd: process.cwd(), stdin });
+  const value = await call(tool.server, tool.name, {}, given);
+  print(process.stdout, JSON.stringify(value ?? null, null, process.stdout.isTTY ? 2 : undefined));
+}
+
+/** Escapes control and invisible characters on a terminal. Other output is not changed. */
+function print(stream: NodeJS.WriteStream, text: string): void {
+  stream.write(`${stream.isTTY ? visibleText(text) : text}\n`);
+}
+
+async function standardInput(): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+async function helpText(meta: ImportMeta, { server, name, description, inputSchema }: Tool): Promise<string> {
+  const { example } = (await import(meta.url)) as { example?: string };
+  const runtime = "bun" in process.versions ? "bun" : "node";
+  const parts = [
+    `${server}.${name}${description === "" ? "" : `: ${description}`}`,
+    `Usage: ${runtime} ${basename(fileURLToPath(meta.url))} '{"name": "value"}'\n       Give arguments one by one with name=value, name:=json or name=@file; - reads JSON from standard input.\n       The result is printed as JSON on stdout.`,
+    ...(example === undefined ? [] : [`Example in code: ${example}`]),
+    `Arguments (JSON Schema):\n${JSON.stringify(inputSchema, null, 2)}`,
+  ];
+  return parts.join("\n\n");
+}
