@@ -37,7 +37,7 @@ export function listSkills(mounts: Mounts): Skill[] {
     const path = `./workspace/skills/${file}`;
     const { value: stats } = ask("stat", { path });
     if (!stats || stats.size > maxBytes) continue;
-    const stamp = `${stats.size} ${stats.modifiedMs} ${stats.changedMs}`;
+    const stamp = `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
     const same = before?.get(file);
     if (same?.stamp === stamp) {
       now.set(file, same);

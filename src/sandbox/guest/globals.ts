@@ -1,24 +1,26 @@
 /** The globals of the web and of Node that agents use and the engine lacks. */
-
-import fromAsync from "core-js-pure/stable/array/from-async";
-import atob from "core-js-pure/stable/atob";
-import btoa from "core-js-pure/stable/btoa";
-import DOMException from "core-js-pure/stable/dom-exception";
-import URL from "core-js-pure/stable/url";
-import URLSearchParams from "core-js-pure/stable/url-search-params";
 import { customInspect, type InspectOptions, inspect } from "./inspect.ts";
-import { named } from "./named.ts";
+import { define, named } from "./named.ts";
 import { Buffer } from "./node/buffer.ts";
 import { process } from "./node/process.ts";
-import { AbortController, AbortSignal } from "./web/abort.ts";
-import { absent } from "./web/absent.ts";
+import { atob, btoa, DOMException, fromAsync, structuredClone, URL, URLSearchParams } from "./web/core-js.ts";
 import { crypto } from "./web/crypto.ts";
 import { TextDecoder, TextEncoder } from "./web/encoding.ts";
-import { CustomEvent, Event, EventTarget } from "./web/events.ts";
+import { AbortController, AbortSignal, CustomEvent, Event, EventTarget } from "./web/events.ts";
 import { intl } from "./web/intl.ts";
 import { performance } from "./web/performance.ts";
-import { structuredClone } from "./web/structured-clone.ts";
 import { defineLocaleMethods } from "./web/to-locale.ts";
+
+const network = "The sandbox has no network: call a server's tool, or find one with tools.search.";
+const threads = "The sandbox has no threads: everything runs in this program.";
+
+/** Returns a global that is missing on purpose: using it throws an error. A server with the same name replaces it. */
+function absent(name: string, why: string): unknown {
+  // Not an arrow function, because some of these are constructed.
+  return function refuse(): never {
+    throw new Error(`${name}: ${why}`);
+  };
+}
 
 /** The globals by name. They are defined once, before any code of the program runs. */
 export const globals: Record<string, unknown> = named({
@@ -42,12 +44,12 @@ export const globals: Record<string, unknown> = named({
   performance,
   process,
   Intl: intl,
-  ...absent,
+  fetch: absent("fetch", network),
+  XMLHttpRequest: absent("XMLHttpRequest", network),
+  WebSocket: absent("WebSocket", network),
+  EventSource: absent("EventSource", network),
+  Worker: absent("Worker", threads),
 });
-
-for (const { prototype } of [URL, URLSearchParams]) {
-  Object.defineProperty(prototype, customInspect, { value: showUrl, configurable: true });
-}
 
 /** Shows URLSearchParams as Node does, and a URL as its text. */
 function showUrl(this: URL | URLSearchParams, _depth: number, options: InspectOptions): string {
@@ -55,15 +57,13 @@ function showUrl(this: URL | URLSearchParams, _depth: number, options: InspectOp
   return `URLSearchParams ${inspect(Object.fromEntries(this), options)}`;
 }
 
+for (const { prototype } of [URL, URLSearchParams]) define(prototype, { [customInspect]: showUrl });
 defineLocaleMethods();
-Object.defineProperty(Array, "fromAsync", { value: fromAsync, writable: true, configurable: true });
-Object.defineProperty(Error, "captureStackTrace", {
-  value: (error: object) => {
-    const stack = new Error().stack?.split("\n").slice(1).join("\n");
-    Object.defineProperty(error, "stack", { value: stack, writable: true, configurable: true });
+define(Array, { fromAsync });
+define(Error, {
+  captureStackTrace: (error: object) => {
+    define(error, { stack: new Error().stack?.split("\n").slice(1).join("\n") });
   },
-  writable: true,
-  configurable: true,
 });
 
 // Left by libraries that need these globals only when they load.

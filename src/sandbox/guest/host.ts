@@ -27,11 +27,11 @@ export type FileKind = "file" | "folder" | "link" | "other";
 export interface FileStats {
   kind: FileKind;
   size: number;
-  links: number;
-  accessedMs: number;
-  modifiedMs: number;
-  changedMs: number;
-  bornMs: number;
+  nlink: number;
+  atimeMs: number;
+  mtimeMs: number;
+  ctimeMs: number;
+  birthtimeMs: number;
 }
 
 /** The error of a file operation. Its paths are the program's own. */
@@ -66,3 +66,25 @@ declare global {
 }
 
 export const host: Host = globalThis.__host;
+
+const { parse, stringify } = JSON;
+const computeErrors: Record<string, ErrorConstructor> = {
+  __proto__: null as never,
+  RangeError,
+  TypeError,
+  SyntaxError,
+};
+
+/** Asks the host to compute what the engine cannot. Errors of the host become errors of the guest. */
+export function compute<T>(name: string, args: object): T {
+  let answer: string;
+  try {
+    answer = host.compute(name, stringify(args));
+  } catch (error) {
+    const { name: kind = "", message } = error as Error;
+    // InternalError means that the host interrupted the execution. It must not be changed.
+    if (kind === "InternalError") throw error;
+    throw new (computeErrors[kind] ?? Error)(message);
+  }
+  return parse(answer) as T;
+}

@@ -2,10 +2,12 @@
 import { ToolError } from "./calls.ts";
 import { host } from "./host.ts";
 import { nodeModules } from "./modules.ts";
-import { callTool, servers } from "./namespaces.ts";
-import * as operations from "./node/fs-operations.ts";
+import { callTool, serverCalled, servers } from "./namespaces.ts";
+import { readFile } from "./node/fs-operations.ts";
 
 type Module = Record<string, unknown>;
+
+const moduleOf = (members: object): Module => Object.assign(Object.create(null), members);
 
 /** Runs the code of a module, which adds its exports to the given object. */
 type ModuleBody = (exports: Module) => Promise<unknown>;
@@ -25,7 +27,7 @@ export async function importModule(specifier: unknown, names: readonly string[] 
       ? await loadModule(skill, path)
       : isElsewhere(specifier, path)
         ? await loadFromPath(specifier, path)
-        : moduleOf(specifier);
+        : loadedModule(specifier);
   for (const name of names) {
     if (name in module) continue;
     const known = Object.keys(module).filter((key) => key !== "default");
@@ -42,11 +44,12 @@ export async function importModule(specifier: unknown, names: readonly string[] 
  * Implements `require`. It handles everything that needs no loading, which excludes skills. JSON files are returned as their value.
  */
 export function requireModule(specifier: unknown): unknown {
-  const module = moduleOf(specifier);
+  const module = loadedModule(specifier);
   return isData(specifier) ? module["default"] : module;
 }
 
-function moduleOf(specifier: unknown): Module {
+/** Returns a module that needs no loading. */
+function loadedModule(specifier: unknown): Module {
   const path = plainPath(specifier);
   const [folder, server, tool] = path.split("/");
   if (folder === "servers") return serverModule(server, tool);
@@ -57,14 +60,14 @@ function moduleOf(specifier: unknown): Module {
   if (known) return known;
   if (!Object.hasOwn(nodeModules, name)) throw notThere(specifier, path);
   const made = nodeModules[name]?.() as Module;
-  const module: Module = "default" in made ? made : Object.assign(Object.create(null), made, { default: made });
+  const module: Module = "default" in made ? made : moduleOf({ ...made, default: made });
   builtins.set(name, module);
   return module;
 }
 
 /** The module through which generated files call tools. In the sandbox it starts no process, and no file is the main program. */
 const bridgePath = "registry/_runtime/bridge";
-const bridge: Module = Object.freeze(Object.assign(Object.create(null), { call: callTool, program: () => {} }));
+const bridge: Module = Object.freeze(moduleOf({ call: callTool, program: () => {} }));
 
 /** Answers a load. */
 export function loaded(id: number, body: ModuleBody): void {
@@ -115,13 +118,10 @@ function skillOf(path: string): string | undefined {
 
 /** Returns a JSON file as a module with its value as the default export. The members of an object are exports as well. */
 function jsonModule(path: string): Module {
-  const text = operations.readFile(
-    /^(?:workspace|registry)\//.test(path) ? `./${path}` : `./workspace/${path}`,
-    "utf8",
-  );
+  const text = readFile(/^(?:workspace|registry)\//.test(path) ? `./${path}` : `./workspace/${path}`, "utf8");
   const value = JSON.parse(String(text));
   const members = typeof value === "object" && !Array.isArray(value) ? value : {};
-  return Object.assign(Object.create(null), members, { default: value });
+  return moduleOf({ ...members, default: value });
 }
 
 async function loadModule(skill: string, path: string): Promise<Module> {
@@ -132,9 +132,9 @@ async function loadModule(skill: string, path: string): Promise<Module> {
     // A tool that the config denies has no generated file. Its call explains why.
     const isGenerated = path.startsWith("registry/") || skill.startsWith("path:");
     const [, server = "", tool = ""] = (isGenerated && /\/([^/]+)\/([^/]+)$/.exec(path)) || [];
-    const found = servers()[server];
+    const found = servers[server];
     if (!found || !(tool in found)) throw error;
-    return Object.assign(Object.create(null), { [tool]: found[tool], default: found[tool] });
+    return moduleOf({ [tool]: found[tool], default: found[tool] });
   }
 }
 
@@ -155,16 +155,8 @@ function loadSkill(name: string): Promise<Module> {
 }
 
 function serverModule(server: string | undefined, tool: string | undefined): Module {
-  if (server === undefined) return Object.assign(Object.create(null), servers(), { default: servers() });
-  const all = servers();
-  const found = all[server];
-  if (!found) {
-    throw new ToolError({
-      code: "SERVER_NOT_FOUND",
-      message: `No server is called "${server}"`,
-      hint: `Servers: ${Object.keys(all).join(", ") || "none"}`,
-    });
-  }
+  if (server === undefined) return moduleOf({ ...servers, default: servers });
+  const found = serverCalled(server);
   const module: Module = new Proxy(Object.create(null), {
     get: (_, key) => (key === "default" || key === server ? found : Reflect.get(found, key)),
     has: (_, key) => key === "default" || key === server || Reflect.has(found, key),
@@ -173,7 +165,7 @@ function serverModule(server: string | undefined, tool: string | undefined): Mod
   });
   if (tool === undefined) return module;
   if (!(tool in found)) throw new ToolError({ code: "TOOL_NOT_FOUND", message: `${server} has no tool "${tool}"` });
-  return Object.assign(Object.create(null), { [tool]: found[tool], default: found[tool] });
+  return moduleOf({ [tool]: found[tool], default: found[tool] });
 }
 
 /** Normalises a path: `./servers/demo/index.ts`, `@/servers/demo` and `/servers/demo` are the same. */

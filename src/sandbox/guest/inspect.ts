@@ -1,7 +1,6 @@
 /** Shows values as Node's `util.inspect` does. Errors need their own code, because the stacks of the engine have no first line. */
-import "./engine-gaps.ts";
-
 import { format, formatWithOptions, type InspectOptions, inspect as nodeInspect } from "node-inspect-extracted";
+import { define } from "./named.ts";
 
 /** The options for logged values. */
 export const logOptions = { depth: 4, breakLength: 100, compact: 8, colors: false } satisfies InspectOptions;
@@ -34,7 +33,7 @@ function framesOf(stack: unknown): string[] {
     .map((line) => line.replace(/main\.ts:(\d+)(?::\d+)?/, "main.ts:$1").replace(/<\w+> \((.*)\)$/, "$1"));
 }
 
-Object.defineProperty(Error.prototype, customInspect, { value: showError, writable: true, configurable: true });
+define(Error.prototype, { [customInspect]: showError });
 
 export type { InspectOptions };
 export { format, formatWithOptions, nodeInspect as inspect };

@@ -1,4 +1,4 @@
-/** The kinds of calls and answers. They are numbers, because every text that crosses the border is copied. */
+/** What the guest and its host agree on. Kinds are numbers, because every text that crosses the border is copied. */
 
 /**
  * The kind of a call: a tool for its value, a tool for its whole result, or a function of `server.resources` or `server.prompts`.
@@ -18,3 +18,6 @@ export const serverMembers: readonly string[] = [
   "list_prompts",
   "get_prompt",
 ];
+
+/** The names of the digests, as in Node. */
+export const digestAlgorithms: readonly string[] = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];

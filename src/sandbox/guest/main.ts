@@ -1,13 +1,16 @@
 /** The entry point of the guest. It runs first in a fresh context, defines the globals, and gives the worker its functions. */
+import "./engine-gaps.ts";
+
 import { hasPendingCalls, settle, ToolError, unawaited, watchUnseen } from "./calls.ts";
 import { guestConsole } from "./console.ts";
-import { defineDisposeSymbols, using } from "./disposing.ts";
+import { using } from "./disposing.ts";
 import { floatingFailure, floats, watch, whenNothingFloats } from "./floating.ts";
 import { globals } from "./globals.ts";
 import { host } from "./host.ts";
 import { hasPendingLoads, importModule, loaded, loadFailed, requireModule } from "./imports.ts";
+import { define } from "./named.ts";
 import { defineNamespaces, missed } from "./namespaces.ts";
-import { fsGlobal } from "./node/fs.ts";
+import { fsModule } from "./node/fs.ts";
 import { timers } from "./node/timers.ts";
 import { notice, stackOfThrown } from "./noticing.ts";
 import { type Oddity, oddities } from "./oddities.ts";
@@ -18,31 +21,24 @@ import { encode, met } from "./values.ts";
 
 const { parse, stringify } = JSON;
 
-function define(globals: Record<string, unknown>): void {
-  for (const [name, value] of Object.entries(globals)) {
-    Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
-  }
-}
-
-define({
+define(globalThis, {
   console: guestConsole,
   ...timers,
   queueMicrotask: (callback: () => unknown) => void watch(Promise.resolve().then(callback)),
   ToolError,
-  fs: fsGlobal,
+  fs: fsModule,
   require: requireModule,
   display: (value: unknown) => {
     const refused = host.display(encode(value) ?? "null");
     if (refused !== undefined) throw new ToolError(parse(refused));
   },
 });
-define(globals);
-defineDisposeSymbols();
+define(globalThis, globals);
 const module = { main: true, url: "file:///main.ts", filename: "/main.ts", dirname: "/" };
 // Scripts of Node check whether they are the main module, and use the path of their folder.
 const scriptModule = { exports: {}, id: ".", filename: module.filename, children: [], paths: [], loaded: false };
 Object.assign(requireModule, { main: scriptModule, cache: {} });
-define({
+define(globalThis, {
   module: scriptModule,
   exports: scriptModule.exports,
   __filename: module.filename,

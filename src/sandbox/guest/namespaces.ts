@@ -73,11 +73,18 @@ function showTools(this: object, _depth: number, options: InspectOptions, inspec
   return inspect({ ...this }, options);
 }
 
-let all: Record<string, Record<string, Tool>> = Object.create(null);
+/** Every server by its own name and by its JS name. */
+export const servers: Record<string, Record<string, Tool>> = Object.create(null);
 
-/** Returns every namespace by its own name and by its JS name. */
-export function servers(): Record<string, Record<string, Tool>> {
-  return all;
+/** Throws ToolError if there is no such server. */
+export function serverCalled(name: string): Record<string, Tool> {
+  const found = servers[name];
+  if (found) return found;
+  throw new ToolError({
+    code: "SERVER_NOT_FOUND",
+    message: `No server is called "${name}"`,
+    hint: `Servers: ${Object.keys(servers).join(", ") || "none"}`,
+  });
 }
 
 /** Returns the tools that were found, and warns about servers that were not searched. */
@@ -90,26 +97,16 @@ function foundTools(result: unknown): unknown {
 }
 
 function findTool(server: string, tool: string): Tool {
-  const object = all[server];
-  if (!object) {
-    const known = Object.keys(all).join(", ") || "none";
-    throw new ToolError({
-      code: "SERVER_NOT_FOUND",
-      message: `No server is called "${server}"`,
-      hint: `Servers: ${known}`,
-    });
-  }
+  const object = serverCalled(server);
   const found = object[tool];
+  if (found) return found;
   // Only the host knows whether the tool exists.
-  if (!found && hiding.has(object)) return toolOf(server, tool);
-  if (!found) {
-    throw new ToolError({
-      code: "TOOL_NOT_FOUND",
-      message: `${server} has no tool "${tool}"`,
-      hint: `Its tools: ${Object.keys(object).slice(0, 20).join(", ") || "none"}`,
-    });
-  }
-  return found;
+  if (hiding.has(object)) return toolOf(server, tool);
+  throw new ToolError({
+    code: "TOOL_NOT_FOUND",
+    message: `${server} has no tool "${tool}"`,
+    hint: `Its tools: ${Object.keys(object).slice(0, 20).join(", ") || "none"}`,
+  });
 }
 
 /** Calls a tool whose name is known only at run time. */
@@ -117,21 +114,19 @@ export async function callTool(server: string, tool: string, args?: unknown): Pr
   return findTool(server, tool)(args);
 }
 
-/** Defines the globals. `servers` has every namespace by its own name and by its JS name. */
+/** Defines the globals. */
 export function defineNamespaces(namespaces: Namespace[]): void {
-  const made: Record<string, Record<string, Tool>> = Object.create(null);
-  all = made;
   for (const namespace of namespaces) {
     const object = objectOf(namespace);
-    made[namespace.name] = object;
+    servers[namespace.name] = object;
     if (namespace.jsName === undefined) continue;
     Object.defineProperty(globalThis, namespace.jsName, { value: object, enumerable: true, configurable: true });
-    if (!(namespace.jsName in made)) Object.defineProperty(made, namespace.jsName, { value: object });
+    if (!(namespace.jsName in servers)) Object.defineProperty(servers, namespace.jsName, { value: object });
   }
-  Object.freeze(made);
+  Object.freeze(servers);
 
   const globals = {
-    servers: made,
+    servers,
     tools: Object.freeze({
       search: (query: unknown, limit?: unknown) =>
         noticed(call("", "search", { query, limit }, callKind.value).then(foundTools), "tools.search"),

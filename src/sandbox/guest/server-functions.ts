@@ -1,6 +1,7 @@
 /** `server.resources` and `server.prompts`. They return the shapes of the protocol. */
 import { call, noticed } from "./calls.ts";
 import { type CallKind, callKind } from "./kinds.ts";
+import { define } from "./named.ts";
 
 type Shape = Record<string, unknown>;
 
@@ -96,10 +97,8 @@ function subscription(opened: Promise<number>): AsyncIterableIterator<unknown> {
     end();
     return over;
   };
-  const updates = { next, return: finish, [Symbol.asyncIterator]: () => updates };
-  const { dispose, asyncDispose } = Symbol as { dispose?: symbol; asyncDispose?: symbol };
-  for (const name of [dispose, asyncDispose]) if (name) Object.defineProperty(updates, name, { value: finish });
-  return updates as AsyncIterableIterator<unknown>;
+  const updates: AsyncIterableIterator<unknown> = { next, return: finish, [Symbol.asyncIterator]: () => updates };
+  return define(updates, { [Symbol.dispose]: finish, [Symbol.asyncDispose]: finish });
 }
 
 /** Returns the array. It also has itself as a property, so that `const { resources } = await …` works as in the protocol. */

@@ -1,9 +1,12 @@
 /** Computes what the engine cannot: formatting by locale, hashes and random bytes. It runs outside of the sandbox. */
-import { digest, randomBase64 } from "./digest.ts";
+import { createHash, createHmac, randomBytes } from "node:crypto";
+import { digestAlgorithms } from "../guest/kinds.ts";
 import { askIntl, localeCase, staticIntl } from "./intl.ts";
 
 /** Maximum length of the JSON of the arguments. */
 const maxArgumentChars = 10_000_000;
+
+const maxRandomBytes = 1_048_576;
 
 const functions: Record<string, (args: never) => unknown> = {
   __proto__: null as never,
@@ -27,4 +30,31 @@ export function compute(name: string, argsJson: string): string {
     );
   }
   return JSON.stringify(body(JSON.parse(argsJson) as never)) ?? "null";
+}
+
+interface DigestRequest {
+  algorithm: string;
+  /** The key of an HMAC, in base64. Without it, the result is a plain hash. */
+  key?: string;
+  /** Texts, which are hashed as UTF-8, and bytes. */
+  parts: ({ text: string } | { base64: string })[];
+}
+
+function digest({ algorithm, key, parts }: DigestRequest): string {
+  if (!digestAlgorithms.includes(algorithm)) {
+    throw new Error(`There is no digest "${algorithm}". Available: ${digestAlgorithms.join(", ")}`);
+  }
+  const hash = key === undefined ? createHash(algorithm) : createHmac(algorithm, Buffer.from(key, "base64"));
+  for (const part of parts) {
+    if ("text" in part) hash.update(String(part.text), "utf8");
+    else hash.update(Buffer.from(String(part.base64), "base64"));
+  }
+  return hash.digest("base64");
+}
+
+function randomBase64({ bytes }: { bytes: number }): string {
+  if (!Number.isInteger(bytes) || bytes < 0 || bytes > maxRandomBytes) {
+    throw new RangeError(`Random bytes are limited to ${maxRandomBytes} at once, got ${bytes}`);
+  }
+  return randomBytes(bytes).toString("base64");
 }

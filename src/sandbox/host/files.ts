@@ -2,11 +2,11 @@
  * The file operations of programs. They reach only `./workspace`, which can be read and written, and `./registry`, which can be
  * read.
  */
+import { systemCodeOf } from "../../errors.ts";
 import { descriptorsHaveNames } from "../../open-folder.ts";
 import type { Mounts } from "../contract.ts";
-import { Arguments } from "./filesystem/arguments.ts";
 import { Disk } from "./filesystem/disk.ts";
-import { codeOf, describeFault, Fault } from "./filesystem/fault.ts";
+import { describeFault, Fault } from "./filesystem/fault.ts";
 import { parsePath } from "./filesystem/path.ts";
 import { defaultQuotas, type Quotas } from "./filesystem/quota.ts";
 import { describeStats } from "./filesystem/stats.ts";
@@ -16,9 +16,6 @@ export interface FilesOptions {
   /** Whether the system has names for open folders. See open-folder.ts. */
   byDescriptor?: boolean;
 }
-
-/** The name of the system call in messages, and the function that does it. */
-type Operation = [syscall: string, run: (disk: Disk, args: Arguments) => unknown];
 
 export class Files {
   readonly #disk: Disk;
@@ -35,7 +32,7 @@ export class Files {
    * `path`, `dest` and `hint`, whose paths are the program's own. Throws only if the operation does not exist.
    */
   run(operation: string, argsJson: string): string {
-    const [syscall, run] = operations.get(operation) ?? [];
+    const [syscall, run] = operations[operation] ?? [];
     if (syscall === undefined || run === undefined) throw new Error(`there is no operation ${operation}`);
     const args = new Arguments(argsJson);
     this.registryPath ??= args.paths.map(belowRegistry).find((path) => path !== undefined);
@@ -57,34 +54,77 @@ function belowRegistry(path: string): string | undefined {
   }
 }
 
-const operations = new Map<string, Operation>([
-  [
-    "readFile",
-    [
-      "open",
-      (disk, args) => {
-        const encoding = args.encoding();
-        return disk.read(args.text("path")).toString(encoding);
-      },
-    ],
-  ],
-  ["writeFile", ["open", (disk, args) => write(disk, args)]],
-  ["readdir", ["scandir", (disk, args) => disk.list(args.text("path"), args.flag("recursive"))]],
-  ["stat", ["stat", (disk, args) => describeStats(disk.stat(args.text("path"), true))]],
-  ["lstat", ["lstat", (disk, args) => describeStats(disk.stat(args.text("path"), false))]],
-  ["access", ["access", (disk, args) => disk.access(args.text("path"), args.flag("write"))]],
-  ["realpath", ["realpath", (disk, args) => disk.resolve(args.text("path"))]],
-  ["mkdir", ["mkdir", (disk, args) => disk.makeFolder(args.text("path"), args.flag("recursive"))]],
-  ["mkdtemp", ["mkdtemp", (disk, args) => disk.makeTemporaryFolder(args.text("path"))]],
-  ["rm", ["rm", (disk, args) => remove(disk, args)]],
-  ["rmdir", ["rmdir", (disk, args) => disk.remove(args.text("path"), "folder")]],
-  ["unlink", ["unlink", (disk, args) => disk.remove(args.text("path"), "file")]],
-  ["rename", ["rename", (disk, args) => disk.rename(args.text("path"), args.text("dest"))]],
-  [
-    "copyFile",
-    ["copyfile", (disk, args) => disk.write(args.text("dest"), disk.read(args.text("path")), args.flag("exclusive"))],
-  ],
-]);
+/** The arguments of an operation. They come from the sandbox and can be anything until they are checked. */
+class Arguments {
+  readonly #values: ReadonlyMap<string, unknown>;
+
+  constructor(json: string) {
+    const given: unknown = JSON.parse(json);
+    this.#values = new Map(typeof given === "object" && given !== null ? Object.entries(given) : []);
+  }
+
+  /** The paths as they were written, for messages. */
+  get paths(): string[] {
+    return ["path", "dest"].map((name) => this.#values.get(name)).filter((value) => typeof value === "string");
+  }
+
+  get path(): string {
+    return this.text("path");
+  }
+
+  get dest(): string {
+    return this.text("dest");
+  }
+
+  text(name: string): string {
+    const value = this.#values.get(name);
+    if (typeof value !== "string") throw new Fault("EINVAL", `${name} must be a string`);
+    return value;
+  }
+
+  flag(name: string): boolean {
+    return this.#values.get(name) === true;
+  }
+
+  /** Returns `data` as bytes, decoded by `encoding`. The default is utf8. */
+  bytes(): Buffer {
+    return Buffer.from(this.text("data"), this.encoding());
+  }
+
+  encoding(): BufferEncoding {
+    const given = this.#values.get("encoding") ?? "utf8";
+    if (typeof given !== "string" || !Buffer.isEncoding(given))
+      throw new Fault("EINVAL", `there is no encoding ${JSON.stringify(given)}`, 'Use "utf8", "base64" or "hex".');
+    return given;
+  }
+}
+
+/** The name of the system call in messages, and the function that does it. */
+type Operation = [syscall: string, run: (disk: Disk, args: Arguments) => unknown];
+
+const operations: Record<string, Operation> = {
+  __proto__: null as never,
+  readFile: ["open", read],
+  writeFile: ["open", write],
+  readdir: ["scandir", (disk, args) => disk.list(args.path, args.flag("recursive"))],
+  stat: ["stat", (disk, args) => describeStats(disk.stat(args.path, true))],
+  lstat: ["lstat", (disk, args) => describeStats(disk.stat(args.path, false))],
+  access: ["access", (disk, args) => disk.access(args.path, args.flag("write"))],
+  realpath: ["realpath", (disk, args) => disk.resolve(args.path)],
+  mkdir: ["mkdir", (disk, args) => disk.makeFolder(args.path, args.flag("recursive"))],
+  mkdtemp: ["mkdtemp", (disk, args) => disk.makeTemporaryFolder(args.path)],
+  rm: ["rm", remove],
+  rmdir: ["rmdir", (disk, args) => disk.remove(args.path, "folder")],
+  unlink: ["unlink", (disk, args) => disk.remove(args.path, "file")],
+  rename: ["rename", (disk, args) => disk.rename(args.path, args.dest)],
+  copyFile: ["copyfile", copy],
+};
+
+/** The encoding is checked first, because reading may take long. */
+function read(disk: Disk, args: Arguments): string {
+  const encoding = args.encoding();
+  return disk.read(args.path).toString(encoding);
+}
 
 /** Writes a file as `flag` says: `w` replaces it, `a` appends, and an `x` with either requires that it does not exist. */
 function write(disk: Disk, args: Arguments): void {
@@ -92,15 +132,18 @@ function write(disk: Disk, args: Arguments): void {
   const kind = /^(?:(a)s?|w)(x)?\+?$|^(x)(?:w|a)\+?$/.exec(flag);
   if (!kind) throw new Fault("EINVAL", `there is no flag ${JSON.stringify(flag)} for writing`, 'Use "w", "a" or "wx".');
   const [, adds, exclusive, alsoExclusive] = kind;
-  const bytes = args.bytes();
-  if (adds && !exclusive) disk.append(args.text("path"), bytes);
-  else disk.write(args.text("path"), bytes, Boolean(exclusive || alsoExclusive));
+  const how = exclusive || alsoExclusive ? "create" : adds ? "append" : "replace";
+  disk.write(args.path, args.bytes(), how);
+}
+
+function copy(disk: Disk, args: Arguments): void {
+  disk.write(args.dest, disk.read(args.path), args.flag("exclusive") ? "create" : "replace");
 }
 
 function remove(disk: Disk, args: Arguments): void {
   try {
-    disk.remove(args.text("path"), args.flag("recursive") ? "all" : "file");
+    disk.remove(args.path, args.flag("recursive") ? "all" : "file");
   } catch (error) {
-    if (!args.flag("force") || codeOf(error) !== "ENOENT") throw error;
+    if (!args.flag("force") || systemCodeOf(error) !== "ENOENT") throw error;
   }
 }

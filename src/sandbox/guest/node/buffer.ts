@@ -1,5 +1,6 @@
 /** The library's `Buffer`, with the encoding base64url added. The library can decode it as base64, but not encode it. */
 import { Buffer } from "buffer/";
+import { define } from "../named.ts";
 
 type Loose = (...args: unknown[]) => unknown;
 
@@ -14,7 +15,7 @@ Object.assign(Buffer, {
   byteLength: (value: unknown, encoding?: unknown) => byteLength(value, known(encoding)),
   isEncoding: (encoding: unknown) => isBase64Url(encoding) || isEncoding(encoding),
 });
-const methods = {
+define(Buffer.prototype, {
   toString(this: unknown, encoding?: unknown, ...range: unknown[]): unknown {
     const text = textOf.call(this, known(encoding), ...range);
     return isBase64Url(encoding) ? inUrlLetters(String(text)) : text;
@@ -22,14 +23,18 @@ const methods = {
   write(this: unknown, text: unknown, ...args: unknown[]): unknown {
     return write.call(this, text, ...args.map(known));
   },
-};
-// Not enumerable, like the methods of a class.
-for (const [name, value] of Object.entries(methods)) {
-  Object.defineProperty(Buffer.prototype, name, { value, writable: true, configurable: true });
-}
+});
 
 function inUrlLetters(base64: string): string {
   return base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-export { Buffer } from "buffer/";
+/** Returns the bytes of a view or a buffer without copying them. Returns undefined for any other value. */
+export function bytesOf(value: unknown): Buffer | undefined {
+  if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength);
+  return value instanceof ArrayBuffer || value instanceof SharedArrayBuffer
+    ? Buffer.from(value as ArrayBuffer)
+    : undefined;
+}
+
+export { Buffer };

@@ -1,27 +1,22 @@
 /** `node:crypto`: hashes, HMACs and random values. */
-
-import { base64Of, bytesOf, digestOf, partOf, randomBytesOf } from "../bytes.ts";
-import { randomUUID, crypto as webcrypto } from "../web/crypto.ts";
-import { Buffer } from "./buffer.ts";
-
-const algorithms = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512"];
+import { digestAlgorithms } from "../kinds.ts";
+import { digestOf, type Part, partOf, randomBytesOf, randomUUID, crypto as webcrypto } from "../web/crypto.ts";
+import { Buffer, bytesOf } from "./buffer.ts";
 
 /** Normalises a name: "SHA-256", "RSA-SHA256" and "sha256" are the same. */
 function algorithmOf(name: unknown): string {
   const plain = String(name).toLowerCase().replace(/^rsa-/, "").replace(/^sha-/, "sha");
-  if (algorithms.includes(plain)) return plain;
-  throw new Error(`There is no digest "${name}". Available: ${algorithms.join(", ")}`);
+  if (digestAlgorithms.includes(plain)) return plain;
+  throw new Error(`There is no digest "${name}". Available: ${digestAlgorithms.join(", ")}`);
 }
-
-type Part = ReturnType<typeof partOf>;
 
 class Hash {
   readonly #algorithm: string;
-  readonly #key: Uint8Array | undefined;
+  readonly #key: Buffer | undefined;
   readonly #parts: Part[];
   #done = false;
 
-  constructor(algorithm: string, key?: Uint8Array, parts: Part[] = []) {
+  constructor(algorithm: string, key?: Buffer, parts: Part[] = []) {
     this.#algorithm = algorithm;
     this.#key = key;
     this.#parts = parts;
@@ -75,7 +70,7 @@ export const crypto = {
   },
   hash: (algorithm: unknown, data: unknown, encoding = "hex") =>
     new Hash(algorithmOf(algorithm)).update(data).digest(encoding),
-  getHashes: () => [...algorithms],
+  getHashes: () => [...digestAlgorithms],
   randomUUID,
   randomBytes: (size: number, callback?: Callback) => later(Buffer.from(randomBytesOf(size).buffer), callback),
   randomInt,
@@ -83,7 +78,7 @@ export const crypto = {
     const [a, b] = [bytesOf(left), bytesOf(right)];
     if (!a || !b) throw new TypeError("timingSafeEqual takes two Buffers or typed arrays");
     if (a.length !== b.length) throw new RangeError("Input buffers must have the same byte length");
-    return base64Of(a) === base64Of(b);
+    return a.equals(b);
   },
   getRandomValues: webcrypto.getRandomValues,
   subtle: webcrypto.subtle,

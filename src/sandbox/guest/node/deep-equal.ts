@@ -1,88 +1,68 @@
 /** Deep equality as in `node:assert` and `util.isDeepStrictEqual`. */
-import { bytesOf } from "../bytes.ts";
+import { bytesOf } from "./buffer.ts";
 
-type Pairs = Map<object, object>;
-const { getPrototypeOf } = Object;
+type Same = (left: unknown, right: unknown) => boolean;
+
 const tagOf = (value: object) => Object.prototype.toString.call(value);
 
 /** Compares two values. If not strict, primitives are compared by `==` and prototypes are ignored. */
-export function deepEqual(left: unknown, right: unknown, strict: boolean, pairs: Pairs = new Map()): boolean {
-  if (Object.is(left, right)) return true;
-  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) {
-    // biome-ignore lint/suspicious/noDoubleEquals: that is what loose equality is.
-    return !strict && (left == right || (Number.isNaN(left) && Number.isNaN(right)));
-  }
-  if (tagOf(left) !== tagOf(right)) return false;
-  if (strict && getPrototypeOf(left) !== getPrototypeOf(right)) return false;
-  if (Array.isArray(left) !== Array.isArray(right)) return false;
-  // A pair that is already being compared further up is assumed equal, so that cycles end.
-  if (pairs.get(left) === right) return true;
-  pairs.set(left, right);
-  const equal = sameInside(left, right, strict, pairs) && sameProperties(left, right, strict, pairs);
-  pairs.delete(left);
-  return equal;
+export function deepEqual(left: unknown, right: unknown, strict: boolean): boolean {
+  const pairs = new Map<object, object>();
+  const same: Same = (a, b) => {
+    if (Object.is(a, b)) return true;
+    if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return !strict && loosely(a, b);
+    if (tagOf(a) !== tagOf(b)) return false;
+    if (strict && Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false;
+    // A pair that is already being compared further up is assumed equal, so that cycles end.
+    if (pairs.get(a) === b) return true;
+    pairs.set(a, b);
+    const equal = Object.is(ownValue(a), ownValue(b)) && sameMembers(a, b, same) && sameProperties(a, b, strict, same);
+    pairs.delete(a);
+    return equal;
+  };
+  return same(left, right);
 }
 
-function sameInside(left: object, right: object, strict: boolean, pairs: Pairs): boolean {
-  if (left instanceof Date && right instanceof Date) return Object.is(left.getTime(), right.getTime());
-  if (left instanceof RegExp && right instanceof RegExp) return String(left) === String(right);
-  if (left instanceof Error && right instanceof Error) {
-    if (left.message !== right.message || left.name !== right.name) return false;
-    return deepEqual(left.cause, right.cause, strict, pairs);
-  }
-  if (left instanceof Set && right instanceof Set) return sameSets(left, right, strict, pairs);
-  if (left instanceof Map && right instanceof Map) return sameMaps(left, right, strict, pairs);
-  if (ArrayBuffer.isView(left) || left instanceof ArrayBuffer) return sameBytes(left, right);
-  if (left instanceof Number || left instanceof String || left instanceof Boolean) {
-    return Object.is(left.valueOf(), right.valueOf());
-  }
-  if (left instanceof Promise || left instanceof WeakMap || left instanceof WeakSet) return false;
-  return !Array.isArray(left) || left.length === (right as unknown[]).length;
+/** Returns whether two primitives are equal by `==`. NaN is equal to itself. */
+export function loosely(left: unknown, right: unknown): boolean {
+  // biome-ignore lint/suspicious/noDoubleEquals: that is what loose equality is.
+  return left == right || (Number.isNaN(left) && Number.isNaN(right));
 }
 
-function sameBytes(left: object, right: object): boolean {
-  const [a, b] = [bytesOf(left), bytesOf(right)];
-  return a !== undefined && b !== undefined && a.length === b.length && a.every((byte, at) => byte === b[at]);
+/** Returns what an object holds beside properties and members. An object that cannot be compared holds itself. */
+function ownValue(value: object): unknown {
+  if (value instanceof Date) return value.getTime();
+  if (value instanceof RegExp) return String(value);
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  if (value instanceof Number || value instanceof String || value instanceof Boolean) return value.valueOf();
+  if (value instanceof Promise || value instanceof WeakMap || value instanceof WeakSet) return value;
+  return Array.isArray(value) ? value.length : bytesOf(value)?.toString("latin1");
 }
 
-function sameSets(left: Set<unknown>, right: Set<unknown>, strict: boolean, pairs: Pairs): boolean {
-  if (left.size !== right.size) return false;
-  const unmatched = new Set(right);
-  return [...left].every((value) => {
-    if (unmatched.delete(value)) return true;
-    for (const other of unmatched) if (deepEqual(value, other, strict, pairs)) return unmatched.delete(other);
-    return false;
-  });
+/** Compares the members of Sets and the entries of Maps, in any order. Those in the same order are found at once. */
+function sameMembers(left: object, right: object, same: Same): boolean {
+  if (left instanceof Error && right instanceof Error) return same(left.cause, right.cause);
+  if (!(left instanceof Set || left instanceof Map) || !(right instanceof Set || right instanceof Map)) return true;
+  const unmatched = new Set<unknown>(right);
+  return (
+    left.size === right.size &&
+    [...left].every((value) => {
+      if (unmatched.delete(value)) return true;
+      for (const other of unmatched) if (same(value, other)) return unmatched.delete(other);
+      return false;
+    })
+  );
 }
 
-function sameMaps(left: Map<unknown, unknown>, right: Map<unknown, unknown>, strict: boolean, pairs: Pairs): boolean {
-  if (left.size !== right.size) return false;
-  const unmatched = new Map(right);
-  return [...left].every(([key, value]) => {
-    if (unmatched.has(key)) {
-      return deepEqual(value, unmatched.get(key), strict, pairs) && unmatched.delete(key);
-    }
-    for (const [other, its] of unmatched) {
-      if (deepEqual(key, other, strict, pairs) && deepEqual(value, its, strict, pairs)) return unmatched.delete(other);
-    }
-    return false;
-  });
-}
-
-function sameProperties(left: object, right: object, strict: boolean, pairs: Pairs): boolean {
+function sameProperties(left: object, right: object, strict: boolean, same: Same): boolean {
   if (ArrayBuffer.isView(left)) return true;
-  const keys = keysOf(left, strict);
-  const others = keysOf(right, strict);
-  if (keys.length !== others.length) return false;
-  const [a, b] = [left, right] as Record<string | symbol, unknown>[];
-  return keys.every((key) => Object.hasOwn(b!, key) && deepEqual(a![key], b![key], strict, pairs));
+  const [a, b] = [left, right] as [Record<PropertyKey, unknown>, Record<PropertyKey, unknown>];
+  const keys = keysOf(a, strict);
+  return keys.length === keysOf(b, strict).length && keys.every((key) => Object.hasOwn(b, key) && same(a[key], b[key]));
 }
 
-function keysOf(value: object, strict: boolean): (string | symbol)[] {
-  if (!strict) return Object.keys(value);
-  const symbols = Object.getOwnPropertySymbols(value);
-  return [
-    ...Object.keys(value),
-    ...symbols.filter((symbol) => Object.prototype.propertyIsEnumerable.call(value, symbol)),
-  ];
+function keysOf(value: object, strict: boolean): PropertyKey[] {
+  return strict
+    ? Reflect.ownKeys(value).filter((key) => Object.prototype.propertyIsEnumerable.call(value, key))
+    : Object.keys(value);
 }

@@ -1,6 +1,7 @@
 /** `Stats` and `Dirent`, as Node's fs returns them. */
 
 import type { FileKind, FileStats } from "../host.ts";
+import { define } from "../named.ts";
 
 class Entry {
   readonly #kind: FileKind;
@@ -16,17 +17,10 @@ class Entry {
   isSymbolicLink(): boolean {
     return this.#kind === "link";
   }
-  isFIFO(): boolean {
-    return false;
-  }
-  isSocket(): boolean {
-    return false;
-  }
-  isBlockDevice(): boolean {
-    return false;
-  }
-  isCharacterDevice(): boolean {
-    return false;
+  static {
+    for (const name of ["isFIFO", "isSocket", "isBlockDevice", "isCharacterDevice"]) {
+      define(Entry.prototype, { [name]: () => false });
+    }
   }
 }
 
@@ -47,37 +41,15 @@ const modes = { file: 0o100644, folder: 0o040755, link: 0o120777, other: 0o01064
 
 /** Has the fields of Node's Stats. The user, device and inode numbers are always 0. */
 export class Stats extends Entry {
-  readonly dev = 0;
-  readonly ino = 0;
-  readonly uid = 0;
-  readonly gid = 0;
-  readonly rdev = 0;
-  readonly blksize = 4_096;
-  readonly mode: number;
-  readonly nlink: number;
-  readonly size: number;
-  readonly blocks: number;
-  readonly atimeMs: number;
-  readonly mtimeMs: number;
-  readonly ctimeMs: number;
-  readonly birthtimeMs: number;
-  readonly atime: Date;
-  readonly mtime: Date;
-  readonly ctime: Date;
-  readonly birthtime: Date;
-  constructor(shape: FileStats) {
-    super(shape.kind);
-    this.mode = modes[shape.kind];
-    this.nlink = shape.links;
-    this.size = shape.size;
-    this.blocks = Math.ceil(shape.size / 512);
-    this.atimeMs = shape.accessedMs;
-    this.mtimeMs = shape.modifiedMs;
-    this.ctimeMs = shape.changedMs;
-    this.birthtimeMs = shape.bornMs;
-    this.atime = new Date(shape.accessedMs);
-    this.mtime = new Date(shape.modifiedMs);
-    this.ctime = new Date(shape.changedMs);
-    this.birthtime = new Date(shape.bornMs);
+  constructor({ kind, ...facts }: FileStats) {
+    super(kind);
+    const { size, atimeMs, mtimeMs, ctimeMs, birthtimeMs } = facts;
+    Object.assign(this, { dev: 0, ino: 0, uid: 0, gid: 0, rdev: 0, blksize: 4_096, mode: modes[kind] }, facts, {
+      blocks: Math.ceil(size / 512),
+      atime: new Date(atimeMs),
+      mtime: new Date(mtimeMs),
+      ctime: new Date(ctimeMs),
+      birthtime: new Date(birthtimeMs),
+    });
   }
 }

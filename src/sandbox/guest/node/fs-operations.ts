@@ -1,9 +1,10 @@
-/** The synchronous file operations, with Node's names and arguments. */
-
-import type { FileKind, FileStats } from "../host.ts";
-import { encodingOf, incoming, outgoing } from "./fs-data.ts";
+/** The synchronous file operations, with Node's names and arguments. The host does them. */
+import { type FileFault, type FileKind, type FileStats, host } from "../host.ts";
+import { Buffer, bytesOf } from "./buffer.ts";
 import { Dirent, Stats } from "./fs-entries.ts";
-import { ask, pathText } from "./fs-host.ts";
+
+const { parse, stringify } = JSON;
+const { fromCharCode } = String;
 
 export const constants = { F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1, COPYFILE_EXCL: 1, COPYFILE_FICLONE: 2 };
 
@@ -41,22 +42,22 @@ function joined(folder: string, name: string): string {
 }
 
 /** Returns undefined for a missing file if `throwIfNoEntry` is false. */
-export function stat(path: unknown, options?: unknown): Stats | undefined {
-  return statWith("stat", path, options);
-}
-
-export function lstat(path: unknown, options?: unknown): Stats | undefined {
-  return statWith("lstat", path, options);
-}
-
-function statWith(operation: string, path: unknown, options: unknown): Stats | undefined {
+function statsOf(operation: "stat" | "lstat", path: unknown, options: unknown): Stats | undefined {
   try {
     return new Stats(ask(operation, { path: pathText(path) }) as FileStats);
   } catch (error) {
-    if (optionsOf(options)["throwIfNoEntry"] === false && (error as { code?: string }).code === "ENOENT")
-      return undefined;
-    throw error;
+    const isNeeded = optionsOf(options)["throwIfNoEntry"] !== false;
+    if (isNeeded || (error as { code?: string }).code !== "ENOENT") throw error;
+    return undefined;
   }
+}
+
+export function stat(path: unknown, options?: unknown): Stats | undefined {
+  return statsOf("stat", path, options);
+}
+
+export function lstat(path: unknown, options?: unknown): Stats | undefined {
+  return statsOf("lstat", path, options);
 }
 
 export function access(path: unknown, mode: unknown = constants.F_OK): void {
@@ -73,9 +74,8 @@ export function exists(path: unknown): boolean {
 }
 
 export function mkdir(path: unknown, options?: unknown): string | undefined {
-  return ask("mkdir", { path: pathText(path), recursive: Boolean(optionsOf(options)["recursive"]) }) as
-    | string
-    | undefined;
+  const { recursive } = optionsOf(options);
+  return ask("mkdir", { path: pathText(path), recursive: Boolean(recursive) }) as string | undefined;
 }
 
 export function mkdtemp(prefix: unknown): string {
@@ -130,4 +130,67 @@ export function cp(from: unknown, to: unknown, options?: unknown): void {
     throw Object.assign(new Error(message), { code: "EINVAL" });
   }
   for (const name of names) cp(joined(source, name), joined(target, name), options);
+}
+
+/** Returns the value of the host's answer. Throws an Error with `code`, `syscall`, `path`, `dest` and `hint`, as in Node. */
+function ask(operation: string, args: Record<string, unknown>): unknown {
+  const answer: { value?: unknown; error?: FileFault } = parse(host.file(operation, stringify(args)));
+  if (!answer.error) return answer.value;
+  const { message, ...details } = answer.error;
+  throw Object.assign(new Error(message), details);
+}
+
+/** Returns a path that was given as text, bytes or a file URL. Throws TypeError for other values. */
+function pathText(path: unknown, name = "path"): string {
+  if (typeof path === "string") return path;
+  if (path instanceof Uint8Array) return bytesOf(path)!.toString();
+  const { protocol, pathname } = (path ?? {}) as { protocol?: unknown; pathname?: unknown };
+  if (protocol === "file:" && typeof pathname === "string") {
+    if (/%2f|%5c/i.test(pathname)) throw argumentError(`The "${name}" argument is a URL with an encoded separator`);
+    return decodeURIComponent(pathname);
+  }
+  const hint = typeof path === "number" ? "File descriptors are not supported: pass a path." : undefined;
+  const expected = `The "${name}" argument must be of type string or an instance of Buffer or URL.`;
+  throw argumentError(`${expected} ${received(path)}`, hint);
+}
+
+/** Returns the encoding in the options, which may be the encoding itself. Undefined means bytes. */
+function encodingOf(options: unknown): string | undefined {
+  const encoding = typeof options === "string" ? options : optionsOf(options)["encoding"];
+  return typeof encoding === "string" && encoding !== "buffer" ? encoding : undefined;
+}
+
+/** Returns data for the host, with its encoding. Bytes are passed with one character each (latin1), which is the fastest way. */
+function outgoing(data: unknown, encoding: string | undefined): { data: string; encoding: string } {
+  if (typeof data === "string") return { data, encoding: encoding ?? "utf8" };
+  const bytes = bytesOf(data);
+  if (!bytes)
+    throw argumentError(
+      `The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView. ${received(data)}`,
+      "Write JSON.stringify(value, null, 2) for data, or String(value) for text.",
+    );
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += 8_192) parts.push(fromCharCode(...bytes.subarray(at, at + 8_192)));
+  return { data: parts.join(""), encoding: "latin1" };
+}
+
+function incoming(latin1: string): Buffer {
+  const bytes = Buffer.alloc(latin1.length);
+  for (let at = 0; at < latin1.length; at++) bytes[at] = latin1.charCodeAt(at);
+  return bytes;
+}
+
+/** Returns the error for an argument of a wrong type. */
+function argumentError(message: string, hint?: string): TypeError {
+  return Object.assign(new TypeError(message), { code: "ERR_INVALID_ARG_TYPE", ...(hint !== undefined && { hint }) });
+}
+
+/** Describes the argument that was given, in Node's words. */
+function received(value: unknown): string {
+  if (typeof value === "object" && value !== null)
+    return `Received an instance of ${value.constructor?.name ?? "Object"}`;
+  if (typeof value === "function") return `Received function ${value.name}`;
+  return value === undefined || value === null
+    ? `Received ${value}`
+    : `Received type ${typeof value} (${String(value)})`;
 }

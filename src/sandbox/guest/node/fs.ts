@@ -3,12 +3,12 @@ import { noticed } from "../calls.ts";
 import { watch } from "../floating.ts";
 import { named } from "../named.ts";
 import { Dirent, Stats } from "./fs-entries.ts";
-import * as operations from "./fs-operations.ts";
+import * as module from "./fs-operations.ts";
 
 type Operation = (...args: unknown[]) => unknown;
+type Operations = Record<string, Operation>;
 
-const { constants, ...functions } = operations;
-const byName = Object.entries(functions) as [string, Operation][];
+const { constants, ...operations } = module;
 
 /** Functions that are missing on purpose, with their replacement. */
 const missing: Record<string, string> = {
@@ -37,13 +37,13 @@ function absent(name: string, hint: string): Operation {
 /**
  * Wraps an operation in a promise. The operation is done when the promise is returned, so its effect does not depend on an `await`.
  */
-function promised(operation: Operation): (...args: unknown[]) => Promise<unknown> {
-  return (...args) => noticed((async () => operation(...args))(), `fs.${operation.name || "promise"}`);
+function promised(operation: Operation, name: string): (...args: unknown[]) => Promise<unknown> {
+  return (...args) => noticed((async () => operation(...args))(), `fs.${name}`);
 }
 
 /** Calls back if the last argument is a function, and returns a promise otherwise. */
-function either(name: string, operation: Operation): Operation {
-  const promise = promised(operation);
+function either(operation: Operation, name: string): Operation {
+  const promise = promised(operation, name);
   return (...args) => {
     const callback = args.at(-1);
     if (typeof callback !== "function") return promise(...args);
@@ -54,35 +54,30 @@ function either(name: string, operation: Operation): Operation {
   };
 }
 
-const absentHere = Object.entries(missing).map(([name, hint]) => [name, absent(name, hint)] as const);
+const refusals = Object.fromEntries(Object.entries(missing).map(([name, hint]) => [name, absent(name, hint)]));
+
+function wrapped(wrap: (operation: Operation, name: string) => Operation): Operations {
+  return Object.fromEntries(
+    Object.entries(operations as Operations).map(([name, operation]) => [name, wrap(operation, name)]),
+  );
+}
+
+function synchronous(functions: Operations): Operations {
+  return Object.fromEntries(Object.entries(functions).map(([name, operation]) => [`${name}Sync`, operation]));
+}
 
 /** `node:fs/promises`. */
-export const fsPromises: Record<string, unknown> = named({
-  ...Object.fromEntries(absentHere),
-  ...Object.fromEntries(byName.map(([name, operation]) => [name, promised(operation)])),
-  constants,
-});
+export const fsPromises: Record<string, unknown> = named({ ...refusals, ...wrapped(promised), constants });
 
-/** `node:fs`: `readFile` returns a promise or calls back, `readFileSync` is synchronous. */
+/** `node:fs`, and the global `fs`: `readFile` returns a promise or calls back, `readFileSync` is synchronous. */
 export const fsModule: Record<string, unknown> = named({
-  ...Object.fromEntries(
-    absentHere.flatMap(([name, refuse]) => [
-      [name, refuse],
-      [`${name}Sync`, refuse],
-    ]),
-  ),
-  ...Object.fromEntries(
-    byName.flatMap(([name, operation]) => [
-      [name, either(name, operation)],
-      [`${name}Sync`, operation],
-    ]),
-  ),
+  ...refusals,
+  ...synchronous(refusals),
+  ...wrapped(either),
+  ...synchronous(operations as Operations),
   promises: fsPromises,
   constants,
   ...constants,
   Stats,
   Dirent,
 });
-
-/** The global `fs`. */
-export const fsGlobal = fsModule;

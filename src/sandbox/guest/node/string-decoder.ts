@@ -1,8 +1,6 @@
 /** `node:string_decoder`: decodes bytes in pieces without breaking characters. */
-
-import { bytesOf } from "../bytes.ts";
 import { TextDecoder } from "../web/encoding.ts";
-import { Buffer } from "./buffer.ts";
+import { Buffer, bytesOf } from "./buffer.ts";
 
 const streamed: Record<string, string> = {
   __proto__: null as never,
@@ -23,9 +21,8 @@ export class StringDecoder {
   }
   write(chunk: unknown): string {
     if (typeof chunk === "string") return chunk;
-    const bytes = bytesOf(chunk) ?? new Uint8Array();
-    if (this.#decoder) return this.#decoder.decode(bytes, { stream: true });
-    return Buffer.from(bytes).toString(this.encoding as "hex");
+    const bytes = bytesOf(chunk) ?? Buffer.alloc(0);
+    return this.#decoder ? this.#decoder.decode(bytes, { stream: true }) : bytes.toString(this.encoding as "hex");
   }
   end(chunk?: unknown): string {
     const text = chunk === undefined ? "" : this.write(chunk);

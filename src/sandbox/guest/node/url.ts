@@ -1,10 +1,8 @@
 /**
  * `node:url`: the URL classes, and conversion between paths and URLs. It only converts text; `fs` decides what a path may reach.
  */
-
-import URL from "core-js-pure/stable/url";
-import URLSearchParams from "core-js-pure/stable/url-search-params";
 import path from "path-browserify";
+import { URL, URLSearchParams } from "../web/core-js.ts";
 
 function fileURLToPath(given: unknown): string {
   const { protocol, hostname, pathname } = new URL(String(given));

@@ -1,6 +1,5 @@
 /** Compares texts by locale. Plain ASCII is compared in the guest, because sorting compares often and asking the host is slower. */
-import { Formatter } from "./intl-formatters.ts";
-import { askIntl, specOf } from "./intl-request.ts";
+import { askIntl, type IntlSpec } from "./intl-request.ts";
 
 /** Printable ASCII in the order of the root collation (CLDR), which English and most other languages use. */
 const ascii = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$0123456789";
@@ -37,28 +36,14 @@ function compareAscii(left: string, right: string): number | undefined {
   return longer === left ? 1 : -1;
 }
 
-const isPlain = (locales: unknown, options: unknown) =>
-  options === undefined && (locales === undefined || locales === "en" || locales === "en-US" || locales === "en-GB");
-
-export function localeCompare(left: string, right: string, locales?: unknown, options?: unknown): number {
-  const plain = isPlain(locales, options) ? compareAscii(left, right) : undefined;
-  return plain ?? askIntl(specOf("Collator", locales, options), "compare", left, right);
+/** Returns whether texts are compared in the order of `ascii`, and upper case only matters if nothing else differs. */
+export function isPlain(locales: unknown, options: unknown): boolean {
+  return (
+    options === undefined && (locales === undefined || locales === "en" || locales === "en-US" || locales === "en-GB")
+  );
 }
 
-export class Collator extends Formatter {
-  static override readonly type = "Collator";
-  readonly #plain: boolean;
-
-  constructor(locales?: unknown, options?: unknown) {
-    super(locales, options);
-    this.#plain = isPlain(locales, options);
-  }
-
-  /** Returns a function that does not use `this`, because it is passed to `sort`. */
-  get compare(): (left: unknown, right: unknown) => number {
-    return (left, right) => {
-      const [a, b] = [String(left), String(right)];
-      return (this.#plain ? compareAscii(a, b) : undefined) ?? this.ask("compare", a, b);
-    };
-  }
+/** `spec` is only called if the host has to compare. */
+export function compare(left: string, right: string, plain: boolean, spec: () => IntlSpec): number {
+  return (plain ? compareAscii(left, right) : undefined) ?? askIntl(spec(), "compare", left, right);
 }

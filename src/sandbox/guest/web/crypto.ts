@@ -1,7 +1,35 @@
-/** The Web Crypto API: random values, and the digests of `subtle`. */
-import DOMException from "core-js-pure/stable/dom-exception";
-import { bytesOf, digestOf, partOf, randomBytesOf } from "../bytes.ts";
+/** The Web Crypto API: random values, and the digests of `subtle`. The host computes them. */
+import { compute } from "../host.ts";
 import { named } from "../named.ts";
+import { Buffer, bytesOf } from "../node/buffer.ts";
+import { DOMException } from "./core-js.ts";
+
+/** A text, or bytes as base64. */
+export type Part = { text: string } | { base64: string };
+
+/** Throws TypeError if the value is neither a text nor bytes. */
+export function partOf(value: unknown, encoding?: string): Part {
+  if (typeof value === "string" && (encoding === undefined || /^utf-?8$/i.test(encoding))) return { text: value };
+  const bytes = typeof value === "string" ? Buffer.from(value, encoding as "hex") : bytesOf(value);
+  if (!bytes)
+    throw new TypeError(
+      `Data must be a string, a Buffer or a typed array, not ${value === null ? null : typeof value}`,
+    );
+  return { base64: bytes.toString("base64") };
+}
+
+/** Returns bytes in an ArrayBuffer of their own. */
+function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(base64, "base64"));
+}
+
+export function digestOf(algorithm: string, parts: Part[], key?: Buffer): Uint8Array<ArrayBuffer> {
+  return fromBase64(compute<string>("digest", { algorithm, parts, key: key?.toString("base64") }));
+}
+
+export function randomBytesOf(bytes: number): Uint8Array<ArrayBuffer> {
+  return fromBase64(compute<string>("random", { bytes }));
+}
 
 const digests: Record<string, string> = {
   __proto__: null as never,
@@ -17,7 +45,7 @@ export function randomUUID(): string {
   const bytes = randomBytesOf(16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const hex = Buffer.from(bytes).toString("hex");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 

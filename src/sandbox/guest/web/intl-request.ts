@@ -1,12 +1,12 @@
-/** Converts locales, options and arguments of `Intl` to JSON for the host. */
-import { compute } from "../compute.ts";
+/** Asks the host for what `Intl` computes. Locales, options and arguments are converted to JSON. */
+import { compute } from "../host.ts";
+import type { DateDefaults, IntlArgument } from "./intl-members.ts";
 
 export interface IntlSpec {
   type: string;
   locales?: string[];
   options?: Record<string, unknown>;
-  /** The options that `toLocaleDateString` and similar methods add. */
-  defaults?: "all" | "date" | "time";
+  defaults?: DateDefaults;
 }
 
 export function specOf(type: string, locales: unknown, options: unknown): IntlSpec {
@@ -19,11 +19,31 @@ export function specOf(type: string, locales: unknown, options: unknown): IntlSp
 }
 
 export function askIntl<T>(spec: IntlSpec, method: string, ...args: unknown[]): T {
-  return compute<T>("intl", { ...spec, method, args });
+  const given = args.map((value) => argumentOf(spec.type, value));
+  return (compute("intl", { ...spec, method, args: given }) ?? undefined) as T;
 }
 
 export function askStatic<T>(method: string, ...args: string[]): T {
   return compute<T>("intlStatic", { method, args });
+}
+
+/** Lists and durations are passed as they are, and other objects, such as a Date, as a primitive. */
+function argumentOf(type: string, given: unknown): IntlArgument {
+  if (type === "ListFormat") return { value: [...(given as Iterable<unknown>)] };
+  if (type === "DurationFormat") return { value: given };
+  const value = typeof given === "object" && given !== null ? given.valueOf() : given;
+  switch (typeof value) {
+    case "undefined":
+      return {};
+    case "number":
+      return { number: Object.is(value, -0) ? "-0" : `${value}` };
+    case "bigint":
+      return { bigint: `${value}` };
+    case "boolean":
+      return { value };
+    default:
+      return value === null ? { value } : { text: `${value}` };
+  }
 }
 
 export function localeNames(locales: unknown): string[] {
@@ -49,20 +69,4 @@ function plainOptions(options: unknown): Record<string, unknown> | undefined {
     plain[name] = typeof value === "boolean" || Number.isFinite(value) ? value : String(value);
   }
   return plain;
-}
-
-/** Returns milliseconds, or null for an invalid date. Undefined means now. */
-export function dateArgument(value: unknown): number | null {
-  const time = value === undefined ? Date.now() : Number(value);
-  return Number.isFinite(time) ? time : null;
-}
-
-/** Converts a number without loss: NaN, -0, BigInt, and decimals as text. */
-export function numericArgument(value: unknown): object {
-  const primitive =
-    typeof value === "object" && value !== null ? (value as { valueOf(): unknown }).valueOf() : (value as unknown);
-  if (typeof primitive === "bigint") return { bigint: `${primitive}` };
-  if (typeof primitive === "string") return { text: primitive };
-  const number = Number(primitive);
-  return { number: Object.is(number, -0) ? "-0" : `${number}` };
 }

@@ -9,12 +9,14 @@ import {
   renameSync,
   type Stats,
   unlinkSync,
+  writeFileSync,
   writeSync,
 } from "node:fs";
+import { systemCodeOf } from "../../../errors.ts";
 import { noFollow, type Place } from "../../../open-folder.ts";
-import { codeOf, Fault, linkFault } from "./fault.ts";
-import { kindOf } from "./kind.ts";
+import { Fault, linkFault } from "./fault.ts";
 import { temporaryName } from "./path.ts";
+import { kindOf } from "./stats.ts";
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOCTTY, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
@@ -48,7 +50,7 @@ export function replaceFile(place: Place, bytes: Uint8Array): void {
   const fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | careful, 0o666);
   try {
     try {
-      writeWhole(fd, bytes);
+      writeFileSync(fd, bytes);
       if (found) fchmodSync(fd, found.mode & 0o777);
     } finally {
       closeSync(fd);
@@ -118,12 +120,8 @@ function open(path: string, flags: number): number {
     return openSync(path, flags, 0o666);
   } catch (error) {
     // The entry was replaced after the check.
-    if (codeOf(error) === "ELOOP") throw linkFault();
-    if (codeOf(error) === "ENXIO") throw new Fault("EACCES", "a pipe, socket or device, not a file");
+    if (systemCodeOf(error) === "ELOOP") throw linkFault();
+    if (systemCodeOf(error) === "ENXIO") throw new Fault("EACCES", "a pipe, socket or device, not a file");
     throw error;
   }
-}
-
-function writeWhole(fd: number, bytes: Uint8Array): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done, bytes.length - done);
 }

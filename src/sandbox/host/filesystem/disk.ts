@@ -1,57 +1,49 @@
 /** The file system of a program: the operations on both mounts, with the paths that the program uses. */
 import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
-import type { Mounts } from "../../contract.ts";
+import type { Mounts as MountFolders } from "../../contract.ts";
 import type { FileKind } from "../../guest/host.ts";
 import { appendBytes, checkFile, createFile, readBytes, replaceFile } from "./content.ts";
 import { Fault, linkFault } from "./fault.ts";
-import { kindOf } from "./kind.ts";
-import { Mounted, type Names, namesToChange, readOnly } from "./mounted.ts";
+import { Mounts, type Names, namesToChange, readOnly } from "./mounts.ts";
 import { type MountName, parsePath } from "./path.ts";
 import { Quota, type Quotas } from "./quota.ts";
+import { kindOf } from "./stats.ts";
 import { type Entry, list, measure, removeAll } from "./tree.ts";
 
+const writers = { replace: replaceFile, create: createFile, append: appendBytes };
+
 export class Disk {
-  readonly #mounted: Mounted;
+  readonly #mounts: Mounts;
   readonly #quota: Quota;
 
-  constructor(mounts: Mounts, quotas: Quotas, byDescriptor: boolean) {
-    this.#mounted = new Mounted(mounts, byDescriptor);
+  constructor(folders: MountFolders, quotas: Quotas, byDescriptor: boolean) {
+    this.#mounts = new Mounts(folders, byDescriptor);
     this.#quota = new Quota(quotas, (enough) => {
-      using folder = this.#mounted.folder("workspace", []);
+      using folder = this.#mounts.folder("workspace", []);
       return folder ? measure(folder, enough) : { entries: 0, bytes: 0 };
     });
   }
 
   read(given: string): Buffer {
     const path = parsePath(given);
-    using place = this.#mounted.entry(path);
+    using place = this.#mounts.entry(path);
     if (!place) throw new Fault("EISDIR");
     const bytes = readBytes(place, this.#quota.fileBytes);
     if (path.folder) throw new Fault("ENOTDIR");
     return bytes;
   }
 
-  /** Replaces or creates a file. With `exclusive`, throws EEXIST if it exists. */
-  write(given: string, bytes: Uint8Array, exclusive: boolean): void {
-    using place = this.#mounted.fileTarget(parsePath(given));
+  /** Writes a file and creates it if it is missing. "create" throws EEXIST if it exists. */
+  write(given: string, bytes: Uint8Array, how: keyof typeof writers): void {
+    const path = parsePath(given);
+    if (path.mount !== "registry" && (path.names.length === 0 || path.folder)) throw new Fault("EISDIR");
+    using place = this.#mounts.target(namesToChange(path));
     const found = place.find();
-    if (found && exclusive) throw new Fault("EEXIST");
-    this.#quota.checkFile(bytes.length);
-    const change = { entries: found ? 0 : 1, bytes: bytes.length - (found?.size ?? 0) };
-    this.#quota.check(change);
-    if (exclusive) createFile(place, bytes);
-    else replaceFile(place, bytes);
-    this.#quota.changed(change);
-  }
-
-  append(given: string, bytes: Uint8Array): void {
-    using place = this.#mounted.fileTarget(parsePath(given));
-    const found = place.find();
-    this.#quota.checkFile((found?.size ?? 0) + bytes.length);
-    const change = { entries: found ? 0 : 1, bytes: bytes.length };
-    this.#quota.check(change);
-    appendBytes(place, bytes);
-    this.#quota.changed(change);
+    if (found && how === "create") throw new Fault("EEXIST");
+    const kept = how === "append" ? 0 : -(found?.size ?? 0);
+    const change = { entries: found ? 0 : 1, bytes: bytes.length + kept };
+    this.#quota.checkFile((found?.size ?? 0) + change.bytes);
+    this.#quota.charge(change, () => writers[how](place, bytes));
   }
 
   list(given: string, recursive: boolean): Entry[] {
@@ -68,7 +60,7 @@ export class Disk {
   /** Returns undefined for a mount that does not exist yet, and for the folder that contains the mounts. */
   stat(given: string, followed: boolean): Stats | undefined {
     const path = parsePath(given);
-    using place = this.#mounted.entry(path);
+    using place = this.#mounts.entry(path);
     if (!place) return undefined;
     const found = place.find();
     if (!found) throw new Fault("ENOENT");
@@ -87,7 +79,7 @@ export class Disk {
   makeFolder(given: string, recursive: boolean): string | undefined {
     const path = parsePath(given);
     if (path.names.length === 0 && recursive) {
-      if (path.mount === "workspace") this.#mounted.makeWorkspace();
+      if (path.mount === "workspace") this.#mounts.makeWorkspace();
       return undefined;
     }
     if (path.names.length === 0) throw new Fault("EEXIST");
@@ -119,19 +111,19 @@ export class Disk {
 
   /** Removes a file, an empty folder, or with `all` anything including its contents. */
   remove(given: string, what: "file" | "folder" | "all"): void {
-    using place = this.#mounted.changeable(parsePath(given));
+    using place = this.#mounts.changeable(parsePath(given));
     const found = place.find();
     if (!found) throw new Fault("ENOENT");
     if (what === "all") {
-      this.#removed(removeAll(place));
+      this.#quota.release(removeAll(place));
     } else if (what === "file") {
       if (found.isDirectory())
         throw new Fault("EISDIR", undefined, "Remove a folder with fs.rm(path, { recursive: true }).");
       unlinkSync(place.path);
-      this.#removed({ entries: 1, bytes: found.size });
+      this.#quota.release({ entries: 1, bytes: found.size });
     } else {
       rmdirSync(place.path);
-      this.#removed({ entries: 1, bytes: 0 });
+      this.#quota.release({ entries: 1, bytes: 0 });
     }
   }
 
@@ -139,15 +131,15 @@ export class Disk {
     const paths = [parsePath(from), parsePath(to)] as const;
     // Both paths are checked before either is looked up, so that a refusal has precedence over a missing file.
     for (const path of paths) namesToChange(path);
-    using source = this.#mounted.changeable(paths[0]);
-    using target = this.#mounted.changeable(paths[1]);
+    using source = this.#mounts.changeable(paths[0]);
+    using target = this.#mounts.changeable(paths[1]);
     const moved = source.find();
     if (!moved) throw new Fault("ENOENT");
     const replaced = target.find();
     for (const each of [moved, replaced]) if (each && !each.isDirectory()) checkFile(each, true);
     renameSync(source.path, target.path);
     if (replaced && replaced.ino !== moved.ino)
-      this.#removed({ entries: 1, bytes: replaced.isFile() ? replaced.size : 0 });
+      this.#quota.release({ entries: 1, bytes: replaced.isFile() ? replaced.size : 0 });
   }
 
   /** Returns the path from `/`, without dots. */
@@ -158,7 +150,7 @@ export class Disk {
   }
 
   #listIn(mount: MountName, names: string[], recursive: boolean): Entry[] {
-    using folder = this.#mounted.folder(mount, names);
+    using folder = this.#mounts.folder(mount, names);
     return folder ? list(folder, recursive) : [];
   }
 
@@ -167,25 +159,19 @@ export class Disk {
    * place.
    */
   #makeOne(names: Names, otherwise?: "EEXIST" | "ENOTDIR"): boolean {
-    using place = this.#mounted.target(names);
+    using place = this.#mounts.target(names);
     const found = place.find();
     const kind: FileKind | undefined = found && kindOf(found);
     if (kind === "link") throw linkFault();
     if (kind === "folder" && otherwise) return false;
     if (kind) throw new Fault(otherwise ?? "EEXIST");
-    this.#quota.check({ entries: 1, bytes: 0 });
     try {
-      mkdirSync(place.path);
+      this.#quota.charge({ entries: 1, bytes: 0 }, () => mkdirSync(place.path));
     } catch (error) {
       // Another process has just created the folder, which is fine.
       if (otherwise && place.find()?.isDirectory()) return false;
       throw error;
     }
-    this.#quota.changed({ entries: 1, bytes: 0 });
     return true;
-  }
-
-  #removed({ entries, bytes }: { entries: number; bytes: number }): void {
-    this.#quota.changed({ entries: -entries, bytes: -bytes });
   }
 }

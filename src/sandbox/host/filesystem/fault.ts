@@ -1,5 +1,7 @@
 /** The errors of file operations, with Node's codes. Their paths are the program's, never those of this machine. */
+import { systemCodeOf } from "../../../errors.ts";
 import { LinkRefused } from "../../../open-folder.ts";
+import { escaped, visibleText } from "../../../visible-text.ts";
 import type { FileFault } from "../../guest/host.ts";
 
 const texts = {
@@ -47,7 +49,7 @@ export function linkFault(): Fault {
  * machine.
  */
 export function describeFault(thrown: unknown, syscall: string, paths: readonly string[]): FileFault {
-  const known = codeOf(thrown);
+  const known = systemCodeOf(thrown) ?? "";
   const code = known in texts ? (known as FaultCode) : "EIO";
   const fault = thrown instanceof LinkRefused ? linkFault() : thrown instanceof Fault ? thrown : undefined;
   const [path, dest] = paths.map(shown);
@@ -63,21 +65,8 @@ export function describeFault(thrown: unknown, syscall: string, paths: readonly 
   };
 }
 
-/** Returns the system's error code of a thrown value, or an empty string. */
-export function codeOf(thrown: unknown): string {
-  const code = thrown instanceof Error && "code" in thrown ? thrown.code : "";
-  return typeof code === "string" ? code : "";
-}
-
-/** Control characters, invisible formatting characters (except the joiners that scripts and emoji need), and lone surrogates. */
-export const unprintable =
-  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/u;
-
 /** Returns the program's path on one line, shortened and with escapes. */
 export function shown(path: string): string {
   const short = path.length > 200 ? `${path.slice(0, 200)}…` : path;
-  return short.replace(
-    new RegExp(unprintable, "gu"),
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return visibleText(short).replace(/[\n\t]/g, escaped);
 }

@@ -1,5 +1,6 @@
 /** Parses the paths of programs into a mount and the names below it. It works on text only and does not access the disk. */
-import { Fault, shown, unprintable } from "./fault.ts";
+import { isVisible } from "../../../visible-text.ts";
+import { Fault, shown } from "./fault.ts";
 
 export type MountName = "workspace" | "registry";
 
@@ -27,7 +28,7 @@ export function parsePath(given: string): GuestPath {
   if (given === "") throw new Fault("ENOENT", "the path is empty");
   if (given.length > longestPath) throw new Fault("ENAMETOOLONG", `paths have at most ${longestPath} characters`);
   if (given.includes("\\")) throw new Fault("EINVAL", "the path has a backslash", "Separate folders with /.");
-  if (unprintable.test(given)) throw new Fault("EINVAL", "the path has invisible or control characters");
+  if (!isVisible(given)) throw new Fault("EINVAL", "the path has invisible or control characters");
   const names: string[] = [];
   for (const name of given.split("/")) {
     if (name === "" || name === ".") continue;

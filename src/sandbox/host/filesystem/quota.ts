@@ -44,8 +44,8 @@ export class Quota {
     if (bytes > this.#quotas.fileBytes) throw tooBig(bytes, this.#quotas.fileBytes);
   }
 
-  /** Throws EDQUOT if the workspace would become too large. */
-  check(more: Amount): void {
+  /** Makes a change and counts it. Throws EDQUOT before, if the workspace would become too large. */
+  charge(more: Amount, make: () => void): void {
     const { workspaceBytes, workspaceEntries } = this.#quotas;
     if (performance.now() - this.#countedAt > countedForMs) {
       this.#used = this.#count({ entries: workspaceEntries, bytes: workspaceBytes });
@@ -55,11 +55,14 @@ export class Quota {
       throw new Fault("EDQUOT", `./workspace holds at most ${workspaceEntries} files and folders`, hint);
     if (more.bytes > 0 && this.#used.bytes + more.bytes > workspaceBytes)
       throw new Fault("EDQUOT", `./workspace holds at most ${megabytes(workspaceBytes)}`, hint);
+    make();
+    this.#used.entries += more.entries;
+    this.#used.bytes += more.bytes;
   }
 
-  /** Records a change. Negative numbers mean that something was removed. */
-  changed({ entries, bytes }: Amount): void {
-    this.#used.entries += entries;
-    this.#used.bytes += bytes;
+  /** Counts what was removed. */
+  release({ entries, bytes }: Amount): void {
+    this.#used.entries -= entries;
+    this.#used.bytes -= bytes;
   }
 }

@@ -3,8 +3,8 @@ import { readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { type Folder, Place } from "../../../open-folder.ts";
 import type { FileKind } from "../../guest/host.ts";
 import { Fault } from "./fault.ts";
-import { kindOf } from "./kind.ts";
 import { isTemporaryName } from "./path.ts";
+import { kindOf } from "./stats.ts";
 
 export interface Entry {
   name: string;

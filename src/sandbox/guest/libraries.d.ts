@@ -1,4 +1,12 @@
 /** Types for the parts that we use of libraries without types. */
+declare module "core-js-pure/internals/path" {
+  type Globals = Pick<typeof globalThis, "atob" | "btoa" | "structuredClone" | "URL" | "URLSearchParams">;
+  const path: Globals & {
+    Array: { fromAsync(items: unknown, map?: (item: unknown, index: number) => unknown): Promise<unknown[]> };
+    DOMException: new (message?: string, name?: string) => Error;
+  };
+  export default path;
+}
 declare module "path-browserify" {
   const path: typeof import("node:path").posix;
   export default path;
