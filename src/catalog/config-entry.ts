@@ -1,6 +1,8 @@
-/** What the registry takes from a server's config entry: category, description, and a fingerprint of the entry. */
+/** What the registry takes from a server's config entry: category, description, a fingerprint, and which tools are visible. */
 import { createHash } from "node:crypto";
 import type { ServerConfig } from "../config/load.ts";
+import { closingLine, denialOf } from "../policy/decision.ts";
+import type { RegistryServer } from "../registry/model.ts";
 import { version } from "../version.ts";
 
 /** The category of servers that have none in the config and are not in the server catalog. */
@@ -30,12 +32,26 @@ export function fingerprintOf(config: ServerConfig, jsName: string | undefined):
       ? [config.command, config.args, config.cwd ?? null, Object.keys(config.env).sort()]
       : [config.transport, config.url, Object.keys(config.headers).sort()];
   return createHash("sha256")
-    .update(JSON.stringify([version, ...way, ...names, ...shownOf(config)]))
+    .update(JSON.stringify([version, ...way, ...names, ...linesOf(config)]))
     .digest("hex")
     .slice(0, 16);
 }
 
 /** Empty if all tools are allowed. */
-function shownOf({ policy }: ServerConfig): string[][] {
+function linesOf({ policy }: ServerConfig): string[][] {
   return policy ? [...policy.allow, ...policy.deny].map(({ patterns, line }) => [line, ...patterns]) : [];
+}
+
+/** Whether the config denies everything of the server. */
+export function isClosed(config: ServerConfig | undefined): boolean {
+  return config?.policy !== undefined && closingLine(config.policy) !== undefined;
+}
+
+/** The same object if the config denies none of its tools, else a copy without the denied ones. */
+export function visibleTools(server: RegistryServer, config: ServerConfig | undefined): RegistryServer {
+  const policy = config?.policy;
+  if (!policy) return server;
+  const tools = server.tools.filter(({ name }) => denialOf(policy, name) === undefined);
+  const denied = server.tools.length - tools.length;
+  return denied === 0 ? server : { ...server, tools, denied: (server.denied ?? 0) + denied };
 }

@@ -3,6 +3,7 @@
  * neither in the index nor in the files. Only a process that has listed the server itself knows them.
  */
 import { join } from "node:path";
+import type { ServerConfig } from "../config/load.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { removeFile, statsOf } from "../files.ts";
 import { emptyIndex, indexFileName, type RegistryIndex, type RegistryServer } from "../registry/model.ts";
@@ -10,7 +11,7 @@ import { hideObserved } from "../registry/observed/store.ts";
 import { preparedFileName } from "../registry/search/prepared.ts";
 import { removeServer, tryIndex, updateIndex } from "../registry/store.ts";
 import { runJob } from "../registry/work/run.ts";
-import type { VisibleTools } from "./visible-tools.ts";
+import { visibleTools } from "./config-entry.ts";
 
 /** Below both limits, the index is written on the main thread, which takes a few milliseconds. */
 const manyTools = 500;
@@ -22,7 +23,8 @@ export class IndexStore {
   readonly #folder: string;
   /** Called with each server that is read from disk, to complete it. */
   readonly #complete: (server: RegistryServer) => void;
-  readonly #shown: VisibleTools;
+  /** The configured servers, as they are now. */
+  readonly #configs: ReadonlyMap<string, ServerConfig>;
   /** Denied tools of the servers that this process has listed. */
   readonly #denied = new Map<string, Pick<RegistryServer, "fingerprint" | "tools">>();
   #index: RegistryIndex | undefined;
@@ -35,9 +37,9 @@ export class IndexStore {
   #writing = Promise.resolve();
   readonly #listeners = new Set<(name: string) => void>();
 
-  constructor(folder: string, shown: VisibleTools, complete: (server: RegistryServer) => void) {
+  constructor(folder: string, configs: ReadonlyMap<string, ServerConfig>, complete: (server: RegistryServer) => void) {
     this.#folder = folder;
-    this.#shown = shown;
+    this.#configs = configs;
     this.#complete = complete;
   }
 
@@ -47,7 +49,7 @@ export class IndexStore {
       const { index = emptyIndex, problem } = tryIndex(this.#folder);
       this.#index = index;
       this.#problem = problem;
-      this.#hideDenied(this.#index.servers);
+      this.hideDenied();
       for (const server of this.#index.servers) this.#complete(server);
     }
     return this.#index;
@@ -77,7 +79,7 @@ export class IndexStore {
 
   /** `whole` has all tools that the server listed. */
   rememberDenied(whole: RegistryServer): void {
-    const shown = new Set(this.#shown.of(whole).tools);
+    const shown = new Set(this.#visible(whole).tools);
     const tools = whole.tools.filter((tool) => !shown.has(tool));
     this.#denied.set(whole.name, { fingerprint: whole.fingerprint, tools });
   }
@@ -140,23 +142,28 @@ export class IndexStore {
    * Removes from the registry what the config has denied since it was written. The remaining files of such a server are written
    * when it is listed again, which its changed fingerprint leads to.
    */
-  #hideDenied(servers: readonly RegistryServer[]): void {
-    const old = servers.filter((server) => this.#shown.of(server) !== server);
-    if (old.length === 0) return;
-    this.#index = { version: 1, servers: servers.map((server) => this.#shown.of(server)) };
+  hideDenied(): void {
+    const before = this.#index?.servers ?? [];
+    const servers = before.map((server) => this.#visible(server));
+    const changed = servers.filter((server, at) => server !== before[at]);
+    if (changed.length === 0) return;
+    this.#index = { version: 1, servers };
     try {
-      for (const server of old) removeServer(this.#folder, server);
-      hideObserved(this.#folder, this.#index.servers);
+      for (const server of changed) removeServer(this.#folder, server);
+      hideObserved(this.#folder, servers);
       removeFile(join(this.#folder, preparedFileName));
-      const shown = old.map((server) => this.#shown.of(server));
       updateIndex(
         this.#folder,
-        old.map(({ name }) => name),
-        shown,
+        changed.map(({ name }) => name),
+        changed,
       );
     } catch (error) {
       // This process hides the tools anyway, and the next process that may write here removes them.
       if (!(error instanceof ClaudikinsError && error.code === "FILE_NOT_WRITABLE")) throw error;
     }
+  }
+
+  #visible(server: RegistryServer): RegistryServer {
+    return visibleTools(server, this.#configs.get(server.name));
   }
 }

@@ -9,7 +9,7 @@ import { userDataFolder } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { eventLoopTurn } from "../event-loop.ts";
-import { schemaSize } from "../registry/arguments/plain-schema.ts";
+import { schemaSize } from "../registry/arguments/argument-problems.ts";
 import { writeBridge } from "../registry/bridge.ts";
 import type { RegistryServer } from "../registry/model.ts";
 import { assignNames, toFolderName } from "../registry/names.ts";
@@ -17,10 +17,9 @@ import { noteOrigin } from "../registry/origin.ts";
 import { markAsked, type Written, writeServer } from "../registry/store.ts";
 import { runJobInTime } from "../registry/work/run.ts";
 import { version } from "../version.ts";
-import { aboutServer, fingerprintOf } from "./config-entry.ts";
+import { aboutServer, fingerprintOf, visibleTools } from "./config-entry.ts";
 import type { IndexStore } from "./index-store.ts";
 import type { Observer } from "./observer.ts";
-import type { VisibleTools } from "./visible-tools.ts";
 
 /** The answer of a server, compared with the stored one. */
 export interface Listing {
@@ -52,7 +51,6 @@ interface ListerOptions {
   env: Environment;
   pool: Pool;
   store: IndexStore;
-  visible: VisibleTools;
   observer: Observer;
   /** A server's name in code. */
   jsNameOf: (server: string) => string | undefined;
@@ -140,7 +138,7 @@ export class Lister {
 
   /** Asks one server for its tools, and changes nothing. Throws what the pool throws. */
   async list(name: string, options: CallOptions = {}): Promise<Listing> {
-    const { pool, store, visible, observer, jsNameOf } = this.#options;
+    const { pool, store, observer, jsNameOf } = this.#options;
     const tools = await pool.listTools(name, options);
     await eventLoopTurn();
     this.#listed.add(name);
@@ -152,7 +150,7 @@ export class Lister {
     // remembered there is no turn: what is stored now must still be true then.
     await eventLoopTurn();
     const before = store.find(name);
-    const server = visible.of(whole);
+    const server = visibleTools(whole, config);
     observer.apply(server);
     const isShown = (tool: string) => server.tools.some((each) => each.name === tool);
     const shownCollisions = collisions.map((names) => names.filter(isShown)).filter((names) => names.length > 1);

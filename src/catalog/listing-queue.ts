@@ -50,32 +50,20 @@ export class ListingQueue implements Disposable {
   }
 
   async #inTurn(server: string): Promise<void> {
-    if (!(await hadTurn(this.#all))) return;
+    if ((await this.#all.acquire(undefined)) === false) return;
     try {
-      if (await hadTurn(this.#begin)) await this.#askFor(server);
+      if ((await this.#begin.acquire(undefined)) !== false) await this.#askFor(server);
     } finally {
       this.#all.release();
     }
   }
 
   async #askFor(server: string): Promise<void> {
-    let isMine = true;
-    const release = () => {
-      if (isMine) this.#begin.release();
-      isMine = false;
-    };
-    const timer = setTimeout(release, turnMs);
-    timer.unref();
-    try {
-      await this.#list(server);
-    } finally {
-      clearTimeout(timer);
-      release();
-    }
+    const answer = this.#list(server);
+    const late = new Promise<void>((resolve) => setTimeout(resolve, turnMs).unref());
+    void Promise.race([answer, late])
+      .catch(() => {})
+      .then(() => this.#begin.release());
+    await answer;
   }
-}
-
-async function hadTurn(semaphore: Semaphore): Promise<boolean> {
-  const turn = semaphore.acquire(undefined);
-  return turn === undefined || (await turn);
 }

@@ -16,12 +16,11 @@ import type { RegistryIndex, RegistryServer } from "../registry/model.ts";
 import { assignNames, type Named, sandboxGlobals } from "../registry/names.ts";
 import { removeServer } from "../registry/store.ts";
 import { ChangeRefresher } from "./change-refresher.ts";
-import { fingerprintOf } from "./config-entry.ts";
+import { fingerprintOf, isClosed } from "./config-entry.ts";
 import { IndexStore } from "./index-store.ts";
 import { Lister, type Listing, type Refreshed, type RefreshOptions } from "./lister.ts";
 import { ListingQueue, listedAtOnce } from "./listing-queue.ts";
 import { Observer } from "./observer.ts";
-import { VisibleTools } from "./visible-tools.ts";
 
 /** How long anybody waits for the first answer of a server, from the moment it was asked. */
 const firstAnswerMs = 10_000;
@@ -29,7 +28,6 @@ const firstAnswerMs = 10_000;
 /** What catalogs of one config share: the registry on disk, and what was observed of results. */
 interface Shared {
   store: IndexStore;
-  visible: VisibleTools;
   observer: Observer;
 }
 
@@ -68,10 +66,10 @@ export class ToolCatalog implements AsyncDisposable {
     this.#options = options;
     this.#shared = shared ?? this.#makeShared();
     this.#nameServers();
-    const { store, visible, observer } = this.#shared;
+    const { store, observer } = this.#shared;
     const { config, env, pool } = options;
     const jsNameOf = (server: string) => this.#jsNames.get(server);
-    this.#lister = new Lister({ config, env, pool, store, visible, observer, jsNameOf });
+    this.#lister = new Lister({ config, env, pool, store, observer, jsNameOf });
     pool.onListChanged((server, what) => {
       if (what === "tools") this.#refresher.changed(server);
     });
@@ -107,7 +105,7 @@ export class ToolCatalog implements AsyncDisposable {
   /** The stored server, without the tools that the config denies. Undefined if it is missing or outdated. */
   find(server: string): RegistryServer | undefined {
     const found = this.#shared.store.find(server);
-    return found && this.#isCurrent(found) ? this.#shared.visible.of(found) : undefined;
+    return found && this.#isCurrent(found) ? found : undefined;
   }
 
   /**
@@ -126,9 +124,7 @@ export class ToolCatalog implements AsyncDisposable {
 
   /** Everything stored of the configured servers, outdated entries included, without denied tools. */
   get visibleServers(): RegistryServer[] {
-    return this.index.servers
-      .filter(({ name }) => this.config.servers.has(name))
-      .map((server) => this.#shared.visible.of(server));
+    return this.index.servers.filter(({ name }) => this.config.servers.has(name));
   }
 
   freshness(server: string): Freshness {
@@ -148,7 +144,7 @@ export class ToolCatalog implements AsyncDisposable {
 
   /** Whether the config denies everything of the server. Such a server is never started. */
   isClosed(server: string): boolean {
-    return this.#shared.visible.isClosed(server);
+    return isClosed(this.config.servers.get(server));
   }
 
   /** Whether the server may have tools that the config denies. */
@@ -237,7 +233,7 @@ export class ToolCatalog implements AsyncDisposable {
   /** Call this after servers of the config were added, removed or changed. */
   configChanged(): void {
     this.#fingerprints.clear();
-    this.#shared.visible.forget();
+    this.#shared.store.hideDenied();
     this.#nameServers();
   }
 
@@ -281,10 +277,9 @@ export class ToolCatalog implements AsyncDisposable {
   #makeShared(): Shared {
     const { config, log } = this.#options;
     const { registry: folder } = config.folders;
-    const visible = new VisibleTools(config.servers);
     const observer = new Observer({ folder, isOn: config.observe, servers: () => store.index.servers, log });
-    const store = new IndexStore(folder, visible, (server) => observer.apply(server));
-    return { store, visible, observer };
+    const store = new IndexStore(folder, config.servers, (server) => observer.apply(server));
+    return { store, observer };
   }
 
   #nameServers(): void {

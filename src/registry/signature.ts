@@ -5,8 +5,8 @@ import { requiredArguments } from "./json-schema.ts";
 import type { RegistryServer, RegistryTool } from "./model.ts";
 import { shallow } from "./observed/shape.ts";
 import { sampleArguments } from "./sample.ts";
+import { shortened } from "./types/documentation.ts";
 import { typeText } from "./types/one-line.ts";
-import type { Role } from "./types/read-schema.ts";
 
 type ServerNames = Pick<RegistryServer, "name" | "jsName">;
 
@@ -19,23 +19,11 @@ function callPath(server: ServerNames, tool: RegistryTool): string {
 /** `demo.get_order(args: { order_id: string }): Promise<unknown>`. */
 export function signature(server: ServerNames, tool: RegistryTool): string {
   const { inputSchema } = tool;
-  const args = declaredType(inputSchema, "arguments");
+  const args = typeText(inputSchema, "arguments");
   const none =
     args === "Record<string, never>" || args === "Record<string, unknown>" || Object.keys(inputSchema).length === 0;
   const optional = needsNoArguments(inputSchema);
   return `${callPath(server, tool)}(${none ? "" : `args${optional ? "?" : ""}: ${args}`}): ${resultText(tool)}`;
-}
-
-const declaredTypes = { arguments: new WeakMap<object, string>(), results: new WeakMap<object, string>() };
-
-/** The type of a declared schema, cached because every search needs it. */
-function declaredType(schema: object, role: Role): string {
-  let text = declaredTypes[role].get(schema);
-  if (text === undefined) {
-    text = typeText(schema, role);
-    declaredTypes[role].set(schema, text);
-  }
-  return text;
 }
 
 /** If an observed type is longer, its deep parts are left out. */
@@ -43,7 +31,7 @@ const maxObservedChars = 400;
 
 /** The declared type, else the observed one, else `unknown`. Data keys beside fields are not shown. */
 function resultText({ outputSchema, observed }: RegistryTool): string {
-  if (outputSchema) return `Promise<${declaredType(outputSchema, "results")}>`;
+  if (outputSchema) return `Promise<${typeText(outputSchema)}>`;
   if (!observed) return "Promise<unknown>";
   for (const depth of [6, 4, 3, 2, 1]) {
     const text = typeText(shallow(observed, depth, true));
@@ -68,11 +56,5 @@ export function firstSentence(text: string, limit = 160): string {
   const line = text.replace(/\s+/g, " ").trim();
   const end = /(?<!\b(?:e\.g|i\.e|etc|vs))[.!?](?= [^\p{Ll}]|$)/u.exec(line);
   const sentence = end ? line.slice(0, end.index + 1) : line;
-  // Never cuts between the halves of a surrogate pair.
-  return sentence.length > limit
-    ? `${sentence
-        .slice(0, limit - 1)
-        .replace(/[\uD800-\uDBFF]$/, "")
-        .trimEnd()}…`
-    : sentence;
+  return shortened(sentence, limit);
 }

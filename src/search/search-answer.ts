@@ -39,42 +39,25 @@ export interface FullTool extends Pick<RegistryTool, "description" | "inputSchem
   also?: string[];
 }
 
-export function fullTool(found: FoundTool, catalog: ToolCatalog): FullTool {
-  const { id, name, server: serverName, example, also } = found;
-  const more = also ? { also } : {};
-  const server = catalog.visibleServers.find((each) => each.name === serverName);
-  const tool = server?.tools.find((each) => each.name === name);
-  if (found.kind === "skill" || !server || !tool) {
+export function fullTool(
+  { id, name, kind, server, example, also, ...found }: FoundTool,
+  catalog: ToolCatalog,
+): FullTool {
+  const about = { id, name, server };
+  const known = kind === "tool" ? catalog.visibleServers.find((each) => each.name === server) : undefined;
+  const tool = known?.tools.find((each) => each.name === name);
+  if (!known || !tool) {
     const skill = listSkills(catalog.config.folders).find((each) => skillId(each) === id);
     const description = skill?.description ?? found.description;
-    return {
-      id,
-      name,
-      server: serverName,
-      category: "",
-      description,
-      inputSchema: {},
-      example,
-      notes: found.signature,
-    };
+    return { ...about, category: "", description, inputSchema: {}, example, notes: found.signature };
   }
+  const { category } = known;
   const { description, inputSchema, outputSchema, observed } = tool;
-  return {
-    id,
-    name,
-    server: serverName,
-    category: server.category,
-    description,
-    inputSchema,
-    ...(outputSchema ? { outputSchema } : observed ? { observed } : {}),
-    example,
-    notes: notesOf(withNameInCode(server, catalog), tool),
-    ...more,
-  };
-}
-
-function withNameInCode<Server extends { name: string }>(server: Server, { names }: ToolCatalog) {
-  return { ...server, jsName: names.find(({ name }) => name === server.name)?.jsName };
+  const result = outputSchema ? { outputSchema } : observed ? { observed } : {};
+  // The config may have given the server another name in code since it was listed.
+  const jsName = catalog.names.find((each) => each.name === server)?.jsName;
+  const notes = notesOf({ ...known, jsName }, tool);
+  return { ...about, category, description, inputSchema, ...result, example, notes, ...(also ? { also } : {}) };
 }
 
 export interface Overview {
@@ -105,11 +88,11 @@ export function notCallable(
   { pool, catalog: { config } }: { pool: Pool; catalog: ToolCatalog },
   said: ReadonlyMap<string, string> = new Map(),
 ): Map<string, string> {
-  const callable = new Set(tools.filter(({ kind }) => kind === "tool").map(({ server }) => server));
   const problems = new Map<string, string>();
-  for (const name of callable) {
-    const problem = said.has(name) || !config.servers.has(name) ? undefined : stateProblem(pool.state(name));
-    if (problem !== undefined) problems.set(name, problem);
+  for (const { kind, server } of tools) {
+    if (kind !== "tool" || said.has(server) || !config.servers.has(server)) continue;
+    const problem = stateProblem(pool.state(server));
+    if (problem !== undefined) problems.set(server, problem);
   }
   return problems;
 }

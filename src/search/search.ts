@@ -3,7 +3,7 @@
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import { eventLoopTurn } from "../event-loop.ts";
 import { withoutMark } from "../registry/hooks.ts";
-import { type RegistryIndex, type RegistryServer, type RegistryTool, toolId } from "../registry/model.ts";
+import type { RegistryIndex, RegistryServer, RegistryTool } from "../registry/model.ts";
 import { listedTools, minTools, type Prepared as PreparedTools, preparedIn } from "../registry/search/prepared.ts";
 import { ToolSearch } from "../registry/search.ts";
 import { exampleCall, firstSentence, signature } from "../registry/signature.ts";
@@ -50,11 +50,8 @@ const searches = new WeakMap<object, Prepared>();
  * and SERVER_NOT_FOUND for a filter with an unknown server.
  */
 export function search(query: string, limit: number, catalog: ToolCatalog): SearchResult {
-  if (catalog.indexProblem && catalog.index.servers.length === 0) throw catalog.indexProblem;
-  catalog.observer.settle();
-  const { index } = catalog;
   const { tools, skills } = prepared(catalog);
-  const indexed = new Set(index.servers.map((server) => server.name));
+  const indexed = new Set(catalog.index.servers.map((server) => server.name));
   const unknown = catalog.missingServers();
   return {
     query,
@@ -80,30 +77,17 @@ export function search(query: string, limit: number, catalog: ToolCatalog): Sear
 }
 
 /** A tool with its score. */
-export interface RankedTool {
-  server: string;
-  name: string;
-  score: number;
-}
+export type RankedTool = Pick<FoundTool, "server" | "name" | "score">;
 
 /** All tools that match any of the words, best first. The same tool on several servers is listed for each. Filters are not recognised. */
 export function rankedTools(words: string, catalog: ToolCatalog): RankedTool[] {
-  if (catalog.indexProblem && catalog.index.servers.length === 0) throw catalog.indexProblem;
-  catalog.observer.settle();
   const { tools, skills } = prepared(catalog);
-  const byId = new Map(
-    configured(catalog).flatMap(({ name: server, tools: own }) =>
-      own.map(({ name }) => [toolId(server, name), { server, name }]),
-    ),
-  );
   return tools
     .search(words.replace(/\b(server|category):/giu, "$1 "), tools.size)
-    .flatMap(({ id, tool, score, also }) => {
-      if (skills.has(tool)) return [];
-      return [id, ...also].flatMap((each) => {
-        const found = byId.get(each);
-        return found ? [{ ...found, score }] : [];
-      });
+    .filter(({ tool }) => !skills.has(tool))
+    .flatMap(({ server, tool, score, also }) => {
+      const twins = also.map((id) => id.slice(0, -tool.name.length - 1));
+      return [server.name, ...twins].map((each) => ({ server: each, name: tool.name, score }));
     });
 }
 
@@ -174,7 +158,10 @@ function wantedIn(catalog: ToolCatalog): Wanted {
 
 const isPrepared = ({ index, stamp }: Wanted) => searches.get(index)?.stamp === stamp;
 
+/** Throws REGISTRY_INVALID. */
 function prepared(catalog: ToolCatalog): Prepared {
+  if (catalog.indexProblem && catalog.index.servers.length === 0) throw catalog.indexProblem;
+  catalog.observer.settle();
   const before = searches.get(catalog.index);
   if (before && before.stamp === JSON.stringify(listSkills(catalog.config.folders))) return before;
   const wanted = wantedIn(catalog);

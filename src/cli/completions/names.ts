@@ -1,6 +1,6 @@
 /** Names for completions, from the config, the registry, the catalog and the environment. No server is started. */
 
-import { VisibleTools } from "../../catalog/visible-tools.ts";
+import { visibleTools } from "../../catalog/config-entry.ts";
 import { loadConfig } from "../../config/load.ts";
 import { executionsFolder } from "../../config/locations.ts";
 import { isObject } from "../../json-object.ts";
@@ -91,9 +91,8 @@ function configOf({ flags }: Place, { env, cwd }: Surroundings) {
 /** The configured servers in the registry, without denied tools. */
 async function known(place: Place, surroundings: Surroundings): Promise<RegistryServer[]> {
   const { servers, folders } = await configOf(place, surroundings);
-  const shown = new VisibleTools(servers);
   const all = readIndex(folders.registry)?.servers ?? [];
-  return all.filter(({ name }) => servers.has(name)).map((server) => shown.of(server));
+  return all.filter(({ name }) => servers.has(name)).map((server) => visibleTools(server, servers.get(server.name)));
 }
 
 function tools(servers: RegistryServer[], current: string): Candidate[] {

@@ -4,8 +4,10 @@ import type { ErrorObject, ValidateFunction } from "ajv";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { didYouMean } from "../../near-names.ts";
 import { requiredArguments, sameValue } from "../json-schema.ts";
+import { shortened } from "../types/documentation.ts";
 
 const maxProblems = 5;
+/** A problem has names and values of the server and the program. */
 const maxProblemChars = 1_000;
 
 interface Validators {
@@ -33,12 +35,8 @@ export async function checkArguments(schema: JsonObject, args: JsonObject): Prom
   if (!("sure" in both)) both.sure = await compile(withoutDefaulted(schema), true);
   if (!both.sure || both.sure(args)) return [];
   const problems = (both.sure.errors ?? []).flatMap((error) => problemOf(error) ?? []);
-  return [...new Set(problems.map(shortened))].slice(0, maxProblems);
-}
-
-/** Limits a problem's length: it has names and values of the server and the program. */
-function shortened(problem: string): string {
-  return problem.length > maxProblemChars ? `${problem.slice(0, maxProblemChars).toWellFormed()}…` : problem;
+  const texts = problems.map((problem) => shortened(problem, maxProblemChars));
+  return [...new Set(texts)].slice(0, maxProblems);
 }
 
 async function compile(schema: JsonObject, validateSchema: boolean): Promise<ValidateFunction | undefined> {

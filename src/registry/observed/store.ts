@@ -103,11 +103,6 @@ function isOf({ stamp }: ObservedTool, tool: RegistryTool): boolean {
   return !tool.outputSchema && stamp === stampOf(tool);
 }
 
-/** The stamp of each schema, computed once because schemas do not change. */
-const stamps = new WeakMap<object, string>();
-
 function stampOf({ inputSchema }: RegistryTool): string {
-  const stamp = stamps.get(inputSchema) ?? Bun.hash(JSON.stringify(inputSchema)).toString(36);
-  stamps.set(inputSchema, stamp);
-  return stamp;
+  return Bun.hash(JSON.stringify(inputSchema)).toString(36);
 }

@@ -1,6 +1,6 @@
 /** Makes a JSDoc comment with what a type cannot express: description, default and bounds. */
 
-import { isObject } from "../../json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 
 const maxChars = 400;
 const maxValueChars = 60;
@@ -36,48 +36,36 @@ function documentation(schema: unknown): string {
 }
 
 /** The facts in words. Each keyword may have any value. */
-function factsOf(schema: Record<string, unknown>): string[] {
-  const facts: string[] = [];
-  const add = (text: string | undefined) => text !== undefined && facts.push(text);
-  add("default" in schema && schema["default"] !== null ? `default: ${valueText(schema["default"])}` : undefined);
-  add(rangeOf(schema, ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"], ""));
-  add(rangeOf(schema, ["minLength", undefined, "maxLength", undefined], " characters"));
-  add(rangeOf(schema, ["minItems", undefined, "maxItems", undefined], " items"));
-  add(typeof schema["multipleOf"] === "number" ? `multiple of ${schema["multipleOf"]}` : undefined);
-  add(schema["type"] === "integer" ? "whole number" : undefined);
-  add(typeof schema["format"] === "string" ? `format: ${shortened(schema["format"], maxValueChars)}` : undefined);
-  add(typeof schema["pattern"] === "string" ? `pattern: ${shortened(schema["pattern"], maxValueChars)}` : undefined);
-  add(schema["deprecated"] === true ? "deprecated" : undefined);
-  return facts;
+function factsOf(schema: JsonObject): string[] {
+  const { type, multipleOf, format, pattern, deprecated, default: usual } = schema;
+  return [
+    ...(usual === undefined || usual === null ? [] : [`default: ${shortened(JSON.stringify(usual), maxValueChars)}`]),
+    ...range("", schema["minimum"], schema["maximum"], schema["exclusiveMinimum"], schema["exclusiveMaximum"]),
+    ...range(" characters", schema["minLength"], schema["maxLength"]),
+    ...range(" items", schema["minItems"], schema["maxItems"]),
+    ...(typeof multipleOf === "number" ? [`multiple of ${multipleOf}`] : []),
+    ...(type === "integer" ? ["whole number"] : []),
+    ...(typeof format === "string" ? [`format: ${shortened(format, maxValueChars)}`] : []),
+    ...(typeof pattern === "string" ? [`pattern: ${shortened(pattern, maxValueChars)}`] : []),
+    ...(deprecated === true ? ["deprecated"] : []),
+  ];
 }
 
-type Bounds = [string, string | undefined, string, string | undefined];
-
-function rangeOf(schema: Record<string, unknown>, [low, above, high, below]: Bounds, unit: string): string | undefined {
-  const numberAt = (key: string | undefined) => {
-    const value = key === undefined ? undefined : schema[key];
-    return typeof value === "number" ? value : undefined;
-  };
-  const least = numberAt(low);
-  const most = numberAt(high);
-  const more = numberAt(above);
-  const less = numberAt(below);
+/** `1 to 5 items`, or `at most 5, more than 0`; empty without bounds. */
+function range(unit: string, least: unknown, most: unknown, above?: unknown, below?: unknown): string[] {
+  const bound = (text: string, value: unknown) => (typeof value === "number" ? [`${text} ${value}`] : []);
+  const isBoth = typeof least === "number" && typeof most === "number";
   const texts = [
-    least !== undefined && most !== undefined ? `${least} to ${most}` : undefined,
-    least !== undefined && most === undefined ? `at least ${least}` : undefined,
-    least === undefined && most !== undefined ? `at most ${most}` : undefined,
-    more === undefined ? undefined : `more than ${more}`,
-    less === undefined ? undefined : `less than ${less}`,
-  ].filter((text) => text !== undefined);
-  return texts.length === 0 ? undefined : `${texts.join(", ")}${unit}`;
+    ...(isBoth ? [`${least} to ${most}`] : [...bound("at least", least), ...bound("at most", most)]),
+    ...bound("more than", above),
+    ...bound("less than", below),
+  ];
+  return texts.length === 0 ? [] : [`${texts.join(", ")}${unit}`];
 }
 
-function valueText(value: unknown): string {
-  return shortened(JSON.stringify(value) ?? "undefined", maxValueChars);
-}
-
-function shortened(text: string, limit: number): string {
+/** At most `limit` characters, with "…" at the end of a longer text. Never cuts between the halves of a surrogate pair. */
+export function shortened(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  // Never cuts between the halves of a surrogate pair.
-  return `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  const cut = text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, "");
+  return `${cut.trimEnd()}…`;
 }
