@@ -32,6 +32,22 @@ export interface CatalogVariable {
   from?: string;
 }
 
+/** What a tool returns. It has types and formats, and no values. */
+export interface CatalogResult {
+  /** The type of the value in TypeScript. Missing if the tool declares a type itself. */
+  type?: string;
+  /** The format of a text, in one line. */
+  text?: string;
+}
+
+/** What the tools of one version of a server return, found by running it. Written by `bun run results`. */
+export interface CatalogResults {
+  /** The results are true of this package only, not of other servers for the same thing. */
+  package: string;
+  version: string;
+  tools: Readonly<Record<string, CatalogResult>>;
+}
+
 export interface CatalogServer {
   /** The name of its folder, and the key in `mcpServers` that `server` is written under. */
   name: string;
@@ -51,6 +67,8 @@ export interface CatalogServer {
    * another program that the notes name.
    */
   signIn: "none" | "token" | "oauth" | "program";
+  /** What its tools return, if the server was run. */
+  results?: CatalogResults;
   /** Words that a person would look for. */
   goodFor: readonly string[];
   notes: readonly string[];

@@ -1,5 +1,6 @@
 /** What the registry takes from a server's config entry: category, description, a fingerprint, and which tools are visible. */
 import { createHash } from "node:crypto";
+import type { CatalogResults } from "../../registry/types.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { closingLine, denialOf } from "../policy/decision.ts";
 import type { RegistryServer } from "../registry/model.ts";
@@ -8,15 +9,21 @@ import { version } from "../version.ts";
 /** The category of servers that have none in the config and are not in the server catalog. */
 const defaultCategory = "other";
 
-/** Takes what the config leaves out from the server catalog, which is loaded only then. */
-export async function aboutServer(config: ServerConfig): Promise<{ category: string; description: string }> {
-  const { category, description } = config;
-  if (category !== undefined && description !== undefined) return { category, description };
-  const { recognise } = await import("../registry/server-catalog.ts");
+export interface AboutServer {
+  category: string;
+  description: string;
+  /** What its tools return, if it is a well-known server that was run. */
+  results: CatalogResults["tools"];
+}
+
+/** Takes what the config leaves out, and the results of the tools, from the server catalog. */
+export async function aboutServer(config: ServerConfig): Promise<AboutServer> {
+  const { recognise, resultsOf } = await import("../registry/server-catalog.ts");
   const known = recognise(config);
   return {
-    category: category ?? known?.category ?? defaultCategory,
-    description: description ?? known?.description ?? "",
+    category: config.category ?? known?.category ?? defaultCategory,
+    description: config.description ?? known?.description ?? "",
+    results: resultsOf(config)?.tools ?? {},
   };
 }
 

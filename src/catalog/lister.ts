@@ -17,7 +17,7 @@ import { noteOrigin } from "../registry/origin.ts";
 import { markAsked, type Written, writeServer } from "../registry/store.ts";
 import { runJobInTime } from "../registry/work/run.ts";
 import { version } from "../version.ts";
-import { aboutServer, fingerprintOf, visibleTools } from "./config-entry.ts";
+import { type AboutServer, aboutServer, fingerprintOf, visibleTools } from "./config-entry.ts";
 import type { IndexStore } from "./index-store.ts";
 import type { Observer } from "./observer.ts";
 
@@ -212,7 +212,7 @@ function isLittle({ tools }: RegistryServer): boolean {
 
 function registryServer(
   config: ServerConfig,
-  about: { category: string; description: string },
+  { results, ...about }: AboutServer,
   serverJsName: string | undefined,
   listed: ListedTool[],
   folder: string,
@@ -223,7 +223,8 @@ function registryServer(
   const jsNames = new Map(names.map(({ name, jsName }) => [name, jsName]));
   const tools = sorted.map((tool) => {
     const jsName = jsNames.get(tool.name);
-    return { ...tool, ...(jsName === undefined ? {} : { jsName }) };
+    const known = Object.hasOwn(results, tool.name) ? results[tool.name] : undefined;
+    return { ...tool, ...(jsName === undefined ? {} : { jsName }), ...(known ? { known } : {}) };
   });
   return {
     whole: {

@@ -74,13 +74,14 @@ function emitTool(server: RegistryServer, tool: RegistryTool): string {
   );
 }
 
-function declaredResult({ outputSchema, observed }: RegistryTool, name: string, taken: Set<string>): string {
-  if (outputSchema)
-    return (
-      docComment({ description: outputSchema["description"] }, "") + declareType(outputSchema, name, taken).trimEnd()
-    );
+function declaredResult({ outputSchema, observed, known }: RegistryTool, name: string, taken: Set<string>): string {
+  const format = known?.text === undefined ? "" : comment(known.text, "");
+  if (outputSchema) {
+    const description = docComment({ description: outputSchema["description"] }, "");
+    return (description || format) + declareType(outputSchema, name, taken).trimEnd();
+  }
   if (observed) return `/** observed: the shape of results so far */\n${declareType(observed, name, taken).trimEnd()}`;
-  return `export type ${name} = unknown;`;
+  return `${format}export type ${name} = ${known?.type ?? "unknown"};`;
 }
 
 function typeNames({ name }: RegistryTool): { args: string; result: string } {

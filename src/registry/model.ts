@@ -1,4 +1,5 @@
 /** The content of the index file: servers and their tools. */
+import type { CatalogResult } from "../../registry/types.ts";
 import type { JsonObject } from "../json-object.ts";
 
 export interface RegistryTool {
@@ -12,6 +13,8 @@ export interface RegistryTool {
   outputSchema?: JsonObject;
   /** The shape of observed results, as a JSON Schema, if the server declares none. It is stored in a separate file. */
   observed?: JsonObject;
+  /** What the tool of a well-known server returns. Observed shapes come first: another version may return something else. */
+  known?: CatalogResult;
   annotations?: JsonObject;
   icons?: unknown[];
   _meta?: JsonObject;

@@ -2,7 +2,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { servers } from "../../registry/index.ts";
-import type { CatalogServer } from "../../registry/types.ts";
+import type { CatalogResults, CatalogServer } from "../../registry/types.ts";
 import { nearNames } from "../near-names.ts";
 
 export type { CatalogServer };
@@ -46,6 +46,13 @@ export function recognise(way: Way): CatalogServer | undefined {
     if (found) return found;
   }
   return byWay().get(packageStarted(way) ?? "");
+}
+
+/** What the tools of an entry return. Undefined for servers whose package was not run. */
+export function resultsOf(way: Way): CatalogResults | undefined {
+  const results = recognise(way)?.results;
+  const isSame = results && [...programsOf(way), packageStarted(way)].includes(results.package.toLowerCase());
+  return isSame ? results : undefined;
 }
 
 /** The package of the first path in the entry, for servers that run from a local folder. */

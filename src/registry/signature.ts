@@ -29,10 +29,16 @@ export function signature(server: ServerNames, tool: RegistryTool): string {
 /** If an observed type is longer, its deep parts are left out. */
 const maxObservedChars = 400;
 
-/** The declared type, else the observed one, else `unknown`. Data keys beside fields are not shown. */
-function resultText({ outputSchema, observed }: RegistryTool): string {
+/** The type of the result, and the format of a text. */
+function resultText(tool: RegistryTool): string {
+  const format = tool.known?.text;
+  return `${resultType(tool)}${format === undefined ? "" : ` /* ${format} */`}`;
+}
+
+/** The declared type, else the observed one, else that of a well-known server, else `unknown`. Data keys beside fields are not shown. */
+function resultType({ outputSchema, observed, known }: RegistryTool): string {
   if (outputSchema) return `Promise<${typeText(outputSchema)}>`;
-  if (!observed) return "Promise<unknown>";
+  if (!observed) return `Promise<${known?.type ?? "unknown"}>`;
   for (const depth of [6, 4, 3, 2, 1]) {
     const text = typeText(shallow(observed, depth, true));
     if (text.length <= maxObservedChars || depth === 1) return `Promise<${text}> /* observed */`;

@@ -18,7 +18,7 @@ test("after a second its last words, on one line that goes away", async () => {
     env: { NO_COLOR: "1" },
   });
   expect(stdout).toBe("1\n");
-  expect(stderr).toStartWith("\r\u001b[2Kdemo.list_orders: d\r\u001b[2K[1 call");
+  expect(stderr).toContain("\r\u001b[2Kdemo.list_orders: d\r\u001b[2K[1 call");
 });
 
 test.each<[string, CliOptions]>([

@@ -69,7 +69,7 @@ export class Harness implements Disposable {
     };
     return this.sandbox.execute(source, {
       bindings,
-      limits: someLimits({ timeoutMs: 10_000, ...limits }),
+      limits: someLimits({ timeoutMs: 60_000, cpuMs: 60_000, ...limits }),
       mounts: this.mounts,
       check: this.check,
       signal,

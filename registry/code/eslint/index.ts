@@ -1,5 +1,6 @@
 /** ESLint, by ESLint. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "eslint",
@@ -9,6 +10,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "@eslint/mcp@latest"] },
   variables: [],
   signIn: "none",
+  results,
   goodFor: ["lint files", "errors in JavaScript", "code style", "before a commit"],
   notes: ["One tool. It requires absolute paths, and an ESLint 9 or later config in the project."],
   aliases: ["eslint-mcp"],

@@ -1,5 +1,6 @@
 /** SQLite: one database in one file. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "sqlite",
@@ -15,6 +16,7 @@ export const server = {
   ],
   variables: [{ name: "SQLITE_PATH", required: true, what: "the database file" }],
   signIn: "none",
+  results,
   goodFor: ["SQL query", "local database", "create a table", "insert rows"],
   notes: [
     "5 tools; one of them runs any writing SQL it is given.",

@@ -1,5 +1,6 @@
 /** Desktop Commander: files and a terminal on this machine. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "desktop-commander",
@@ -9,6 +10,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "@wonderwhy-er/desktop-commander@latest"] },
   variables: [],
   signIn: "none",
+  results,
   goodFor: [
     "run a command",
     "long-running programs",

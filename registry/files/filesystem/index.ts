@@ -1,5 +1,6 @@
 /** Files of this machine, within the folders it is given. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "filesystem",
@@ -11,6 +12,7 @@ export const server = {
     { name: "FILESYSTEM_ROOT", required: false, what: "the folder it may access; defaults to the folder it starts in" },
   ],
   signIn: "none",
+  results,
   goodFor: ["read files", "write a file", "list a folder", "find files by name", "move or rename files"],
   notes: ["14 tools; it overwrites without asking.", "Add one argument for each further folder."],
   aliases: ["fs", "files", "server-filesystem"],

@@ -1,5 +1,6 @@
 /** The protocol's own test server. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "everything",
@@ -9,6 +10,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "@modelcontextprotocol/server-everything", "stdio"] },
   variables: [],
   signIn: "none",
+  results,
   goodFor: ["test an MCP client", "try resources and prompts", "images and audio in results", "progress notifications"],
   notes: [
     "About 13 tools; clients that support sampling or elicitation see more. One of them prints the server's environment.",

@@ -1,5 +1,6 @@
 /** Chrome and its developer tools. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "chrome-devtools",
@@ -9,6 +10,7 @@ export const server = {
   server: { command: "npx", args: ["-y", "chrome-devtools-mcp@latest"] },
   variables: [],
   signIn: "none",
+  results,
   goodFor: [
     "why is a page slow",
     "errors in the console",

@@ -1,5 +1,6 @@
 /** A browser, driven by Playwright. */
 import type { CatalogServer } from "../../types.ts";
+import { results } from "./results.ts";
 
 export const server = {
   name: "playwright",
@@ -15,6 +16,7 @@ export const server = {
   ],
   variables: [],
   signIn: "none",
+  results,
   goodFor: [
     "open a website and click",
     "fill in a form",

@@ -70,7 +70,7 @@ export class ProxiedTools {
   }
 
   #definition({ name: server }: RegistryServer, tool: RegistryTool): JsonObject | undefined {
-    const { jsName: _, observed: __, description, ...rest } = tool;
+    const { jsName: _, observed: __, known: ___, description, ...rest } = tool;
     const name = this.#names.nameOf({ server, name: tool.name });
     return usableTool({ ...rest, ...(description === "" ? {} : { description }), name });
   }

@@ -1,0 +1,48 @@
+/** What `bun run results` needs to know about one server: how it is started, and the calls that show what its tools return. */
+
+/** What the calls of a plan may use. */
+export interface World {
+  /** A folder of its own, empty at first. */
+  folder: string;
+  /** The address of a small page on this machine. */
+  page: string;
+  /** The text of the last answer, for ids that the next call needs. */
+  last: string;
+}
+
+export interface Plan {
+  /** The folder of the server in the catalog, such as `files/filesystem`. */
+  server: string;
+  /** The npm package, with its exact version. */
+  package: string;
+  /** Other npm packages that the server needs beside it, with their versions. */
+  beside?: Readonly<Record<string, string>>;
+  /** Native packages that npm must build after it has installed them. */
+  rebuild?: readonly string[];
+  /** The package's program, if it has several. */
+  program?: string;
+  args?: (world: World) => readonly string[];
+  env?: (world: World) => Record<string, string>;
+  /** Writes what the server works on. */
+  prepare?: (world: World) => void;
+  /** In this order, over one connection. */
+  calls: readonly PlannedCall[];
+}
+
+export interface PlannedCall {
+  tool: string;
+  args?: (world: World) => Record<string, unknown>;
+  /** The format of a text that the tool returns. */
+  text?: TextFormat;
+  /** The names of the fields are data, such as the columns of a query, so they are not written. */
+  fieldsAreData?: boolean;
+  /** The call only prepares the next ones: its result is not described. */
+  isSetUp?: boolean;
+}
+
+export interface TextFormat {
+  /** One line in our own words. */
+  says: string;
+  /** Every answer must match it, or `bun run results` fails: the server has changed. */
+  pattern: RegExp;
+}

@@ -1,0 +1,19 @@
+/** The servers that `bun run results` runs: those that do real work on one machine, without an account. */
+import type { Plan } from "./plan.ts";
+import { chromeDevtools } from "./plans/chrome-devtools.ts";
+import { desktopCommander } from "./plans/desktop-commander.ts";
+import { eslint } from "./plans/eslint.ts";
+import { everything } from "./plans/everything.ts";
+import { filesystem } from "./plans/filesystem.ts";
+import { playwright } from "./plans/playwright.ts";
+import { sqlite } from "./plans/sqlite.ts";
+
+export const plans: readonly Plan[] = [
+  chromeDevtools,
+  desktopCommander,
+  eslint,
+  everything,
+  filesystem,
+  playwright,
+  sqlite,
+];

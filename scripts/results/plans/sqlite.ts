@@ -1,0 +1,17 @@
+/** Calls of SQLite in one file. */
+import { join } from "node:path";
+import type { Plan } from "../plan.ts";
+
+export const sqlite: Plan = {
+  server: "data/sqlite",
+  package: "mcp-server-sqlite-npx@0.8.0",
+  rebuild: ["sqlite3"],
+  args: ({ folder }) => [join(folder, "shop.db")],
+  calls: [
+    { tool: "create_table", args: () => ({ query: "CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT)" }) },
+    { tool: "write_query", args: () => ({ query: "INSERT INTO orders (name) VALUES ('lamp'), ('desk')" }) },
+    { tool: "read_query", args: () => ({ query: "SELECT * FROM orders" }), fieldsAreData: true },
+    { tool: "list_tables" },
+    { tool: "describe_table", args: () => ({ table_name: "orders" }) },
+  ],
+};

@@ -1,0 +1,161 @@
+/**
+ * `bun run results [server ...] [--show]`: runs well-known servers and writes what their tools return to
+ * `registry/<category>/<server>/results.ts`: types of JSON, and the formats of texts in our own words. Never values.
+ *
+ * npm installs each server in a temporary folder, in the version of its plan. The servers work on files and a page that this script
+ * makes. `--show` prints the answers, for writing a plan.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import type { CatalogResult, CatalogResults } from "../../registry/types.ts";
+import { resultContent, type ToolResult } from "../../src/clients/result.ts";
+import { shapeOf, shapeOfText } from "../../src/registry/observed/observe.ts";
+import { merge, type Shape, shownShape } from "../../src/registry/observed/shape.ts";
+import { typeText } from "../../src/registry/types/one-line.ts";
+import { root } from "../../test/support/claudikins.ts";
+import { temporaryFolder } from "../../test/support/temporary.ts";
+import { pageServer } from "./page.ts";
+import type { Plan, PlannedCall, World } from "./plan.ts";
+import { plans } from "./plans.ts";
+
+/** Runs the server of a plan. `program` is its path, `show` gets each call and its answer. */
+export async function resultsOf(
+  plan: Plan,
+  program: string,
+  show?: (call: string, answer: string) => void,
+): Promise<CatalogResults> {
+  using folder = temporaryFolder();
+  using page = pageServer();
+  const world: World = { folder: join(folder.path, "world"), page: page.url, last: "" };
+  mkdirSync(world.folder);
+  plan.prepare?.(world);
+  const client = new Client({ name: "claudikins", version: "1" });
+  await client.connect(
+    new StdioClientTransport({
+      command: "node",
+      args: [program, ...(plan.args?.(world) ?? [])],
+      env: { PATH: process.env["PATH"] ?? "", HOME: world.folder, ...plan.env?.(world) },
+      cwd: world.folder,
+      stderr: show ? "inherit" : "ignore",
+    }),
+  );
+  try {
+    const { tools: listed } = await client.listTools();
+    const declared = new Set(listed.filter(({ outputSchema }) => outputSchema).map(({ name }) => name));
+    const found = new Map<string, Found>();
+    for (const call of plan.calls) {
+      const args = call.args?.(world) ?? {};
+      const result = await client.callTool({ name: call.tool, arguments: args }, undefined, { timeout: 120_000 });
+      world.last = contentText(result);
+      show?.(`${call.tool} ${JSON.stringify(args)}`, JSON.stringify(result));
+      if (result.isError) throw new Error(`${plan.server}: ${call.tool} failed: ${world.last}`);
+      if (call.isSetUp) continue;
+      found.set(call.tool, joined(found.get(call.tool), described(call, result, declared.has(call.tool)), call));
+    }
+    const tools = [...found]
+      .filter(([, { shape, text }]) => shape || text)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, result]) => [name, shown(result)] as const);
+    const [, version = ""] = /@([^@]+)$/.exec(plan.package) ?? [];
+    return { package: plan.package.slice(0, -version.length - 1), version, tools: Object.fromEntries(tools) };
+  } finally {
+    await client.close();
+  }
+}
+
+/** The path of the installed program. */
+export function install({ package: name, beside = {}, rebuild = [], program }: Plan, folder: string): string {
+  const overrides = { "typedarray.prototype.slice": "1.0.5" };
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, overrides }));
+  const others = Object.entries(beside).map(([each, version]) => `${each}@${version}`);
+  run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", name, ...others], folder);
+  if (rebuild.length > 0) run(["npm", "rebuild", ...rebuild], folder);
+  const bare = name.replace(/(?<=.)@.*$/, "");
+  const { bin } = JSON.parse(readFileSync(join(folder, "node_modules", bare, "package.json"), "utf8"));
+  const path = typeof bin === "string" ? bin : (bin[program ?? ""] ?? Object.values(bin)[0]);
+  return join(folder, "node_modules", bare, path);
+}
+
+function run(command: string[], cwd: string): void {
+  const { exitCode, stderr } = Bun.spawnSync(command, { cwd });
+  if (exitCode !== 0) throw new Error(`${command.join(" ")} failed:\n${stderr}`);
+}
+
+/** What the answers of one tool have shown so far. */
+interface Found {
+  shape?: Shape;
+  text?: string;
+}
+
+/** What one answer shows. A declared schema stays: only the format of a text is added to it. */
+function described(call: PlannedCall, result: object, isDeclared: boolean): Found {
+  if (call.text) {
+    const text = contentText(result);
+    if (!call.text.pattern.test(text)) throw new Error(`${call.tool} does not match ${call.text.pattern}:\n${text}`);
+    return isDeclared ? { text: call.text.says } : { shape: { type: "string" }, text: call.text.says };
+  }
+  if (isDeclared) return {};
+  const content = resultContent(result as ToolResult);
+  if ("text" in content) {
+    const shape = shapeOfText(content.text)?.shape;
+    if (!shape) throw new Error(`${call.tool}: its text cannot be described`);
+    return { shape };
+  }
+  return { shape: shapeOf("blocks" in content ? content.blocks : content.structured) };
+}
+
+function joined(before: Found | undefined, { shape, text }: Found, { fieldsAreData }: PlannedCall): Found {
+  const own = shape && fieldsAreData ? withoutFields(shape) : shape;
+  const both = before?.shape && own ? merge(before.shape, own) : (own ?? before?.shape);
+  const says = text ?? before?.text;
+  return { ...(both ? { shape: both } : {}), ...(says ? { text: says } : {}) };
+}
+
+/** The same shape, with maps for the objects. */
+function withoutFields(shape: Shape): Shape {
+  const { properties, required: _, items, ...rest } = shape;
+  return {
+    ...rest,
+    ...(properties ? { additionalProperties: {} } : {}),
+    ...(items ? { items: withoutFields(items) } : {}),
+  };
+}
+
+function shown({ shape, text }: Found): CatalogResult {
+  return { ...(shape ? { type: typeText(shownShape(shape)) } : {}), ...(text ? { text } : {}) };
+}
+
+function contentText(result: object): string {
+  const { content = [] } = result as { content?: { text?: string }[] };
+  return content.map(({ text }) => text ?? "").join("\n");
+}
+
+function textOf({ server }: Plan, results: CatalogResults): string {
+  return `/** What the tools of ${server.split("/")[1]} return. Written by \`bun run results\`. */
+import type { CatalogResults } from "../../types.ts";
+
+export const results = ${JSON.stringify(results, null, 2)} satisfies CatalogResults;
+`;
+}
+
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { show: { type: "boolean", default: false } },
+  });
+  const show = (call: string, answer: string) => console.log(`\n--- ${call}\n${answer.slice(0, 2_000)}`);
+  const wanted = plans.filter(
+    ({ server }) => positionals.length === 0 || positionals.some((name) => server.endsWith(name)),
+  );
+  for (const plan of wanted) {
+    using folder = temporaryFolder();
+    const results = await resultsOf(plan, install(plan, folder.path), values.show ? show : undefined);
+    const path = join(root, "registry", plan.server, "results.ts");
+    writeFileSync(path, textOf(plan, results));
+    run([join(root, "node_modules/.bin/biome"), "format", "--write", path], root);
+    console.log(`${plan.server}: ${Object.keys(results.tools).length} tools`);
+  }
+}

@@ -1,0 +1,85 @@
+/** What the tools of well-known servers return: the catalog says it, and signatures and generated files show it. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { servers } from "../../registry/index.ts";
+import type { CatalogResult } from "../../registry/types.ts";
+import { plans } from "../../scripts/results/plans.ts";
+import { resultsOf as run } from "../../scripts/results/run.ts";
+import { emitServer } from "../../src/registry/emit.ts";
+import type { RegistryServer, RegistryTool } from "../../src/registry/model.ts";
+import { resultsOf } from "../../src/registry/server-catalog.ts";
+import { signature } from "../../src/registry/signature.ts";
+import { transpile } from "../../src/sandbox/code/transpile.ts";
+import { root } from "../support/claudikins.ts";
+
+describe("the catalog", () => {
+  const described = servers.flatMap(({ name, results }) => (results ? [[name, results] as const] : []));
+
+  test.each(described)("types of %s are TypeScript, and formats are one line", async (_, { tools }) => {
+    for (const { type, text } of Object.values(tools) as CatalogResult[]) {
+      expect(type ?? text).toBeString();
+      if (type !== undefined) expect(await transpile(`let value: ${type};`)).toBeObject();
+      expect(text ?? "").not.toMatch(/\n|\*\//);
+    }
+  });
+
+  test("results belong to the package that was run", () => {
+    expect(resultsOf({ command: "npx", args: ["-y", "mcp-server-sqlite-npx@0.9", "a.db"] })?.tools).toHaveProperty(
+      "list_tables",
+    );
+    expect(resultsOf({ command: "uvx", args: ["mcp-server-sqlite", "--db-path", "a.db"] })).toBeUndefined();
+    expect(resultsOf({ command: "npx", args: ["-y", "unknown-server"] })).toBeUndefined();
+  });
+});
+
+const installed = plans.filter(({ server }) => ["files/filesystem", "testing/everything"].includes(server));
+
+test.each(installed.map((plan) => [plan.server, plan] as const))(
+  "%s returns what the catalog says",
+  async (_, plan) => {
+    const known = servers.find(({ category, name }) => `${category}/${name}` === plan.server)?.results;
+    const program = join(root, "node_modules", plan.package.replace(/@[^@]+$/, ""), "dist/index.js");
+    expect(await run(plan, program)).toEqual(known!);
+  },
+);
+
+describe("a tool", () => {
+  const tool = (more: Partial<RegistryTool>): RegistryTool => ({
+    name: "list",
+    jsName: "list",
+    description: "Lists.",
+    inputSchema: { type: "object" },
+    ...more,
+  });
+  const shown = (more: Partial<RegistryTool>) => signature({ name: "files", jsName: "files" }, tool(more));
+  const known = { type: "string", text: "one entry per line" };
+
+  test("shows the type and the format that the catalog knows", () => {
+    expect(shown({ known })).toBe("files.list(): Promise<string> /* one entry per line */");
+    expect(shown({ known: { type: "{ name: string }[]" } })).toBe("files.list(): Promise<{ name: string }[]>");
+  });
+
+  test("prefers its declared type, and then the observed one", () => {
+    const outputSchema = { type: "object", properties: { content: { type: "string" } }, required: ["content"] };
+    expect(shown({ known, outputSchema })).toBe("files.list(): Promise<{ content: string }> /* one entry per line */");
+    expect(shown({ known, observed: { type: "number" } })).toBe(
+      "files.list(): Promise<number> /* observed */ /* one entry per line */",
+    );
+  });
+
+  test("has the type in its generated file", () => {
+    const server: RegistryServer = {
+      name: "files",
+      jsName: "files",
+      category: "files",
+      description: "",
+      folder: "files/files",
+      fingerprint: "",
+      tools: [tool({ known })],
+    };
+    const text = emitServer(server)
+      .map(({ text }) => text)
+      .join("\n");
+    expect(text).toContain("/** one entry per line */\nexport type ListResult = string;");
+  });
+});
