@@ -1,9 +1,9 @@
 /** What the registry takes from a server's config entry: category, description, a fingerprint, and which tools are visible. */
 import { createHash } from "node:crypto";
-import type { CatalogResults } from "../../registry/types.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { closingLine, denialOf } from "../policy/decision.ts";
 import type { RegistryServer } from "../registry/model.ts";
+import type { CatalogResults } from "../registry/server-catalog.ts";
 import { version } from "../version.ts";
 
 /** The category of servers that have none in the config and are not in the server catalog. */
@@ -12,7 +12,7 @@ const defaultCategory = "other";
 export interface AboutServer {
   category: string;
   description: string;
-  /** What its tools return, if it is a well-known server that was run. */
+  /** The results of its tools, from the server catalog. Empty for other servers. */
   results: CatalogResults["tools"];
 }
 

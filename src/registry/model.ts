@@ -1,6 +1,7 @@
 /** The content of the index file: servers and their tools. */
-import type { CatalogResult } from "../../registry/types.ts";
+
 import type { JsonObject } from "../json-object.ts";
+import type { CatalogResult } from "./server-catalog.ts";
 
 export interface RegistryTool {
   /** The original name. */

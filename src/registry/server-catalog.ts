@@ -2,10 +2,10 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { servers } from "../../registry/index.ts";
-import type { CatalogResults, CatalogServer } from "../../registry/types.ts";
+import type { CatalogResult, CatalogResults, CatalogServer } from "../../registry/types.ts";
 import { nearNames } from "../near-names.ts";
 
-export type { CatalogServer };
+export type { CatalogResult, CatalogResults, CatalogServer };
 
 /** How a server is started, in a config or in the catalog. */
 export interface Way {

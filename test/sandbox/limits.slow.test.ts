@@ -215,9 +215,7 @@ describe("executions at once", () => {
       running -= 1;
       return { json: "1" };
     };
-    const all = Array.from({ length: 8 }, (_, n) =>
-      narrow.value(`return test.echo({ n: ${n} })`, { call }),
-    );
+    const all = Array.from({ length: 8 }, (_, n) => narrow.value(`return test.echo({ n: ${n} })`, { call }));
     expect(await Promise.all(all)).toEqual(all.map(() => 1));
     expect(most).toBe(2);
     expect(order.toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
