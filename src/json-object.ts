@@ -32,6 +32,11 @@ export function objectAt(document: unknown, path: readonly string[]): JsonObject
   return isObject(value) ? value : {};
 }
 
+/** A copy of a JSON value in which every text is replaced. */
+export function withTexts<T>(value: T, replace: (text: string) => string): T {
+  return JSON.parse(JSON.stringify(value), (_, each) => (typeof each === "string" ? replace(each) : each));
+}
+
 /** The strings of an array; empty if the value is not an array. */
 export function stringsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];

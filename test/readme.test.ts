@@ -2,7 +2,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { hosts } from "../src/agents/supported/hosts.ts";
+import { agents } from "../src/agents/supported/agents.ts";
 import { commands } from "../src/cli/command-table.ts";
 import { root } from "./support/claudikins.ts";
 import { claudikinsCommand } from "./support/command.ts";
@@ -67,7 +67,7 @@ test("an agent that is connected by hand starts claudikins serve, as init writes
   const rows = [...table.slice(0, table.indexOf("\n\n")).matchAll(/^\| ([^|-][^|]*) \| (.+) \|$/gm)];
   expect(rows.length).toBe(5);
   for (const [, agent = "", command = ""] of rows) {
-    expect(hosts.map(({ title }) => title)).toContain(agent);
+    expect(agents.map(({ title }) => title)).toContain(agent);
     expect(command).toMatch(/ claudikins serve`|"command": ?"claudikins", ?"args": ?\["serve"\]/);
   }
 });

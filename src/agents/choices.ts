@@ -2,7 +2,7 @@
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
 import { type Conflict, configOrigin, type Inventory, isSame, type MergedServer } from "./merge.ts";
-import { hostNames, unknownAgent } from "./supported/hosts.ts";
+import { agentNames, unknownAgent } from "./supported/agents.ts";
 
 /** What the flags say about servers with the same name. */
 export interface Wishes {
@@ -24,7 +24,7 @@ export function wishesOf(values: readonly string[], both: boolean): Wishes {
     const split = splitWish(value);
     if (split) byName.set(split.name, split.origin);
     else if (isOrigin(value)) order.push(value);
-    else throw unknownAgent(value.slice(value.lastIndexOf("=") + 1), [configOrigin, ...hostNames]);
+    else throw unknownAgent(value.slice(value.lastIndexOf("=") + 1), [configOrigin, ...agentNames]);
   }
   return { order, byName, both };
 }
@@ -41,7 +41,7 @@ function splitWish(value: string): { name: string; origin: string } | undefined 
 
 /** Whether the text is an agent, the existing config (`claudikins`), or a project folder. */
 function isOrigin(text: string): boolean {
-  return text === configOrigin || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(text) || hostNames.some((name) => name === text);
+  return text === configOrigin || /^(?:[\\/]|[A-Za-z]:[\\/])/.test(text) || agentNames.some((name) => name === text);
 }
 
 /** Settles the conflicts that the wishes decide; the others remain. Throws USAGE for a wish that matches nothing. */

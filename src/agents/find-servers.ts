@@ -1,7 +1,7 @@
 /** Finds the servers in the agents' settings on this machine, as entries of claudikins.json. Changes no file. */
 import { existsSync, lstatSync } from "node:fs";
 import { dirname } from "node:path";
-import { homeOf, projectFolder } from "../config/locations.ts";
+import { projectFolder } from "../config/locations.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { refuseLinkOut } from "../guarded-folders.ts";
 import { isObject, type JsonObject, objectAt, stringsIn } from "../json-object.ts";
@@ -9,11 +9,19 @@ import type { PortableEntry } from "../settings/config-file.ts";
 import { parseFile } from "../settings/edit/editor.ts";
 import { type FileText, textOrNothing } from "../settings/file-text.ts";
 import { startsClaudikins } from "./supported/claudikins-entry.ts";
-import type { Host, HostFile, HostName, Section, Supplied, Surroundings } from "./supported/model.ts";
+import {
+  type Agent,
+  type AgentName,
+  type AgentSettings,
+  type Section,
+  type Supplied,
+  type Surroundings,
+  sectionsOf,
+} from "./supported/model.ts";
 
 export interface FoundServer {
   name: string;
-  host: HostName;
+  host: AgentName;
   file: string;
   section: readonly string[];
   /** The only project that has the server. */
@@ -26,14 +34,12 @@ export interface FoundServer {
 
 export interface SkippedServer {
   name: string;
-  host: HostName;
+  host: AgentName;
   file: string;
   why: string;
 }
 
-export interface FoundFile {
-  host: Host;
-  file: HostFile;
+export interface FoundFile extends AgentSettings {
   content: FileText;
   servers: FoundServer[];
   skipped: SkippedServer[];
@@ -46,9 +52,9 @@ export interface FoundFile {
 export interface Found {
   files: FoundFile[];
   /** Files that cannot be read. They are not changed. */
-  problems: { host: HostName; file: string; error: ClaudikinsError }[];
+  problems: { host: AgentName; file: string; error: ClaudikinsError }[];
   /** A project's files, which are imported only with `project`. */
-  shared: { host: HostName; file: string; servers: number }[];
+  shared: { host: AgentName; file: string; servers: number }[];
 }
 
 export interface FindOptions extends Surroundings {
@@ -59,30 +65,30 @@ export interface FindOptions extends Surroundings {
 }
 
 /** Reads the files of the agents, in the order of the agents. Files that cannot be read become `problems`. */
-export async function findServers(hosts: readonly Host[], options: FindOptions): Promise<Found> {
+export async function findServers(agents: readonly Agent[], options: FindOptions): Promise<Found> {
   const found: Found = { files: [], problems: [], shared: [] };
   const seen = new Set<string>();
-  for (const host of hosts) {
-    const all = host.files(options);
+  for (const agent of agents) {
+    const host = agent.name;
+    const all = agent.files(options);
     // A dangling link counts as present: its target may be on another disk.
     const isThere = all.some(({ path }) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
     for (const [place, file] of all.entries()) {
+      const { path, scope, folder = options.cwd } = file;
       // An agent is installed if its folder exists.
-      const isWanted = place === 0 && !isThere && options.named?.has(host.name) && existsSync(dirname(file.path));
-      if ((!existsSync(file.path) && !isWanted) || seen.has(file.path)) continue;
-      seen.add(file.path);
+      const isWanted = place === 0 && !isThere && options.named?.has(host) && existsSync(dirname(path));
+      if ((!existsSync(path) && !isWanted) || seen.has(path)) continue;
+      seen.add(path);
       try {
-        if (file.scope === "project")
-          refuseLinkOut(file.path, projectFolder({ ...options, cwd: file.folder ?? options.cwd }));
-        const one = await readHostFile(host, file, textOrNothing(file.path), options);
-        if (file.scope === "user" || options.project) found.files.push(one);
-        else {
-          const servers = one.servers.length + one.skipped.length;
-          if (one.servers.length > 0) found.shared.push({ host: host.name, file: file.path, servers });
+        if (scope === "project") refuseLinkOut(path, projectFolder({ env: options.env, cwd: folder }));
+        const one = await readSettings({ agent, file }, textOrNothing(path), options);
+        if (scope === "user" || options.project) found.files.push(one);
+        else if (one.servers.length > 0) {
+          found.shared.push({ host, file: path, servers: one.servers.length + one.skipped.length });
         }
       } catch (thrown) {
-        if (file.scope === "project" && !options.project) continue;
-        found.problems.push({ host: host.name, file: file.path, error: toClaudikinsError(thrown) });
+        if (scope === "project" && !options.project) continue;
+        found.problems.push({ host, file: path, error: toClaudikinsError(thrown) });
       }
     }
   }
@@ -90,16 +96,16 @@ export async function findServers(hosts: readonly Host[], options: FindOptions):
 }
 
 /** The servers in one file. Throws CONFIG_INVALID if the text cannot be parsed. */
-export async function readHostFile(
-  host: Host,
-  file: HostFile,
+export async function readSettings(
+  settings: AgentSettings,
   content: FileText,
   surroundings: Surroundings,
 ): Promise<FoundFile> {
+  const { agent, file } = settings;
   const document = parseFile(content.text, file);
-  const found: FoundFile = { host, file, content, servers: [], skipped: [], left: [], own: [] };
+  const found: FoundFile = { agent, file, content, servers: [], skipped: [], left: [], own: [] };
   const isShared = file.scope === "project";
-  for (const section of host.sections(document, file, surroundings)) {
+  for (const section of sectionsOf(settings, document, surroundings)) {
     for (const [name, raw] of Object.entries(objectAt(document, section.path))) {
       if (!section.ignored?.includes(name)) await look(name, raw, section);
     }
@@ -107,7 +113,7 @@ export async function readHostFile(
   return found;
 
   async function look(name: string, raw: unknown, section: Section): Promise<void> {
-    const where = { name, host: host.name, file: file.path };
+    const where = { name, host: agent.name, file: file.path };
     if (!isObject(raw)) {
       found.skipped.push({ ...where, why: "it is not a server entry" });
       return;
@@ -117,12 +123,11 @@ export async function readHostFile(
       return;
     }
     const folder = section.folder ?? file.folder;
-    const scene = { ...surroundings, home: homeOf(surroundings.env), server: name, folder, isShared, document };
-    const reading = host.read(raw, scene);
+    const reading = agent.read(raw, { ...surroundings, server: name, folder, isShared, document });
     const isSwitchedOff = section.disabled?.includes(name);
-    const why = reading.entry
-      ? ((await whyWrong(name, reading.entry)) ?? (isShared && isSwitchedOff ? switchedOffText(host) : undefined))
-      : reading.skipped;
+    // The user's own choice must not disable a server for everyone in the project, and the server must not start for the user.
+    const own = isShared && isSwitchedOff ? `you disabled it in ${agent.title}` : undefined;
+    const why = reading.entry ? ((await whyWrong(name, reading.entry)) ?? own) : reading.skipped;
     if (!reading.entry || why !== undefined) {
       found.skipped.push({ ...where, why: why ?? "" });
       return;
@@ -134,19 +139,14 @@ export async function readHostFile(
   }
 }
 
-/** The user's own choice must not disable a server for everyone in the project, and the server must not start for the user either. */
-function switchedOffText({ title }: Host): string {
-  return `you disabled it in ${title}`;
-}
-
 /** All entries in a text, including those that cannot be imported, so that the secrets of all can be masked. */
-export function entriesIn(text: string, host: Host, file: HostFile, surroundings: Surroundings): PortableEntry[] {
-  const document = parseFile(text, file);
-  return host.sections(document, file, surroundings).flatMap(({ path, folder = file.folder }) => {
+export function entriesIn(text: string, settings: AgentSettings, surroundings: Surroundings): PortableEntry[] {
+  const document = parseFile(text, settings.file);
+  return sectionsOf(settings, document, surroundings).flatMap(({ path, folder = settings.file.folder }) => {
     return Object.entries(objectAt(document, path)).flatMap(([server, raw]) => {
       if (!isObject(raw)) return [];
-      const scene = { ...surroundings, home: homeOf(surroundings.env), server, folder, document };
-      return [host.read(raw, scene).entry ?? whereSecretsAre(raw)];
+      const reading = settings.agent.read(raw, { ...surroundings, server, folder, document });
+      return [reading.entry ?? whereSecretsAre(raw)];
     });
   });
 }

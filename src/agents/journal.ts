@@ -1,20 +1,19 @@
 /** The list of changes to the agents' files, with a copy of each original, so that every byte can be restored. */
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import { userDataFolder } from "../config/locations.ts";
 import { ClaudikinsError } from "../errors.ts";
-import { isAbandoned, readIfThere, removeFile } from "../files.ts";
-import { parsedJson } from "../json-object.ts";
+import { isAbandoned, namesIn, readIfThere, removeFile } from "../files.ts";
+import { parsedJson, valueAt } from "../json-object.ts";
 import { withLock } from "../lock.ts";
-import { hashOf } from "../settings/file-text.ts";
-import { writeThrough } from "../settings/write-through.ts";
-import type { HostName } from "./supported/model.ts";
+import { hashOf, writeThrough } from "../settings/file-text.ts";
+import type { AgentName } from "./supported/model.ts";
 
 /** One changed file. It is recorded before the file is written; the file's hash tells whether it was written. */
 export interface Change {
   id: string;
-  host: HostName;
+  host: AgentName;
   /** The path that the agent uses. */
   file: string;
   /** The path without links. */
@@ -28,13 +27,6 @@ export interface Change {
   after: string;
 }
 
-interface Contents {
-  version: 1;
-  changes: Change[];
-}
-
-const what = "the list of changed files";
-
 export class Journal {
   readonly #folder: string;
 
@@ -46,8 +38,9 @@ export class Journal {
   get changes(): Change[] {
     const text = readIfThere(this.#file);
     if (text === undefined) return [];
-    const { version, changes } = (parsedJson(text) ?? {}) as Partial<Contents>;
-    if (version === 1 && Array.isArray(changes) && changes.every(isChange)) return changes;
+    const document = parsedJson(text);
+    const changes = valueAt(document, ["changes"]);
+    if (valueAt(document, ["version"]) === 1 && Array.isArray(changes) && changes.every(isChange)) return changes;
     throw new ClaudikinsError("CONFIG_INVALID", `${this.#file} is damaged or was written by another version`, {
       hint: `The original files are in ${join(this.#folder, "before")}.`,
     });
@@ -55,7 +48,7 @@ export class Journal {
 
   /** Runs `work` while no other claudikins process changes the agents' files. Throws what `work` throws. */
   async alone<T>(work: () => T | Promise<T>): Promise<T> {
-    return withLock(join(this.#folder, "lock"), what, work);
+    return withLock(join(this.#folder, "lock"), "the list of changed files", work);
   }
 
   /** Keeps a copy of the file and records the change that is about to be made. */
@@ -70,15 +63,13 @@ export class Journal {
 
   /** The original file. Throws FILE_NOT_FOUND if the copy is missing or was changed. */
   copyOf({ id, before, file }: Change): Buffer {
-    const bytes = readOrNothing(this.#copyOf(id));
+    const path = this.#copyOf(id);
+    const bytes = existsSync(path) ? readFileSync(path) : undefined;
     if (bytes && hashOf(bytes) === before) return bytes;
-    throw new ClaudikinsError(
-      "FILE_NOT_FOUND",
-      `The copy of the original ${file} ${bytes ? "was changed" : "is missing"}`,
-      {
-        hint: `Put the original file at ${this.#copyOf(id)} and run the command again, or edit ${file} by hand.`,
-      },
-    );
+    const what = `The copy of the original ${file} ${bytes ? "was changed" : "is missing"}`;
+    throw new ClaudikinsError("FILE_NOT_FOUND", what, {
+      hint: `Put the original file at ${path} and run the command again, or edit ${file} by hand.`,
+    });
   }
 
   /** Forgets a change that was undone or never made. */
@@ -88,8 +79,7 @@ export class Journal {
   }
 
   #write(changes: Change[]): void {
-    const contents: Contents = { version: 1, changes };
-    writeThrough(this.#file, Buffer.from(`${JSON.stringify(contents, null, 2)}\n`), 0o600);
+    writeThrough(this.#file, Buffer.from(`${JSON.stringify({ version: 1, changes }, null, 2)}\n`), 0o600);
   }
 
   get #file(): string {
@@ -107,26 +97,10 @@ function isChange(value: unknown): value is Change {
   return texts.every((text) => typeof text === "string") && basename(String(id)) === id;
 }
 
-function readOrNothing(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Removes temporary files that a killed claudikins process left beside a file. */
 export function removeLeftOvers(path: string): void {
   const folder = dirname(path);
   for (const name of namesIn(folder)) {
     if (name.startsWith(`${basename(path)}.`) && isAbandoned(name)) removeFile(join(folder, name));
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -27,13 +27,10 @@ export interface Conflict {
   choices: Omit<MergedServer, "name">[];
 }
 
-export interface Merged {
+/** What goes into one config: the user's servers into the user's config, a project's servers into the project's config. */
+export interface Inventory {
   servers: MergedServer[];
   conflicts: Conflict[];
-}
-
-/** What goes into one config: the user's servers into the user's config, a project's servers into the project's config. */
-export interface Inventory extends Merged {
   configFile: ConfigFile;
   files: FoundFile[];
   /** All server names in the files. */
@@ -50,7 +47,7 @@ export function merge(
   found: readonly FoundServer[],
   existing: ReadonlyMap<string, PortableEntry>,
   file: string,
-): Merged {
+): Pick<Inventory, "servers" | "conflicts"> {
   const byName = new Map<string, Conflict["choices"]>();
   for (const [name, entry] of existing) {
     byName.set(name, [{ entry, from: [{ host: configOrigin, file }], notes: [], supplied: [], isThere: true }]);

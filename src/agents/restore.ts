@@ -1,19 +1,19 @@
 /** Undoes the changes of `init`: restores each byte, or only the servers if the agent has changed other settings since. */
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Environment } from "../config/environment.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { removeFile } from "../files.ts";
 import type { PortableEntry } from "../settings/config-file.ts";
-import { bytesOf, type FileText, hashOf, textOf } from "../settings/file-text.ts";
-import { writeThrough } from "../settings/write-through.ts";
+import { bytesOf, type FileText, hashOf, textOf, writeThrough } from "../settings/file-text.ts";
 import { entriesIn } from "./find-servers.ts";
 import { type Change, Journal, removeLeftOvers } from "./journal.ts";
 import { hasOtherServers, withServersOf } from "./rewire.ts";
-import { hosts } from "./supported/hosts.ts";
-import type { Host, HostFile, HostName, Surroundings } from "./supported/model.ts";
+import { agents } from "./supported/agents.ts";
+import type { AgentName, AgentSettings, Surroundings } from "./supported/model.ts";
 
 export interface RestoreOptions {
-  hosts: readonly HostName[];
+  /** All agents if empty. */
+  agents: readonly AgentName[];
   /** Restore the whole file even if it has changed since. */
   force: boolean;
   /** Restore the old servers beside new ones, even if servers have changed since. */
@@ -36,8 +36,8 @@ export interface Restored {
 }
 
 /** Undoes the changes, newest first. Refused changes stay in the journal. Throws CONFIG_INVALID if the journal is damaged. */
-export async function restore(env: Environment, options: RestoreOptions): Promise<Restored[]> {
-  const journal = new Journal(env);
+export async function restore(options: RestoreOptions): Promise<Restored[]> {
+  const journal = new Journal(options.surroundings.env);
   // Without changes, the data folder is not created for a lock.
   if (journal.changes.length === 0) return [];
   return journal.alone(() => {
@@ -46,7 +46,7 @@ export async function restore(env: Environment, options: RestoreOptions): Promis
     const earlier = new Map<string, string[]>();
     for (const change of journal.changes.toReversed()) {
       if (options.signal.aborted) break;
-      if (options.hosts.length > 0 && !options.hosts.includes(change.host)) continue;
+      if (options.agents.length > 0 && !options.agents.includes(change.host)) continue;
       if (stopped.has(change.path)) continue;
       const one = restoreOne(change, journal, options, earlier);
       if (one.result === "changed since" || one.result === "failed" || options.dryRun) stopped.add(change.path);
@@ -65,7 +65,7 @@ function restoreOne(
 ): Restored {
   const about = { host: change.host, file: change.file };
   try {
-    const current = currentOf(change);
+    const current = existsSync(change.path) ? textOf(change.path) : undefined;
     const isOurs = current !== undefined && hashOf(current.bytes) === change.after;
     const isAsBefore = current ? hashOf(current.bytes) === change.before : change.isNew;
     if (isAsBefore) {
@@ -93,23 +93,12 @@ function restoreOne(
   }
 }
 
-/** The file as it is now; undefined if it was removed. */
-function currentOf({ path }: Change): FileText | undefined {
-  try {
-    return textOf(path);
-  } catch (thrown) {
-    const cause = thrown instanceof ClaudikinsError ? (thrown.cause as NodeJS.ErrnoException) : undefined;
-    if (cause?.code === "ENOENT") return undefined;
-    throw thrown;
-  }
-}
-
 /** Whether only the servers are restored. Claude Code, for example, writes other settings to its file in every session. */
 function isForServers(change: Change, known: string[], current: FileText, options: RestoreOptions): boolean {
   if (options.serversOnly) return true;
-  const place = hostFileOf(change, options.surroundings);
+  const settings = settingsOf(change, options.surroundings);
   try {
-    return place !== undefined && !hasOtherServers(known, current.text, place, options.surroundings);
+    return settings !== undefined && !hasOtherServers(known, current.text, settings, options.surroundings);
   } catch {
     // A person has to look at a file that cannot be parsed.
     return false;
@@ -117,34 +106,28 @@ function isForServers(change: Change, known: string[], current: FileText, option
 }
 
 function serversBack(change: Change, copy: Buffer, current: FileText, surroundings: Surroundings): Buffer {
-  const known = hostFileOf(change, surroundings);
-  if (!known) {
-    throw new ClaudikinsError(
-      "FILE_NOT_FOUND",
-      `${change.file} is not a settings file of ${change.host} in this folder`,
-      {
-        hint: "Run the command in the file's project folder, or add --force.",
-      },
-    );
-  }
-  return bytesOf(withServersOf(textIn(copy), current.text, known, surroundings), current);
+  const settings = settingsOf(change, surroundings);
+  if (settings) return bytesOf(withServersOf(textIn(copy), current.text, settings, surroundings), current);
+  const what = `${change.file} is not a settings file of ${change.host} in this folder`;
+  throw new ClaudikinsError("FILE_NOT_FOUND", what, {
+    hint: "Run the command in the file's project folder, or add --force.",
+  });
 }
 
-function hostFileOf(change: Change, surroundings: Surroundings): { host: Host; file: HostFile } | undefined {
-  const host = hosts.find(({ name }) => name === change.host);
+function settingsOf(change: Change, surroundings: Surroundings): AgentSettings | undefined {
+  const agent = agents.find(({ name }) => name === change.host);
   // A project's files are found from inside the project.
   const places = [surroundings, { ...surroundings, cwd: dirname(change.file) }];
-  const file = places.flatMap((place) => host?.files(place) ?? []).find(({ path }) => path === change.file);
-  return host && file && { host, file };
+  const file = places.flatMap((place) => agent?.files(place) ?? []).find(({ path }) => path === change.file);
+  return agent && file && { agent, file };
 }
 
 /** The entries in the texts; none for a text that cannot be parsed. */
 function entriesOf(change: Change, texts: string[], surroundings: Surroundings): PortableEntry[] {
-  const known = hostFileOf(change, surroundings);
-  if (!known) return [];
+  const settings = settingsOf(change, surroundings);
   return texts.flatMap((text) => {
     try {
-      return entriesIn(text, known.host, known.file, surroundings);
+      return settings ? entriesIn(text, settings, surroundings) : [];
     } catch {
       return [];
     }

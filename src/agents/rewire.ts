@@ -2,23 +2,20 @@
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { isObject, type JsonObject, objectAt, stringsIn, valueAt } from "../json-object.ts";
 import { changed, parseFile } from "../settings/edit/editor.ts";
-import { bytesOf, type FileText } from "../settings/file-text.ts";
-import { type FoundFile, type FoundServer, readHostFile } from "./find-servers.ts";
+import type { FileText } from "../settings/file-text.ts";
+import { type FoundFile, type FoundServer, readSettings } from "./find-servers.ts";
 import { isSame } from "./merge.ts";
 import { claudikinsName, startsClaudikins } from "./supported/claudikins-entry.ts";
-import type { Surroundings } from "./supported/model.ts";
+import { type AgentSettings, type SettingsFile, type Surroundings, sectionsOf } from "./supported/model.ts";
 
 export interface Plan {
+  /** The file with its content before the change. */
   found: FoundFile;
-  before: FileText;
-  after: Buffer;
-  afterText: string;
+  after: string;
 }
 
-export interface RewireOptions {
-  /** The command that starts claudikins. */
-  command(found: FoundFile): [string, ...string[]];
-}
+/** The command that starts claudikins, for the agent of this file. */
+export type Command = (file: SettingsFile) => [string, ...string[]];
 
 export interface Rewired {
   plans: Plan[];
@@ -27,7 +24,7 @@ export interface Rewired {
 }
 
 /** Makes one plan for each file that changes. */
-export function rewire(files: readonly FoundFile[], options: RewireOptions): Rewired {
+export function rewire(files: readonly FoundFile[], command: Command): Rewired {
   const all: Rewired = { plans: [], refused: [] };
   for (const found of files) {
     const isFirst = !files.some(
@@ -35,18 +32,18 @@ export function rewire(files: readonly FoundFile[], options: RewireOptions): Rew
     );
     if (found.servers.length === 0 && !(found.own.length === 0 && isFirst)) continue;
     try {
-      const afterText = rewired(found, isFirst, options.command(found));
-      if (afterText === found.content.text) continue;
-      all.plans.push({ found, before: found.content, after: bytesOf(afterText, found.content), afterText });
+      const after = rewired(found, isFirst, command);
+      if (after !== found.content.text) all.plans.push({ found, after });
     } catch (thrown) {
-      all.refused.push({ host: found.host.name, file: found.file.path, error: toClaudikinsError(thrown) });
+      all.refused.push({ host: found.agent.name, file: found.file.path, error: toClaudikinsError(thrown) });
     }
   }
   return all;
 }
 
-function isTogether(one: FoundFile, other: FoundFile): boolean {
-  return one.host === other.host && one.file.group === other.file.group;
+/** Whether the agent reads both files together. */
+export function isTogether(one: FoundFile, other: FoundFile): boolean {
+  return one.agent === other.agent && one.file.group === other.file.group;
 }
 
 /** Whether `other` gets the entry instead: the first file with servers, of the files that an agent reads together. */
@@ -56,31 +53,21 @@ function isBefore(other: FoundFile, found: FoundFile, files: readonly FoundFile[
   return files.indexOf(other) < files.indexOf(found);
 }
 
-function rewired(
-  { host, file, content, servers }: FoundFile,
-  getsEntry: boolean,
-  command: [string, ...string[]],
-): string {
+function rewired({ agent, file, content, servers }: FoundFile, getsEntry: boolean, command: Command): string {
   const document = parseFile(content.text, file);
   const bySection = Map.groupBy(servers, ({ section }) => section.join("\0"));
   const removed = [...bySection.values()].map((group) => ({
     section: group[0]!.section,
     names: group.map(({ name }) => name),
   }));
-  const section = host.ownSection(document, file);
+  if (!getsEntry) return changed(content.text, { removed, added: [] }, file);
+  const section = agent.ownSection(document, file);
   const name = freeName(objectAt(document, section));
-  const lists = (host.allowLists?.(document) ?? []).filter(
-    (path) => !stringsIn(valueAt(document, path)).includes(name),
+  const lists = (agent.allowLists?.(document) ?? []).filter(
+    (list) => !stringsIn(valueAt(document, list)).includes(name),
   );
-  return changed(
-    content.text,
-    {
-      removed,
-      added: getsEntry ? [{ section, name, value: host.ownEntry(command, file) }] : [],
-      listed: getsEntry ? lists.map((path) => ({ path, item: name })) : [],
-    },
-    file,
-  );
+  const added = [{ section, name, value: agent.ownEntry(command(file)) }];
+  return changed(content.text, { removed, added, listed: lists.map((path) => ({ path, item: name })) }, file);
 }
 
 /** A name for our entry that no other server has. */
@@ -95,10 +82,10 @@ export async function replan(
   plan: Plan,
   content: FileText,
   surroundings: Surroundings,
-  options: RewireOptions,
+  command: Command,
 ): Promise<Plan> {
-  const { host, file, servers, left, own } = plan.found;
-  const found = await readHostFile(host, file, content, surroundings);
+  const { file, servers, left, own } = plan.found;
+  const found = await readSettings(plan.found, content, surroundings);
   const isLeft = (each: FoundServer) =>
     left.some(({ name, section }) => name === each.name && Bun.deepEquals(section, each.section));
   found.left = found.servers.filter(isLeft);
@@ -115,16 +102,12 @@ export async function replan(
       hint: "Run the command again. The file was not changed.",
     });
   }
-  const afterText = rewired(found, parseHasNew(plan), options.command(found));
-  return { found, before: content, after: bytesOf(afterText, content), afterText };
+  const getsEntry = ownEntries(parseFile(plan.after, file), plan.found).length > own.length;
+  return { found, after: rewired(found, getsEntry, command) };
 }
 
-function parseHasNew({ found, afterText }: Plan): boolean {
-  return ownEntries(parseFile(afterText, found.file), found).length > found.own.length;
-}
-
-function ownEntries(document: JsonObject, { host, file }: Pick<FoundFile, "host" | "file">): string[] {
-  return Object.entries(objectAt(document, host.ownSection(document, file))).flatMap(([name, raw]) =>
+function ownEntries(document: JsonObject, { agent, file }: AgentSettings): string[] {
+  return Object.entries(objectAt(document, agent.ownSection(document, file))).flatMap(([name, raw]) =>
     isObject(raw) && startsClaudikins(raw) ? [name] : [],
   );
 }
@@ -133,12 +116,12 @@ function ownEntries(document: JsonObject, { host, file }: Pick<FoundFile, "host"
 export function hasOtherServers(
   before: readonly string[],
   current: string,
-  { host, file }: Pick<FoundFile, "host" | "file">,
+  settings: AgentSettings,
   surroundings: Surroundings,
 ): boolean {
-  const is = parseFile(current, file);
-  const was = before.map((text) => parseFile(text, file));
-  return host.sections(is, file, surroundings).some(({ path, ignored = [] }) => {
+  const is = parseFile(current, settings.file);
+  const was = before.map((text) => parseFile(text, settings.file));
+  return sectionsOf(settings, is, surroundings).some(({ path, ignored = [] }) => {
     return Object.entries(objectAt(is, path)).some(([name, value]) => {
       if (ignored.includes(name) || (isObject(value) && startsClaudikins(value))) return false;
       return !was.some((document) => Bun.deepEquals(valueAt(document, [...path, name]), value));
@@ -150,23 +133,23 @@ export function hasOtherServers(
 export function withServersOf(
   before: string,
   current: string,
-  { host, file }: Pick<FoundFile, "host" | "file">,
+  settings: AgentSettings,
   surroundings: Surroundings,
 ): string {
+  const { agent, file } = settings;
   const [was, is] = [parseFile(before, file), parseFile(current, file)];
-  const ours = host.ownSection(is, file);
-  const known = new Set(ownEntries(was, { host, file }));
-  const names = ownEntries(is, { host, file }).filter((name) => !known.has(name));
-  const added = host.sections(was, file, surroundings).flatMap(({ path, ignored = [] }) => {
+  const known = new Set(ownEntries(was, settings));
+  const names = ownEntries(is, settings).filter((name) => !known.has(name));
+  const added = sectionsOf(settings, was, surroundings).flatMap(({ path, ignored = [] }) => {
     const now = objectAt(is, path);
     return Object.entries(objectAt(was, path)).flatMap(([name, value]) => {
       const isThere = Object.hasOwn(now, name);
       return isThere || ignored.includes(name) || !isObject(value) ? [] : [{ section: path, name, value }];
     });
   });
-  const unlisted = (host.allowLists?.(is) ?? []).flatMap((path) => {
+  const unlisted = (agent.allowLists?.(is) ?? []).flatMap((path) => {
     const listedBefore = stringsIn(valueAt(was, path));
     return names.filter((name) => !listedBefore.includes(name)).map((item) => ({ path, item }));
   });
-  return changed(current, { added, removed: [{ section: ours, names }], unlisted }, file);
+  return changed(current, { added, removed: [{ section: agent.ownSection(is, file), names }], unlisted }, file);
 }

@@ -1,7 +1,7 @@
 /** Masks the secrets of servers in texts that are shown to people. */
 import { type Redact, redactorOf } from "../clients/secrets.ts";
 import type { ServerConfig } from "../config/load.ts";
-import { isObject } from "../json-object.ts";
+import { isObject, withTexts } from "../json-object.ts";
 import type { PortableEntry } from "../settings/config-file.ts";
 
 /** Tokens with a known prefix, wherever they are in the settings. */
@@ -33,19 +33,11 @@ export function haveSecrets(entries: readonly PortableEntry[]): boolean {
 
 /** The parts of the entry that `redactorOf` reads. */
 function asServer(entry: PortableEntry): ServerConfig {
-  const { command, args, env, url, serverUrl, httpUrl, headers, oauth, auth } = withoutVariables(
-    entry,
-  ) as PortableEntry;
+  const plain = withTexts(entry, (text) => text.replace(/\$\{[^}]*\}/g, "x"));
+  const { command, args, env, url, serverUrl, httpUrl, headers, oauth, auth } = plain;
   const address = [url, serverUrl, httpUrl].find((each) => typeof each === "string");
   const secret = isObject(auth) ? { clientSecret: auth["CLIENT_SECRET"] } : undefined;
   const shared = { name: "", needs: [] };
   if (address === undefined) return { ...shared, command, args: args ?? [], env: env ?? {} } as unknown as ServerConfig;
   return { ...shared, url: address, headers: headers ?? {}, oauth: oauth ?? secret } as unknown as ServerConfig;
-}
-
-function withoutVariables(value: unknown): unknown {
-  if (typeof value === "string") return value.replace(/\$\{[^}]*\}/g, "x");
-  if (Array.isArray(value)) return value.map(withoutVariables);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withoutVariables(each)]));
 }

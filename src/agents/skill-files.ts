@@ -1,23 +1,23 @@
 /** Installs, removes and checks our skill, and our section in the files that agents read first. */
 import { lstatSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { projectFolder } from "../config/locations.ts";
+import { homeOf, projectFolder } from "../config/locations.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
 import { removeFile, removeIfEmpty } from "../files.ts";
 import { realPath, refuseLinkOut } from "../guarded-folders.ts";
 import { hookTexts, memoryBody } from "../registry/hook-texts.ts";
 import { originOfSkill, withoutSection, withSection } from "../registry/installed-texts.ts";
-import { bytesOf, type FileText, textOf } from "../settings/file-text.ts";
-import { writeThrough } from "../settings/write-through.ts";
-import { type AgentFiles, agentFilesOf, type Scope } from "./supported/agent-files.ts";
-import { hosts } from "./supported/hosts.ts";
-import type { Host, HostName, Surroundings } from "./supported/model.ts";
+import { bytesOf, type FileText, textOf, writeThrough } from "../settings/file-text.ts";
+import { agents } from "./supported/agents.ts";
+import type { Agent, AgentName, Surroundings } from "./supported/model.ts";
+
+export type Scope = "user" | "project";
 
 /** A file that several agents may read. */
 export interface AgentFile {
   kind: "skill" | "section";
   path: string;
-  hosts: HostName[];
+  hosts: AgentName[];
   /** The project folder of a project's file. Links out of it are refused, because a repository can contain links. */
   within?: string;
 }
@@ -44,42 +44,46 @@ export interface FileChange extends AgentFile {
 
 /** The files of these kinds that the agents read, each path once. */
 export function agentFiles(
-  among: readonly Host[],
+  among: readonly Agent[],
   scope: Scope,
   kinds: readonly AgentFile["kind"][],
-  surroundings: Surroundings,
+  around: Surroundings,
 ): AgentFile[] {
-  const project = projectFolder(surroundings);
+  const project = projectFolder(around);
   const files = new Map<string, AgentFile>();
   for (const kind of kinds) {
-    for (const host of among) {
-      const places = agentFilesOf(host, scope, project, surroundings);
-      const path = places && pathIn(places, kind);
+    for (const agent of among) {
+      const path = kind === "skill" ? skillOf(agent, scope, around) : memoryOf(agent, scope, around);
       if (path === undefined) continue;
       // Files and folders may be links to each other: AGENTS.md and CLAUDE.md, `.claude/skills` and `.agents/skills`.
-      const file = files.get(realPath(path)) ?? {
-        kind,
-        path,
-        hosts: [],
-        ...(scope === "project" && { within: project }),
-      };
-      file.hosts.push(host.name);
-      files.set(realPath(path), file);
+      const known = files.get(realPath(path));
+      if (known) known.hosts.push(agent.name);
+      else
+        files.set(realPath(path), { kind, path, hosts: [agent.name], ...(scope === "project" && { within: project }) });
     }
   }
   return [...files.values()];
 }
 
-/** All possible files of the user and of the project around the working directory. In the home directory they are the same files. */
-export function allAgentFiles(surroundings: Surroundings): (AgentFile & { scope: Scope })[] {
-  const all = (["user", "project"] as const).flatMap((scope) =>
-    agentFiles(hosts, scope, ["skill", "section"], surroundings).map((file) => ({ ...file, scope })),
-  );
-  return all.filter(({ path }, place) => all.findIndex((other) => other.path === path) === place);
+/** Claude Code reads skills from its own folder, all other agents from a shared one. */
+function skillOf({ name, memory, folder }: Agent, scope: Scope, around: Surroundings): string | undefined {
+  if (!memory) return undefined;
+  const above = scope === "project" ? projectFolder(around) : homeOf(around.env);
+  const own = scope === "project" ? join(above, ".claude") : folder(around);
+  return join(name === "claude-code" ? own : join(above, ".agents"), "skills", "claudikins", "SKILL.md");
 }
 
-function pathIn({ skills, memory }: AgentFiles, kind: AgentFile["kind"]): string | undefined {
-  return kind === "skill" ? join(skills, "claudikins", "SKILL.md") : memory;
+function memoryOf({ memory, folder }: Agent, scope: Scope, around: Surroundings): string | undefined {
+  if (scope === "project") return memory && join(projectFolder(around), memory.project);
+  return memory?.user && join(folder(around), memory.user);
+}
+
+/** All possible files of the user and of the project around the working directory. In the home directory they are the same files. */
+export function allAgentFiles(around: Surroundings): (AgentFile & { scope: Scope })[] {
+  const all = (["user", "project"] as const).flatMap((scope) =>
+    agentFiles(agents, scope, ["skill", "section"], around).map((file) => ({ ...file, scope })),
+  );
+  return all.filter(({ path }, place) => all.findIndex((other) => other.path === path) === place);
 }
 
 /** Throws FILE_NOT_FOUND for a file that cannot be read. */
@@ -111,45 +115,43 @@ export interface ChangeOptions {
 /** Writes our texts. A file that cannot be written is reported and does not stop the others. */
 export function install(files: readonly AgentFile[], options: ChangeOptions): FileChange[] {
   return files.map((file) =>
-    tried(file, () => {
-      const before = read(file.path);
-      const to = file.kind === "section" ? sectionIn(file, before) : skillIn(file, before, options.force);
+    tried(file, (before) => {
       const from = before?.text ?? "";
-      if (before && from === to) return { ...file, result: "unchanged", from, to };
+      const to = file.kind === "section" ? withSection(before?.text, memoryBody) : skillIn(file, before, options.force);
+      if (to === undefined) throw damaged(file);
+      if (before && from === to) return { result: "unchanged", from, to };
       if (!options.dryRun) write(file, before, to);
-      return { ...file, result: before && hadOurs(file, from) ? "replaced" : "written", from, to };
+      const hadOurs = before && (file.kind === "skill" || withoutSection(from)?.text !== from);
+      return { result: hadOurs ? "replaced" : "written", from, to };
     }),
   );
-}
-
-/** Whether the file had a skill or a section before. */
-function hadOurs({ kind }: AgentFile, from: string): boolean {
-  return kind === "skill" || withoutSection(from)?.text !== from;
 }
 
 /** Removes our texts. Files and folders that `install` created are deleted. */
 export function remove(files: readonly AgentFile[], options: ChangeOptions): FileChange[] {
   return files.map((file) =>
-    tried(file, () => {
-      const before = read(file.path);
+    tried(file, (before) => {
       const from = before?.text ?? "";
-      const unchanged: FileChange = { ...file, result: "unchanged", from, to: from };
-      if (!before) return unchanged;
-      const rest = file.kind === "section" ? bareText(file, from) : skillGone(file, from, options.force);
-      if (rest.file && rest.text === from) return unchanged;
+      if (!before) return { result: "unchanged", from, to: from };
+      const rest = file.kind === "section" ? withoutSection(from) : skillGone(file, from, options.force);
+      if (!rest) throw damaged(file);
+      if (rest.file && rest.text === from) return { result: "unchanged", from, to: from };
       if (!options.dryRun) {
         if (rest.file) write(file, before, rest.text);
         else removeWithFolders(file);
       }
-      return { ...file, result: "removed", from, to: rest.text };
+      return { result: "removed", from, to: rest.text };
     }),
   );
 }
 
-function tried(file: AgentFile, change: () => FileChange): FileChange {
+function tried(
+  file: AgentFile,
+  change: (before: FileText | undefined) => Pick<FileChange, "result" | "from" | "to">,
+): FileChange {
   try {
     if (file.within !== undefined) refuseLinkOut(file.path, file.within);
-    return change();
+    return { ...file, ...change(read(file.path)) };
   } catch (thrown) {
     return { ...file, result: "failed", from: "", to: "", error: toClaudikinsError(thrown) };
   }
@@ -158,18 +160,6 @@ function tried(file: AgentFile, change: () => FileChange): FileChange {
 function read(path: string): FileText | undefined {
   // A dangling link is an error, so that it is not overwritten.
   return lstatSync(path, { throwIfNoEntry: false }) ? textOf(path) : undefined;
-}
-
-function sectionIn(file: AgentFile, before: FileText | undefined): string {
-  const text = withSection(before?.text, memoryBody);
-  if (text === undefined) throw damaged(file);
-  return text;
-}
-
-function bareText(file: AgentFile, from: string): { text: string; file: boolean } {
-  const bare = withoutSection(from);
-  if (!bare) throw damaged(file);
-  return bare;
 }
 
 function skillIn(file: AgentFile, before: FileText | undefined, force: boolean): string {
@@ -209,6 +199,6 @@ function write({ path }: AgentFile, before: FileText | undefined, text: string):
 /** Removes the file, and the folders of a skill if they are empty: `.agents/skills/claudikins`. */
 function removeWithFolders({ kind, path }: AgentFile): void {
   removeFile(path);
-  const folders = [dirname(path), dirname(dirname(path)), dirname(dirname(dirname(path)))];
-  for (const folder of kind === "skill" ? folders : folders.slice(0, 1)) removeIfEmpty(folder);
+  let folder = dirname(path);
+  for (let level = kind === "skill" ? 3 : 1; level > 0; level--, folder = dirname(folder)) removeIfEmpty(folder);
 }

@@ -1,20 +1,27 @@
 /** Plans `init`: the servers of all agents go into a config, and the agents get claudikins in their place. */
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { refuseForeign } from "../config/discover.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/load.ts";
 import { configFileName, projectFolder, userConfigFile } from "../config/locations.ts";
 import { selfCommand } from "../config/self.ts";
+import { isWithin } from "../config/trust/written-folders.ts";
 import { ClaudikinsError } from "../errors.ts";
-import type { PortableEntry } from "../settings/config-file.ts";
-import { type ConfigFile, configAsText, openConfigFile, withServer } from "../settings/config-file.ts";
+import {
+  type ConfigFile,
+  configAsText,
+  openConfigFile,
+  type PortableEntry,
+  withServer,
+} from "../settings/config-file.ts";
 import { shellWord } from "../shell-word.ts";
 import { settleByWishes, type Wishes } from "./choices.ts";
 import { type Found, type FoundFile, type FoundServer, findServers } from "./find-servers.ts";
 import { type Inventory, merge } from "./merge.ts";
-import { configWords, noProjectConfig, projectConfigFile } from "./project-config.ts";
-import { type Rewired, type RewireOptions, rewire } from "./rewire.ts";
+import { type Command, isTogether, type Rewired, rewire } from "./rewire.ts";
 import { claudikinsName } from "./supported/claudikins-entry.ts";
-import type { Host, Surroundings } from "./supported/model.ts";
+import type { Agent, Surroundings } from "./supported/model.ts";
+import { folderWith } from "./supported/settings-files.ts";
 
 export interface Survey {
   found: Found;
@@ -33,8 +40,8 @@ export interface SurveyOptions extends Surroundings {
 }
 
 /** Compares the agents' servers with the configs. Throws USAGE, CONFIG_INVALID, and CONFIG_NOT_FOUND for a project without a config. */
-export async function takeSurvey(hosts: readonly Host[], options: SurveyOptions): Promise<Survey> {
-  const found = await findServers(hosts, options);
+export async function takeSurvey(agents: readonly Agent[], options: SurveyOptions): Promise<Survey> {
+  const found = await findServers(agents, options);
   const ofUser = found.files.filter(({ file }) => file.scope === "user");
   const userFile = openConfigFile({
     ...options,
@@ -49,26 +56,53 @@ export async function takeSurvey(hosts: readonly Host[], options: SurveyOptions)
   return { found, inventories };
 }
 
+/** The project's files by the claudikins.json that gets their servers: one in the project, for everyone who works on it. */
 function byProjectConfig({ files }: Found, options: SurveyOptions): Map<string, FoundFile[]> {
   const { env, cwd, config } = options;
-  const named = config === undefined ? undefined : resolve(cwd, config);
   const configs = new Map<string, FoundFile[]>();
   const homeless: FoundFile[] = [];
   for (const found of files) {
     const { scope, folder } = found.file;
     if (scope === "user" || folder === undefined) continue;
-    const path = projectConfigFile({ folder, named, env });
+    const path = config === undefined ? nearestConfig(folder, env) : configInProject(resolve(cwd, config), folder, env);
     if (path !== undefined) configs.set(path, [...(configs.get(path) ?? []), found]);
     else if (found.servers.length > 0) homeless.push(found);
   }
-  if (homeless.length > 0) {
-    const suggestion = join(projectFolder({ cwd: homeless[0]?.file.folder ?? cwd, env }), configFileName);
-    throw noProjectConfig(
-      homeless.map(({ file, servers }) => ({ path: file.path, servers: servers.length })),
-      shellWord(relative(cwd, suggestion) || suggestion),
-    );
-  }
+  if (homeless.length > 0) throw noProjectConfig(homeless, { cwd, env });
   return configs;
+}
+
+/** The config, if it is in the project around the folder. Throws USAGE. */
+function configInProject(config: string, folder: string, env: Environment): string {
+  const root = projectFolder({ cwd: folder, env });
+  if (isWithin(config, root)) return config;
+  throw new ClaudikinsError("USAGE", `${config} is not in the project ${root}`, {
+    hint: `Others who work on the project cannot read it. Choose a file in the project: --config ${join(root, configFileName)}`,
+  });
+}
+
+/** The nearest config from the folder up to the repository's root, where `serve` looks too. Throws CONFIG_NOT_TRUSTED. */
+function nearestConfig(folder: string, env: Environment): string | undefined {
+  const found = folderWith(configFileName, { cwd: folder, env });
+  if (found === undefined) return undefined;
+  const file = join(found, configFileName);
+  refuseForeign(file, env);
+  return file;
+}
+
+/** The error for a project that has servers but no config. */
+function noProjectConfig(files: FoundFile[], { cwd, env }: { cwd: string; env: Environment }): ClaudikinsError {
+  const texts = files.map(({ file: { path }, servers: { length } }) => {
+    return `  ${path}: ${length} ${length === 1 ? "server" : "servers"}`;
+  });
+  const usual = join(projectFolder({ cwd: files[0]?.file.folder ?? cwd, env }), configFileName);
+  return new ClaudikinsError(
+    "CONFIG_NOT_FOUND",
+    `This project has servers of its own, but no claudikins.json to import them into:\n${texts.join("\n")}`,
+    {
+      hint: `If they moved to your own config, everyone else on the project would lose them. To import them into a claudikins.json that you commit with the project: claudikins init --project --config ${shellWord(relative(cwd, usual) || usual)}. Nothing was changed.`,
+    },
+  );
 }
 
 function inventoryOf(files: FoundFile[], configFile: ConfigFile): Inventory {
@@ -115,27 +149,27 @@ export async function planSwitch(
   const isNew = configText !== configFile.text;
   const config = await configAsText(configFile, configText === "" ? "{}" : configText, options.env);
   const concerned = files.filter((found) => concerns(found, files, options.named));
-  return { inventory, configText, config, isNew, ...rewire(concerned, rewireOptions(configFile, options)) };
+  return { inventory, configText, config, isNew, ...rewire(concerned, commandFor(configFile, options.env)) };
 }
 
-/** An agent without servers is not changed unless the user names it. */
+/** An agent without servers is not changed unless the user names it. VS Code then gets only its newer file. */
 function concerns(found: FoundFile, files: readonly FoundFile[], named: ReadonlySet<string>): boolean {
-  const isTogether = ({ host, file }: FoundFile) => host === found.host && file.group === found.file.group;
-  return (
-    files.some((other) => isTogether(other) && other.servers.length + other.left.length > 0) ||
-    (named.has(found.host.name) && !/[\\/]settings\.json$/.test(found.file.path)) ||
-    (named.has(found.host.name) && found.host.name !== "vscode")
-  );
+  const { agent, file } = found;
+  const hasServers = files.some((other) => isTogether(other, found) && other.servers.length + other.left.length > 0);
+  return hasServers || (named.has(agent.name) && (agent.name !== "vscode" || basename(file.path) === "mcp.json"));
 }
 
 /** A shared file starts claudikins by its name. The user's files use its path, because desktop programs do not have the shell's PATH. */
-export function rewireOptions({ file }: Pick<ConfigFile, "file">, { env }: { env: Environment }): RewireOptions {
-  return {
-    command({ file: { scope, folder } }) {
-      if (scope === "project" && folder !== undefined)
-        return [claudikinsName, "serve", ...configWords(file, folder, env)];
-      return selfCommand("serve", ...(file === userConfigFile(env) ? [] : ["--config", file]));
-    },
+export function commandFor({ file: config }: Pick<ConfigFile, "file">, env: Environment): Command {
+  return ({ scope, folder }) => {
+    if (scope === "user" || folder === undefined) {
+      return selfCommand("serve", ...(config === userConfigFile(env) ? [] : ["--config", config]));
+    }
+    // `serve` finds the nearest claudikins.json by itself.
+    const isFound =
+      basename(config) === configFileName && (dirname(config) === folder || nearestConfig(folder, env) === config);
+    const words = isFound ? [] : ["--config", relative(folder, config).split("\\").join("/")];
+    return [claudikinsName, "serve", ...words];
   };
 }
 

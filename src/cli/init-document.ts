@@ -114,8 +114,8 @@ function transportText(server: ServerConfig | undefined, entry: PortableEntry): 
 
 /** The settings files and the number of their servers. */
 export function seenJson(files: readonly FoundFile[]) {
-  return files.map(({ host, file, servers, skipped, left, own }) => ({
-    host: host.name,
+  return files.map(({ agent, file, servers, skipped, left, own }) => ({
+    host: agent.name,
     file: file.path,
     // Servers that the person left out are in both lists.
     servers: servers.length + left.length + skipped.filter((one) => !left.some(({ name }) => name === one.name)).length,
@@ -142,7 +142,7 @@ export function hostsJson({ plans, refused }: SwitchPlan, written: Applied[], is
     const done = written.find(({ file }) => file === found.file.path);
     const result = done ? (done.error ? "failed" : "rewired") : isDry ? "would be rewired" : "not rewired";
     return {
-      host: found.host.name,
+      host: found.agent.name,
       file: found.file.path,
       result,
       ...(done?.error ? { error: done.error.message } : {}),

@@ -4,9 +4,10 @@ import { type Conflict, configOrigin, type Inventory, type MergedServer } from "
 import { maskOf } from "../agents/secrets.ts";
 import type { Supplied } from "../agents/supported/model.ts";
 import type { Redact } from "../clients/secrets.ts";
+import { variablesIn } from "../config/expand.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { didYouMean } from "../near-names.ts";
-import { filled, variablesIn } from "../settings/add-server.ts";
+import { filled } from "../settings/add-server.ts";
 import type { PortableEntry } from "../settings/config-file.ts";
 import type { Io } from "./io.ts";
 import { ask, choose } from "./prompt.ts";
@@ -62,9 +63,9 @@ export async function fillIn(
       const isKnown = given.has(one.variable) || typed.has(one.source) || io.env[one.variable];
       if (asks && !isKnown) typed.set(one.source, await askFor(server.name, one, io));
       const value = given.get(one.variable) ?? typed.get(one.source);
-      if (value) server.entry = filled(server.entry, one.variable, value) as PortableEntry;
+      if (value) server.entry = filled(server.entry, one.variable, value);
     }
-    for (const [name, value] of given) server.entry = filled(server.entry, name, value) as PortableEntry;
+    for (const [name, value] of given) server.entry = filled(server.entry, name, value);
     const left = variablesIn(server.entry);
     server.supplied = server.supplied.filter(({ variable }) => left.has(variable));
   }

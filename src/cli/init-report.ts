@@ -1,7 +1,7 @@
 /** The report of init as text. */
 import type { Applied } from "../agents/apply.ts";
 import type { Found } from "../agents/find-servers.ts";
-import { hosts } from "../agents/supported/hosts.ts";
+import { agents } from "../agents/supported/agents.ts";
 import type { Survey } from "../agents/switch-over.ts";
 import { type Row, seenJson } from "./init-document.ts";
 import { table } from "./table.ts";
@@ -33,7 +33,7 @@ export function sumText(rows: Row[], surfaceTokens: number): string {
 
 export function seenText({ found }: Survey): string {
   const lines = seenJson(found.files).map(({ host, file, servers, claudikins }) => {
-    const title = hosts.find(({ name }) => name === host)?.title ?? host;
+    const title = agents.find(({ name }) => name === host)?.title ?? host;
     const count = servers === 0 ? "no" : String(servers);
     const noun = servers === 1 ? "server" : "servers";
     const what = claudikins ? `claudikins, and ${count} other ${noun}` : `${count} ${noun}`;
@@ -41,7 +41,7 @@ export function seenText({ found }: Survey): string {
   });
   const unreadable = found.problems.map(({ file }) => `${file}: cannot be read\n`);
   if (lines.length + unreadable.length > 0) return [...lines, ...unreadable].join("");
-  return `No agent with MCP settings was found. Looked for: ${hosts.map(({ title }) => title).join(", ")}.\n`;
+  return `No agent with MCP settings was found. Looked for: ${agents.map(({ title }) => title).join(", ")}.\n`;
 }
 
 export function notesText(rows: Row[], found: Found): string {

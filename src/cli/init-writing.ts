@@ -3,7 +3,7 @@
 import { type Applied, apply } from "../agents/apply.ts";
 import type { Measured } from "../agents/measure.ts";
 import { haveSecrets } from "../agents/secrets.ts";
-import { rewireOptions, type SwitchPlan } from "../agents/switch-over.ts";
+import { commandFor, type SwitchPlan } from "../agents/switch-over.ts";
 import { writeConfigFile } from "../settings/config-file.ts";
 import { isTrustedFile, keepTrust, untrustedText } from "../settings/trust/trust-config.ts";
 import type { Toolbox } from "../toolbox/toolbox.ts";
@@ -45,9 +45,8 @@ export async function write(started: readonly Started[], options: WriteOptions, 
   for (const { plans, inventory } of changed) {
     applied.push(
       ...(await apply(plans, {
-        ...rewireOptions(inventory.configFile, io),
+        command: commandFor(inventory.configFile, io.env),
         surroundings: { env: io.env, platform: process.platform, cwd: io.cwd },
-        env: io.env,
         signal: io.interrupted,
       })),
     );
@@ -65,7 +64,7 @@ export async function write(started: readonly Started[], options: WriteOptions, 
 
 async function agrees(plans: readonly SwitchPlan[], io: Io): Promise<boolean> {
   const files = plans.flatMap((plan) =>
-    plan.plans.map(({ found: { host, file } }) => `  ${host.title}: ${file.path}\n`),
+    plan.plans.map(({ found: { agent, file } }) => `  ${agent.title}: ${file.path}\n`),
   );
   await io.stderr.write(`\nclaudikins will take the place of the servers in these files:\n${files.join("")}`);
   return confirm(io, "Change them? claudikins restore brings the originals back.");

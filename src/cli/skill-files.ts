@@ -1,9 +1,8 @@
 /** Shared by the skill commands: the choice of files, and the report of changes. */
 
-import { type AgentFile, agentFiles, type FileChange } from "../agents/skill-files.ts";
-import { agentFilesOf, hostsHere, type Scope } from "../agents/supported/agent-files.ts";
-import { hosts as allHosts, chosenHosts } from "../agents/supported/hosts.ts";
-import type { Host, Surroundings } from "../agents/supported/model.ts";
+import { type AgentFile, agentFiles, type FileChange, type Scope } from "../agents/skill-files.ts";
+import { agentsHere, agents as allAgents, chosenAgents } from "../agents/supported/agents.ts";
+import type { Agent, Surroundings } from "../agents/supported/model.ts";
 import { ClaudikinsError } from "../errors.ts";
 import { hasColours } from "./colours.ts";
 import { repeatable } from "./command.ts";
@@ -58,39 +57,33 @@ export function scopeOf(args: { user?: boolean | undefined; project?: boolean | 
   return args.project ? "project" : "user";
 }
 
-/** Returns the named hosts, or undefined if no name is given. Throws USAGE. */
-export function namedHosts(names: string[]): readonly Host[] | undefined {
+/** Returns the named agents, or undefined if no name is given. Throws USAGE. */
+export function namedAgents(names: string[]): readonly Agent[] | undefined {
   if (names.length === 0) return undefined;
-  const chosen = chosenHosts(names.map((name) => (name === "claude" ? "claude-code" : name)));
-  const without = chosen.find((host) => !hasSkills(host));
+  const chosen = chosenAgents(names.map((name) => (name === "claude" ? "claude-code" : name)));
+  const without = chosen.find(({ memory }) => !memory);
   if (!without) return chosen;
+  const others = allAgents.filter(({ memory }) => memory).map(({ name }) => name);
   throw new ClaudikinsError("USAGE", `${without.title} does not read skills from a folder`, {
-    hint: `Agents that do: ${allHosts
-      .filter(hasSkills)
-      .map(({ name }) => name)
-      .join(", ")}.`,
+    hint: `Agents that do: ${others.join(", ")}.`,
   });
 }
 
-function hasSkills(host: Host): boolean {
-  return agentFilesOf(host, "project", "", { env: {}, cwd: "", platform: process.platform }) !== undefined;
-}
-
 /** Returns the agents in use on this machine that read skills, or Claude Code if there are none. */
-export function usualHosts(surroundings: Surroundings): readonly Host[] {
-  const here = hostsHere(surroundings).filter(hasSkills);
-  return here.length > 0 ? here : chosenHosts(["claude-code"]);
+export function usualAgents(surroundings: Surroundings): readonly Agent[] {
+  const here = agentsHere(surroundings).filter(({ memory }) => memory);
+  return here.length > 0 ? here : chosenAgents(["claude-code"]);
 }
 
-/** Returns the files of the hosts. Throws USAGE if a named host has no such file. */
+/** Returns the files of the agents. Throws USAGE if a named agent has no such file. */
 export function filesFor(
-  hosts: readonly Host[],
+  agents: readonly Agent[],
   kinds: readonly AgentFile["kind"][],
   scope: Scope,
   { surroundings, named }: { surroundings: Surroundings; named: boolean },
 ): AgentFile[] {
-  const files = agentFiles(hosts, scope, kinds, surroundings);
-  const without = hosts.find(
+  const files = agentFiles(agents, scope, kinds, surroundings);
+  const without = agents.find(
     ({ name }) =>
       kinds.includes("section") && !files.some((file) => file.kind === "section" && file.hosts.includes(name)),
   );

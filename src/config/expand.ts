@@ -11,6 +11,12 @@ export interface Expanded<T> {
   used: Record<string, string>;
 }
 
+/** The names of all variables in `${…}`, also those inside defaults, sorted. */
+export function variablesIn(value: unknown): Set<string> {
+  const found = JSON.stringify(value ?? null).matchAll(/\$\{([A-Za-z_]\w*)/g);
+  return new Set([...found].map(([, name = ""]) => name).sort());
+}
+
 interface Seen {
   missing: Set<string>;
   used: Record<string, string>;

@@ -1,17 +1,16 @@
 /** Parses the periods in the arguments of tools: from one date to another, both included, in UTC. */
 import { DAY_MS } from "./data/calendar.ts";
-import type { StringSchema } from "./json-schema.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "./shop.ts";
 
 export const FROM = {
   type: "string",
   description: "First day, YYYY-MM-DD in UTC, or an ISO 8601 time such as 2025-03-01T08:00:00Z.",
-} as const satisfies StringSchema;
+} as const;
 
 export const TO = {
   type: "string",
   description: "Last day, included, YYYY-MM-DD in UTC, or an ISO 8601 time such as 2025-03-31T20:00:00Z.",
-} as const satisfies StringSchema;
+} as const;
 
 export interface Period {
   fromMs: number;
@@ -27,7 +26,8 @@ export function period(from: string | undefined, to: string | undefined): Period
   return { fromMs, toMs };
 }
 
-export function isWithin(ms: number, { fromMs, toMs }: Period): boolean {
+export function isWithin(time: string, { fromMs, toMs }: Period): boolean {
+  const ms = Date.parse(time);
   return ms >= fromMs && ms <= toMs;
 }
 

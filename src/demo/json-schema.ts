@@ -1,42 +1,20 @@
 /** The part of JSON Schema (2020-12) that the demo's tools use, and the matching TypeScript types. */
 
-interface Described {
+export type JsonSchema = {
+  readonly type: "string" | "integer" | "number" | "boolean" | "array" | "object";
   readonly description?: string;
-}
-
-export interface StringSchema extends Described {
-  readonly type: "string";
   readonly enum?: readonly string[];
-  /** Only 1 is supported: the text must not be empty. */
-  readonly minLength?: 1;
+  readonly minLength?: number;
   readonly maxLength?: number;
-}
-
-export interface NumberSchema extends Described {
-  readonly type: "integer" | "number";
   readonly minimum?: number;
   readonly maximum?: number;
-}
-
-export interface BooleanSchema extends Described {
-  readonly type: "boolean";
-}
-
-export interface ArraySchema extends Described {
-  readonly type: "array";
-  readonly items: JsonSchema;
+  readonly items?: JsonSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
-}
-
-export interface ObjectSchema extends Described {
-  readonly type: "object";
-  readonly properties: Readonly<Record<string, JsonSchema>>;
-  readonly required: readonly string[];
-  readonly additionalProperties: false;
-}
-
-export type JsonSchema = StringSchema | NumberSchema | BooleanSchema | ArraySchema | ObjectSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: false;
+};
 
 /** The type of a value that satisfies the schema `S`. */
 export type FromSchema<S> = S extends { enum: readonly (infer E)[] }
@@ -58,8 +36,8 @@ export type FromSchema<S> = S extends { enum: readonly (infer E)[] }
 /** Returns the schema of an object with exactly these properties. All are required except those in `optional`. */
 export function objectSchema<
   const P extends Readonly<Record<string, JsonSchema>>,
-  const O extends readonly (keyof P)[],
->(properties: P, optional: O) {
-  const required = Object.keys(properties).filter((key) => !optional.includes(key)) as Exclude<keyof P, O[number]>[];
+  const O extends readonly (keyof P)[] = [],
+>(properties: P, optional?: O) {
+  const required = Object.keys(properties).filter((key) => !optional?.includes(key)) as Exclude<keyof P, O[number]>[];
   return { type: "object", properties, required, additionalProperties: false } as const;
 }

@@ -1,4 +1,4 @@
-/** The data model of the shop: its enumerations, and the records as they are stored. */
+/** The data model of the shop: its enumerations, and the records as the tools return them. Money is in cents, times are ISO 8601 in UTC. */
 
 export const ORDER_STATUSES = ["pending", "paid", "shipped", "delivered", "cancelled", "refunded"] as const;
 export const SEGMENTS = ["retail", "wholesale", "vip"] as const;
@@ -12,9 +12,7 @@ export type OrderStatus = (typeof ORDER_STATUSES)[number];
 export type Segment = (typeof SEGMENTS)[number];
 export type Country = (typeof COUNTRIES)[number];
 export type Category = (typeof CATEGORIES)[number];
-export type Warehouse = (typeof WAREHOUSES)[number];
 export type TicketStatus = (typeof TICKET_STATUSES)[number];
-export type Priority = (typeof PRIORITIES)[number];
 
 export interface Line {
   sku: string;
@@ -25,75 +23,70 @@ export interface Line {
 
 export interface HistoryEntry {
   status: OrderStatus;
-  atMs: number;
+  at: string;
   note?: string;
 }
 
-/** A stored order. Its status is the status of the last entry of its history. */
-export interface OrderRecord {
+export interface Order {
   id: string;
-  customerId: string;
-  createdAtMs: number;
+  customer_id: string;
+  /** The status of the last entry of the history. */
+  status: OrderStatus;
+  created_at: string;
   country: Country;
-  totalCents: number;
-  refundedCents: number;
+  total_cents: number;
+  currency: "EUR";
+  /** The quantities of all lines. */
+  items: number;
   lines: Line[];
   history: HistoryEntry[];
 }
 
-export interface CustomerRecord {
+export interface Customer {
   id: string;
   name: string;
   email: string;
   country: Country;
   segment: Segment;
-  createdAtMs: number;
-  address: { street: string; postal_code: string; city: string };
+  created_at: string;
+  address: { street: string; postal_code: string; city: string; country: Country };
 }
 
 export interface StockLevel {
-  warehouse: Warehouse;
+  warehouse: (typeof WAREHOUSES)[number];
   on_hand: number;
   reserved: number;
 }
 
-/** A stored product. Its stock is the sum over all warehouses. */
-export interface ProductRecord {
+export interface Product {
   sku: string;
   name: string;
   category: Category;
-  priceCents: number;
-  reorderAt: number;
+  price_cents: number;
+  /** The pieces on hand in all warehouses. */
+  stock: number;
+  reorder_at: number;
   levels: StockLevel[];
 }
 
-export interface MessageRecord {
-  author: "customer" | "support";
-  atMs: number;
-  body: string;
-}
-
-export interface TicketRecord {
+export interface Ticket {
   id: string;
-  customerId: string;
-  orderId?: string;
+  customer_id: string;
+  order_id?: string;
   subject: string;
   status: TicketStatus;
-  priority: Priority;
-  createdAtMs: number;
-  messages: MessageRecord[];
+  priority: (typeof PRIORITIES)[number];
+  created_at: string;
+  messages: { author: "customer" | "support"; created_at: string; body: string }[];
 }
 
-export function statusOf(order: OrderRecord): OrderStatus {
-  return order.history[order.history.length - 1]!.status;
-}
-
-export function stockOf(product: ProductRecord): number {
-  return product.levels.reduce((sum, level) => sum + level.on_hand, 0);
-}
+/** The records as they are listed. */
+export const listedOrder = ({ lines: _lines, history: _history, ...order }: Order) => order;
+export const listedCustomer = ({ address: _, ...customer }: Customer) => customer;
+export const listedProduct = ({ levels: _, ...product }: Product) => product;
+export const listedTicket = ({ messages: _, ...ticket }: Ticket) => ticket;
 
 /** Returns whether an order counts as revenue: it is neither cancelled nor fully refunded. All reports use this rule. */
-export function countsAsRevenue(order: OrderRecord): boolean {
-  const status = statusOf(order);
+export function countsAsRevenue({ status }: Order): boolean {
   return status !== "cancelled" && status !== "refunded";
 }

@@ -1,7 +1,6 @@
 /** The prompts of the demo. There is one: a review of one week of the shop. */
 import { ErrorCode, type GetPromptResult, McpError, type Prompt } from "@modelcontextprotocol/sdk/types.js";
-import { DAY_MS, YEAR_START_MS } from "./data/calendar.ts";
-import { isoTime } from "./views.ts";
+import { DAY_MS, isoTime, YEAR_START_MS } from "./data/calendar.ts";
 
 const WEEKLY_REVIEW: Prompt = {
   name: "weekly_review",

@@ -5,6 +5,7 @@ export interface Random {
   int(min: number, max: number): number;
   /** Returns true with the probability `share`, from 0 to 1. */
   chance(share: number): boolean;
+  /** Returns an item of a list that is not empty. */
   pick<T>(list: readonly T[]): T;
   /** Returns one of the keys, with a probability in proportion to its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K;
@@ -23,10 +24,7 @@ export function seededRandom(seed: number): Random {
   return {
     int,
     chance: (share) => next() < share,
-    pick(list) {
-      if (list.length === 0) throw new RangeError("cannot pick from an empty list");
-      return list[int(0, list.length - 1)]!;
-    },
+    pick: (list) => list[int(0, list.length - 1)]!,
     weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
       const keys = Object.keys(weights) as K[];
       let rest = next() * keys.reduce((sum, key) => sum + weights[key], 0);

@@ -27,19 +27,16 @@ const ORDER_SCHEMA = {
   $id: "demo://schema/orders",
   title: "Order",
   description: "An order as list_orders returns it. Times are ISO 8601 in UTC.",
-  ...objectSchema(
-    {
-      id: { type: "string", description: "Such as ord_00042." },
-      customer_id: { type: "string", description: "Such as cus_0007." },
-      status: { type: "string", enum: ORDER_STATUSES, description: "The stage that the order has reached." },
-      created_at: { type: "string", description: "When it was placed, such as 2025-03-04T10:11:12Z." },
-      country: { type: "string", enum: COUNTRIES, description: "Where it goes, as an ISO 3166 code." },
-      total_cents: { type: "integer", minimum: 0, description: "The sum of its lines, in cents." },
-      currency: { type: "string", enum: ["EUR"], description: "The currency of all amounts." },
-      items: { type: "integer", minimum: 1, description: "How many pieces: the quantities of its lines added up." },
-    },
-    [],
-  ),
+  ...objectSchema({
+    id: { type: "string", description: "Such as ord_00042." },
+    customer_id: { type: "string", description: "Such as cus_0007." },
+    status: { type: "string", enum: ORDER_STATUSES, description: "The stage that the order has reached." },
+    created_at: { type: "string", description: "When it was placed, such as 2025-03-04T10:11:12Z." },
+    country: { type: "string", enum: COUNTRIES, description: "Where it goes, as an ISO 3166 code." },
+    total_cents: { type: "integer", minimum: 0, description: "The sum of its lines, in cents." },
+    currency: { type: "string", enum: ["EUR"], description: "The currency of all amounts." },
+    items: { type: "integer", minimum: 1, description: "How many pieces: the quantities of its lines added up." },
+  }),
 };
 
 interface DemoResource extends Resource {

@@ -19,12 +19,31 @@ import { getPrompt, listPrompts } from "./prompts.ts";
 import { listResources, readResource } from "./resources.ts";
 import { openShop, type Shop } from "./shop.ts";
 import type { ToolContext } from "./tool.ts";
-import { TOOLS } from "./toolbox.ts";
+import { slowAudit } from "./tools/audit.ts";
+import { renderChart } from "./tools/charts.ts";
+import { CUSTOMER_TOOLS } from "./tools/customers.ts";
+import { ORDER_TOOLS } from "./tools/orders.ts";
+import { PRODUCT_TOOLS } from "./tools/products.ts";
+import { getExchangeRate } from "./tools/rates.ts";
+import { REPORT_TOOLS } from "./tools/reports.ts";
+import { TICKET_TOOLS } from "./tools/tickets.ts";
 
 const INFO = { name: "claudikins-demo", title: "Demo shop", version: "1.0.0" };
 const INSTRUCTIONS =
   "The back office of an invented shop: 2,400 orders of 2025, 600 customers, 140 products, 320 support tickets. " +
   "Today is 2025-12-31. Amounts are in cents, times in UTC. Changes last until the server ends.";
+
+/** In the order of `tools/list`. */
+const TOOLS = [
+  ...ORDER_TOOLS,
+  ...CUSTOMER_TOOLS,
+  ...PRODUCT_TOOLS,
+  ...TICKET_TOOLS,
+  ...REPORT_TOOLS,
+  renderChart,
+  getExchangeRate,
+  slowAudit,
+];
 
 /** Serves the demo on stdin and stdout. Resolves when the client has closed the connection. */
 export async function startDemo(): Promise<void> {
@@ -45,11 +64,9 @@ function createServer(): Server {
     instructions: INSTRUCTIONS,
   });
   let shop: Shop | undefined;
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: [...TOOLS.values()].map((tool) => tool.definition),
-  }));
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map((tool) => tool.definition) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const tool = TOOLS.get(params.name);
+    const tool = TOOLS.find(({ definition }) => definition.name === params.name);
     if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `Unknown tool "${params.name}".`);
     shop ??= openShop();
     return await tool.call(params.arguments ?? {}, toolContext(shop, extra));

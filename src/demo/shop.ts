@@ -1,32 +1,29 @@
 /** The state of the shop. It is generated from a seed, and tools change it until the process ends. */
-import { NOW_MS } from "./data/calendar.ts";
+import { isoTime, NOW_MS } from "./data/calendar.ts";
 import { generateCustomers } from "./data/customers.ts";
 import { generateOrders } from "./data/orders.ts";
 import { generateProducts } from "./data/products.ts";
 import { generateTickets } from "./data/tickets.ts";
-import type { CustomerRecord, OrderRecord, ProductRecord, TicketRecord } from "./model.ts";
+import type { Customer, Order, Product, Ticket } from "./model.ts";
 import { seededRandom } from "./random.ts";
-import { Refusal } from "./refusal.ts";
 
 const SEED = 20_250_101;
 
-export interface SentEmail {
-  id: string;
-  to: string;
-  subject: string;
-  body: string;
+/** The error for a call that the shop cannot do. It becomes a tool result with `isError`. */
+export class Refusal extends Error {
+  override readonly name = "Refusal";
 }
 
 export interface Shop {
-  readonly customers: readonly CustomerRecord[];
-  readonly products: readonly ProductRecord[];
-  readonly orders: readonly OrderRecord[];
-  readonly tickets: readonly TicketRecord[];
-  readonly emails: SentEmail[];
-  refunds: number;
+  readonly customers: readonly Customer[];
+  readonly products: readonly Product[];
+  readonly orders: readonly Order[];
+  readonly tickets: readonly Ticket[];
+  readonly emails: { to: string; subject: string; body: string }[];
+  readonly refunds: { order_id: string; amount_cents: number }[];
   rateRequests: number;
-  /** Advances the shop's clock by one second and returns it. Each change uses it as its time. */
-  tick(): number;
+  /** Advances the shop's clock by one second and returns its time. Each change has a time of its own. */
+  tick(): string;
 }
 
 export function openShop(): Shop {
@@ -36,22 +33,26 @@ export function openShop(): Shop {
   const orders = generateOrders(seededRandom(SEED + 2), customers, products);
   const tickets = generateTickets(seededRandom(SEED + 3), customers, products, orders);
   let now = NOW_MS;
-  return { customers, products, orders, tickets, emails: [], refunds: 0, rateRequests: 0, tick: () => (now += 1000) };
+  function tick(): string {
+    now += 1000;
+    return isoTime(now);
+  }
+  return { customers, products, orders, tickets, emails: [], refunds: [], rateRequests: 0, tick };
 }
 
-export function findOrder(shop: Shop, id: string): OrderRecord {
+export function findOrder(shop: Shop, id: string): Order {
   return find(shop.orders, (order) => order.id === id, `order "${id}"`, "Ids look like ord_00042.");
 }
 
-export function findCustomer(shop: Shop, id: string): CustomerRecord {
+export function findCustomer(shop: Shop, id: string): Customer {
   return find(shop.customers, (customer) => customer.id === id, `customer "${id}"`, "Ids look like cus_0007.");
 }
 
-export function findTicket(shop: Shop, id: string): TicketRecord {
+export function findTicket(shop: Shop, id: string): Ticket {
   return find(shop.tickets, (ticket) => ticket.id === id, `ticket "${id}"`, "Ids look like tkt_0101.");
 }
 
-export function findProduct(shop: Shop, sku: string): ProductRecord {
+export function findProduct(shop: Shop, sku: string): Product {
   return find(shop.products, (product) => product.sku === sku, `product "${sku}"`, "SKUs look like LAMP-0003.");
 }
 

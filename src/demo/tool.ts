@@ -1,9 +1,8 @@
 /** How the demo's tools are defined: with JSON Schemas, and a function that gets checked arguments. */
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
-import type { FromSchema, ObjectSchema } from "./json-schema.ts";
-import { Refusal } from "./refusal.ts";
-import type { Shop } from "./shop.ts";
-import { argumentProblems } from "./validate.ts";
+import type { FromSchema, JsonSchema } from "./json-schema.ts";
+import { Refusal, type Shop } from "./shop.ts";
+import { problemsOf } from "./validate.ts";
 
 export interface ToolContext {
   shop: Shop;
@@ -14,53 +13,33 @@ export interface ToolContext {
 }
 
 /** Annotations by the effect of a tool. No tool affects anything outside of the shop. */
-export const READS = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-} as const;
-export const ADDS = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: false,
-  openWorldHint: false,
-} as const;
-export const SETS = {
-  readOnlyHint: false,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-} as const;
-export const DESTROYS = {
-  readOnlyHint: false,
-  destructiveHint: true,
-  idempotentHint: false,
-  openWorldHint: false,
-} as const;
+export const ADDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false };
+export const READS = { ...ADDS, readOnlyHint: true, idempotentHint: true };
+export const SETS = { ...ADDS, idempotentHint: true };
+export const DESTROYS = { ...ADDS, destructiveHint: true };
 
 export interface DemoTool {
   definition: Tool;
-  call(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<CallToolResult>;
+  call(args: Record<string, unknown>, context: ToolContext): Promise<CallToolResult>;
 }
 
-interface ToolSpec<S extends ObjectSchema> {
+interface ToolSpec<S extends JsonSchema> {
   name: string;
   title: string;
   description: string;
   annotations: NonNullable<Tool["annotations"]>;
   inputSchema: S;
-  outputSchema?: ObjectSchema;
+  outputSchema?: JsonSchema;
   run(args: FromSchema<S>, context: ToolContext): CallToolResult | Promise<CallToolResult>;
 }
 
-export function defineTool<const S extends ObjectSchema>({ run, ...definition }: ToolSpec<S>): DemoTool {
+export function defineTool<const S extends JsonSchema>({ run, ...definition }: ToolSpec<S>): DemoTool {
   return {
     // The SDK's type requires mutable arrays and open objects. The definition is only serialised.
     definition: definition as unknown as Tool,
     async call(args, context) {
-      const problems = argumentProblems(definition.name, args, definition.inputSchema);
       try {
+        const problems = [...problemsOf(definition.name, args, definition.inputSchema)];
         if (problems.length > 0) throw new Refusal(problems.join("\n"));
         return await run(args as FromSchema<S>, context);
       } catch (error) {

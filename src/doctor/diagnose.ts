@@ -1,10 +1,10 @@
 /** Runs all doctor checks concurrently. They change nothing. */
+import { agentsCheck } from "./agents.ts";
 import { configCheck } from "./config.ts";
 import { daemonCheck } from "./daemon.ts";
 import { executableCheck } from "./executable.ts";
 import { areas, type Check, type Finding, findingsOf, type Scene, unchecked } from "./finding.ts";
 import { foldersCheck } from "./folders.ts";
-import { hostsCheck } from "./hosts.ts";
 import { registryCheck } from "./registry.ts";
 import { rulesCheck } from "./rules.ts";
 import { serversCheck } from "./servers.ts";
@@ -19,7 +19,7 @@ const checks: readonly Check[] = [
   signInsCheck,
   foldersCheck,
   registryCheck,
-  hostsCheck,
+  agentsCheck,
   skillsCheck,
   daemonCheck,
 ];

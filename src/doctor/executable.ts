@@ -1,11 +1,13 @@
-/** Doctor check of this executable, and of the one that the PATH finds. */
-import { dirname, join } from "node:path";
+/** Doctor check of this executable, and of the ones that the PATH finds. Finds any program on the PATH, and asks for its version. */
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { claudikinsName } from "../agents/supported/claudikins-entry.ts";
+import type { Environment } from "../config/environment.ts";
 import { selfCommand } from "../config/self.ts";
+import { realOf } from "../config/trust/written-folders.ts";
 import { shellWord } from "../shell-word.ts";
 import { version } from "../version.ts";
 import { type Check, type Finding, findingsOf, type Scene } from "./finding.ts";
-import { isProgram, programsOnPath, realOf, versionOf } from "./programs.ts";
 
 const { ok, warning, problem } = findingsOf("executable");
 
@@ -55,7 +57,7 @@ function namedByVariable({ env }: Scene): Finding[] {
 }
 
 /** The version of the program; undefined if it is this version. */
-async function otherVersion(path: string, env: Scene["env"], signal: AbortSignal): Promise<string | undefined> {
+async function otherVersion(path: string, env: Environment, signal: AbortSignal): Promise<string | undefined> {
   if (realOf(path) === realOf(ownProgram)) return undefined;
   const said = await versionOf(path, env, signal);
   return said === version ? undefined : (said ?? "unknown version");
@@ -64,4 +66,54 @@ async function otherVersion(path: string, env: Scene["env"], signal: AbortSignal
 function intoPath(): string {
   if (Bun.isStandaloneExecutable) return `export PATH=${shellWord(dirname(ownProgram))}:"$PATH"`;
   return `sh ${shellWord(join(dirname(ownProgram), "..", "install.sh"))}`;
+}
+
+const isWindows = process.platform === "win32";
+
+/** The paths in the order of the PATH, without duplicates through links. */
+export function programsOnPath(name: string, env: Environment): string[] {
+  const folders = (env["PATH"] ?? env["Path"] ?? "").split(delimiter).filter(isAbsolute);
+  const names = isWindows ? [".exe", ".cmd"].map((ending) => name + ending) : [name];
+  const found = folders.flatMap((folder) => names.map((each) => join(folder, each))).filter(isProgram);
+  const real = found.map(realOf);
+  return found.filter((_, place) => real.indexOf(real[place] ?? "") === place);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+const patienceMs = 5_000;
+
+/** Starts the program with `--version`. Undefined if it prints no version. */
+export async function versionOf(program: string, env: Environment, signal: AbortSignal): Promise<string | undefined> {
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+  if (patience.aborted) return undefined;
+  try {
+    const child = Bun.spawn([program, "--version"], {
+      // Some programs read settings from the working directory first.
+      cwd: "/",
+      env: { ...env },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "ignore",
+      windowsHide: true,
+      signal: patience,
+      killSignal: "SIGKILL",
+    });
+    const reader = child.stdout.getReader();
+    // A version fits into the first chunk.
+    const { value } = await reader.read();
+    await reader.cancel();
+    child.kill("SIGKILL");
+    await child.exited;
+    return /\d+\.\d+\.\d+[\w.+-]*/.exec(new TextDecoder().decode(value))?.[0];
+  } catch {
+    return undefined;
+  }
 }

@@ -9,9 +9,8 @@ import { indexFileName, type RegistryServer } from "../registry/model.ts";
 import { originOf } from "../registry/origin.ts";
 import { differencesOf, notExecutable } from "../registry/store.ts";
 import { shellWord } from "../shell-word.ts";
-import { ownProgram } from "./executable.ts";
+import { ownProgram, programsOnPath, versionOf } from "./executable.ts";
 import { type Check, counted, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
-import { programsOnPath, versionOf } from "./programs.ts";
 
 const { ok, warning, problem, failure } = findingsOf("registry");
 

@@ -1,7 +1,7 @@
 /** Doctor check for servers that can write the files which decide what claudikins and the agents start and allow. */
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { hosts } from "../agents/supported/hosts.ts";
+import { agents } from "../agents/supported/agents.ts";
 import type { ServerConfig } from "../config/load.ts";
 import { homeOf, userConfigFile, userDataFolder } from "../config/locations.ts";
 import { isWithin, realOf } from "../config/trust/written-folders.ts";
@@ -37,19 +37,19 @@ function mayWrite(name: string, toolbox: Parts): boolean {
 }
 
 /** Descriptions of the files, by their real paths. */
-function rulesOf({ config }: Parts, { env, cwd, platform }: Scene): Map<string, string> {
+function rulesOf({ config }: Parts, scene: Scene): Map<string, string> {
   const { registry, workspace } = config.folders;
   const rules = new Map<string, string>();
   const add = (what: string, path: string) => {
     if (existsSync(path) && !rules.has(realOf(path))) rules.set(realOf(path), what);
   };
   if (config.origin.kind !== "demo") add("the config", config.origin.file);
-  add("your own config", userConfigFile(env));
-  add("your trusted configs and sign-ins", userDataFolder(env));
+  add("your own config", userConfigFile(scene.env));
+  add("your trusted configs and sign-ins", userDataFolder(scene.env));
   add("generated programs of the registry", registry);
   add("skills that code can import", join(workspace, "skills"));
-  for (const { title, files } of hosts) {
-    for (const { path } of files({ env, cwd, platform })) add(`settings of ${title}`, path);
+  for (const { title, files } of agents) {
+    for (const { path } of files(scene)) add(`settings of ${title}`, path);
   }
   return rules;
 }

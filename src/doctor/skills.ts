@@ -1,7 +1,6 @@
 /** Doctor check of the skill and the sections in agents' files: whether they are of this version. */
 
-import { type AgentFile, allAgentFiles, stateOf } from "../agents/skill-files.ts";
-import type { Scope } from "../agents/supported/agent-files.ts";
+import { type AgentFile, allAgentFiles, type Scope, stateOf } from "../agents/skill-files.ts";
 import { type Check, type Finding, findingsOf } from "./finding.ts";
 
 const { ok, warning } = findingsOf("skills");

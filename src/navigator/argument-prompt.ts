@@ -41,8 +41,8 @@ export function argumentRequest(
   const about = {
     tool: short(name),
     server: short(server.name),
-    about: cut((tool.description || tool.title || "").trim(), maxDescriptionChars),
-    type: cut(typeText(inputSchema, "arguments"), maxTypeChars),
+    about: short((tool.description || tool.title || "").trim(), maxDescriptionChars),
+    type: short(typeText(inputSchema, "arguments"), maxTypeChars),
   };
   const day = today.toISOString().slice(0, 10);
   const prompt = `Tool:\n${JSON.stringify(about)}\n\nArguments:\n${argumentLines(inputSchema)}\n\nToday is ${day}.\n\nTask: ${JSON.stringify(task)}\n\nArguments as JSON:`;
@@ -58,7 +58,7 @@ export function argumentRequest(
 
 /** Asks again after an answer that does not match the schema. */
 export function correctionOf(request: ModelRequest, answer: string, problems: string[]): ModelRequest {
-  const before = `Your answer was ${JSON.stringify(cut(answer.trim(), 2_000))}`;
+  const before = `Your answer was ${JSON.stringify(short(answer.trim(), 2_000))}`;
   return {
     ...request,
     prompt: `${request.prompt}\n\n${before}\nIt is not valid: ${problems.map((problem) => oneLine(problem, 300)).join("; ")}\nAll arguments again:`,
@@ -112,8 +112,4 @@ function isPlain(value: unknown): boolean {
 function firstSentences(text: string, length: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length <= length ? line : firstSentence(line, length);
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

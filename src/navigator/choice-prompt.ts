@@ -36,7 +36,14 @@ export function choicesOf<T>(task: string, options: Options<T>): Choices<T> {
   return {
     names,
     optionOf: (name) => byName.get(name),
-    request: { system, prompt, schema: schemaOf(names), schemaName: `${level}_choice`, maxTokens: answerTokens },
+    request: {
+      system,
+      prompt,
+      schema: schemaOf(names),
+      isStrict: true,
+      schemaName: `${level}_choice`,
+      maxTokens: answerTokens,
+    },
   };
 }
 
@@ -69,12 +76,9 @@ function named<T>(options: readonly Option<T>[]): Map<string, Option<T>> {
 }
 
 function lines<T>(byName: ReadonlyMap<string, Option<T>>): string {
-  const all = [...byName];
-  let text = "";
-  for (const length of lengths) {
-    text = all.map(([name, option]) => JSON.stringify({ name, ...option.about(length) })).join("\n");
-    if (estimateTokens(text) <= maxTokens) return text;
-  }
+  const written = (length: number) =>
+    [...byName].map(([name, option]) => JSON.stringify({ name, ...option.about(length) })).join("\n");
+  const fitting = lengths.map(written).find((text) => estimateTokens(text) <= maxTokens);
   // If nothing else fits, only the names.
-  return all.map(([name]) => JSON.stringify({ name })).join("\n");
+  return fitting ?? [...byName.keys()].map((name) => JSON.stringify({ name })).join("\n");
 }

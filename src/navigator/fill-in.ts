@@ -4,12 +4,12 @@ import { unlessAborted } from "../clients/abort.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { isObject, type JsonObject, objectAt } from "../json-object.ts";
 import { argumentProblems } from "../registry/arguments/argument-problems.ts";
+import { requiredArguments, resolveReference } from "../registry/json-schema.ts";
 import { toolId } from "../registry/model.ts";
 import { signature } from "../registry/signature.ts";
 import { argumentRequest, correctionOf, optional } from "./argument-prompt.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
 import { objectIn } from "./json-answer.ts";
-import { formOf, missingIn, schemaOfMissing } from "./missing-arguments.ts";
 import type { FilledForm, TaskFailed, TaskOptions, TaskStep } from "./model.ts";
 import type { ServerTool } from "./options.ts";
 
@@ -102,13 +102,8 @@ async function completed(
   const form = formOf(inputSchema, missing);
   if (!askForMissing || !form) return { needs, why };
   step.asked = missing;
-  const {
-    action,
-    content = {},
-    problem,
-  } = await answerTo(
-    unlessAborted(askForMissing(question, form, signal), signal, `The question for ${missing.join(", ")}`),
-  );
+  const asked = unlessAborted(askForMissing(question, form, signal), signal, `The question for ${missing.join(", ")}`);
+  const { action, content = {}, problem } = await answerTo(asked);
   if (action === "decline")
     throw new ClaudikinsError("CANCELLED", `The user was asked for ${missing.join(", ")} and declined`);
   if (action !== "accept") return { needs, why: `${why}; ${problem ?? "the question was dismissed"}` };
@@ -126,4 +121,58 @@ async function answerTo(asked: Promise<FilledForm>): Promise<FilledForm & { prob
     if (error instanceof ClaudikinsError && error.code === "CANCELLED") throw error;
     return { action: "cancel", problem: `the user could not be asked: ${messageOf(error)}` };
   }
+}
+
+/** The missing required arguments without a default, in the order of `required`. */
+function missingIn(inputSchema: JsonObject, args: JsonObject): string[] {
+  return [...requiredArguments(inputSchema, inputSchema)].filter((name) => !Object.hasOwn(args, name));
+}
+
+/** The part of the schema for the missing arguments, with the definitions that it refers to. */
+function schemaOfMissing(inputSchema: JsonObject, missing: string[]): JsonObject {
+  const { $defs, definitions } = inputSchema;
+  return {
+    type: "object",
+    properties: Object.fromEntries(missing.map((name) => [name, propertyOf(inputSchema, name)])),
+    required: missing,
+    ...($defs === undefined ? {} : { $defs }),
+    ...(definitions === undefined ? {} : { definitions }),
+  };
+}
+
+/** The form as MCP's elicitation allows it: flat fields of plain types. Undefined if an argument has another type. */
+function formOf(inputSchema: JsonObject, missing: string[]): JsonObject | undefined {
+  const fields = missing.map((name) => [name, fieldOf(resolved(propertyOf(inputSchema, name), inputSchema))] as const);
+  if (fields.some(([, field]) => field === undefined)) return undefined;
+  return { type: "object", properties: Object.fromEntries(fields), required: missing };
+}
+
+function propertyOf({ properties }: JsonObject, name: string): JsonObject {
+  const property = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return isObject(property) ? property : {};
+}
+
+function resolved(schema: JsonObject, root: JsonObject): JsonObject {
+  const { $ref, ...beside } = schema;
+  const target = typeof $ref === "string" ? resolveReference($ref, root) : undefined;
+  return isObject(target) ? { ...target, ...beside } : schema;
+}
+
+const fieldTypes = ["string", "number", "integer", "boolean"];
+const fieldKeywords = ["title", "description", "minLength", "maxLength", "minimum", "maximum"];
+const formats = ["email", "uri", "date", "date-time"];
+
+function fieldOf(schema: JsonObject): JsonObject | undefined {
+  const { enum: choices, format, type } = schema;
+  const isChoice = Array.isArray(choices);
+  if (isChoice && !choices.every((choice) => typeof choice === "string")) return undefined;
+  // `["string", "null"]` is a string, because the user is asked for a value.
+  const types = isChoice ? ["string"] : [type].flat().filter((each) => each !== "null");
+  if (types.length !== 1 || !fieldTypes.includes(String(types[0]))) return undefined;
+  const kept = isChoice ? ["title", "description", "enum", "enumNames"] : fieldKeywords;
+  return {
+    type: types[0],
+    ...Object.fromEntries(kept.flatMap((key) => (schema[key] === undefined ? [] : [[key, schema[key]]]))),
+    ...(types[0] === "string" && !isChoice && formats.includes(String(format)) ? { format } : {}),
+  };
 }

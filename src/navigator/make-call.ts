@@ -18,18 +18,15 @@ const firstWaitMs = 300;
 /** A server that asks for a longer wait is reported instead. */
 const longestWaitMs = 5_000;
 
-export interface CallSurroundings {
-  parts: Parts;
-  signal: AbortSignal;
-  tell: (line: string) => void;
-}
-
 /**
  * Returns the value of the result. Starts the server first, to tell a failed start from a failed call. Throws what `callOnce`
  * throws on the last try.
  */
-export async function makeCall(wanted: ServerTool, args: JsonObject, around: CallSurroundings): Promise<unknown> {
-  const { parts, signal, tell } = around;
+export async function makeCall(
+  wanted: ServerTool,
+  args: JsonObject,
+  { parts, signal, tell }: { parts: Parts; signal: AbortSignal; tell: (line: string) => void },
+): Promise<unknown> {
   const server = wanted.server.name;
   const tool = wanted.tool.name;
   for (let attempt = 1; ; attempt++) {
@@ -46,7 +43,9 @@ export async function makeCall(wanted: ServerTool, args: JsonObject, around: Cal
       const restMs = attempt < tries ? restOf(parts, server, waitMs) : undefined;
       if (restMs === undefined) throw error;
       tell(`${server} does not answer: attempt ${attempt + 1} of ${tries}`);
-      await pause(restMs, signal);
+      // The wait rejects only when the signal is aborted.
+      await wait(restMs, undefined, { signal }).catch(() => {});
+      refuseCancelled(signal);
     }
   }
 }
@@ -67,10 +66,4 @@ function restOf({ pool }: Parts, server: string, waitMs: number): number | undef
   if (state.retryAt === undefined) return undefined;
   const restMs = Math.max(waitMs, state.retryAt - Date.now());
   return restMs <= longestWaitMs ? restMs : undefined;
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  // The wait rejects only when the signal is aborted.
-  await wait(ms, undefined, { signal }).catch(() => {});
-  refuseCancelled(signal);
 }

@@ -1,4 +1,5 @@
-/** The types of the navigator: a small model, a task, its outcome and its receipt. */
+/** A small model, a task, its outcome and its receipt. */
+import { grouped } from "../outcome-text.ts";
 
 /** A small model. It answers one request with text, as JSON that follows a schema if it can. */
 export interface Model {
@@ -12,11 +13,13 @@ export interface ModelRequest {
   /** The system prompt, the same for all requests of a kind. */
   system: string;
   prompt: string;
-  /**
-   * JSON Schema of the answer, an object. For arguments it is the tool's own schema without `required`, so that missing
-   * values are left out. Strict modes, which require every property, do not accept it.
-   */
+  /** JSON Schema of the answer, an object. */
   schema: object;
+  /**
+   * Whether endpoints accept the schema with `strict`: every object requires all of its properties and allows no others. A
+   * tool's own schema is asked for without `required`, so that missing values are left out.
+   */
+  isStrict?: boolean;
   schemaName: string;
   maxTokens: number;
 }
@@ -26,6 +29,11 @@ export interface ModelAnswer {
   tokens: { prompt: number; completion: number };
   /** Whether the tokens are estimated, because the endpoint did not report them. */
   isEstimate: boolean;
+}
+
+/** The system prompt with the schema in words, for models that are not held to a schema. */
+export function inWords({ system, schema }: ModelRequest): string {
+  return `${system}\n\nAnswer with one JSON object and nothing else. It must match this JSON Schema:\n${JSON.stringify(schema)}`;
 }
 
 /** The user's answer to a form with flat fields (MCP elicitation). */
@@ -99,4 +107,17 @@ export interface TaskReceipt {
   /** The time of the tool call, with all tries. */
   callMs?: number;
   totalMs: number;
+}
+
+/** The receipt in one line: `[demo.get_order · 2 calls of cerebras/gpt-oss-120b, 1,204 tokens · 812 ms]`. */
+export function taskReceiptText({ tool_used, receipt }: Pick<TaskOutcome, "tool_used" | "receipt">): string {
+  const { model, modelCalls, tokens, totalMs } = receipt;
+  const sum = `${tokens.isEstimate ? "about " : ""}${grouped(tokens.prompt + tokens.completion)} tokens`;
+  const asked = `${modelCalls} ${modelCalls === 1 ? "call" : "calls"} of ${model}`;
+  const parts = [
+    ...(tool_used === undefined ? [] : [tool_used]),
+    modelCalls === 0 ? asked : `${asked}, ${sum}`,
+    `${grouped(totalMs)} ms`,
+  ];
+  return `[${parts.join(" · ")}]`;
 }

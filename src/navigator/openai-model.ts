@@ -1,16 +1,15 @@
 /** A model behind an endpoint that is compatible with OpenAI's chat completions. Requests are repeated if that may help. */
+import { setTimeout as wait } from "node:timers/promises";
 import OpenAI from "openai";
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from "openai/resources/chat/completions";
-import { onAbort } from "../clients/abort.ts";
 import { redactorOf } from "../clients/secrets.ts";
 import type { AnswerFormat, Llm } from "../config/llm.ts";
 import { ClaudikinsError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { estimateTokens } from "../token-estimate.ts";
 import { connectionFailure, type Failure, place, statusFailure, timedOut, unavailable } from "./endpoint-failure.ts";
-import { inWords, isStrict } from "./json-request.ts";
 import { checkLlm, clientOf, headersOf } from "./llm-client.ts";
-import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
+import { inWords, type Model, type ModelAnswer, type ModelRequest } from "./model.ts";
 
 export interface OpenAiOptions {
   log: Log;
@@ -97,7 +96,9 @@ export class OpenAiModel implements Model {
       if (!failure.isPassing || tries === maxTries) throw failure.error;
       if (pauseMs > longestPauseMs) throw leftAlone(failure.error, pauseMs);
       tries += 1;
-      await pause(pauseMs, signal);
+      await wait(pauseMs, undefined, { signal }).catch(() => {
+        throw cancelled();
+      });
     }
   }
 
@@ -171,9 +172,9 @@ function beginning({ format, effort, hasCompletionLimit }: Llm): Learned {
 
 function bodyOf(request: ModelRequest, ways: Learned, llm: Llm): ChatCompletionCreateParamsNonStreaming {
   const { format, limit } = ways;
-  const { schema, schemaName: name, maxTokens } = request;
-  const system = format === "schema" && isStrict(schema) ? request.system : inWords(request);
-  const json_schema = { name, schema: schema as Record<string, unknown>, strict: isStrict(schema) };
+  const { schema, isStrict: strict = false, schemaName: name, maxTokens } = request;
+  const system = format === "schema" && strict ? request.system : inWords(request);
+  const json_schema = { name, schema: schema as Record<string, unknown>, strict };
   const formats = {
     schema: { response_format: { type: "json_schema", json_schema } },
     json: { response_format: { type: "json_object" } },
@@ -227,14 +228,3 @@ function leftAlone({ message }: ClaudikinsError, pauseMs: number): ClaudikinsErr
 }
 
 const cancelled = () => new ClaudikinsError("CANCELLED", "The request to the model was cancelled");
-
-/** Throws CANCELLED as soon as the signal is aborted. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stopListening = onAbort(signal, resolve);
-  const timer = setTimeout(resolve, ms);
-  await promise;
-  clearTimeout(timer);
-  stopListening();
-  if (signal.aborted) throw cancelled();
-}

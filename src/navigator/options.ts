@@ -41,26 +41,19 @@ const maxTools = 4;
 const maxArguments = 12;
 const maxChoicesChars = 100;
 
-/** The search scores of all tools for one task. */
-export class Ranks {
-  readonly #scores: Map<string, number>;
-  readonly #servers = new Map<string, number>();
-  readonly best: readonly RankedTool[];
+/** The search scores for one task: of tools, and of servers by their best tool. */
+export type Ranks = ReturnType<typeof ranksOf>;
 
-  constructor(ranked: readonly RankedTool[]) {
-    this.best = ranked;
-    this.#scores = new Map(ranked.map(({ server, name, score }) => [toolId(server, name), score]));
-    for (const { server, score } of ranked) {
-      this.#servers.set(server, Math.max(this.#servers.get(server) ?? 0, score));
-    }
-  }
-
-  ofTool = ({ server, tool }: ServerTool): number => this.#scores.get(toolId(server.name, tool.name)) ?? 0;
-
-  /** The score of the server's best tool. */
-  ofServer = ({ name }: RegistryServer): number => this.#servers.get(name) ?? 0;
-
-  ofServers = (servers: readonly RegistryServer[]): number => Math.max(0, ...servers.map(this.ofServer));
+export function ranksOf(best: readonly RankedTool[]) {
+  const tools = new Map(best.map(({ server, name, score }) => [toolId(server, name), score]));
+  const servers = new Map<string, number>();
+  for (const { server, score } of best) servers.set(server, Math.max(servers.get(server) ?? 0, score));
+  const ofServer = ({ name }: RegistryServer): number => servers.get(name) ?? 0;
+  return {
+    ofServer,
+    ofServers: (all: readonly RegistryServer[]): number => Math.max(0, ...all.map(ofServer)),
+    ofTool: ({ server, tool }: ServerTool): number => tools.get(toolId(server.name, tool.name)) ?? 0,
+  };
 }
 
 export function categories(servers: readonly RegistryServer[], ranks: Ranks): Options<RegistryServer[]> {
@@ -170,6 +163,7 @@ function text(whole: string, length: number): string {
   return length > 0 ? oneLine(whole, length) : "";
 }
 
-export function short(name: string, length = 80): string {
-  return name.length > length ? `${name.slice(0, length - 1)}…` : name;
+/** The text, cut if it is longer. */
+export function short(text: string, length = 80): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

@@ -2,14 +2,12 @@
 
 import { ClaudikinsError } from "../errors.ts";
 import type { Parts } from "../execution/parts.ts";
-import type { JsonObject } from "../json-object.ts";
 import { toolId } from "../registry/model.ts";
 import { oneLine } from "../visible-text.ts";
 import { AskedModel, refuseCancelled } from "./asked-model.ts";
 import { fillIn } from "./fill-in.ts";
 import { makeCall } from "./make-call.ts";
 import type { Model, TaskFailed, TaskOptions, TaskOutcome, TaskReceipt } from "./model.ts";
-import type { ServerTool } from "./options.ts";
 import { walk } from "./walk.ts";
 
 /** Longer tasks would cost their tokens again at every level. */
@@ -19,85 +17,60 @@ const maxMissed = 5;
 
 /** Never throws: a failure, also a cancelled task, is an outcome with `error.type`, a code of `errors.ts`, and the steps so far. */
 export async function runTask(options: TaskOptions, model: Model, parts: Parts): Promise<TaskOutcome> {
-  const signal = options.signal ?? new AbortController().signal;
-  const run = new Run(options, signal, new AskedModel(model, signal), parts);
+  const { askForMissing, dryRun, signal = new AbortController().signal } = options;
+  const asked = new AskedModel(model, signal);
+  const startedAt = performance.now();
+  let tool: string | undefined;
+  let callMs: number | undefined;
   try {
-    return await run.run();
-  } catch (error) {
-    if (error instanceof ClaudikinsError) return run.failed(error);
-    throw error;
-  }
-}
-
-class Run {
-  readonly #options: TaskOptions;
-  readonly #signal: AbortSignal;
-  readonly #model: AskedModel;
-  readonly #parts: Parts;
-  readonly #startedAt = performance.now();
-  #tool: string | undefined;
-  #callMs: number | undefined;
-
-  constructor(options: TaskOptions, signal: AbortSignal, model: AskedModel, parts: Parts) {
-    this.#options = options;
-    this.#signal = signal;
-    this.#model = model;
-    this.#parts = parts;
-  }
-
-  async run(): Promise<TaskOutcome> {
-    const task = checkedTask(this.#options.task);
-    const problems = await this.#parts.catalog.fetchMissing(this.#signal);
-    refuseCancelled(this.#signal);
-    const { found, isAny, near } = await walk(task, this.#parts, this.#model, this.tell);
+    const task = checkedTask(options.task);
+    const problems = await parts.catalog.fetchMissing(signal);
+    refuseCancelled(signal);
+    const { found, isAny, near } = await walk(task, parts, asked, tell);
     if (!found) throw noTool(isAny, near, problems);
-    const tool = toolId(found.server.name, found.tool.name);
-    this.#tool = tool;
-    const { askForMissing, dryRun } = this.#options;
-    const filled = await fillIn(found, { task, askForMissing, signal: this.#signal }, this.#model);
+    tool = toolId(found.server.name, found.tool.name);
+    const filled = await fillIn(found, { task, askForMissing, signal }, asked);
     if ("needs" in filled) {
       const hint = "Repeat the task with these values in it.";
       return {
-        ...this.failed(new ClaudikinsError("INVALID_ARGUMENTS", filled.why, { hint })),
+        ...failed(new ClaudikinsError("INVALID_ARGUMENTS", filled.why, { hint })),
         needs_input: filled.needs,
       };
     }
-    const { args } = filled;
-    const planned = { success: true, tool_used: tool, arguments: args } as const;
+    const planned = { success: true, tool_used: tool, arguments: filled.args } as const;
     if (dryRun) {
-      this.#parts.pool.refuseDenied(found.server.name, found.tool.name);
-      return { ...planned, dry_run: true, receipt: this.#receipt };
+      parts.pool.refuseDenied(found.server.name, found.tool.name);
+      return { ...planned, dry_run: true, receipt: receipt() };
     }
-    refuseCancelled(this.#signal);
-    const result = await this.#called(found, args);
-    return { ...planned, result, receipt: this.#receipt };
-  }
-
-  async #called(found: ServerTool, args: JsonObject): Promise<unknown> {
-    this.tell(`calling ${this.#tool}`);
+    refuseCancelled(signal);
+    tell(`calling ${tool}`);
     const calledAt = performance.now();
-    try {
-      return await makeCall(found, args, { parts: this.#parts, signal: this.#signal, tell: this.tell });
-    } finally {
-      this.#callMs = Math.round(performance.now() - calledAt);
-    }
+    const result = await makeCall(found, filled.args, { parts, signal, tell }).finally(() => {
+      callMs = Math.round(performance.now() - calledAt);
+    });
+    return { ...planned, result, receipt: receipt() };
+  } catch (error) {
+    if (error instanceof ClaudikinsError) return failed(error);
+    throw error;
   }
 
-  failed({ code, message, hint }: ClaudikinsError): TaskFailed {
+  function failed({ code, message, hint }: ClaudikinsError): TaskFailed {
     return {
       success: false,
-      ...(this.#tool === undefined ? {} : { tool_used: this.#tool }),
+      ...(tool === undefined ? {} : { tool_used: tool }),
       error: { type: code, message, ...(hint === undefined ? {} : { suggestion: hint }) },
-      receipt: this.#receipt,
+      receipt: receipt(),
     };
   }
 
   /** Reports a line. Names in it may contain control characters. */
-  readonly tell = (line: string): void => this.#options.onProgress?.(oneLine(line, 200));
+  function tell(line: string): void {
+    options.onProgress?.(oneLine(line, 200));
+  }
 
-  get #receipt(): TaskReceipt {
-    const callMs = this.#callMs === undefined ? {} : { callMs: this.#callMs };
-    return { ...this.#model.receipt, ...callMs, totalMs: Math.round(performance.now() - this.#startedAt) };
+  function receipt(): TaskReceipt {
+    const totalMs = Math.round(performance.now() - startedAt);
+    return { ...asked.receipt, ...(callMs === undefined ? {} : { callMs }), totalMs };
   }
 }
 

@@ -3,8 +3,7 @@ import { ErrorCode, McpError } from "@modelcontextprotocol/sdk/types.js";
 import type { Responder } from "../clients/responder.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { estimateTokens } from "../token-estimate.ts";
-import { inWords } from "./json-request.ts";
-import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
+import { inWords, type Model } from "./model.ts";
 
 /** Long, because hosts may show the request to the user first. */
 const timeLimitMs = 300_000;
@@ -12,49 +11,42 @@ const timeLimitMs = 300_000;
 /** The error code of hosts if the user refuses. */
 const refusedByPerson = -1;
 
-/** The name of the asker, in the place of a server's name. */
-const asker = "claudikins";
+const hint = 'Set "llm" in claudikins.json to use a model of your own instead.';
 
-export class SamplingModel implements Model {
-  readonly name = "the host's model";
-  readonly #sample: NonNullable<Responder["sample"]>;
-
-  constructor(sample: NonNullable<Responder["sample"]>) {
-    this.#sample = sample;
-  }
-
-  async ask(request: ModelRequest, signal: AbortSignal): Promise<ModelAnswer> {
-    if (signal.aborted) throw cancelled();
-    const systemPrompt = inWords(request);
-    const timeout = AbortSignal.timeout(timeLimitMs);
-    const text = await this.#sample(
-      {
-        messages: [{ role: "user", content: { type: "text", text: request.prompt } }],
+export function samplingModel(sample: NonNullable<Responder["sample"]>): Model {
+  return {
+    name: "the host's model",
+    async ask(request, signal) {
+      const systemPrompt = inWords(request);
+      const timeout = AbortSignal.timeout(timeLimitMs);
+      const params = {
+        messages: [{ role: "user" as const, content: { type: "text" as const, text: request.prompt } }],
         systemPrompt,
         maxTokens: request.maxTokens,
         temperature: 0,
         modelPreferences: { costPriority: 1, speedPriority: 1, intelligencePriority: 0.3 },
-      },
-      { server: asker, signal: AbortSignal.any([signal, timeout]) },
-    ).then(
-      ({ content }) => textOf(content),
-      (error: unknown) => {
-        if (signal.aborted) throw cancelled();
+      };
+      let text: string;
+      try {
+        signal.throwIfAborted();
+        // claudikins itself asks, in the place of a server.
+        const asked = { server: "claudikins", signal: AbortSignal.any([signal, timeout]) };
+        text = textOf((await sample(params, asked)).content);
+      } catch (error) {
+        if (signal.aborted) throw new ClaudikinsError("CANCELLED", "The request to the host's model was cancelled");
         throw timeout.aborted ? unavailable(`it gave no answer within ${timeLimitMs / 1_000} s`) : failureOf(error);
-      },
-    );
-    if (text === "") {
-      throw new ClaudikinsError("MODEL_ANSWER_INVALID", "The answer of the host's model is empty", { hint });
-    }
-    const tokens = {
-      prompt: Math.round(estimateTokens(`${systemPrompt}\n${request.prompt}`)),
-      completion: Math.round(estimateTokens(text)),
-    };
-    return { text, tokens, isEstimate: true };
-  }
+      }
+      if (text === "") {
+        throw new ClaudikinsError("MODEL_ANSWER_INVALID", "The answer of the host's model is empty", { hint });
+      }
+      const tokens = {
+        prompt: Math.round(estimateTokens(`${systemPrompt}\n${request.prompt}`)),
+        completion: Math.round(estimateTokens(text)),
+      };
+      return { text, tokens, isEstimate: true };
+    },
+  };
 }
-
-const hint = 'Set "llm" in claudikins.json to use a model of your own instead.';
 
 function textOf(content: unknown): string {
   const texts = [content].flat().flatMap((block) => {
@@ -74,5 +66,3 @@ function failureOf(error: unknown): ClaudikinsError {
 function unavailable(what: string): ClaudikinsError {
   return new ClaudikinsError("MODEL_UNAVAILABLE", `The host's model cannot be used: ${what}`, { hint });
 }
-
-const cancelled = () => new ClaudikinsError("CANCELLED", "The request to the host's model was cancelled");

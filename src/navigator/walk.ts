@@ -1,12 +1,12 @@
 /** Walks from a task to one tool: the model chooses a category, a server and a tool. */
 
 import type { Parts } from "../execution/parts.ts";
-import { type RegistryServer, toolId } from "../registry/model.ts";
+import { toolId } from "../registry/model.ts";
 import { prepareSearch, rankedTools } from "../search/search.ts";
 import { type AskedModel, unusable } from "./asked-model.ts";
 import { askedAgain, choicesOf, noneName } from "./choice-prompt.ts";
 import { choiceIn, objectIn, saidIn } from "./json-answer.ts";
-import { categories, mixedTools, type Options, Ranks, type ServerTool, servers, tools } from "./options.ts";
+import { categories, mixedTools, type Options, ranksOf, type ServerTool, servers, tools } from "./options.ts";
 
 /** Maximum number of tools from other places that are offered when no option of a level fits, or named when nothing fits. */
 const maxElsewhere = 10;
@@ -33,62 +33,45 @@ export async function walk(
 ): Promise<Walked> {
   const all = parts.catalog.visibleServers.filter((server) => server.tools.length > 0);
   await prepareSearch(parts.catalog);
-  const ranks = new Ranks(rankedTools(task, parts.catalog));
-  const walker = new Walker(task, all, ranks, model, tell);
+  const best = rankedTools(task, parts.catalog);
+  const ranks = ranksOf(best);
   return {
-    found: all.length > 0 ? await walker.walk() : undefined,
+    found: all.length > 0 ? await toTool() : undefined,
     isAny: all.length > 0,
-    near: ranks.best.slice(0, maxNear).map(({ server, name }) => toolId(server, name)),
+    near: best.slice(0, maxNear).map(({ server, name }) => toolId(server, name)),
   };
-}
 
-class Walker {
-  readonly #task: string;
-  readonly #all: RegistryServer[];
-  readonly #ranks: Ranks;
-  readonly #model: AskedModel;
-  readonly #tell: (line: string) => void;
-
-  constructor(task: string, all: RegistryServer[], ranks: Ranks, model: AskedModel, tell: (line: string) => void) {
-    this.#task = task;
-    this.#all = all;
-    this.#ranks = ranks;
-    this.#model = model;
-    this.#tell = tell;
-  }
-
-  async walk(): Promise<ServerTool | undefined> {
-    const category = await this.#choose(categories(this.#all, this.#ranks));
-    if (!category) return this.#elsewhere(() => false);
-    const offered = servers(category, this.#ranks);
-    const server = await this.#choose(offered);
+  async function toTool(): Promise<ServerTool | undefined> {
+    const category = await choose(categories(all, ranks));
+    if (!category) return elsewhere(() => false);
+    const offered = servers(category, ranks);
+    const server = await choose(offered);
     if (!server) {
       const seen = new Set(offered.offered.map(({ value }) => value.name));
-      return this.#elsewhere((each) => seen.has(each.server.name));
+      return elsewhere((each) => seen.has(each.server.name));
     }
-    const its = tools(server, this.#ranks);
-    const tool = await this.#choose(its);
+    const its = tools(server, ranks);
+    const tool = await choose(its);
     if (tool) return tool;
     const seen = new Set(its.offered.map(({ value }) => value.tool));
-    return this.#elsewhere((each) => seen.has(each.tool));
+    return elsewhere((each) => seen.has(each.tool));
   }
 
   /** Offers the best tools that the model has not seen yet. Even a single one is offered as a question. */
-  async #elsewhere(isSeen: (each: ServerTool) => boolean): Promise<ServerTool | undefined> {
-    const found = this.#ranks.best.flatMap(({ server: serverName, name }) => {
-      const server = this.#all.find((each) => each.name === serverName);
+  async function elsewhere(isSeen: (each: ServerTool) => boolean): Promise<ServerTool | undefined> {
+    const found = best.flatMap(({ server: serverName, name }) => {
+      const server = all.find((each) => each.name === serverName);
       const tool = server?.tools.find((each) => each.name === name);
       return server && tool && !isSeen({ server, tool }) ? [{ server, tool }] : [];
     });
-    if (found.length === 0) return undefined;
-    return this.#ask(mixedTools(found.slice(0, maxElsewhere)));
+    return found.length === 0 ? undefined : ask(mixedTools(found.slice(0, maxElsewhere)));
   }
 
-  async #choose<T>(options: Options<T>): Promise<T | undefined> {
+  async function choose<T>(options: Options<T>): Promise<T | undefined> {
     const [only, ...others] = options.offered;
-    if (!only || others.length > 0) return this.#ask(options);
-    const { level, all } = options;
-    return this.#model.step({ level, options: all }, async (step) => {
+    if (!only || others.length > 0) return ask(options);
+    const { level, all: count } = options;
+    return model.step({ level, options: count }, async (step) => {
       step.choice = only.name;
       step.skipped = true;
       return only.value;
@@ -96,19 +79,19 @@ class Walker {
   }
 
   /** The chosen option; undefined for "none of these". */
-  async #ask<T>(options: Options<T>): Promise<T | undefined> {
-    const { level, all, offered } = options;
-    const choices = choicesOf(this.#task, options);
+  async function ask<T>(options: Options<T>): Promise<T | undefined> {
+    const { level, all: count, offered } = options;
+    const choices = choicesOf(task, options);
     const names = [...choices.names, noneName];
-    return this.#model.step({ level, options: all }, async (step) => {
-      if (offered.length < all) step.offered = offered.length;
-      const answer = await this.#model.ask(choices.request);
+    return model.step({ level, options: count }, async (step) => {
+      if (offered.length < count) step.offered = offered.length;
+      const answer = await model.ask(choices.request);
       const first = choiceIn(answer, names);
-      const choice = first ?? choiceIn(await this.#model.ask(askedAgain(choices, said(answer))), names);
-      if (choice === undefined) throw unusable(this.#model, `chose a ${level} that does not exist`);
+      const choice = first ?? choiceIn(await model.ask(askedAgain(choices, said(answer))), names);
+      if (choice === undefined) throw unusable(model, `chose a ${level} that does not exist`);
       const option = choices.optionOf(choice);
       step.choice = option?.name ?? noneName;
-      this.#tell(`${level}: ${choice}`);
+      tell(`${level}: ${choice}`);
       return option?.value;
     });
   }

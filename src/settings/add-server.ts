@@ -2,8 +2,9 @@
 
 import type { ToolCatalog } from "../catalog/tool-catalog.ts";
 import type { Environment } from "../config/environment.ts";
+import { variablesIn } from "../config/expand.ts";
 import { ClaudikinsError, toClaudikinsError } from "../errors.ts";
-import { isObject } from "../json-object.ts";
+import { withTexts } from "../json-object.ts";
 import type { CatalogServer } from "../registry/server-catalog.ts";
 import type { PortableEntry } from "./config-file.ts";
 
@@ -56,9 +57,9 @@ export async function catalogEntry(server: CatalogServer, options: VariableOptio
     const isKnown = options.given.has(name) || Boolean(options.env[name]);
     const typed = isKnown || options.lenient ? undefined : await options.ask?.(variable);
     const value = options.given.get(name) ?? (typed || undefined);
-    if (value !== undefined) entry = filled(entry, name, value) as PortableEntry;
+    if (value !== undefined) entry = filled(entry, name, value);
     else if (!isKnown && required && !options.lenient) missing.push(variable);
-    else if (!isKnown && !required) entry = without(entry, name) as PortableEntry;
+    else if (!isKnown && !required) entry = without(entry, name);
   }
   if (missing.length > 0) throw needs(server, missing);
   return entry;
@@ -72,26 +73,17 @@ function needs(server: CatalogServer, missing: CatalogVariable[]): ClaudikinsErr
   });
 }
 
-export function variablesIn(value: unknown): Set<string> {
-  const names = new Set<string>();
-  for (const [, name = ""] of JSON.stringify(value).matchAll(/\$\{([A-Za-z_]\w*)/g)) names.add(name);
-  return names;
-}
-
-export function filled(value: unknown, name: string, text: string): unknown {
-  if (typeof value === "string") return value.replaceAll(`\${${name}}`, () => text);
-  if (Array.isArray(value)) return value.map((each) => filled(each, name, text));
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filled(each, name, text)]));
+export function filled(entry: PortableEntry, name: string, value: string): PortableEntry {
+  return withTexts(entry, (text) => text.replaceAll(`\${${name}}`, () => value));
 }
 
 /** Removes members that consist of the variable; in other texts the variable gets an empty default. */
-function without(value: unknown, name: string): unknown {
-  if (typeof value === "string") return value.replaceAll(`\${${name}}`, `\${${name}:-}`);
-  if (Array.isArray(value)) return value.map((each) => without(each, name));
-  if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([, each]) => each !== `\${${name}}`);
-  return Object.fromEntries(kept.map(([key, each]) => [key, without(each, name)]));
+function without(entry: PortableEntry, name: string): PortableEntry {
+  const reference = `\${${name}}`;
+  return JSON.parse(JSON.stringify(entry), function (this: unknown, _, each) {
+    if (each === reference && !Array.isArray(this)) return undefined;
+    return typeof each === "string" ? each.replaceAll(reference, `\${${name}:-}`) : each;
+  });
 }
 
 /** The result of the first start. */

@@ -9,8 +9,7 @@ import { ClaudikinsError } from "../errors.ts";
 import { isObject, type JsonObject } from "../json-object.ts";
 import { didYouMean } from "../near-names.ts";
 import { parseJson, removeMembers, setMember } from "./edit/json.ts";
-import { bytesOf, type FileText, textOf } from "./file-text.ts";
-import { writeThrough } from "./write-through.ts";
+import { bytesOf, type FileText, textOf, writeThrough } from "./file-text.ts";
 
 /** A server's entry in claudikins.json, not validated yet. */
 export type PortableEntry = JsonObject;

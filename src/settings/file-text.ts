@@ -1,6 +1,16 @@
-/** Reads a settings file with everything that is needed to write it back unchanged. */
+/** Reads and replaces files that other programs read. Every byte, the mode and the owner can be kept. */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 
 export interface FileText {
@@ -44,4 +54,30 @@ export function bytesOf(text: string, { hasMark }: Pick<FileText, "hasMark">): B
 
 export function hashOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
+}
+
+let written = 0;
+
+/** Replaces a file atomically. `path` must not be a link: the caller resolves links, so that they stay. Throws FILE_NOT_WRITABLE. */
+export function writeThrough(path: string, bytes: Uint8Array, mode: number): void {
+  const temporary = `${path}.${process.pid}.${++written}.tmp`;
+  try {
+    writeFileSync(temporary, bytes, { flag: "wx", mode: 0o600, flush: true });
+    keepOwner(path, temporary);
+    chmodSync(temporary, mode);
+    renameSync(temporary, path);
+  } catch (cause) {
+    rmSync(temporary, { force: true });
+    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot write ${path}: ${messageOf(cause)}`, {
+      hint: "Check that you can write to its folder and that the disk is not full.",
+      cause,
+    });
+  }
+}
+
+/** A file that root writes keeps its owner. */
+function keepOwner(path: string, temporary: string): void {
+  const { uid, gid } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  if (uid === undefined || gid === undefined || process.getuid?.() !== 0) return;
+  chownSync(temporary, uid, gid);
 }

@@ -83,8 +83,8 @@ describe("JSON", () => {
 });
 
 describe("TOML", () => {
-  const remove = (text: string, ...names: string[]) => removeFromTable(text, ["mcp_servers"], new Set(names));
-  const add = (text: string) => addToTable(text, ["mcp_servers"], "claudikins", ours);
+  const remove = (text: string, ...names: string[]) => removeFromTable(text, ["mcp_servers"], new Set(names), "f");
+  const add = (text: string) => addToTable(text, ["mcp_servers"], "claudikins", ours, "f");
   const table = '[mcp_servers.claudikins]\ncommand = "claudikins"\nargs = ["serve"]\n';
   const inline = 'claudikins = { command = "claudikins", args = ["serve"] }';
 
@@ -112,6 +112,11 @@ describe("TOML", () => {
       "of one line",
       "mcp_servers = { a = { x = 1 }, b = { y = [1, 2] } } # all\n",
       "mcp_servers = { b = { y = [1, 2] } } # all\n",
+    ],
+    [
+      "of one line, beside values of every kind",
+      "mcp_servers = { a = {}, kept = { since = 1979-05-27, share = 1.0 } }\n",
+      "mcp_servers = { kept = { since = 1979-05-27, share = 1.0 } }\n",
     ],
     [
       "texts of many lines",

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Found, findServers } from "../../src/agents/find-servers.ts";
 import { isSame, merge } from "../../src/agents/merge.ts";
+import { agents, chosenAgents } from "../../src/agents/supported/agents.ts";
 import { isClaudikinsCommand } from "../../src/agents/supported/claudikins-entry.ts";
-import { chosenHosts, hosts } from "../../src/agents/supported/hosts.ts";
 import { suppliedText } from "../../src/agents/supported/model.ts";
 import { isObject } from "../../src/json-object.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -21,7 +21,7 @@ afterAll(() => folder[Symbol.dispose]());
 const find = (
   project: boolean,
   more: Partial<{ cwd: string; env: Record<string, string>; platform: NodeJS.Platform }> = {},
-) => findServers(hosts, { platform: "linux", cwd: home.project, env: home.env, project, ...more });
+) => findServers(agents, { platform: "linux", cwd: home.project, env: home.env, project, ...more });
 
 /** Short paths, and no values of secrets, so that it can be read. */
 function shown(value: unknown): unknown {
@@ -115,7 +115,7 @@ test("a file that cannot be read is a problem with its line, and the others are 
   const broken = homeWithHosts(other);
   other.write("home/.gemini/settings.json", '{\n  "mcpServers": {\n    "a": {} "b": {}\n  }\n}\n');
   other.write("home/.codex/config.toml", 'model = "x"\n[mcp_servers.a\ncommand = "a"\n');
-  const { problems, files } = await findServers(hosts, {
+  const { problems, files } = await findServers(agents, {
     platform: "linux",
     cwd: "/",
     env: broken.env,
@@ -125,7 +125,7 @@ test("a file that cannot be read is a problem with its line, and the others are 
     ["codex", "CONFIG_INVALID", expect.stringMatching(/^HOME\/\.codex\/config\.toml:2: not valid TOML: /)],
     ["gemini", "CONFIG_INVALID", "HOME/.gemini/settings.json:3: not valid JSON: comma expected"],
   ]);
-  expect(new Set(files.map(({ host }) => host.name)).size).toBe(7);
+  expect(new Set(files.map(({ agent }) => agent.name)).size).toBe(7);
 });
 
 test.each([
@@ -142,7 +142,7 @@ test.each([
 ])("%s stays where it is", async (_, entry, why) => {
   using other = temporaryFolder();
   other.write(".cursor/mcp.json", { mcpServers: { x: entry } });
-  const { files } = await findServers(hosts, {
+  const { files } = await findServers(agents, {
     platform: "linux",
     cwd: "/",
     env: { HOME: other.path },
@@ -160,7 +160,7 @@ test.each([
 
 describe("where the files are", () => {
   const paths = (platform: NodeJS.Platform, env: Record<string, string>) =>
-    hosts.map((host) => [host.name, host.files({ platform, cwd: "/nowhere", env })[0]?.path]);
+    agents.map((agent) => [agent.name, agent.files({ platform, cwd: "/nowhere", env })[0]?.path]);
 
   test("on Linux, macOS and Windows", () => {
     const env = { HOME: "/home/me" };
@@ -198,7 +198,7 @@ describe("where the files are", () => {
     expect(found["codex"]).toBe("/codex/config.toml");
     expect(found["zed"]).toBe("/xdg/zed/settings.json");
     expect(
-      chosenHosts(["opencode"])[0]
+      chosenAgents(["opencode"])[0]
         ?.files({ platform: "linux", cwd: "/", env })
         .map(({ path }) => path),
     ).toContain("/oc.json");
@@ -208,7 +208,7 @@ describe("where the files are", () => {
     using other = temporaryFolder();
     other.write(".config/Code/User/profiles/-1a2b/mcp.json", { servers: { a: { command: "a" } } });
     other.write(".config/Code - Insiders/User/mcp.json", { servers: { b: { command: "b" } } });
-    const [vscode] = chosenHosts(["vscode"]);
+    const [vscode] = chosenAgents(["vscode"]);
     const files = vscode?.files({ platform: "linux", cwd: "/", env: { HOME: other.path } }) ?? [];
     const names = files.map(({ path }) => path.slice(other.path.length));
     expect(names).toContain("/.config/Code/User/profiles/-1a2b/mcp.json");
@@ -217,7 +217,7 @@ describe("where the files are", () => {
   });
 
   test("a host that nobody knows", () => {
-    expect(() => chosenHosts(["curser"])).toThrow('Unknown agent "curser"');
+    expect(() => chosenAgents(["curser"])).toThrow('Unknown agent "curser"');
   });
 });
 

@@ -2,15 +2,15 @@
 
 import { apply } from "../../src/agents/apply.ts";
 import { wishesOf } from "../../src/agents/choices.ts";
-import { hosts } from "../../src/agents/supported/hosts.ts";
-import { planSwitch, rewireOptions, takeSurvey } from "../../src/agents/switch-over.ts";
+import { agents } from "../../src/agents/supported/agents.ts";
+import { commandFor, planSwitch, takeSurvey } from "../../src/agents/switch-over.ts";
 import { processEnvironment } from "../../src/config/environment.ts";
 
 const [cwd = "", moment = ""] = process.argv.slice(2);
 const env = processEnvironment();
 const surroundings = { env, cwd, platform: process.platform };
 const wishes = wishesOf([], true);
-const { inventories } = await takeSurvey(hosts, { ...surroundings, project: false, wishes });
+const { inventories } = await takeSurvey(agents, { ...surroundings, project: false, wishes });
 const [inventory] = inventories;
 const { plans } = await planSwitch(inventory!, { env, named: new Set() });
 process.stdout.write(`planned ${plans.length}\n`);
@@ -27,13 +27,13 @@ const signal = {
     return false;
   },
 } as AbortSignal;
-const { mode } = fourth.before;
+const { mode } = fourth.found.content;
 // Asked for when the change is noted, and again when the file is written.
-Object.defineProperty(fourth.before, "mode", {
+Object.defineProperty(fourth.found.content, "mode", {
   get() {
     looked += 1;
     if (moment === "before a file is written" && looked === 2) die();
     return mode;
   },
 });
-await apply(plans, { ...rewireOptions(inventory!.configFile, { env }), surroundings, env, signal });
+await apply(plans, { command: commandFor(inventory!.configFile, env), surroundings, signal });

@@ -15,9 +15,9 @@ import { join } from "node:path";
 import { apply } from "../../src/agents/apply.ts";
 import { wishesOf } from "../../src/agents/choices.ts";
 import { findServers } from "../../src/agents/find-servers.ts";
-import { chosenHosts, hosts } from "../../src/agents/supported/hosts.ts";
-import type { HostName } from "../../src/agents/supported/model.ts";
-import { planSwitch, rewireOptions, takeSurvey } from "../../src/agents/switch-over.ts";
+import { agents, chosenAgents } from "../../src/agents/supported/agents.ts";
+import type { AgentName } from "../../src/agents/supported/model.ts";
+import { commandFor, planSwitch, takeSurvey } from "../../src/agents/switch-over.ts";
 import { type CliResult, cli } from "../cli/in-memory.ts";
 import { root } from "../support/claudikins.ts";
 import { type TemporaryFolder, temporaryFolder } from "../support/temporary.ts";
@@ -60,7 +60,7 @@ function everything(path = home.path): Record<string, string> {
 }
 
 const left = async () => {
-  const { files } = await findServers(hosts, {
+  const { files } = await findServers(agents, {
     platform: process.platform,
     cwd: home.project,
     env: home.env,
@@ -68,7 +68,7 @@ const left = async () => {
   });
   return {
     servers: files.flatMap(({ servers }) => servers.map(({ name }) => name)),
-    own: files.flatMap(({ host, own }) => (own.length > 0 ? [host.name] : [])),
+    own: files.flatMap(({ agent, own }) => (own.length > 0 ? [agent.name] : [])),
   };
 };
 
@@ -427,7 +427,7 @@ test("a file that cannot be parsed is reported with its line and not changed; th
 });
 
 test("a file that cannot be edited safely is not changed", async () => {
-  const odd = 'mcp_servers = { a = { command = "a" }, kept = { since = 1979-05-27, share = 1.0 } }\n';
+  const odd = 'mcp_servers = "none"\n';
   folder.write("home/.codex/config.toml", odd);
   const { exitCode, stderr } = await init("--host", "codex", "--host", "zed");
   expect([exitCode, stderr]).toEqual([
@@ -503,7 +503,7 @@ test("the real home directory is never changed", async () => {
   const real = userInfo().homedir;
   const surroundings = { platform: process.platform, cwd: "/", env: { HOME: real } };
   const paths = [
-    ...hosts.flatMap((host) => host.files(surroundings).map(({ path }) => path)),
+    ...agents.flatMap((agent) => agent.files(surroundings).map(({ path }) => path)),
     join(real, ".config", "claudikins", "claudikins.json"),
     join(real, ".local", "share", "claudikins", "hosts"),
   ];
@@ -526,13 +526,12 @@ test("the real home directory is never changed", async () => {
 describe("an agent that writes its file during init", () => {
   async function planned() {
     const surroundings = { env: home.env, cwd: home.project, platform: process.platform };
-    const some = chosenHosts(["claude-code", "gemini"]);
+    const some = chosenAgents(["claude-code", "gemini"]);
     const { inventories } = await takeSurvey(some, { ...surroundings, project: false, wishes: wishesOf([], true) });
     const [inventory] = inventories;
     const { plans } = await planSwitch(inventory!, { ...surroundings, named: new Set() });
     const { signal } = new AbortController();
-    return () =>
-      apply(plans, { ...rewireOptions(inventory!.configFile, surroundings), surroundings, env: home.env, signal });
+    return () => apply(plans, { command: commandFor(inventory!.configFile, home.env), surroundings, signal });
   }
 
   test("keeps its changes", async () => {
@@ -563,6 +562,6 @@ describe("an agent that writes its file during init", () => {
 });
 
 test("names of hosts", () => {
-  const names: HostName[] = ["zed"];
-  expect(chosenHosts(names).map(({ title }) => title)).toEqual(["Zed"]);
+  const names: AgentName[] = ["zed"];
+  expect(chosenAgents(names).map(({ title }) => title)).toEqual(["Zed"]);
 });

@@ -58,10 +58,10 @@ test("render_chart gives a valid PNG and a line of text", async () => {
 test("render_chart says what is wrong with a point", async () => {
   await using demo = await startDemoClient();
   expect(await demo.failure("render_chart", { title: "x", points: [{ label: "a", value: "1" }] })).toBe(
-    'points[0].value is "1". Must be a number. The length of the bar; may be negative.',
+    'points[0].value is "1". It must match {"type":"number","description":"The length of the bar; may be negative."}',
   );
   expect(await demo.failure("render_chart", { title: "x", points: [] })).toStartWith(
-    "points is []. Must be an array of 1 to 400 items.",
+    'points is []. It must match {"type":"array","minItems":1,"maxItems":400,',
   );
 });
 

@@ -21,8 +21,8 @@ test("list_customers filters by segment and country and comes in pages", async (
     cursor: first.next_cursor,
   });
   expect([...first.customers, ...rest.customers]).toEqual(vips);
-  expect(await demo.failure("list_customers", { country: "Germany" })).toBe(
-    'country is "Germany". Must be one of AT, CH, DE, DK, FR, GB, NL, PL, SE.',
+  expect(await demo.failure("list_customers", { country: "Germany" })).toStartWith(
+    'country is "Germany". It must match {"type":"string","enum":["AT","CH","DE","DK","FR","GB","NL","PL","SE"],',
   );
 });
 

@@ -1,10 +1,11 @@
 /** The generated data: the promised amounts, and nothing in it that contradicts itself. */
 import { expect, test } from "bun:test";
-import { NOW_MS } from "../../src/demo/data/calendar.ts";
-import { COUNTRIES, ORDER_STATUSES, SEGMENTS, statusOf, stockOf } from "../../src/demo/model.ts";
+import { isoTime, NOW_MS } from "../../src/demo/data/calendar.ts";
+import { COUNTRIES, ORDER_STATUSES, type Order, SEGMENTS } from "../../src/demo/model.ts";
 import { openShop } from "../../src/demo/shop.ts";
 
 const shop = openShop();
+const statusOf = ({ status }: Order) => status;
 
 function countBy<T>(list: readonly T[], key: (item: T) => string): Record<string, number> {
   const counts: Record<string, number> = {};
@@ -31,8 +32,8 @@ test("ids are numbered without a gap, oldest first", () => {
   expect([shop.customers[0]!.id, shop.customers[599]!.id]).toEqual(["cus_0001", "cus_0600"]);
   expect([shop.tickets[0]!.id, shop.tickets[319]!.id]).toEqual(["tkt_0001", "tkt_0320"]);
   for (const list of [shop.orders, shop.customers, shop.tickets]) {
-    const times = list.map((item) => item.createdAtMs);
-    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    const times = list.map((item) => item.created_at);
+    expect(times).toEqual(times.toSorted());
   }
 });
 
@@ -48,33 +49,34 @@ test("an order belongs to a customer who was there, and its total is the sum of 
   const customers = new Map(shop.customers.map((customer) => [customer.id, customer]));
   const products = new Map(shop.products.map((product) => [product.sku, product]));
   for (const order of shop.orders) {
-    const customer = customers.get(order.customerId)!;
-    expect(customer.createdAtMs).toBeLessThanOrEqual(order.createdAtMs);
+    const customer = customers.get(order.customer_id)!;
+    expect(customer.created_at <= order.created_at).toBe(true);
     expect(customer.country).toBe(order.country);
-    expect(new Date(order.createdAtMs).getUTCFullYear()).toBe(2025);
-    expect(order.lines.reduce((sum, line) => sum + line.quantity * line.unit_cents, 0)).toBe(order.totalCents);
+    expect(order.created_at).toStartWith("2025-");
+    expect(order.lines.reduce((sum, line) => sum + line.quantity * line.unit_cents, 0)).toBe(order.total_cents);
     for (const line of order.lines) expect(products.get(line.sku)!.name).toBe(line.name);
   }
 });
 
 test("a history begins with the order, goes forward and ends before the present", () => {
   for (const order of shop.orders) {
-    const times = order.history.map((entry) => entry.atMs);
+    const times = order.history.map((entry) => entry.at);
     expect(order.history[0]!.status).toBe("pending");
-    expect(times[0]).toBe(order.createdAtMs);
-    expect(times).toEqual(times.toSorted((a, b) => a - b));
-    expect(times[times.length - 1]).toBeLessThanOrEqual(NOW_MS);
+    expect(order.history.at(-1)!.status).toBe(order.status);
+    expect(times[0]).toBe(order.created_at);
+    expect(times).toEqual(times.toSorted());
+    expect(times.at(-1)! <= isoTime(NOW_MS)).toBe(true);
   }
 });
 
 test("old orders are done with, and the newest still on their way", () => {
   const spring = countBy(
-    shop.orders.filter((order) => order.createdAtMs < Date.UTC(2025, 6, 1)),
+    shop.orders.filter((order) => order.created_at < "2025-07-01"),
     statusOf,
   );
   expect(Object.keys(spring).sort()).toEqual(["cancelled", "delivered", "refunded"]);
   const lastWeek = countBy(
-    shop.orders.filter((order) => order.createdAtMs > Date.UTC(2025, 11, 28)),
+    shop.orders.filter((order) => order.created_at > "2025-12-28"),
     statusOf,
   );
   expect(lastWeek["pending"]! + lastWeek["paid"]! + lastWeek["shipped"]!).toBeGreaterThan(20);
@@ -82,14 +84,14 @@ test("old orders are done with, and the newest still on their way", () => {
 });
 
 test("what agents ask for is there", () => {
-  const buyers = new Set(shop.orders.map((order) => order.customerId));
+  const buyers = new Set(shop.orders.map((order) => order.customer_id));
   const never = countBy(
     shop.customers.filter((customer) => !buyers.has(customer.id)),
     (customer) => customer.segment,
   );
   expect(Object.keys(never).sort()).toEqual([...SEGMENTS].sort());
   expect(shop.customers.some((customer) => customer.segment === "vip" && customer.country === "DE")).toBe(true);
-  expect(shop.products.filter((product) => stockOf(product) <= product.reorderAt).length).toBeGreaterThan(10);
+  expect(shop.products.filter((product) => product.stock <= product.reorder_at).length).toBeGreaterThan(10);
   const waiting = shop.tickets.filter((ticket) => ticket.status === "waiting");
   expect(waiting.length).toBeGreaterThan(12);
   expect(waiting.some((ticket) => ticket.priority === "high")).toBe(true);
@@ -99,14 +101,14 @@ test("what agents ask for is there", () => {
 test("a ticket is about an order of its customer, and its messages go forward", () => {
   const orders = new Map(shop.orders.map((order) => [order.id, order]));
   for (const ticket of shop.tickets) {
-    const order = ticket.orderId === undefined ? undefined : orders.get(ticket.orderId)!;
+    const order = ticket.order_id === undefined ? undefined : orders.get(ticket.order_id)!;
     if (order !== undefined) {
-      expect(order.customerId).toBe(ticket.customerId);
-      expect(order.createdAtMs).toBeLessThanOrEqual(ticket.createdAtMs);
+      expect(order.customer_id).toBe(ticket.customer_id);
+      expect(order.created_at <= ticket.created_at).toBe(true);
     }
-    const times = ticket.messages.map((message) => message.atMs);
-    expect(times[0]).toBe(ticket.createdAtMs);
-    expect(times).toEqual(times.toSorted((a, b) => a - b));
-    expect(times[times.length - 1]).toBeLessThanOrEqual(NOW_MS);
+    const times = ticket.messages.map((message) => message.created_at);
+    expect(times[0]).toBe(ticket.created_at);
+    expect(times).toEqual(times.toSorted());
+    expect(times.at(-1)! <= isoTime(NOW_MS)).toBe(true);
   }
 });

@@ -57,11 +57,13 @@ describe("list_orders", () => {
   test("says of every wrong argument what is allowed", async () => {
     expect(await demo.failure("list_orders", { status: "complete", limit: 0, cursor: null, page: 2 })).toBe(
       [
-        'status is "complete". Must be one of pending, paid, shipped, delivered, cancelled, refunded.',
-        "limit is 0. Must be a whole number of at least 1. How many to give at most. Without it all are given.",
-        "cursor is null. Must be a string. The next_cursor of the last answer, to go on after it. " +
-          "Leave it out when next_cursor was null: that was the end.",
-        'list_orders has no argument "page". It takes: status, customer_id, from, to, limit, cursor.',
+        'status is "complete". It must match {"type":"string","enum":["pending","paid","shipped","delivered",' +
+          '"cancelled","refunded"],"description":"Only orders in this status."}',
+        'limit is 0. It must match {"type":"integer","minimum":1,' +
+          '"description":"How many to give at most. Without it all are given."}',
+        'cursor is null. It must match {"type":"string","description":"The next_cursor of the last answer, to go on after ' +
+          'it. Leave it out when next_cursor was null: that was the end."}',
+        'list_orders has no "page". It takes: status, customer_id, from, to, limit, cursor.',
       ].join("\n"),
     );
     expect(await demo.failure("list_orders", { from: "2025-02-30" })).toBe(

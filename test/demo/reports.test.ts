@@ -55,8 +55,10 @@ test("sales_report by category splits orders by their lines", async () => {
 
 test("sales_report names everything that is missing at once", async () => {
   expect(await demo.failure("sales_report", { from: "2025-10-01" })).toBe(
-    "to is missing. Must be a string. Last day, included, YYYY-MM-DD in UTC, or an ISO 8601 time such as 2025-03-31T20:00:00Z.\n" +
-      "group_by is missing. Must be one of day, month, country, category.",
+    'to is missing. It must match {"type":"string","description":"Last day, included, YYYY-MM-DD in UTC, or an ISO 8601 ' +
+      'time such as 2025-03-31T20:00:00Z."}\ngroup_by is missing. It must match {"type":"string","enum":["day","month",' +
+      '"country","category"],"description":"What a row stands for. By category an order counts once in each category it ' +
+      'has lines of."}',
   );
 });
 
@@ -65,5 +67,7 @@ test("export-orders gives the same orders as CSV and as JSON", async () => {
   const lines = (await demo.text("export-orders", { format: "csv" })).split("\n");
   expect(lines[0]).toBe("id,customer_id,status,created_at,country,total_cents,currency,items");
   expect(lines.slice(1)).toEqual([...orders.map((order) => Object.values(order).join(",")), ""]);
-  expect(await demo.failure("export-orders", { format: "xlsx" })).toBe('format is "xlsx". Must be one of csv, json.');
+  expect(await demo.failure("export-orders", { format: "xlsx" })).toBe(
+    'format is "xlsx". It must match {"type":"string","enum":["csv","json"],"description":"csv or json."}',
+  );
 });

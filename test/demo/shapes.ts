@@ -1,21 +1,20 @@
 /** The shapes of the results, as agents are promised them. */
 import type {
-  customerDetail,
-  customerView,
-  orderDetail,
-  orderView,
-  productView,
-  ticketDetail,
-  ticketView,
-} from "../../src/demo/views.ts";
+  listedCustomer,
+  listedOrder,
+  listedProduct,
+  listedTicket,
+  Customer as WholeCustomer,
+} from "../../src/demo/model.ts";
 
-export type Order = ReturnType<typeof orderView>;
-export type OrderDetail = ReturnType<typeof orderDetail>;
-export type Customer = ReturnType<typeof customerView>;
-export type CustomerDetail = ReturnType<typeof customerDetail>;
-export type Product = ReturnType<typeof productView>;
-export type Ticket = ReturnType<typeof ticketView>;
-export type TicketDetail = ReturnType<typeof ticketDetail>;
+export type { Order as OrderDetail, Ticket as TicketDetail } from "../../src/demo/model.ts";
+export type Order = ReturnType<typeof listedOrder>;
+export type Customer = ReturnType<typeof listedCustomer>;
+export type Product = ReturnType<typeof listedProduct>;
+export type Ticket = ReturnType<typeof listedTicket>;
+export interface CustomerDetail extends WholeCustomer {
+  totals: { orders: number; revenue_cents: number; last_order_at: string | null };
+}
 
 export interface OrderList {
   orders: Order[];

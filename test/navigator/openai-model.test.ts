@@ -21,6 +21,7 @@ const request: ModelRequest = {
   system: "Pick.",
   prompt: "a or b?",
   schema: strict,
+  isStrict: true,
   schemaName: "choice",
   maxTokens: 50,
 };
@@ -95,7 +96,7 @@ describe("a request", () => {
 
   test("by a schema that cannot be strict says in words, too, what is wanted", async () => {
     const loose = { type: "object", properties: { a: { type: "string" }, b: { type: "number" } }, required: ["a"] };
-    const { requests } = await asked([ok], {}, { ...request, schema: loose });
+    const { requests } = await asked([ok], {}, { ...request, schema: loose, isStrict: false });
     expect(requests[0]?.body.response_format?.json_schema?.strict).toBe(false);
     expect(requests[0]?.body.messages[0]?.content).toContain(JSON.stringify(loose));
   });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { McpError } from "@modelcontextprotocol/sdk/types.js";
 import type { Responder } from "../../src/clients/responder.ts";
-import { SamplingModel } from "../../src/navigator/sampling-model.ts";
+import { samplingModel } from "../../src/navigator/sampling-model.ts";
 import { estimateTokens } from "../../src/token-estimate.ts";
 
 type Sample = NonNullable<Responder["sample"]>;
@@ -21,7 +21,7 @@ const failing =
 
 test("it is asked in words, and the tokens are estimated", async () => {
   const asked: unknown[] = [];
-  const model = new SamplingModel(async (params, by) => {
+  const model = samplingModel(async (params, by) => {
     asked.push(params, by.server);
     return saying({ type: "text", text: ' {"choice":"a"} ' })(params, by);
   });
@@ -52,7 +52,7 @@ test("several blocks are one answer", async () => {
     { type: "image", data: "" },
     { type: "text", text: ":1}" },
   ];
-  expect(await new SamplingModel(saying(blocks)).ask(request, never())).toMatchObject({ text: '{"a":1}' });
+  expect(await samplingModel(saying(blocks)).ask(request, never())).toMatchObject({ text: '{"a":1}' });
 });
 
 describe("fails", () => {
@@ -64,17 +64,27 @@ describe("fails", () => {
     ["nothing is said", saying({ type: "text", text: " " }), "MODEL_ANSWER_INVALID"],
     ["no text is", saying({ type: "image", data: "", mimeType: "image/png" }), "MODEL_ANSWER_INVALID"],
   ])("%s", async (_, sample, code) => {
-    expect(await new SamplingModel(sample).ask(request, never()).catch((error) => error)).toMatchObject({ code });
+    expect(
+      await samplingModel(sample)
+        .ask(request, never())
+        .catch((error) => error),
+    ).toMatchObject({ code });
   });
 
   test("when it is cancelled: at once", async () => {
     const ended = new AbortController();
     const sample: Sample = (_, { signal }) =>
       new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-    const asking = new SamplingModel(sample).ask(request, ended.signal).catch((error) => error);
+    const asking = samplingModel(sample)
+      .ask(request, ended.signal)
+      .catch((error) => error);
     ended.abort();
     expect(await asking).toMatchObject({ code: "CANCELLED" });
-    expect(await new SamplingModel(sample).ask(request, ended.signal).catch((error) => error)).toMatchObject({
+    expect(
+      await samplingModel(sample)
+        .ask(request, ended.signal)
+        .catch((error) => error),
+    ).toMatchObject({
       code: "CANCELLED",
     });
   });

@@ -333,7 +333,7 @@ describe("one place for", () => {
       "clients/process-group.ts",
       "clients/watchdog.ts",
       "daemon/launch.ts",
-      "doctor/programs.ts",
+      "doctor/executable.ts",
     ]);
   });
 });

@@ -3,23 +3,19 @@ import { join } from "node:path";
 import { homeOf } from "../../config/locations.ts";
 import { isObject, type JsonObject, objectAt, stringsIn } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
-import type { Host } from "./model.ts";
+import type { Agent } from "./model.ts";
 import { projectFiles, userFile } from "./settings-files.ts";
 
-const servers = ["mcp_servers"] as const;
-
-export const codex: Host = {
+export const codex: Agent = {
   name: "codex",
   title: "Codex",
-  files(surroundings) {
-    const { env } = surroundings;
-    return [
-      userFile(join(env["CODEX_HOME"] || join(homeOf(env), ".codex"), "config.toml"), "toml"),
-      ...projectFiles([join(".codex", "config.toml")], surroundings, "toml"),
-    ];
-  },
-  sections: () => [{ path: servers }],
-  ownSection: () => servers,
+  folder: ({ env }) => env["CODEX_HOME"] || join(homeOf(env), ".codex"),
+  memory: { project: "AGENTS.md", user: "AGENTS.md" },
+  files: (around) => [
+    userFile(join(codex.folder(around), "config.toml"), "toml"),
+    ...projectFiles([join(".codex", "config.toml")], around, "toml"),
+  ],
+  ownSection: () => ["mcp_servers"],
   read(raw, scene) {
     const reading = readEntry(inCommonWords(raw), "none", scene);
     if (!reading.entry) return reading;

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { isAbsolute, join, normalize, relative, resolve } from "node:path";
 import { networkTypeOf } from "../../config/address.ts";
 import { maxTimeoutMs } from "../../config/defaults.ts";
+import { homeOf } from "../../config/locations.ts";
 import { oauthKeys } from "../../config/oauth.ts";
 import { isObject, type JsonObject, stringsIn } from "../../json-object.ts";
 import type { PortableEntry } from "../../settings/config-file.ts";
@@ -70,7 +71,7 @@ function folderOf(raw: unknown, { text, notes, standIn }: Translator, scene: Sce
   }
   // A project's server may use files of the project.
   if (cwd === undefined) return scene.folder;
-  const folder = cwd.startsWith("${") ? cwd : resolve(scene.folder ?? scene.home, cwd);
+  const folder = cwd.startsWith("${") ? cwd : resolve(scene.folder ?? homeOf(scene.env), cwd);
   if (scene.folder === undefined && cwd !== folder)
     notes.push(`its folder ${cwd} was relative to where the agent runs and is now ${folder}`);
   return folder;
@@ -112,7 +113,7 @@ function translated(value: JsonObject, text: Translator["text"]): JsonObject {
 /** The variables of a file with `NAME=value` lines. A shared entry gets only their names. */
 function variablesOf(file: string, scene: Scene, notes: string[]): Record<string, string> {
   try {
-    const lines = readFileSync(resolve(scene.folder ?? scene.home, file), "utf8")
+    const lines = readFileSync(resolve(scene.folder ?? homeOf(scene.env), file), "utf8")
       .replace(/^\uFEFF/, "")
       .split(/\r?\n/);
     const found = lines.flatMap((line) => {

@@ -3,7 +3,7 @@ import type { Environment } from "../../config/environment.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { PortableEntry } from "../../settings/config-file.ts";
 
-export type HostName =
+export type AgentName =
   | "claude-code"
   | "claude-desktop"
   | "cursor"
@@ -22,7 +22,7 @@ export interface Surroundings {
   cwd: string;
 }
 
-export interface HostFile {
+export interface SettingsFile {
   path: string;
   /** A `project` file belongs to a folder and is usually shared by everyone who works in it. */
   scope: "user" | "project";
@@ -62,7 +62,6 @@ export type Reading =
 
 /** The context in which an entry is read. */
 export interface Scene extends Surroundings {
-  home: string;
   /** The name of the server. */
   server: string;
   /** The folder of the project that the entry belongs to. */
@@ -73,19 +72,38 @@ export interface Scene extends Surroundings {
   document: JsonObject;
 }
 
-export interface Host {
-  name: HostName;
+export interface Agent {
+  name: AgentName;
   title: string;
-  /** The agent's possible files. The user's file comes first: it gets new entries. */
-  files(surroundings: Surroundings): HostFile[];
-  sections(document: JsonObject, file: HostFile, surroundings: Surroundings): Section[];
+  /** The folder of the agent's own files. It exists if the agent is installed. */
+  folder(around: Surroundings): string;
+  /**
+   * The names of the memory file, which the agent reads first: in the project's folder and in the agent's own. An agent without
+   * `memory` reads no skills either.
+   */
+  memory?: { project: string; user?: string };
+  /** The agent's possible settings files. The user's file comes first: it gets new entries. */
+  files(around: Surroundings): SettingsFile[];
+  /** The sections with servers, if there are others besides `ownSection` or some are disabled. */
+  sections?(document: JsonObject, file: SettingsFile, around: Surroundings): Section[];
   /** The section of a file that gets the entry of claudikins. */
-  ownSection(document: JsonObject, file: HostFile): readonly string[];
+  ownSection(document: JsonObject, file: SettingsFile): readonly string[];
   read(raw: JsonObject, scene: Scene): Reading;
   /** The entry of claudikins, in the agent's format. */
-  ownEntry(command: readonly [string, ...string[]], file: HostFile): JsonObject;
+  ownEntry(command: readonly [string, ...string[]]): JsonObject;
   /** Lists that must also contain claudikins, or the agent would not load it. */
   allowLists?(document: JsonObject): (readonly string[])[];
+}
+
+/** A settings file and the agent that it belongs to. */
+export interface AgentSettings {
+  agent: Agent;
+  file: SettingsFile;
+}
+
+/** The sections of the file that list servers. */
+export function sectionsOf({ agent, file }: AgentSettings, document: JsonObject, around: Surroundings): Section[] {
+  return agent.sections?.(document, file, around) ?? [{ path: agent.ownSection(document, file) }];
 }
 
 /** Tells the user about a value that the agent supplied, and how to set it. */

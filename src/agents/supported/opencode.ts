@@ -2,20 +2,23 @@
 import { join } from "node:path";
 import { isObject, type JsonObject, stringsIn, valueAt } from "../../json-object.ts";
 import { readEntry } from "./entry.ts";
-import type { Host, HostFile, Surroundings } from "./model.ts";
+import type { Agent } from "./model.ts";
 import { configFolder, projectFiles, userFile } from "./settings-files.ts";
 
 const flat = ["mcp"] as const;
 const nested = ["mcp", "servers"] as const;
 const names = ["opencode.json", "opencode.jsonc"];
 
-export const opencode: Host = {
+export const opencode: Agent = {
   name: "opencode",
   title: "opencode",
-  files(surroundings) {
-    const inProject = [...names, ...names.map((name) => join(".opencode", name))];
-    return [...userFiles(surroundings), ...projectFiles(inProject, surroundings)];
-  },
+  folder: ({ env }) => join(configFolder(env), "opencode"),
+  memory: { project: "AGENTS.md", user: "AGENTS.md" },
+  files: (around) => [
+    ...[...names, "config.json"].map((name) => userFile(join(opencode.folder(around), name))),
+    ...(around.env["OPENCODE_CONFIG"] ? [userFile(around.env["OPENCODE_CONFIG"], "json", "chosen")] : []),
+    ...projectFiles([...names, ...names.map((name) => join(".opencode", name))], around),
+  ],
   sections: (document) =>
     hasNested(document) ? [{ path: flat, ignored: ["servers", "timeout"] }, { path: nested }] : [{ path: flat }],
   ownSection: (document) => (hasNested(document) ? nested : flat),
@@ -29,7 +32,7 @@ export const opencode: Host = {
       ...(isLocal ? { type: "local", command, args, env: raw["environment"] ?? raw["env"] } : {}),
       startTimeoutMs: isObject(timeout) ? timeout["catalog"] : timeout,
       callTimeoutMs: isObject(timeout) ? timeout["execution"] : undefined,
-      oauth: isObject(oauth) && oauth["scope"] === undefined ? oauth : withScopes(oauth),
+      oauth: withScopes(oauth),
     };
     const reading = readEntry(common, "opencode", scene);
     if (reading.entry && isLocal) delete reading.entry["type"];
@@ -37,13 +40,6 @@ export const opencode: Host = {
   },
   ownEntry: (command) => ({ type: "local", command: [...command], enabled: true }),
 };
-
-function userFiles({ env }: Surroundings): HostFile[] {
-  const folder = join(configFolder(env), "opencode");
-  const own = [...names, "config.json"].map((name) => userFile(join(folder, name)));
-  const chosen = env["OPENCODE_CONFIG"];
-  return chosen ? [...own, userFile(chosen, "json", "chosen")] : own;
-}
 
 /** Whether the config has `mcp.servers`. A server may also be called `servers`. */
 function hasNested(document: JsonObject): boolean {

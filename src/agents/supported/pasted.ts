@@ -1,17 +1,13 @@
 /** Reads pasted JSON or TOML of any agent, a whole file or one entry, as entries of claudikins.json. */
-import { homeOf } from "../../config/locations.ts";
 import { ClaudikinsError, messageOf } from "../../errors.ts";
 import { isObject, type JsonObject, valueAt } from "../../json-object.ts";
 import type { PortableEntry } from "../../settings/config-file.ts";
 import { parseJson } from "../../settings/edit/json.ts";
 import { parseToml } from "../../settings/edit/toml.ts";
+import { cursor, gemini, vscode, zed } from "./agents.ts";
 import { codex } from "./codex.ts";
-import { cursor } from "./cursor.ts";
-import { gemini } from "./gemini.ts";
-import { type Host, type Surroundings, suppliedText } from "./model.ts";
+import { type Agent, type Surroundings, suppliedText } from "./model.ts";
 import { opencode } from "./opencode.ts";
-import { vscode } from "./vscode.ts";
-import { zed } from "./zed.ts";
 
 export interface Pasted {
   /** Undefined for a single entry without a name. */
@@ -29,9 +25,8 @@ export function isPasted(text: string): boolean {
 export function readPasted(text: string, surroundings: Surroundings): Pasted[] {
   const document = parsed(text.trim());
   const servers = serversIn(document);
-  const all = servers.flatMap(([name, raw, host]) => {
-    const scene = { ...surroundings, home: homeOf(surroundings.env), server: name ?? "server", document };
-    const reading = host.read(raw, scene);
+  const all = servers.flatMap(([name, raw, agent]) => {
+    const reading = agent.read(raw, { ...surroundings, server: name ?? "server", document });
     if (reading.entry) {
       const notes = [...reading.notes, ...reading.supplied.map((one) => suppliedText(one))];
       return [{ name, entry: { ...reading.entry, ...oursIn(raw) }, notes }];
@@ -62,10 +57,10 @@ function parsed(text: string): JsonObject {
   }
 }
 
-type Named = [name: string | undefined, raw: JsonObject, host: Host];
+type Named = [name: string | undefined, raw: JsonObject, agent: Agent];
 
 /** The keys under which agents list their servers, and the agent whose format the entries have. */
-const places: [readonly string[], Host | undefined][] = [
+const places: [readonly string[], Agent | undefined][] = [
   [["mcpServers"], undefined],
   [["mcp_servers"], codex],
   [["context_servers"], zed],
@@ -75,18 +70,18 @@ const places: [readonly string[], Host | undefined][] = [
 ];
 
 function serversIn(document: JsonObject): Named[] {
-  for (const [path, host] of places) {
+  for (const [path, agent] of places) {
     const section = valueAt(document, path);
-    if (isObject(section)) return namedIn(section, host);
+    if (isObject(section)) return namedIn(section, agent);
   }
-  if (isEntry(document)) return [[undefined, document, hostOf(document)]];
+  if (isEntry(document)) return [[undefined, document, agentOf(document)]];
   return namedIn(document, undefined);
 }
 
-function namedIn(section: JsonObject, host: Host | undefined): Named[] {
+function namedIn(section: JsonObject, agent: Agent | undefined): Named[] {
   return Object.entries(section).map(([name, raw]) => {
     if (!isObject(raw)) throw notAnEntry(`"${name}" is not an object`);
-    return [name, raw, host ?? hostOf(raw)];
+    return [name, raw, agent ?? agentOf(raw)];
   });
 }
 
@@ -100,7 +95,7 @@ function isRawServer(value: unknown): boolean {
 }
 
 /** The agent whose format the entry has, if the key around it does not tell. */
-function hostOf(raw: JsonObject): Host {
+function agentOf(raw: JsonObject): Agent {
   if (Array.isArray(raw["command"])) return opencode;
   if (isObject(raw["command"])) return zed;
   if (["bearer_token_env_var", "http_headers", "env_http_headers", "env_vars"].some((key) => key in raw)) return codex;

@@ -2,7 +2,10 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { homeOf, xdgFolder } from "../../config/locations.ts";
-import type { HostFile, Surroundings } from "./model.ts";
+import type { JsonObject } from "../../json-object.ts";
+import { parseJson } from "../../settings/edit/json.ts";
+import { textOf } from "../../settings/file-text.ts";
+import type { SettingsFile, Surroundings } from "./model.ts";
 
 /** The folder in which desktop programs keep their settings. */
 export function applicationData({ env, platform }: Surroundings): string {
@@ -15,25 +18,38 @@ export function configFolder(env: Surroundings["env"]): string {
   return xdgFolder(env, "XDG_CONFIG_HOME", ".config");
 }
 
-export function userFile(path: string, format: HostFile["format"] = "json", group = "user"): HostFile {
+export function userFile(path: string, format: SettingsFile["format"] = "json", group = "user"): SettingsFile {
   return { path, scope: "user", group, format };
 }
 
-/** The file with this name in the nearest folder upwards. The search ends at the repository's root and below the home directory. */
-export function projectFile(
-  name: string,
-  { cwd, env }: Surroundings,
-  format: HostFile["format"] = "json",
-): HostFile | undefined {
+/** For each name, the nearest file upwards. */
+export function projectFiles(
+  names: string[],
+  around: Surroundings,
+  format: SettingsFile["format"] = "json",
+): SettingsFile[] {
+  return names.flatMap((name): SettingsFile[] => {
+    const folder = folderWith(name, around);
+    if (folder === undefined) return [];
+    return [{ path: join(folder, name), scope: "project", folder, group: `project ${folder}`, format }];
+  });
+}
+
+/** The nearest folder upwards that has the file. The search ends at the repository's root and below the home directory. */
+export function folderWith(name: string, { cwd, env }: Pick<Surroundings, "cwd" | "env">): string | undefined {
   const home = homeOf(env);
   for (let folder = resolve(cwd); folder !== home; folder = dirname(folder)) {
-    const path = join(folder, name);
-    if (existsSync(path)) return { path, scope: "project", folder, group: `project ${folder}`, format };
+    if (existsSync(join(folder, name))) return folder;
     if (existsSync(join(folder, ".git")) || folder === dirname(folder)) break;
   }
   return undefined;
 }
 
-export function projectFiles(names: string[], surroundings: Surroundings, format?: HostFile["format"]): HostFile[] {
-  return names.flatMap((name) => projectFile(name, surroundings, format) ?? []);
+/** The content of a JSON file; undefined if the file is missing or is not JSON. */
+export function documentOf(path: string): JsonObject | undefined {
+  try {
+    return parseJson(textOf(path).text, path);
+  } catch {
+    return undefined;
+  }
 }

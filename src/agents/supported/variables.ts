@@ -1,5 +1,6 @@
 /** Translates an agent's variables into `${VAR}`, and notes what has no equivalent. */
 import { basename, sep } from "node:path";
+import { homeOf } from "../../config/locations.ts";
 import { isObject } from "../../json-object.ts";
 import type { Scene, Supplied } from "./model.ts";
 
@@ -55,7 +56,7 @@ export function translator(syntax: Syntax, scene: Scene): Translator {
     if (kind === "env" && /^[A-Za-z_]\w*(?::-.*)?$/.test(argument)) return `\${${argument}}`;
     if (kind === "input") return ofInput(argument, value === whole ? key : undefined);
     if (kind === "file") return ofFile(argument, value === whole ? key : undefined);
-    if (name === "userHome") return scene.isShared ? "${HOME}" : scene.home;
+    if (name === "userHome") return scene.isShared ? "${HOME}" : homeOf(scene.env);
     if (name === "pathSeparator" || name === "/") return sep;
     if (name === "workspaceFolder" || name === "cwd") {
       // A relative path is useless in a URL.

@@ -5,7 +5,7 @@ import { leaveAll, wishesOf } from "../../agents/choices.ts";
 import { entriesIn } from "../../agents/find-servers.ts";
 import { type Measured, measure } from "../../agents/measure.ts";
 import { maskOf } from "../../agents/secrets.ts";
-import { chosenHosts, hostNames } from "../../agents/supported/hosts.ts";
+import { agentNames, chosenAgents } from "../../agents/supported/agents.ts";
 import {
   isEmpty,
   nothingFound,
@@ -51,7 +51,7 @@ export default command({
       valueHint: "name",
       description:
         "Only this agent: claude-code, claude-desktop, cursor, vscode, windsurf, codex, gemini, opencode, zed (repeatable)",
-      choices: hostNames,
+      choices: agentNames,
       ...repeatable,
     },
     project: {
@@ -64,7 +64,7 @@ export default command({
       valueHint: "host",
       description:
         "If agents use one name for different servers, this agent's server keeps it and the others are renamed. name=host imports only that agent's server of this name. claudikins stands for the existing config (repeatable)",
-      choices: ["claudikins", ...hostNames],
+      choices: ["claudikins", ...agentNames],
       ...repeatable,
     },
     "keep-both": { type: "boolean", description: "Keep different servers of the same name under two names" },
@@ -100,13 +100,13 @@ export default command({
   async run(args, io) {
     const withinMs = args.timeout ?? usualStartMs;
     const named = args.host;
-    const hosts = chosenHosts(named);
+    const agents = chosenAgents(named);
     const surroundings = { env: io.env, platform: process.platform, cwd: io.cwd };
     const pairs = parsePairs(args.env, "--env", { form: /^([A-Za-z_]\w*)=([\s\S]+)$/, shown: "NAME=value" });
     const given = new Map([...pairs].map(([name, value = ""]) => [name, value]));
     const isDry = args["dry-run"] === true;
     const asks = canAsk(io) && !args.json && !isDry;
-    const survey = await takeSurvey(hosts, {
+    const survey = await takeSurvey(agents, {
       ...surroundings,
       project: args.project === true,
       config: args.config,
@@ -121,8 +121,8 @@ export default command({
     const ofUser = inventories.flatMap(({ configFile, servers }) => (configFile.kind === "user" ? servers : []));
     await fillIn(args.project ? ofUser : inventories.flatMap(({ servers }) => servers), given, io, { asks });
     if (isDry && !args.json) await io.stdout.write(seenText(survey));
-    for (const { name, title } of named.length > 0 && !args.json ? hosts : []) {
-      if (found.files.some(({ host }) => host.name === name)) continue;
+    for (const { name, title } of named.length > 0 && !args.json ? agents : []) {
+      if (found.files.some(({ agent }) => agent.name === name)) continue;
       await io.stderr.write(`note: ${title} is not on this machine: its settings folder does not exist\n`);
     }
     const plans: SwitchPlan[] = [];
@@ -200,11 +200,15 @@ export default command({
           ...servers.map(({ entry }) => entry),
           ...configFile.entries.values(),
         ]),
-        ...found.files.flatMap(({ content, host, file }) => entriesIn(content.text, host, file, surroundings)),
+        ...found.files.flatMap((each) => entriesIn(each.content.text, each, surroundings)),
       ]);
       return plans.flatMap(({ inventory: { configFile }, configText, plans: files }) => [
         { file: configFile.file, from: mask(configFile.text), to: mask(configText) },
-        ...files.map(({ before, afterText }) => ({ file: before.path, from: mask(before.text), to: mask(afterText) })),
+        ...files.map(({ found: { content }, after }) => ({
+          file: content.path,
+          from: mask(content.text),
+          to: mask(after),
+        })),
       ]);
     }
 

@@ -2,7 +2,7 @@
 
 import { type Restored, restore } from "../../agents/restore.ts";
 import { maskOf } from "../../agents/secrets.ts";
-import { chosenHosts, hostNames } from "../../agents/supported/hosts.ts";
+import { agentNames, chosenAgents } from "../../agents/supported/agents.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { hasColours } from "../colours.ts";
 import { command, commonArgs, repeatable } from "../command.ts";
@@ -29,7 +29,7 @@ export default command({
       type: "string",
       valueHint: "name",
       description: "Restore only this agent (repeatable)",
-      choices: hostNames,
+      choices: agentNames,
       ...repeatable,
     },
     "servers-only": {
@@ -51,9 +51,9 @@ export default command({
       throw new ClaudikinsError("USAGE", "Use --force or --servers-only, not both");
     }
     const named = args.host;
-    const hosts = chosenHosts(named).map(({ name }) => name);
-    const restored = await restore(io.env, {
-      hosts: named.length === 0 ? [] : hosts,
+    const agents = chosenAgents(named).map(({ name }) => name);
+    const restored = await restore({
+      agents: named.length === 0 ? [] : agents,
       force: args.force === true,
       serversOnly: args["servers-only"] === true,
       dryRun: args["dry-run"] === true,

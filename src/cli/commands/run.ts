@@ -7,8 +7,14 @@ import { entryNamed, type Llm, llmOf, type Preset, presets } from "../../config/
 import { ClaudikinsError, type ErrorCode } from "../../errors.ts";
 import { argumentsOf } from "../../execution/call-arguments.ts";
 import { openLog } from "../../log.ts";
-import type { FilledForm, TaskOptions, TaskOutcome, TaskPlanned, TaskStep } from "../../navigator/model.ts";
-import { taskReceiptText } from "../../navigator/receipt-text.ts";
+import {
+  type FilledForm,
+  type TaskOptions,
+  type TaskOutcome,
+  type TaskPlanned,
+  type TaskStep,
+  taskReceiptText,
+} from "../../navigator/model.ts";
 import { shellWord } from "../../shell-word.ts";
 import { dim, hasColours, paint } from "../colours.ts";
 import { command, commonArgs, several } from "../command.ts";

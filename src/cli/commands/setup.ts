@@ -15,7 +15,7 @@ import type { Io } from "../io.ts";
 import { Progress } from "../progress.ts";
 import { canAsk, confirm } from "../prompt.ts";
 import { about, either, list, named, number, oneOf, problem, record, text, yesOrNo } from "../shapes.ts";
-import { filesFor, surroundingsOf, usualHosts } from "../skill-files.ts";
+import { filesFor, surroundingsOf, usualAgents } from "../skill-files.ts";
 import { trustArgs } from "../trust-prompt.ts";
 
 const result = oneOf("done", "unchanged", "to do", "failed");
@@ -86,13 +86,13 @@ async function chosenSkillFiles(
   io: Io,
 ): Promise<AgentFile[]> {
   const surroundings = surroundingsOf(io);
-  const hosts = usualHosts(surroundings);
-  const files = filesFor(hosts, ["skill"], "user", { surroundings, named: false });
+  const agents = usualAgents(surroundings);
+  const files = filesFor(agents, ["skill"], "user", { surroundings, named: false });
   if (args.skill || args.yes) return files;
   const isThere = install(files, { force: false, dryRun: true }).every(({ result }) => result === "unchanged");
   if (isThere) return files;
   if (args.json || args["dry-run"] || !canAsk(io)) return [];
-  const titles = hosts.map(({ title }) => title).join(", ");
+  const titles = agents.map(({ title }) => title).join(", ");
   return (await confirm(io, `Write a skill that tells ${titles} how to use claudikins?`)) ? files : [];
 }
 

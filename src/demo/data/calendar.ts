@@ -1,4 +1,4 @@
-/** Generates the times of orders: 2025 with its seasons, weekends and evenings, up to the shop's present. */
+/** The calendar of the shop, and the times of its orders: 2025 with its seasons, weekends and evenings, up to the present. */
 import type { Random } from "../random.ts";
 
 export const HOUR_MS = 3_600_000;
@@ -7,6 +7,11 @@ export const YEAR_START_MS = Date.UTC(2025, 0, 1);
 export const YEAR_END_MS = Date.UTC(2026, 0, 1) - 1;
 /** The shop's present. It does not advance by itself, so that the same calls return the same times. */
 export const NOW_MS = Date.UTC(2025, 11, 31, 18);
+
+/** Returns a time such as `2025-03-04T10:11:12Z`. The shop's times have no milliseconds. */
+export function isoTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
 
 const BY_MONTH = [8, 7, 8, 8, 8, 7, 7, 7, 9, 10, 13, 13];
 const BY_WEEKDAY = [11, 9, 8, 8, 9, 8, 10];

@@ -1,7 +1,7 @@
 /** Generates 2,400 orders of 2025 with their lines, and with the history that fits their age. */
-import type { CustomerRecord, HistoryEntry, Line, OrderRecord, OrderStatus, ProductRecord, Segment } from "../model.ts";
+import type { Customer, HistoryEntry, Line, Order, OrderStatus, Product, Segment } from "../model.ts";
 import type { Random } from "../random.ts";
-import { DAY_MS, HOUR_MS, NOW_MS, orderTimes } from "./calendar.ts";
+import { DAY_MS, HOUR_MS, isoTime, NOW_MS, orderTimes } from "./calendar.ts";
 
 const COUNT = 2400;
 /** Share of the customers who never order. */
@@ -19,49 +19,47 @@ const QUANTITY: Readonly<Record<Segment, readonly [min: number, max: number]>> =
   vip: [1, 4],
 };
 
-export function generateOrders(
-  random: Random,
-  customers: readonly CustomerRecord[],
-  products: readonly ProductRecord[],
-): OrderRecord[] {
+export function generateOrders(random: Random, customers: readonly Customer[], products: readonly Product[]): Order[] {
   const buyers = customers.filter(() => !random.chance(SHARE_IDLE));
   const shelf = products.flatMap((product) => Array.from({ length: random.int(1, 7) }, () => product));
   let signedUp = 0;
   return orderTimes(random, COUNT).map((createdAtMs, index) => {
-    while (signedUp < buyers.length && buyers[signedUp]!.createdAtMs <= createdAtMs) signedUp += 1;
-    const customer = buyers[random.int(0, signedUp - 1)]!;
-    const lines = basket(random, shelf, customer.segment);
-    const totalCents = lines.reduce((sum, line) => sum + line.quantity * line.unit_cents, 0);
+    const created_at = isoTime(createdAtMs);
+    while (signedUp < buyers.length && buyers[signedUp]!.created_at <= created_at) signedUp += 1;
+    const { id: customer_id, country, segment } = buyers[random.int(0, signedUp - 1)]!;
+    const lines = basket(random, shelf, segment);
     const history = life(random, createdAtMs);
     return {
       id: `ord_${String(index + 1).padStart(5, "0")}`,
-      customerId: customer.id,
-      createdAtMs,
-      country: customer.country,
-      totalCents,
-      refundedCents: history.some((entry) => entry.status === "refunded") ? totalCents : 0,
+      customer_id,
+      status: history.at(-1)!.status,
+      created_at,
+      country,
+      total_cents: lines.reduce((sum, line) => sum + line.quantity * line.unit_cents, 0),
+      currency: "EUR",
+      items: lines.reduce((sum, line) => sum + line.quantity, 0),
       lines,
       history,
     };
   });
 }
 
-function basket(random: Random, shelf: readonly ProductRecord[], segment: Segment): Line[] {
+function basket(random: Random, shelf: readonly Product[], segment: Segment): Line[] {
   const bySku = new Map<string, Line>();
   for (let n = random.int(...LINES[segment]); n > 0; n -= 1) {
-    const { sku, name, priceCents } = random.pick(shelf);
-    bySku.set(sku, { sku, name, quantity: random.int(...QUANTITY[segment]), unit_cents: priceCents });
+    const { sku, name, price_cents } = random.pick(shelf);
+    bySku.set(sku, { sku, name, quantity: random.int(...QUANTITY[segment]), unit_cents: price_cents });
   }
   return [...bySku.values()];
 }
 
 /** Returns the history of an order up to the present. The last entry has its status. */
 function life(random: Random, createdAtMs: number): HistoryEntry[] {
-  const history: HistoryEntry[] = [{ status: "pending", atMs: createdAtMs }];
+  const history: HistoryEntry[] = [{ status: "pending", at: isoTime(createdAtMs) }];
   let atMs = createdAtMs;
   function then(status: OrderStatus, minHours: number, maxHours: number, note?: string): void {
     atMs += random.int((minHours * HOUR_MS) / 1000, (maxHours * HOUR_MS) / 1000) * 1000;
-    history.push({ status, atMs, ...(note !== undefined && { note }) });
+    if (atMs <= NOW_MS) history.push({ status, at: isoTime(atMs), ...(note !== undefined && { note }) });
   }
 
   const course = random.weighted({ good: 82, unpaid: 8, withdrawn: 4, returned: 6 });
@@ -74,15 +72,9 @@ function life(random: Random, createdAtMs: number): HistoryEntry[] {
     else {
       then("shipped", 30, 140);
       then("delivered", 48, 190);
-      if (course === "returned") {
-        then(
-          "refunded",
-          100,
-          600,
-          random.pick(["Returned: not as expected.", "Returned: damaged.", "Returned: wrong size."]),
-        );
-      }
+      const reasons = ["Returned: not as expected.", "Returned: damaged.", "Returned: wrong size."];
+      if (course === "returned") then("refunded", 100, 600, random.pick(reasons));
     }
   }
-  return history.filter((entry) => entry.atMs <= NOW_MS);
+  return history;
 }

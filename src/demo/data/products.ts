@@ -1,5 +1,5 @@
 /** Generates 140 products in six categories, with their stock in three warehouses. */
-import { CATEGORIES, type Category, type ProductRecord, type StockLevel, WAREHOUSES } from "../model.ts";
+import { CATEGORIES, type Category, type Product, type StockLevel, WAREHOUSES } from "../model.ts";
 import type { Random } from "../random.ts";
 
 interface Range {
@@ -23,31 +23,31 @@ const RANGES: Readonly<Record<Category, Range>> = {
 const COUNT = 140;
 const SHARE_LOW = 0.16;
 
-export function generateProducts(random: Random): ProductRecord[] {
+export function generateProducts(random: Random): Product[] {
   const perCategory = Math.ceil(COUNT / CATEGORIES.length);
   return CATEGORIES.flatMap((category, place) => {
     const { prefix, kinds, price } = RANGES[category];
     const surplus = perCategory * CATEGORIES.length - COUNT;
     const length = place < CATEGORIES.length - surplus ? perCategory : perCategory - 1;
-    return Array.from({ length }, (_, index): ProductRecord => {
+    return Array.from({ length }, (_, index): Product => {
       const collection = COLLECTIONS[Math.floor(index / kinds.length) % COLLECTIONS.length]!;
-      const reorderAt = 5 * random.int(4, 14);
+      const reorder_at = 5 * random.int(4, 14);
+      const price_cents = random.int(...price) * 100 + random.pick([0, 50, 90, 95]);
+      const stock = random.chance(SHARE_LOW) ? random.int(0, reorder_at) : reorder_at + random.int(8, 240);
       return {
         sku: `${prefix}-${String(index + 1).padStart(4, "0")}`,
         name: `${collection} ${kinds[index % kinds.length]!}`,
         category,
-        priceCents: random.int(...price) * 100 + random.pick([0, 50, 90, 95]),
-        reorderAt,
-        levels: spread(random, stock(random, reorderAt)),
+        price_cents,
+        stock,
+        reorder_at,
+        levels: spread(random, stock),
       };
     });
   });
 }
 
-function stock(random: Random, reorderAt: number): number {
-  return random.chance(SHARE_LOW) ? random.int(0, reorderAt) : reorderAt + random.int(8, 240);
-}
-
+/** Spreads the stock over the warehouses. */
 function spread(random: Random, total: number): StockLevel[] {
   let rest = total;
   return WAREHOUSES.map((warehouse, index) => {

@@ -1,23 +1,22 @@
 /** An audit of all orders that takes the requested time. It demonstrates progress and cancellation. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { objectSchema } from "../json-schema.ts";
-import type { OrderRecord } from "../model.ts";
-import { Refusal } from "../refusal.ts";
+import type { Order } from "../model.ts";
+import { Refusal } from "../shop.ts";
 import { defineTool, jsonResult, READS } from "../tool.ts";
 
 const STEP_MS = 100;
 
-const slowAudit = defineTool({
+export const slowAudit = defineTool({
   name: "slow_audit",
   title: "Audit all orders, slowly",
   description:
     "Checks for every order that its total is the sum of its lines, and takes the given time over it. " +
     "Reports progress every 100 ms and can be cancelled. Gives { checked }, the number of orders.",
   annotations: READS,
-  inputSchema: objectSchema(
-    { seconds: { type: "number", minimum: 0, maximum: 600, description: "How long it is to take, in seconds." } },
-    [],
-  ),
+  inputSchema: objectSchema({
+    seconds: { type: "number", minimum: 0, maximum: 600, description: "How long it is to take, in seconds." },
+  }),
   async run({ seconds }, { shop, signal, progress }) {
     const steps = Math.max(1, Math.round((seconds * 1000) / STEP_MS));
     const total = shop.orders.length;
@@ -34,9 +33,7 @@ const slowAudit = defineTool({
   },
 });
 
-function checkTotal(order: OrderRecord): void {
+function checkTotal(order: Order): void {
   const sum = order.lines.reduce((cents, line) => cents + line.quantity * line.unit_cents, 0);
-  if (sum !== order.totalCents) throw new Refusal(`The total of order ${order.id} is not the sum of its lines.`);
+  if (sum !== order.total_cents) throw new Refusal(`The total of order ${order.id} is not the sum of its lines.`);
 }
-
-export const AUDIT_TOOLS = [slowAudit];

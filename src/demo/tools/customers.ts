@@ -1,12 +1,10 @@
 /** The tools that list, find and read customers. */
 import { objectSchema } from "../json-schema.ts";
-import { COUNTRIES, SEGMENTS } from "../model.ts";
+import { COUNTRIES, countsAsRevenue, listedCustomer, SEGMENTS } from "../model.ts";
 import { CURSOR, LIMIT, page } from "../page.ts";
-import { Refusal } from "../refusal.ts";
-import { findCustomer } from "../shop.ts";
+import { findCustomer, Refusal } from "../shop.ts";
 import { plainText } from "../text.ts";
 import { defineTool, jsonResult, READS } from "../tool.ts";
-import { customerDetail, customerView } from "../views.ts";
 
 const listCustomers = defineTool({
   name: "list_customers",
@@ -31,7 +29,7 @@ const listCustomers = defineTool({
         (country === undefined || customer.country === country),
     );
     const { items, total, next_cursor } = page(matching, limit, cursor);
-    return jsonResult({ customers: items.map(customerView), total, next_cursor });
+    return jsonResult({ customers: items.map(listedCustomer), total, next_cursor });
   },
 });
 
@@ -42,14 +40,16 @@ const getCustomer = defineTool({
     "Looks up one customer by id. Gives the customer with address (street, postal_code, city, country) " +
     "and totals (orders, revenue_cents without cancelled and refunded orders, last_order_at).",
   annotations: READS,
-  inputSchema: objectSchema(
-    { customer_id: { type: "string", description: "The customer's id, such as cus_0007." } },
-    [],
-  ),
+  inputSchema: objectSchema({ customer_id: { type: "string", description: "The customer's id, such as cus_0007." } }),
   run({ customer_id }, { shop }) {
     const customer = findCustomer(shop, customer_id);
-    const orders = shop.orders.filter((order) => order.customerId === customer_id);
-    return jsonResult(customerDetail(customer, orders));
+    const orders = shop.orders.filter((order) => order.customer_id === customer_id);
+    const totals = {
+      orders: orders.length,
+      revenue_cents: orders.filter(countsAsRevenue).reduce((sum, order) => sum + order.total_cents, 0),
+      last_order_at: orders.at(-1)?.created_at ?? null,
+    };
+    return jsonResult({ ...customer, totals });
   },
 });
 
@@ -60,12 +60,9 @@ const searchCustomers = defineTool({
     "Finds customers by a part of their name or e-mail address, whatever the case and accents; with several words, each has to occur. " +
     "Gives { customers }.",
   annotations: READS,
-  inputSchema: objectSchema(
-    {
-      query: { type: "string", minLength: 1, description: "Part of a name or e-mail address, such as anna or müller." },
-    },
-    [],
-  ),
+  inputSchema: objectSchema({
+    query: { type: "string", minLength: 1, description: "Part of a name or e-mail address, such as anna or müller." },
+  }),
   run({ query }, { shop }) {
     const words = plainText(query).split(/\s+/).filter(Boolean);
     if (words.length === 0) throw new Refusal("query is blank. Must be a part of a name or e-mail address.");
@@ -73,7 +70,7 @@ const searchCustomers = defineTool({
       const text = `${plainText(customer.name)} ${customer.email}`;
       return words.every((word) => text.includes(word));
     });
-    return jsonResult({ customers: found.map(customerView) });
+    return jsonResult({ customers: found.map(listedCustomer) });
   },
 });
 

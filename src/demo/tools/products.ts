@@ -1,10 +1,8 @@
 /** The tools for products and their stock. */
 import { objectSchema } from "../json-schema.ts";
-import { CATEGORIES, type ProductRecord, stockOf, WAREHOUSES, type Warehouse } from "../model.ts";
-import { Refusal } from "../refusal.ts";
-import { findProduct } from "../shop.ts";
+import { CATEGORIES, listedProduct, WAREHOUSES } from "../model.ts";
+import { findProduct, Refusal } from "../shop.ts";
 import { DESTROYS, defineTool, jsonResult, READS, structuredResult } from "../tool.ts";
-import { productView } from "../views.ts";
 
 const SKU = { type: "string", description: "The product's SKU, such as LAMP-0003." } as const;
 
@@ -25,32 +23,26 @@ const listProducts = defineTool({
     },
     ["category", "low_stock"],
   ),
-  outputSchema: objectSchema(
-    {
-      products: {
-        type: "array",
-        items: objectSchema(
-          {
-            sku: { type: "string" },
-            name: { type: "string" },
-            category: { type: "string", enum: CATEGORIES },
-            price_cents: { type: "integer", description: "Price of one piece, in cents of EUR." },
-            stock: { type: "integer", description: "Pieces on hand in all warehouses." },
-            reorder_at: { type: "integer", description: "At this stock or below it is to be reordered." },
-          },
-          [],
-        ),
-      },
+  outputSchema: objectSchema({
+    products: {
+      type: "array",
+      items: objectSchema({
+        sku: { type: "string" },
+        name: { type: "string" },
+        category: { type: "string", enum: CATEGORIES },
+        price_cents: { type: "integer", description: "Price of one piece, in cents of EUR." },
+        stock: { type: "integer", description: "Pieces on hand in all warehouses." },
+        reorder_at: { type: "integer", description: "At this stock or below it is to be reordered." },
+      }),
     },
-    [],
-  ),
+  }),
   run({ category, low_stock }, { shop }) {
     const products = shop.products.filter(
       (product) =>
         (category === undefined || product.category === category) &&
-        (low_stock !== true || stockOf(product) <= product.reorderAt),
+        (low_stock !== true || product.stock <= product.reorder_at),
     );
-    return structuredResult({ products: products.map(productView) });
+    return structuredResult({ products: products.map(listedProduct) });
   },
 });
 
@@ -65,23 +57,17 @@ const getStock = defineTool({
     { sku: SKU, warehouse: { type: "string", enum: WAREHOUSES, description: "Only this warehouse." } },
     ["warehouse"],
   ),
-  outputSchema: objectSchema(
-    {
-      sku: { type: "string" },
-      levels: {
-        type: "array",
-        items: objectSchema(
-          {
-            warehouse: { type: "string", enum: WAREHOUSES },
-            on_hand: { type: "integer", description: "Pieces in the warehouse." },
-            reserved: { type: "integer", description: "How many of them are promised to orders." },
-          },
-          [],
-        ),
-      },
+  outputSchema: objectSchema({
+    sku: { type: "string" },
+    levels: {
+      type: "array",
+      items: objectSchema({
+        warehouse: { type: "string", enum: WAREHOUSES },
+        on_hand: { type: "integer", description: "Pieces in the warehouse." },
+        reserved: { type: "integer", description: "How many of them are promised to orders." },
+      }),
     },
-    [],
-  ),
+  }),
   run({ sku, warehouse }, { shop }) {
     const levels = findProduct(shop, sku).levels.filter(
       (level) => warehouse === undefined || level.warehouse === warehouse,
@@ -97,17 +83,15 @@ const adjustStock = defineTool({
     "Corrects how much of a product a warehouse has on hand, by adding or, with a negative delta, removing pieces. " +
     "Gives the new level: { sku, warehouse, on_hand, reserved }.",
   annotations: DESTROYS,
-  inputSchema: objectSchema(
-    {
-      sku: SKU,
-      warehouse: { type: "string", enum: WAREHOUSES, description: "The warehouse to correct." },
-      delta: { type: "integer", description: "Pieces to add; negative to remove. Not 0." },
-      reason: { type: "string", minLength: 1, description: "Why, such as: counted, broken, returned." },
-    },
-    [],
-  ),
+  inputSchema: objectSchema({
+    sku: SKU,
+    warehouse: { type: "string", enum: WAREHOUSES, description: "The warehouse to correct." },
+    delta: { type: "integer", description: "Pieces to add; negative to remove. Not 0." },
+    reason: { type: "string", minLength: 1, description: "Why, such as: counted, broken, returned." },
+  }),
   run({ sku, warehouse, delta }, { shop }) {
-    const level = levelOf(findProduct(shop, sku), warehouse);
+    const product = findProduct(shop, sku);
+    const level = product.levels.find((each) => each.warehouse === warehouse)!;
     if (delta === 0)
       throw new Refusal("delta is 0. Must be a positive number of pieces to add, or a negative number to remove.");
     if (level.on_hand + delta < 0) {
@@ -116,13 +100,10 @@ const adjustStock = defineTool({
       );
     }
     level.on_hand += delta;
+    product.stock += delta;
     level.reserved = Math.min(level.reserved, level.on_hand);
     return jsonResult({ sku, ...level });
   },
 });
-
-function levelOf(product: ProductRecord, warehouse: Warehouse) {
-  return product.levels.find((level) => level.warehouse === warehouse)!;
-}
 
 export const PRODUCT_TOOLS = [listProducts, getStock, adjustStock];

@@ -1,10 +1,8 @@
 /** The tools for support tickets and e-mails. */
 import { objectSchema } from "../json-schema.ts";
-import { PRIORITIES, TICKET_STATUSES } from "../model.ts";
-import { Refusal } from "../refusal.ts";
-import { findTicket } from "../shop.ts";
+import { listedTicket, PRIORITIES, TICKET_STATUSES } from "../model.ts";
+import { findTicket, Refusal } from "../shop.ts";
 import { ADDS, defineTool, jsonResult, READS } from "../tool.ts";
-import { ticketDetail, ticketView } from "../views.ts";
 
 const TICKET_ID = { type: "string", description: "The ticket's id, such as tkt_0101." } as const;
 
@@ -27,7 +25,7 @@ const listTickets = defineTool({
       (ticket) =>
         (status === undefined || ticket.status === status) && (priority === undefined || ticket.priority === priority),
     );
-    return jsonResult({ tickets: tickets.map(ticketView) });
+    return jsonResult({ tickets: tickets.map(listedTicket) });
   },
 });
 
@@ -38,8 +36,8 @@ const getTicket = defineTool({
     "Looks up one support ticket by its id. Gives the ticket with its conversation: messages, each with author (customer or support), " +
     "created_at, body.",
   annotations: READS,
-  inputSchema: objectSchema({ ticket_id: TICKET_ID }, []),
-  run: ({ ticket_id }, { shop }) => jsonResult(ticketDetail(findTicket(shop, ticket_id))),
+  inputSchema: objectSchema({ ticket_id: TICKET_ID }),
+  run: ({ ticket_id }, { shop }) => jsonResult(findTicket(shop, ticket_id)),
 });
 
 const replyTicket = defineTool({
@@ -59,9 +57,9 @@ const replyTicket = defineTool({
   ),
   run({ ticket_id, body, close }, { shop }) {
     const ticket = findTicket(shop, ticket_id);
-    ticket.messages.push({ author: "support", atMs: shop.tick(), body });
+    ticket.messages.push({ author: "support", created_at: shop.tick(), body });
     ticket.status = close === true ? "closed" : "waiting";
-    return jsonResult(ticketDetail(ticket));
+    return jsonResult(ticket);
   },
 });
 
@@ -70,20 +68,16 @@ const sendEmail = defineTool({
   title: "Send an e-mail",
   description: "Writes an e-mail to a customer. The demo records it and never sends it. Gives { message_id }.",
   annotations: ADDS,
-  inputSchema: objectSchema(
-    {
-      to: { type: "string", description: "The address, such as anna@example.com." },
-      subject: { type: "string", minLength: 1, description: "The subject line." },
-      body: { type: "string", minLength: 1, description: "The text." },
-    },
-    [],
-  ),
+  inputSchema: objectSchema({
+    to: { type: "string", description: "The address, such as anna@example.com." },
+    subject: { type: "string", minLength: 1, description: "The subject line." },
+    body: { type: "string", minLength: 1, description: "The text." },
+  }),
   run({ to, subject, body }, { shop }) {
     if (!/^[^\s@]+@[^\s@]+$/.test(to))
       throw new Refusal(`to is "${to}". Must be one e-mail address, such as anna@example.com.`);
-    const id = `msg_${String(shop.emails.length + 1).padStart(4, "0")}`;
-    shop.emails.push({ id, to, subject, body });
-    return jsonResult({ message_id: id });
+    shop.emails.push({ to, subject, body });
+    return jsonResult({ message_id: `msg_${String(shop.emails.length).padStart(4, "0")}` });
   },
 });
 

@@ -38,7 +38,7 @@ export async function callExecuteTask(
   const [model, { runTask }, { taskReceiptText }] = await Promise.all([
     modelFor(toolbox),
     import("../../navigator/run-task.ts"),
-    import("../../navigator/receipt-text.ts"),
+    import("../../navigator/model.ts"),
   ]);
   const askForMissing = formsOf(toolbox.pool.responder);
   const outcome = await runTask({ task, dryRun, signal, onProgress, askForMissing }, model, toolbox);
@@ -72,8 +72,8 @@ async function modelFor({ config, pool, log }: Toolbox): Promise<Model> {
   const { responder } = pool;
   if (!responder?.sample)
     throw new ClaudikinsError("MODEL_UNAVAILABLE", "No model is configured, and the host offers none");
-  const { SamplingModel } = await import("../../navigator/sampling-model.ts");
-  return new SamplingModel(responder.sample.bind(responder));
+  const { samplingModel } = await import("../../navigator/sampling-model.ts");
+  return samplingModel(responder.sample.bind(responder));
 }
 
 /** Undefined if the agent cannot show forms. */

@@ -27,79 +27,64 @@ export function parseFile(text: string, { path, format }: Source): JsonObject {
 
 /** The changed text. Throws CONFIG_INVALID if the edit would not have exactly these effects. */
 export function changed(text: string, changes: Changes, file: Source): string {
+  const { path, format } = file;
+  const { removed, added, listed = [], unlisted = [] } = changes;
+  const expected = parseFile(text, file);
   let edited = text;
   // Entries are added first, so that they are formatted like the existing ones.
-  for (const { section, name, value } of changes.added) {
+  for (const { section, name, value } of added) {
+    createdAt(expected, section)[name] = value;
     edited =
-      file.format === "toml"
-        ? addToTable(edited, section, name, value)
-        : setMember(edited, [...section, name], value, file.path);
+      format === "toml"
+        ? addToTable(edited, section, name, value, path)
+        : setMember(edited, [...section, name], value, path);
   }
-  for (const { section, names } of changes.removed) {
+  for (const { section, names } of removed) {
+    const object = valueAt(expected, section);
+    if (isObject(object)) for (const name of names) delete object[name];
     edited =
-      file.format === "toml"
-        ? removeFromTable(edited, section, new Set(names))
-        : removeMembers(edited, section, names, file.path);
+      format === "toml"
+        ? removeFromTable(edited, section, new Set(names), path)
+        : removeMembers(edited, section, names, path);
   }
-  for (const { path, item } of changes.listed ?? []) edited = appendItem(edited, path, item, file.path);
-  for (const { path, item } of changes.unlisted ?? []) edited = removeItem(edited, path, item, file.path);
-  if (!Bun.deepEquals(withoutEmpty(parseAgain(edited, file)), withoutEmpty(expected(parseFile(text, file), changes)))) {
-    throw cannotEdit(file);
+  for (const { path: at, item } of listed) {
+    const list = valueAt(expected, at);
+    if (Array.isArray(list)) list.push(item);
+    edited = appendItem(edited, at, item, path);
+  }
+  for (const { path: at, item } of unlisted) {
+    const list = valueAt(expected, at);
+    if (Array.isArray(list)) list.splice(0, list.length, ...list.filter((each) => each !== item));
+    edited = removeItem(edited, at, item, path);
+  }
+  if (!hasContent(edited, expected, file)) {
+    throw new ClaudikinsError("CONFIG_INVALID", `claudikins cannot edit ${path} safely`, {
+      hint: "Edit the file by hand: remove its servers and add claudikins. The file was not changed.",
+    });
   }
   return edited;
 }
 
-function parseAgain(text: string, file: Source): JsonObject {
-  try {
-    return parseFile(text, file);
-  } catch {
-    throw cannotEdit(file);
-  }
-}
-
-function cannotEdit({ path }: Source): ClaudikinsError {
-  return new ClaudikinsError("CONFIG_INVALID", `claudikins cannot edit ${path} safely`, {
-    hint: "Edit the file by hand: remove its servers and add claudikins. The file was not changed.",
-  });
-}
-
-function expected(document: JsonObject, { removed, added, listed = [], unlisted = [] }: Changes): JsonObject {
-  const copy = clone(document) as Record<string, unknown>;
-  for (const { section, name, value } of added) objectAt(copy, section)[name] = value;
-  for (const { section, names } of removed) {
-    const object = valueAt(copy, section);
-    if (isObject(object)) for (const name of names) delete (object as Record<string, unknown>)[name];
-  }
-  for (const { path, item } of listed) {
-    const list = valueAt(copy, path);
-    if (Array.isArray(list)) list.push(item);
-  }
-  for (const { path, item } of unlisted) {
-    const list = valueAt(copy, path);
-    if (Array.isArray(list)) list.splice(0, list.length, ...list.filter((each) => each !== item));
-  }
-  return copy;
-}
-
-function objectAt(document: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
+/** The object at the path. Missing ones are created without a prototype, so that `__proto__` is an ordinary key. */
+function createdAt(document: JsonObject, path: readonly string[]): JsonObject {
   let object = document;
   for (const key of path) {
     if (!isObject(object[key])) object[key] = Object.create(null);
-    object = object[key] as Record<string, unknown>;
+    object = object[key] as JsonObject;
   }
   return object;
 }
 
-function clone(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(clone);
-  if (!isObject(value)) return value;
-  const copy: Record<string, unknown> = Object.create(null);
-  for (const [key, each] of Object.entries(value)) copy[key] = clone(each);
-  return copy;
+function hasContent(text: string, expected: JsonObject, file: Source): boolean {
+  try {
+    return Bun.deepEquals(withoutEmpty(parseFile(text, file)), withoutEmpty(expected));
+  } catch {
+    return false;
+  }
 }
 
 /** The document without empty members: removing the last server from a TOML table removes the table. */
-function withoutEmpty(document: JsonObject): unknown {
+function withoutEmpty(document: JsonObject): JsonObject {
   const entries = Object.entries(document).filter(([, value]) => !isObject(value) || Object.keys(value).length > 0);
-  return clone(Object.fromEntries(entries));
+  return Object.fromEntries(entries);
 }

@@ -4,10 +4,18 @@
  */
 import { createScanner, type Node, type ParseError, parseTree } from "jsonc-parser";
 import { syntaxText } from "../../config/problems.ts";
+import { ClaudikinsError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
-import { invalidFile } from "./invalid-file.ts";
 
 type Path = readonly string[];
+
+/** The error for a settings file that cannot be read: CONFIG_INVALID with the file, the line of the offset, and what is wrong there. */
+export function invalidFile(file: string, text: string, offset: number, why: string): ClaudikinsError {
+  const line = text.slice(0, offset).split("\n").length;
+  return new ClaudikinsError("CONFIG_INVALID", `${file}:${line}: ${why}`, {
+    hint: "Fix the file and run the command again. The file was not changed.",
+  });
+}
 
 /** Parses the text; an empty file is an empty object. Throws CONFIG_INVALID with the file, the line and the problem. */
 export function parseJson(text: string, file: string): JsonObject {

@@ -1,6 +1,7 @@
 /** Lists what a trusted config would do, line by line, for a person to read. Secrets are shown as `***`. */
 
 import { speaksOfSecret } from "../../clients/secrets.ts";
+import { variablesIn } from "../../config/expand.ts";
 import { usualVariable } from "../../config/llm.ts";
 import type { ParsedConfig } from "../../config/parse.ts";
 import { type Confirm, type PolicyKeys, policyKeys } from "../../config/policy.ts";
@@ -60,8 +61,9 @@ function addressLines({ url, headers, oauth }: Remote, line: MakeLine): Line[] {
   ];
 }
 
-function readLines(names: readonly string[], line: MakeLine): Line[] {
-  return names.length === 0 ? [] : [line("read from the environment", names.join(", "))];
+function readLines(names: Iterable<string>, line: MakeLine): Line[] {
+  const text = [...names].join(", ");
+  return text === "" ? [] : [line("read from the environment", text)];
 }
 
 function policyLines(keys: PolicyKeys, line: MakeLine): Line[] {
@@ -99,7 +101,7 @@ function ruleLines(config: ParsedConfig): Line[] {
 
 function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): Line[] {
   const { preset, baseUrl, model, apiKey, headers = {} } = llm;
-  const usual = apiKey === undefined ? usualVariable(preset) : undefined;
+  const usual = [apiKey === undefined ? usualVariable(preset) : undefined].filter((each) => each !== undefined);
   const where = [preset, baseUrl === undefined ? undefined : shownAddress(baseUrl), model].filter(Boolean).join(" ");
   return [
     line("send tasks to", where, [preset, baseUrl, model]),
@@ -107,14 +109,8 @@ function modelLines(llm: NonNullable<ParsedConfig["llm"]>, line: MakeLine): Line
     ...Object.entries(headers).map(([name, value]) =>
       line("send", `${name}: ${shownValue(name, value, true)}`, [name, value]),
     ),
-    ...readLines([...new Set([...variablesIn(llm), ...(usual === undefined ? [] : [usual])])], line),
+    ...readLines(variablesIn(llm).union(new Set(usual)), line),
   ];
-}
-
-/** The names of all variables in `${…}`, also those inside defaults. */
-export function variablesIn(value: unknown): string[] {
-  const found = JSON.stringify(value ?? null).matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g);
-  return [...new Set([...found].map(([, name = ""]) => name))].sort();
 }
 
 const hidden = "***";

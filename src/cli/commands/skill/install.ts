@@ -6,11 +6,11 @@ import {
   changeArgs,
   changesShape,
   filesFor,
-  namedHosts,
+  namedAgents,
   scopeOf,
   surroundingsOf,
   tellOfChanges,
-  usualHosts,
+  usualAgents,
   whereArgs,
 } from "../../skill-files.ts";
 
@@ -36,9 +36,9 @@ export default command({
   jsonFailure: { "files?": changesShape },
   async run(args, io) {
     const surroundings = surroundingsOf(io);
-    const named = namedHosts(args.host);
+    const named = namedAgents(args.host);
     const kinds = args["claude-md"] ? (["skill", "section"] as const) : (["skill"] as const);
-    const files = filesFor(named ?? usualHosts(surroundings), kinds, scopeOf(args), {
+    const files = filesFor(named ?? usualAgents(surroundings), kinds, scopeOf(args), {
       surroundings,
       named: named !== undefined,
     });

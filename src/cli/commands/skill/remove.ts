@@ -1,13 +1,13 @@
 /** `claudikins skill remove`: removes what `skill install` wrote. */
 import { remove } from "../../../agents/skill-files.ts";
-import { hosts } from "../../../agents/supported/hosts.ts";
+import { agents } from "../../../agents/supported/agents.ts";
 import { command, commonArgs } from "../../command.ts";
 import { record } from "../../shapes.ts";
 import {
   changeArgs,
   changesShape,
   filesFor,
-  namedHosts,
+  namedAgents,
   scopeOf,
   surroundingsOf,
   tellOfChanges,
@@ -26,7 +26,7 @@ export default command({
   jsonFailure: { "files?": changesShape },
   async run(args, io) {
     const surroundings = surroundingsOf(io);
-    const chosen = namedHosts(args.host) ?? hosts;
+    const chosen = namedAgents(args.host) ?? agents;
     const files = filesFor(chosen, ["skill", "section"], scopeOf(args), { surroundings, named: false });
     const options = { force: args.force === true, dryRun: args["dry-run"] === true };
     const changes = remove(files, options).filter(({ result }) => result !== "unchanged");

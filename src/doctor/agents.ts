@@ -1,0 +1,155 @@
+/**
+ * Doctor check of the agents: whether they have claudikins, whether its entry starts this claudikins, and whether their files
+ * changed since `init`.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { basename, isAbsolute } from "node:path";
+import { type FoundFile, findServers } from "../agents/find-servers.ts";
+import { type Change, Journal } from "../agents/journal.ts";
+import { agents } from "../agents/supported/agents.ts";
+import { claudikinsName, commandLineOf } from "../agents/supported/claudikins-entry.ts";
+import type { Agent } from "../agents/supported/model.ts";
+import { selfCommand } from "../config/self.ts";
+import { realOf } from "../config/trust/written-folders.ts";
+import { type JsonObject, objectAt } from "../json-object.ts";
+import { parseFile } from "../settings/edit/editor.ts";
+import { hashOf } from "../settings/file-text.ts";
+import { version } from "../version.ts";
+import { ownProgram, programsOnPath, versionOf } from "./executable.ts";
+import { type Check, counted, type Finding, findingsOf, type Scene } from "./finding.ts";
+
+const { ok, warning, problem, failure } = findingsOf("hosts");
+
+interface Looked {
+  agent: Agent;
+  /** Whether the agent has settings files. */
+  isHere: boolean;
+  isWired: boolean;
+  findings: Finding[];
+}
+
+export const agentsCheck: Check = {
+  area: "hosts",
+  async run(scene) {
+    const looked = await Promise.all(agents.map((agent) => look(agent, scene)));
+    const findings = looked.flatMap((each) => each.findings);
+    return [...findings, ...noneWired(looked), ...journalFindings(scene)];
+  },
+};
+
+async function look(agent: Agent, scene: Scene): Promise<Looked> {
+  const { files, problems } = await findServers([agent], { ...scene, project: true });
+  const unreadable = problems.map(({ file, error }) => ({
+    ...failure(`host.${agent.name}.file`, error),
+    message: `${agent.title}: ${error.message.split("\n")[0]}`,
+    repair: `Fix ${file} by hand.`,
+  }));
+  const isWired = files.some(({ own }) => own.length > 0);
+  const entries = await Promise.all(files.flatMap((file) => entryFindings(file, scene)));
+  const findings = [...unreadable, ...entries, ...ownServers(agent, files, isWired)];
+  return { agent, isHere: files.length > 0, isWired, findings };
+}
+
+/** Reports servers that `init` would import. */
+function ownServers({ name, title }: Agent, files: FoundFile[], isWired: boolean): Finding[] {
+  const having = files.filter((file) => serversOf(file).length > 0);
+  const names = [...new Set(having.flatMap(serversOf))];
+  if (names.length === 0) {
+    const isAbsent = files.length > 0 && !isWired;
+    return isAbsent ? [ok(`host.${name}`, `${title} has neither claudikins nor other MCP servers`)] : [];
+  }
+  const project = having.some(({ file }) => file.scope === "project") ? " --project" : "";
+  const init = `claudikins init --host ${name} --apply${project}`;
+  const [servers, list] = [counted(names.length, "server"), names.join(", ")];
+  if (isWired) {
+    return [warning(`host.${name}.servers`, `${title} loads ${servers} in addition to claudikins: ${list}`, init)];
+  }
+  return [warning(`host.${name}`, `${title} does not use claudikins, but has ${servers} of its own: ${list}`, init)];
+}
+
+function serversOf({ servers }: FoundFile): string[] {
+  return servers.filter(({ entry }) => entry["disabled"] !== true).map(({ name }) => name);
+}
+
+/** Warns if no agent has claudikins, unless another finding says so already. */
+function noneWired(looked: Looked[]): Finding[] {
+  if (looked.some(({ isWired, findings }) => isWired || findings.some(({ state }) => state !== "ok"))) return [];
+  const first = looked.find(({ isHere }) => isHere);
+  const text = first
+    ? "No agent on this machine uses claudikins"
+    : "No agent with MCP settings was found on this machine";
+  return [warning("hosts.none", text, `claudikins init --host ${first?.agent.name ?? "claude-code"} --apply`)];
+}
+
+function journalFindings({ env }: Scene): Finding[] {
+  let changes: Change[];
+  try {
+    changes = new Journal(env).changes;
+  } catch (thrown) {
+    return [failure("hosts.journal", thrown)];
+  }
+  if (changes.length === 0) return [];
+  const left = changes.filter(({ path, before }) => hashAt(path) === before);
+  if (left.length > 0) {
+    const [{ host = claudikinsName, file = "" } = {}] = left;
+    const text = `claudikins init recorded a change that is not in the file, because init was interrupted or the change was undone by hand: ${file}`;
+    return [warning("hosts.journal", text, `claudikins restore --host ${host}`)];
+  }
+  const files = counted(new Set(changes.map(({ path }) => path)).size, "file");
+  return [
+    ok("hosts.journal", `The originals of ${files} that init changed are kept: claudikins restore brings them back`),
+  ];
+}
+
+function hashAt(path: string): string | undefined {
+  try {
+    return hashOf(readFileSync(path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** One finding for each entry of claudikins. */
+function entryFindings(found: FoundFile, scene: Scene): Promise<Finding>[] {
+  const document = parseFile(found.content.text, found.file);
+  return found.own.map(({ section, name }) => findingOf(found, objectAt(document, [...section, name]), scene));
+}
+
+async function findingOf({ agent, file }: FoundFile, raw: JsonObject, scene: Scene): Promise<Finding> {
+  const id = `host.${agent.name}${file.scope === "project" ? ".project" : ""}`;
+  const shown = `${agent.title} (${file.path})`;
+  const repair = `In ${file.path}, set the command to: ${selfCommand("serve").join(" ")}`;
+  if (raw["disabled"] === true || raw["enabled"] === false) {
+    return warning(id, `${shown} has claudikins, but it is disabled`, `Enable it in ${file.path}.`);
+  }
+  const words = commandLineOf(raw);
+  const [program = ""] = words;
+  const path = isAbsolute(program) ? program : programsOnPath(program, scene.env)[0];
+  if (path === undefined) {
+    return problem(id, `${shown} starts ${program}, which is not on the PATH`, "FILE_NOT_FOUND", repair);
+  }
+  const source = sourceIn(words);
+  const gone = [path, ...(source === undefined ? [] : [source])].find((each) => !existsSync(each));
+  if (gone !== undefined)
+    return problem(id, `${shown} starts a file that does not exist: ${gone}`, "FILE_NOT_FOUND", repair);
+  const config = words.includes("--config") ? words[words.indexOf("--config") + 1] : undefined;
+  if (config !== undefined && isAbsolute(config) && !existsSync(config)) {
+    return problem(id, `${shown} names a config file that does not exist: ${config}`, "CONFIG_NOT_FOUND", repair);
+  }
+  if (realOf(source ?? path) === realOf(ownProgram)) return ok(id, `${shown} starts this claudikins`);
+  if (source !== undefined) return warning(id, `${shown} starts claudikins from another source: ${source}`, repair);
+  // A package runner chooses the version itself.
+  if (!basename(path).startsWith(claudikinsName)) return ok(id, `${shown} starts claudikins through ${program}`);
+  // A program named in a project's file is not started, because the file may not be the user's.
+  if (file.scope === "project" && !programsOnPath(basename(path), scene.env).includes(path)) {
+    return warning(id, `${shown} starts a program that is not on the PATH and was not checked: ${path}`, repair);
+  }
+  const other = await versionOf(path, scene.env, scene.signal);
+  if (other === version) return ok(id, `${shown} starts claudikins ${version}: ${path}`);
+  return warning(id, `${shown} starts another claudikins (${other ?? "unknown version"}): ${path}`, repair);
+}
+
+/** The main file of a source checkout, if the entry starts one. */
+function sourceIn(words: string[]): string | undefined {
+  return words.find((word, place) => place > 0 && isAbsolute(word) && /[\\/]src[\\/]main\.ts$/.test(word));
+}
