@@ -38,36 +38,32 @@ export function hasCalled(): boolean {
 export function call(namespace: string, name: string, args: unknown, kind: CallKind): Promise<unknown> {
   const id = ++lastCall;
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const json = argumentsJson(`${namespace}.${name}`, args, reject);
-  if (json !== undefined) {
+  try {
+    const json = argumentsJson(`${namespace}.${name}`, args);
     const stack = String(new Error().stack);
     const refused = host.call(id, namespace, name, json, kind, stack);
-    if (refused === undefined) pending.set(id, { resolve, reject, stack });
-    else reject(new ToolError(parse(refused)));
+    if (refused !== undefined) throw new ToolError(parse(refused));
+    pending.set(id, { resolve, reject, stack });
+  } catch (error) {
+    reject(error);
   }
   return noticed(promise, `${namespace}.${name}`);
 }
 
 /** Returns the arguments as JSON. Absent arguments mean none, and only a plain object has named arguments. */
-function argumentsJson(tool: string, args: unknown, reject: (error: unknown) => void): string | undefined {
+function argumentsJson(tool: string, args: unknown): string {
   const given = args ?? {};
+  const invalid = (why: string) => new ToolError({ code: "INVALID_ARGUMENTS", message: `${tool}${why}` });
   if (typeof given !== "object" || Array.isArray(given)) {
     const found = Array.isArray(given) ? "an array" : `a ${typeof given}`;
-    reject(
-      new ToolError({
-        code: "INVALID_ARGUMENTS",
-        message: `${tool} takes one object with named arguments, got ${found}`,
-      }),
-    );
-    return undefined;
+    throw invalid(` takes one object with named arguments, got ${found}`);
   }
   try {
     return stringify(given) ?? "{}";
   } catch (error) {
-    if (error instanceof Error && error.name === "InternalError") reject(error);
-    const why = error instanceof Error ? error.message : String(error);
-    reject(new ToolError({ code: "INVALID_ARGUMENTS", message: `${tool}: the arguments are not JSON: ${why}` }));
-    return undefined;
+    // A limit of the engine was reached.
+    if (error instanceof Error && error.name === "InternalError") throw error;
+    throw invalid(`: the arguments are not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 

@@ -2,8 +2,8 @@
 import { ToolError } from "./calls.ts";
 import { host } from "./host.ts";
 import { nodeModules } from "./modules.ts";
-import { callTool, serverCalled, servers } from "./namespaces.ts";
-import { readFile } from "./node/fs-operations.ts";
+import { callTool, serverCalled, servers, toolCalled } from "./namespaces.ts";
+import { operations } from "./node/fs-operations.ts";
 
 type Module = Record<string, unknown>;
 
@@ -21,13 +21,8 @@ let lastLoad = 0;
 /** Imports a module. `names` are the names that the program imports from it. Throws ToolError if one of them does not exist. */
 export async function importModule(specifier: unknown, names: readonly string[] = []): Promise<Module> {
   const path = plainPath(specifier);
-  const skill = skillOf(path);
-  const module =
-    skill !== undefined
-      ? await loadModule(skill, path)
-      : isElsewhere(specifier, path)
-        ? await loadFromPath(specifier, path)
-        : loadedModule(specifier);
+  const file = fileOf(specifier, path);
+  const module = file === undefined ? loadedModule(specifier) : await loadModule(file, specifier, path);
   for (const name of names) {
     if (name in module) continue;
     const known = Object.keys(module).filter((key) => key !== "default");
@@ -54,8 +49,8 @@ function loadedModule(specifier: unknown): Module {
   const [folder, server, tool] = path.split("/");
   if (folder === "servers") return serverModule(server, tool);
   if (isData(specifier)) return jsonModule(path);
-  const name = String(specifier).replace(/^node:/, "");
   if (path === bridgePath) return bridge;
+  const name = String(specifier).replace(/^node:/, "");
   const known = builtins.get(name);
   if (known) return known;
   if (!Object.hasOwn(nodeModules, name)) throw notThere(specifier, path);
@@ -88,84 +83,70 @@ export function hasPendingLoads(): boolean {
 /** Matches JSON files, and not packages whose name ends in `.json`. */
 const isData = (specifier: unknown) => /^(?:\.{1,2}\/|\/|@\/|~\/).*\.json$/.test(String(specifier));
 
-/** Returns whether it is a path as programs on disk write it. Only the host knows whether it leads to the registry. */
-function isElsewhere(specifier: unknown, path: string): boolean {
-  const isPath = /^(?:\.{1,2}\/|\/|@\/|~\/|file:)/.test(String(specifier));
-  return isPath && !isData(specifier) && path !== bridgePath && !/^(?:servers|skills|workspace)(?:\/|$)/.test(path);
-}
-
-async function loadFromPath(specifier: unknown, path: string): Promise<Module> {
-  try {
-    return await loadModule(`path:${specifier}`, path);
-  } catch (error) {
-    throw isNotInRegistry(error) ? notThere(specifier, path) : error;
-  }
-}
-
-function isNotInRegistry(error: unknown): boolean {
-  return error instanceof ToolError && error.code === "NOT_IN_REGISTRY";
-}
-
-/** Returns the path of a module of the workspace or the registry, relative to `./workspace/skills`. */
-function skillOf(path: string): string | undefined {
+/**
+ * Returns the name of a module that the host loads: its path from `./workspace/skills`, or `path:` and a path as programs on disk
+ * write it. Only the host knows whether such a path leads to the registry.
+ */
+function fileOf(specifier: unknown, path: string): string | undefined {
   if (path.endsWith(".json") || path === bridgePath) return undefined;
   if (path.startsWith("registry/")) return `../../${path}`;
-  const [, skill] = /^(?:workspace\/)?skills\/(.+)$/.exec(path) ?? [];
+  const [, skill, other] = /^(?:workspace\/)?skills\/(.+)$|^workspace\/(.+)$/.exec(path) ?? [];
   if (skill !== undefined) return skill;
-  const [, other] = /^workspace\/(.+)$/.exec(path) ?? [];
-  return other === undefined ? undefined : `../${other}`;
+  if (other !== undefined) return `../${other}`;
+  const isPath = /^(?:\.{1,2}\/|\/|@\/|~\/|file:)/.test(String(specifier));
+  return isPath && !/^(?:servers|skills|workspace)(?:\/|$)/.test(path) ? `path:${specifier}` : undefined;
 }
 
 /** Returns a JSON file as a module with its value as the default export. The members of an object are exports as well. */
 function jsonModule(path: string): Module {
-  const text = readFile(/^(?:workspace|registry)\//.test(path) ? `./${path}` : `./workspace/${path}`, "utf8");
-  const value = JSON.parse(String(text));
+  const file = /^(?:workspace|registry)\//.test(path) ? path : `workspace/${path}`;
+  const value = JSON.parse(String(operations.readFile(`./${file}`, "utf8")));
   const members = typeof value === "object" && !Array.isArray(value) ? value : {};
   return moduleOf({ ...members, default: value });
 }
 
-async function loadModule(skill: string, path: string): Promise<Module> {
+async function loadModule(file: string, specifier: unknown, path: string): Promise<Module> {
   try {
-    return await (skills.get(skill) ?? loadSkill(skill));
+    return await (skills.get(file) ?? loadFile(file));
   } catch (error) {
-    if (isNotInRegistry(error)) throw error;
+    if (error instanceof ToolError && error.code === "NOT_IN_REGISTRY") throw notThere(specifier, path);
     // A tool that the config denies has no generated file. Its call explains why.
-    const isGenerated = path.startsWith("registry/") || skill.startsWith("path:");
+    const isGenerated = path.startsWith("registry/") || file.startsWith("path:");
     const [, server = "", tool = ""] = (isGenerated && /\/([^/]+)\/([^/]+)$/.exec(path)) || [];
     const found = servers[server];
     if (!found || !(tool in found)) throw error;
-    return moduleOf({ [tool]: found[tool], default: found[tool] });
+    return toolModule(tool, found[tool]);
   }
 }
 
-function loadSkill(name: string): Promise<Module> {
+function loadFile(file: string): Promise<Module> {
   const id = ++lastLoad;
   const load = { ...Promise.withResolvers<ModuleBody>(), stack: String(new Error().stack) };
   waiting.set(id, load);
-  host.load(id, name);
+  host.load(id, file);
   const module = load.promise.then(async (body) => {
-    const exports: Module = Object.create(null);
+    const exports = moduleOf({});
     await body(exports);
     return exports;
   });
-  skills.set(name, module);
+  skills.set(file, module);
   // A skill that could not be loaded may be written later and imported again.
-  module.catch(() => skills.delete(name));
+  module.catch(() => skills.delete(file));
   return module;
 }
 
+const toolModule = (tool: string, found: unknown) => moduleOf({ [tool]: found, default: found });
+
 function serverModule(server: string | undefined, tool: string | undefined): Module {
   if (server === undefined) return moduleOf({ ...servers, default: servers });
+  if (tool !== undefined) return toolModule(tool, toolCalled(server, tool));
   const found = serverCalled(server);
-  const module: Module = new Proxy(Object.create(null), {
+  return new Proxy(Object.create(null), {
     get: (_, key) => (key === "default" || key === server ? found : Reflect.get(found, key)),
     has: (_, key) => key === "default" || key === server || Reflect.has(found, key),
     ownKeys: () => Object.keys(found),
     getOwnPropertyDescriptor: (_, key) => ({ value: Reflect.get(found, key), enumerable: true, configurable: true }),
   });
-  if (tool === undefined) return module;
-  if (!(tool in found)) throw new ToolError({ code: "TOOL_NOT_FOUND", message: `${server} has no tool "${tool}"` });
-  return moduleOf({ [tool]: found[tool], default: found[tool] });
 }
 
 /** Normalises a path: `./servers/demo/index.ts`, `@/servers/demo` and `/servers/demo` are the same. */
@@ -177,17 +158,14 @@ function plainPath(specifier: unknown): string {
 }
 
 function notThere(specifier: unknown, path: string): Error {
+  const name = JSON.stringify(specifier);
+  const error = (message: string, hint: string) => new ToolError({ code: "MODULE_NOT_FOUND", message, hint });
   if (/^(?:(?:workspace\/)?skills|registry)\//.test(path)) {
-    const hint = `Write: const { … } = await import(${JSON.stringify(specifier)})`;
-    return new ToolError({
-      code: "MODULE_NOT_FOUND",
-      message: `A ${path.startsWith("registry/") ? "generated file" : "skill"} cannot be loaded with require`,
-      hint,
-    });
+    const kind = path.startsWith("registry/") ? "generated file" : "skill";
+    return error(`A ${kind} cannot be loaded with require`, `Write: const { … } = await import(${name})`);
   }
-  return new ToolError({
-    code: "MODULE_NOT_FOUND",
-    message: `There is no module ${JSON.stringify(specifier)}`,
-    hint: `Available: ./servers/<server>, ./skills/<name>, ./registry/<category>/<server>/<tool>.ts, and the Node modules ${Object.keys(nodeModules).sort().join(", ")}. There are no other packages and no network.`,
-  });
+  return error(
+    `There is no module ${name}`,
+    `Available: ./servers/<server>, ./skills/<name>, ./registry/<category>/<server>/<tool>.ts, and the Node modules ${Object.keys(nodeModules).sort().join(", ")}. There are no other packages and no network.`,
+  );
 }

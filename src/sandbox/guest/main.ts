@@ -11,19 +11,18 @@ import { hasPendingLoads, importModule, loaded, loadFailed, requireModule } from
 import { define } from "./named.ts";
 import { defineNamespaces, missed } from "./namespaces.ts";
 import { fsModule } from "./node/fs.ts";
-import { timers } from "./node/timers.ts";
 import { notice, stackOfThrown } from "./noticing.ts";
 import { type Oddity, oddities } from "./oddities.ts";
 import { randomFrom } from "./random.ts";
 import { endSubscriptions } from "./server-functions.ts";
-import { hasTimers, isTimer, runTimer, whenTimersEnd, workTimers } from "./timers.ts";
+import { hasTimers, isTimer, runTimer, timersModule, whenTimersEnd, workTimers } from "./timers.ts";
 import { encode, met } from "./values.ts";
 
 const { parse, stringify } = JSON;
 
 define(globalThis, {
   console: guestConsole,
-  ...timers,
+  ...timersModule,
   queueMicrotask: (callback: () => unknown) => void watch(Promise.resolve().then(callback)),
   ToolError,
   fs: fsModule,

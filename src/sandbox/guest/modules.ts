@@ -12,9 +12,9 @@ import { fsModule, fsPromises } from "./node/fs.ts";
 import { os } from "./node/os.ts";
 import { process } from "./node/process.ts";
 import { StringDecoder } from "./node/string-decoder.ts";
-import { timers, timersPromises } from "./node/timers.ts";
 import { url } from "./node/url.ts";
 import { util } from "./node/util.ts";
+import { timersModule, timersPromises } from "./timers.ts";
 import { performance } from "./web/performance.ts";
 
 /** Returns a module that is one value: the value itself, which may be a function, and also its default export. */
@@ -40,7 +40,7 @@ export const nodeModules: Record<string, () => object> = {
   process: () => whole(process),
   querystring: () => whole(querystring),
   string_decoder: () => ({ StringDecoder }),
-  timers: () => whole(timers),
+  timers: () => whole(timersModule),
   "timers/promises": () => whole(timersPromises),
   url: () => whole(url),
   util: () => whole(util),

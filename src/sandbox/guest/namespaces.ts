@@ -96,7 +96,8 @@ function foundTools(result: unknown): unknown {
   return found;
 }
 
-function findTool(server: string, tool: string): Tool {
+/** Throws ToolError if the server has no such tool. */
+export function toolCalled(server: string, tool: string): Tool {
   const object = serverCalled(server);
   const found = object[tool];
   if (found) return found;
@@ -111,7 +112,7 @@ function findTool(server: string, tool: string): Tool {
 
 /** Calls a tool whose name is known only at run time. */
 export async function callTool(server: string, tool: string, args?: unknown): Promise<unknown> {
-  return findTool(server, tool)(args);
+  return toolCalled(server, tool)(args);
 }
 
 /** Defines the globals. */

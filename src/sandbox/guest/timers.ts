@@ -1,5 +1,6 @@
-/** Timers. The host measures the time, and the guest keeps the callbacks. */
+/** Timers, as globals and as modules of Node. The host measures the time, and the guest keeps the callbacks. */
 import { host } from "./host.ts";
+import { define } from "./named.ts";
 
 /** The timer object of Node. It converts to a number. */
 class Timeout {
@@ -67,10 +68,10 @@ function add(callback: unknown, delay: unknown, args: unknown[], repeats: boolea
 export function setTimeout(callback: unknown, delay?: unknown, ...args: unknown[]): Timeout {
   return add(callback, delay, args, false);
 }
-export function setInterval(callback: unknown, delay?: unknown, ...args: unknown[]): Timeout {
+function setInterval(callback: unknown, delay?: unknown, ...args: unknown[]): Timeout {
   return add(callback, delay, args, true);
 }
-export function setImmediate(callback: unknown, ...args: unknown[]): Timeout {
+function setImmediate(callback: unknown, ...args: unknown[]): Timeout {
   return add(callback, 0, args, false);
 }
 export function clearTimer(id: unknown): void {
@@ -125,7 +126,45 @@ export function whenTimersEnd(limitMs: number): Promise<void> {
   });
 }
 
-/** Makes `util.promisify(setTimeout)` work: `await sleep(20)`. */
-Object.defineProperty(setTimeout, Symbol.for("nodejs.util.promisify.custom"), {
-  value: (delay?: unknown, value?: unknown) => new Promise((resolve) => setTimeout(resolve, delay, value)),
-});
+interface WaitOptions {
+  signal?: { aborted: boolean; reason: unknown; addEventListener(type: "abort", listener: () => void): void };
+}
+
+/** `node:timers`, and the globals. */
+export const timersModule = {
+  setTimeout,
+  setInterval,
+  setImmediate,
+  clearTimeout: clearTimer,
+  clearInterval: clearTimer,
+  clearImmediate: clearTimer,
+};
+
+function wait<T>(delayMs: number, value?: T, { signal }: WaitOptions = {}): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const timer = setTimeout(() => resolve(value), delayMs);
+    signal?.addEventListener("abort", () => {
+      clearTimer(timer);
+      reject(signal.reason);
+    });
+  });
+}
+
+// Makes `util.promisify(setTimeout)` work: `await sleep(20)`.
+define(setTimeout, { [Symbol.for("nodejs.util.promisify.custom")]: wait });
+
+async function* tick<T>(delayMs: number, value?: T, options?: WaitOptions): AsyncGenerator<T | undefined> {
+  while (true) yield await wait(delayMs, value, options);
+}
+
+/** `node:timers/promises`. */
+export const timersPromises = {
+  setTimeout: wait,
+  setImmediate: <T>(value?: T, options?: WaitOptions) => wait(0, value, options),
+  setInterval: tick,
+  scheduler: {
+    wait: (delayMs: number, options?: WaitOptions) => wait(delayMs, undefined, options),
+    yield: () => wait(0),
+  },
+};

@@ -1,5 +1,5 @@
 /** Computes what the engine cannot: formatting by locale, hashes and random bytes. It runs outside of the sandbox. */
-import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes, randomInt, randomUUID } from "node:crypto";
 import { digestAlgorithms } from "../guest/kinds.ts";
 import { askIntl, localeCase, staticIntl } from "./intl.ts";
 
@@ -15,6 +15,8 @@ const functions: Record<string, (args: never) => unknown> = {
   localeCase,
   digest,
   random: randomBase64,
+  randomInt: ({ min, max }: { min: number; max: number }) => randomInt(min, max),
+  randomUUID: () => randomUUID(),
 };
 
 /**

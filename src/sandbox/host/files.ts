@@ -83,7 +83,7 @@ class Arguments {
   }
 
   flag(name: string): boolean {
-    return this.#values.get(name) === true;
+    return Boolean(this.#values.get(name));
   }
 
   /** Returns `data` as bytes, decoded by `encoding`. The default is utf8. */

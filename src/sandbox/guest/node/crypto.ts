@@ -1,4 +1,5 @@
 /** `node:crypto`: hashes, HMACs and random values. */
+import { compute } from "../host.ts";
 import { digestAlgorithms } from "../kinds.ts";
 import { digestOf, type Part, partOf, randomBytesOf, randomUUID, crypto as webcrypto } from "../web/crypto.ts";
 import { Buffer, bytesOf } from "./buffer.ts";
@@ -43,15 +44,7 @@ class Hash {
 
 function randomInt(low: number, high?: number | Callback, callback?: Callback): number | undefined {
   const [min, max] = typeof high === "number" ? [low, high] : [0, low];
-  const range = max - min;
-  if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || range <= 0 || range > 2 ** 48 - 1) {
-    throw new RangeError(`randomInt takes two integers, the second above the first: got ${min} and ${max}`);
-  }
-  const limit = 2 ** 48 - (2 ** 48 % range);
-  let value: number;
-  do value = randomBytesOf(6).reduce((sum, byte) => sum * 256 + byte, 0);
-  while (value >= limit);
-  return later(min + (value % range), typeof high === "function" ? high : callback);
+  return later(compute<number>("randomInt", { min, max }), typeof high === "function" ? high : callback);
 }
 
 type Callback = (error: null, value: unknown) => void;

@@ -13,29 +13,81 @@ type Options = Partial<Record<string, unknown>>;
 
 const optionsOf = (given: unknown): Options => (typeof given === "object" && given !== null ? (given as Options) : {});
 
-export function readFile(path: unknown, options?: unknown): string | Uint8Array {
-  const encoding = encodingOf(options);
-  const text = ask("readFile", { path: pathText(path), encoding: encoding ?? "latin1" }) as string;
-  return encoding === undefined ? incoming(text) : text;
-}
-
-export function writeFile(path: unknown, data: unknown, options?: unknown): void {
-  const { flag = "w" } = optionsOf(options);
-  ask("writeFile", { path: pathText(path), ...outgoing(data, encodingOf(options)), flag: String(flag) });
-}
-
-export function appendFile(path: unknown, data: unknown, options?: unknown): void {
-  writeFile(path, data, { flag: "a", ...(typeof options === "string" ? { encoding: options } : optionsOf(options)) });
-}
-
-export function readdir(path: unknown, options?: unknown): string[] | Dirent[] {
-  const folder = pathText(path);
-  const { recursive, withFileTypes } = optionsOf(options);
-  const answer = ask("readdir", { path: folder, recursive: Boolean(recursive) });
-  const entries = answer as { name: string; parent: string; kind: FileKind }[];
-  if (!withFileTypes) return entries.map(({ name, parent }) => joined(parent, name));
-  return entries.map(({ name, parent, kind }) => new Dirent(name, joined(folder, parent), kind));
-}
+export const operations = {
+  readFile(path: unknown, options?: unknown): string | Buffer {
+    const encoding = encodingOf(options);
+    const text = ask("readFile", { path: pathText(path), encoding: encoding ?? "latin1" }) as string;
+    return encoding === undefined ? incoming(text) : text;
+  },
+  writeFile(path: unknown, data: unknown, options?: unknown): void {
+    const { flag = "w" } = optionsOf(options);
+    ask("writeFile", { path: pathText(path), ...outgoing(data, encodingOf(options)), flag: String(flag) });
+  },
+  appendFile(path: unknown, data: unknown, options?: unknown): void {
+    const given = typeof options === "string" ? { encoding: options } : optionsOf(options);
+    operations.writeFile(path, data, { flag: "a", ...given });
+  },
+  readdir(path: unknown, options?: unknown): string[] | Dirent[] {
+    const folder = pathText(path);
+    const { recursive, withFileTypes } = optionsOf(options);
+    const entries = ask("readdir", { path: folder, recursive }) as { name: string; parent: string; kind: FileKind }[];
+    if (!withFileTypes) return entries.map(({ name, parent }) => joined(parent, name));
+    return entries.map(({ name, parent, kind }) => new Dirent(name, joined(folder, parent), kind));
+  },
+  stat: (path: unknown, options?: unknown) => statsOf("stat", path, options),
+  lstat: (path: unknown, options?: unknown) => statsOf("lstat", path, options),
+  access(path: unknown, mode: unknown = constants.F_OK): void {
+    ask("access", { path: pathText(path), write: (Number(mode) & constants.W_OK) !== 0 });
+  },
+  exists(path: unknown): boolean {
+    try {
+      operations.access(path);
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  mkdir: (path: unknown, options?: unknown) =>
+    ask("mkdir", { path: pathText(path), recursive: optionsOf(options)["recursive"] }),
+  mkdtemp: (prefix: unknown) => ask("mkdtemp", { path: pathText(prefix, "prefix") }),
+  rm(path: unknown, options?: unknown): void {
+    const { recursive, force } = optionsOf(options);
+    ask("rm", { path: pathText(path), recursive, force });
+  },
+  rmdir(path: unknown, options?: unknown): void {
+    if (optionsOf(options)["recursive"]) operations.rm(path, options);
+    else ask("rmdir", { path: pathText(path) });
+  },
+  unlink: (path: unknown) => ask("unlink", { path: pathText(path) }),
+  rename: (from: unknown, to: unknown) =>
+    ask("rename", { path: pathText(from, "oldPath"), dest: pathText(to, "newPath") }),
+  copyFile(from: unknown, to: unknown, mode: unknown = 0): void {
+    const exclusive = (Number(mode) & constants.COPYFILE_EXCL) !== 0;
+    ask("copyFile", { path: pathText(from, "src"), dest: pathText(to, "dest"), exclusive });
+  },
+  realpath: (path: unknown) => ask("realpath", { path: pathText(path) }),
+  /** Copies a file, or with `recursive` a folder. `force: false` keeps existing files, and `filter(from, to)` can exclude files. */
+  cp(from: unknown, to: unknown, options?: unknown): void {
+    const { recursive, force = true, errorOnExist, filter } = optionsOf(options);
+    const [source, target] = [pathText(from, "src"), pathText(to, "dest")];
+    const refuse = (code: string, message: string, hint?: string): never => {
+      throw withCode(new Error(`${code}: ${message}, cp '${source}' -> '${target}'`), code, hint);
+    };
+    if (typeof filter === "function" && !filter(source, target)) return;
+    if (!statsOf("lstat", source, {})?.isDirectory()) {
+      const isKept = !force && !errorOnExist && operations.exists(target);
+      if (!isKept) operations.copyFile(source, target, force ? 0 : constants.COPYFILE_EXCL);
+      return;
+    }
+    if (!recursive) refuse("EISDIR", "illegal operation on a directory", "Copy a folder with { recursive: true }.");
+    // Read before the target is created, because the target may be inside the source.
+    const names = operations.readdir(source) as string[];
+    operations.mkdir(target, { recursive: true });
+    if (`${operations.realpath(target)}/`.startsWith(`${operations.realpath(source)}/`))
+      refuse("EINVAL", "cannot copy a folder into itself");
+    for (const name of names) operations.cp(joined(source, name), joined(target, name), options);
+  },
+};
 
 function joined(folder: string, name: string): string {
   return folder === "" || name === "" ? folder + name : `${folder.replace(/\/+$/, "")}/${name}`;
@@ -50,86 +102,6 @@ function statsOf(operation: "stat" | "lstat", path: unknown, options: unknown): 
     if (isNeeded || (error as { code?: string }).code !== "ENOENT") throw error;
     return undefined;
   }
-}
-
-export function stat(path: unknown, options?: unknown): Stats | undefined {
-  return statsOf("stat", path, options);
-}
-
-export function lstat(path: unknown, options?: unknown): Stats | undefined {
-  return statsOf("lstat", path, options);
-}
-
-export function access(path: unknown, mode: unknown = constants.F_OK): void {
-  ask("access", { path: pathText(path), write: (Number(mode) & constants.W_OK) !== 0 });
-}
-
-export function exists(path: unknown): boolean {
-  try {
-    access(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-export function mkdir(path: unknown, options?: unknown): string | undefined {
-  const { recursive } = optionsOf(options);
-  return ask("mkdir", { path: pathText(path), recursive: Boolean(recursive) }) as string | undefined;
-}
-
-export function mkdtemp(prefix: unknown): string {
-  return ask("mkdtemp", { path: pathText(prefix, "prefix") }) as string;
-}
-
-export function rm(path: unknown, options?: unknown): void {
-  const { recursive, force } = optionsOf(options);
-  ask("rm", { path: pathText(path), recursive: Boolean(recursive), force: Boolean(force) });
-}
-
-export function rmdir(path: unknown, options?: unknown): void {
-  if (optionsOf(options)["recursive"]) rm(path, options);
-  else ask("rmdir", { path: pathText(path) });
-}
-
-export function unlink(path: unknown): void {
-  ask("unlink", { path: pathText(path) });
-}
-
-export function rename(from: unknown, to: unknown): void {
-  ask("rename", { path: pathText(from, "oldPath"), dest: pathText(to, "newPath") });
-}
-
-export function copyFile(from: unknown, to: unknown, mode: unknown = 0): void {
-  const exclusive = (Number(mode) & constants.COPYFILE_EXCL) !== 0;
-  ask("copyFile", { path: pathText(from, "src"), dest: pathText(to, "dest"), exclusive });
-}
-
-export function realpath(path: unknown): string {
-  return ask("realpath", { path: pathText(path) }) as string;
-}
-
-/** Copies a file, or with `recursive` a folder. `force: false` keeps existing files, and `filter(from, to)` can exclude files. */
-export function cp(from: unknown, to: unknown, options?: unknown): void {
-  const { recursive, force = true, errorOnExist, filter } = optionsOf(options);
-  const [source, target] = [pathText(from, "src"), pathText(to, "dest")];
-  if (typeof filter === "function" && !filter(source, target)) return;
-  if (!lstat(source)?.isDirectory()) {
-    if (force || errorOnExist || !exists(target)) copyFile(source, target, force ? 0 : constants.COPYFILE_EXCL);
-    return;
-  }
-  if (!recursive) {
-    const message = `EISDIR: illegal operation on a directory, cp '${source}' -> '${target}'`;
-    throw Object.assign(new Error(message), { code: "EISDIR", hint: "Copy a folder with { recursive: true }." });
-  }
-  // Read before the target is created, because the target may be inside the source.
-  const names = readdir(source) as string[];
-  mkdir(target, { recursive: true });
-  if (`${realpath(target)}/`.startsWith(`${realpath(source)}/`)) {
-    const message = `EINVAL: cannot copy a folder into itself, cp '${source}' -> '${target}'`;
-    throw Object.assign(new Error(message), { code: "EINVAL" });
-  }
-  for (const name of names) cp(joined(source, name), joined(target, name), options);
 }
 
 /** Returns the value of the host's answer. Throws an Error with `code`, `syscall`, `path`, `dest` and `hint`, as in Node. */
@@ -180,10 +152,12 @@ function incoming(latin1: string): Buffer {
   return bytes;
 }
 
-/** Returns the error for an argument of a wrong type. */
-function argumentError(message: string, hint?: string): TypeError {
-  return Object.assign(new TypeError(message), { code: "ERR_INVALID_ARG_TYPE", ...(hint !== undefined && { hint }) });
+function withCode<E extends Error>(error: E, code: string, hint?: string): E {
+  return Object.assign(error, { code, ...(hint !== undefined && { hint }) });
 }
+
+const argumentError = (message: string, hint?: string) =>
+  withCode(new TypeError(message), "ERR_INVALID_ARG_TYPE", hint);
 
 /** Describes the argument that was given, in Node's words. */
 function received(value: unknown): string {

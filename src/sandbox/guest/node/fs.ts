@@ -3,12 +3,10 @@ import { noticed } from "../calls.ts";
 import { watch } from "../floating.ts";
 import { named } from "../named.ts";
 import { Dirent, Stats } from "./fs-entries.ts";
-import * as module from "./fs-operations.ts";
+import { constants, operations } from "./fs-operations.ts";
 
 type Operation = (...args: unknown[]) => unknown;
 type Operations = Record<string, Operation>;
-
-const { constants, ...operations } = module;
 
 /** Functions that are missing on purpose, with their replacement. */
 const missing: Record<string, string> = {

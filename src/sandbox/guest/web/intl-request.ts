@@ -5,7 +5,7 @@ import type { DateDefaults, IntlArgument } from "./intl-members.ts";
 export interface IntlSpec {
   type: string;
   locales?: string[];
-  options?: Record<string, unknown>;
+  options?: object;
   defaults?: DateDefaults;
 }
 
@@ -13,8 +13,8 @@ export function specOf(type: string, locales: unknown, options: unknown): IntlSp
   const spec: IntlSpec = { type };
   const names = localeNames(locales);
   if (names.length > 0) spec.locales = names;
-  const plain = plainOptions(options);
-  if (plain) spec.options = plain;
+  if (options === null) throw new TypeError("null is not an options object");
+  if (options !== undefined) spec.options = options as object;
   return spec;
 }
 
@@ -56,17 +56,4 @@ export function localeNames(locales: unknown): string[] {
     if (typeof locale === "string" || (typeof locale === "object" && locale !== null)) return String(locale);
     throw new TypeError(`A locale must be a string, not ${String(locale)}`);
   });
-}
-
-/** Returns the options that `Intl` would read: inherited ones too, and all values but undefined as a primitive. */
-function plainOptions(options: unknown): Record<string, unknown> | undefined {
-  if (options === undefined) return undefined;
-  if (options === null) throw new TypeError("null is not an options object");
-  const plain: Record<string, unknown> = {};
-  for (const name in options as object) {
-    const value = (options as Record<string, unknown>)[name];
-    if (value === undefined) continue;
-    plain[name] = typeof value === "boolean" || Number.isFinite(value) ? value : String(value);
-  }
-  return plain;
 }

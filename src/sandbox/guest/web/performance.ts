@@ -11,14 +11,7 @@ interface Entry {
 
 let entries: Entry[] = [];
 
-function add(
-  name: string,
-  entryType: Entry["entryType"],
-  startTime: number,
-  duration: number,
-  detail?: unknown,
-): Entry {
-  const entry = { name, entryType, startTime, duration, detail: detail ?? null };
+function add(entry: Entry): Entry {
   entries.push(entry);
   return entry;
 }
@@ -32,32 +25,27 @@ function timeOf(mark: unknown, otherwise: number): number {
   return found.startTime;
 }
 
-interface MeasureOptions {
-  start?: unknown;
-  end?: unknown;
-  detail?: unknown;
-}
-
 export const performance = {
   now: (): number => host.now(),
   get timeOrigin(): number {
     return Date.now() - host.now();
   },
-  mark: (name: string, options: { startTime?: number; detail?: unknown } = {}): Entry =>
-    add(String(name), "mark", options.startTime ?? host.now(), 0, options.detail),
-  measure: (name: string, startOrOptions?: unknown, endMark?: unknown): Entry => {
-    const options: MeasureOptions =
-      typeof startOrOptions === "object" && startOrOptions !== null
-        ? startOrOptions
-        : { start: startOrOptions, end: endMark };
-    const start = timeOf(options.start, 0);
-    return add(String(name), "measure", start, timeOf(options.end, host.now()) - start, options.detail);
+  mark: (name: string, { startTime = host.now(), detail = null }: { startTime?: number; detail?: unknown } = {}) =>
+    add({ name: String(name), entryType: "mark", startTime, duration: 0, detail }),
+  measure: (name: string, startOrOptions?: unknown, endMark?: unknown) => {
+    const isOptions = typeof startOrOptions === "object" && startOrOptions !== null;
+    const options: { start?: unknown; end?: unknown; detail?: unknown } = isOptions
+      ? startOrOptions
+      : { start: startOrOptions, end: endMark };
+    const startTime = timeOf(options.start, 0);
+    const duration = timeOf(options.end, host.now()) - startTime;
+    return add({ name: String(name), entryType: "measure", startTime, duration, detail: options.detail ?? null });
   },
-  getEntries: (): Entry[] => [...entries],
-  getEntriesByName: (name: string): Entry[] => entries.filter((entry) => entry.name === name),
-  getEntriesByType: (type: string): Entry[] => entries.filter((entry) => entry.entryType === type),
-  clearMarks: (name?: string): void => clear("mark", name),
-  clearMeasures: (name?: string): void => clear("measure", name),
+  getEntries: () => [...entries],
+  getEntriesByName: (name: string) => entries.filter((entry) => entry.name === name),
+  getEntriesByType: (type: string) => entries.filter((entry) => entry.entryType === type),
+  clearMarks: (name?: string) => clear("mark", name),
+  clearMeasures: (name?: string) => clear("measure", name),
   toJSON: () => ({ timeOrigin: performance.timeOrigin }),
 };
 

@@ -1,11 +1,12 @@
 /** The file system of a program: the operations on both mounts, with the paths that the program uses. */
 import { mkdirSync, renameSync, rmdirSync, type Stats, unlinkSync } from "node:fs";
-import type { Mounts as MountFolders } from "../../contract.ts";
+import type { Place } from "../../../open-folder.ts";
+import type { Mounts } from "../../contract.ts";
 import type { FileKind } from "../../guest/host.ts";
-import { appendBytes, checkFile, createFile, readBytes, replaceFile } from "./content.ts";
+import { appendBytes, checkFile, createFile, readBytes, replaceFile, tooBig } from "./content.ts";
 import { Fault, linkFault } from "./fault.ts";
-import { Mounts, type Names, namesToChange, readOnly } from "./mounts.ts";
-import { type MountName, parsePath } from "./path.ts";
+import { Mount } from "./mount.ts";
+import { type GuestPath, isNames, type MountName, type Names, namesToChange, parsePath, readOnly } from "./path.ts";
 import { Quota, type Quotas } from "./quota.ts";
 import { kindOf } from "./stats.ts";
 import { type Entry, list, measure, removeAll } from "./tree.ts";
@@ -13,22 +14,26 @@ import { type Entry, list, measure, removeAll } from "./tree.ts";
 const writers = { replace: replaceFile, create: createFile, append: appendBytes };
 
 export class Disk {
-  readonly #mounts: Mounts;
+  readonly #workspace: Mount;
+  readonly #registry: Mount;
   readonly #quota: Quota;
+  readonly #fileBytes: number;
 
-  constructor(folders: MountFolders, quotas: Quotas, byDescriptor: boolean) {
-    this.#mounts = new Mounts(folders, byDescriptor);
+  constructor(mounts: Mounts, quotas: Quotas, byDescriptor: boolean) {
+    this.#workspace = new Mount("workspace", mounts, byDescriptor);
+    this.#registry = new Mount("registry", mounts, byDescriptor);
+    this.#fileBytes = quotas.fileBytes;
     this.#quota = new Quota(quotas, (enough) => {
-      using folder = this.#mounts.folder("workspace", []);
+      using folder = this.#workspace.open(false);
       return folder ? measure(folder, enough) : { entries: 0, bytes: 0 };
     });
   }
 
   read(given: string): Buffer {
     const path = parsePath(given);
-    using place = this.#mounts.entry(path);
+    using place = this.#entry(path);
     if (!place) throw new Fault("EISDIR");
-    const bytes = readBytes(place, this.#quota.fileBytes);
+    const bytes = readBytes(place, this.#fileBytes);
     if (path.folder) throw new Fault("ENOTDIR");
     return bytes;
   }
@@ -37,12 +42,13 @@ export class Disk {
   write(given: string, bytes: Uint8Array, how: keyof typeof writers): void {
     const path = parsePath(given);
     if (path.mount !== "registry" && (path.names.length === 0 || path.folder)) throw new Fault("EISDIR");
-    using place = this.#mounts.target(namesToChange(path));
+    using place = this.#workspace.place(namesToChange(path), true);
     const found = place.find();
     if (found && how === "create") throw new Fault("EEXIST");
     const kept = how === "append" ? 0 : -(found?.size ?? 0);
     const change = { entries: found ? 0 : 1, bytes: bytes.length + kept };
-    this.#quota.checkFile((found?.size ?? 0) + change.bytes);
+    const size = (found?.size ?? 0) + change.bytes;
+    if (size > this.#fileBytes) throw tooBig(size, this.#fileBytes);
     this.#quota.charge(change, () => writers[how](place, bytes));
   }
 
@@ -60,7 +66,7 @@ export class Disk {
   /** Returns undefined for a mount that does not exist yet, and for the folder that contains the mounts. */
   stat(given: string, followed: boolean): Stats | undefined {
     const path = parsePath(given);
-    using place = this.#mounts.entry(path);
+    using place = this.#entry(path);
     if (!place) return undefined;
     const found = place.find();
     if (!found) throw new Fault("ENOENT");
@@ -79,7 +85,7 @@ export class Disk {
   makeFolder(given: string, recursive: boolean): string | undefined {
     const path = parsePath(given);
     if (path.names.length === 0 && recursive) {
-      if (path.mount === "workspace") this.#mounts.makeWorkspace();
+      if (path.mount === "workspace") this.#workspace.open(true)?.[Symbol.dispose]();
       return undefined;
     }
     if (path.names.length === 0) throw new Fault("EEXIST");
@@ -111,7 +117,7 @@ export class Disk {
 
   /** Removes a file, an empty folder, or with `all` anything including its contents. */
   remove(given: string, what: "file" | "folder" | "all"): void {
-    using place = this.#mounts.changeable(parsePath(given));
+    using place = this.#workspace.place(namesToChange(parsePath(given)));
     const found = place.find();
     if (!found) throw new Fault("ENOENT");
     if (what === "all") {
@@ -128,11 +134,10 @@ export class Disk {
   }
 
   rename(from: string, to: string): void {
-    const paths = [parsePath(from), parsePath(to)] as const;
     // Both paths are checked before either is looked up, so that a refusal has precedence over a missing file.
-    for (const path of paths) namesToChange(path);
-    using source = this.#mounts.changeable(paths[0]);
-    using target = this.#mounts.changeable(paths[1]);
+    const paths = [namesToChange(parsePath(from)), namesToChange(parsePath(to))] as const;
+    using source = this.#workspace.place(paths[0]);
+    using target = this.#workspace.place(paths[1]);
     const moved = source.find();
     if (!moved) throw new Fault("ENOENT");
     const replaced = target.find();
@@ -149,8 +154,19 @@ export class Disk {
     return `/${[mount, ...names].filter(Boolean).join("/")}`;
   }
 
-  #listIn(mount: MountName, names: string[], recursive: boolean): Entry[] {
-    using folder = this.#mounts.folder(mount, names);
+  /** Returns the place of an entry, which need not exist. Returns undefined for `/` and for a mount, which are always folders. */
+  #entry({ mount, names }: GuestPath): Place | undefined {
+    return mount && isNames(names) ? this.#mount(mount).place(names) : undefined;
+  }
+
+  #mount(name: MountName): Mount {
+    return name === "workspace" ? this.#workspace : this.#registry;
+  }
+
+  /** A mount that does not exist yet is empty. */
+  #listIn(name: MountName, names: string[], recursive: boolean): Entry[] {
+    const mount = this.#mount(name);
+    using folder = names.length === 0 ? mount.open(false) : mount.enter(names);
     return folder ? list(folder, recursive) : [];
   }
 
@@ -159,7 +175,7 @@ export class Disk {
    * place.
    */
   #makeOne(names: Names, otherwise?: "EEXIST" | "ENOTDIR"): boolean {
-    using place = this.#mounts.target(names);
+    using place = this.#workspace.place(names, true);
     const found = place.find();
     const kind: FileKind | undefined = found && kindOf(found);
     if (kind === "link") throw linkFault();

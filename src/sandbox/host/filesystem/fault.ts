@@ -1,38 +1,20 @@
 /** The errors of file operations, with Node's codes. Their paths are the program's, never those of this machine. */
+import { getSystemErrorMap } from "node:util";
 import { systemCodeOf } from "../../../errors.ts";
 import { LinkRefused } from "../../../open-folder.ts";
 import { escaped, visibleText } from "../../../visible-text.ts";
 import type { FileFault } from "../../guest/host.ts";
 
-const texts = {
-  EACCES: "permission denied",
-  EBUSY: "resource busy or locked",
-  EDQUOT: "disk quota exceeded",
-  EEXIST: "file already exists",
-  EFBIG: "file too large",
-  EINVAL: "invalid argument",
-  EIO: "i/o error",
-  EISDIR: "illegal operation on a directory",
-  ELOOP: "too many symbolic links encountered",
-  EMFILE: "too many open files",
-  ENAMETOOLONG: "name too long",
-  ENOENT: "no such file or directory",
-  ENOSPC: "no space left on device",
-  ENOTDIR: "not a directory",
-  ENOTEMPTY: "directory not empty",
-  EPERM: "operation not permitted",
-  EROFS: "read-only file system",
-} as const;
-
-type FaultCode = keyof typeof texts;
+/** The system's error codes with their texts, as in Node. */
+const texts = new Map([...getSystemErrorMap().values(), ["EDQUOT", "disk quota exceeded"]]);
 
 /** A refused operation. `why` adds to the text of the code, and `hint` says what to do instead. */
 export class Fault extends Error {
-  readonly code: FaultCode;
+  readonly code: string;
   readonly why: string | undefined;
   readonly hint: string | undefined;
 
-  constructor(code: FaultCode, why?: string, hint?: string) {
+  constructor(code: string, why?: string, hint?: string) {
     super(code);
     this.code = code;
     this.why = why;
@@ -50,14 +32,14 @@ export function linkFault(): Fault {
  */
 export function describeFault(thrown: unknown, syscall: string, paths: readonly string[]): FileFault {
   const known = systemCodeOf(thrown) ?? "";
-  const code = known in texts ? (known as FaultCode) : "EIO";
+  const code = texts.has(known) ? known : "EIO";
   const fault = thrown instanceof LinkRefused ? linkFault() : thrown instanceof Fault ? thrown : undefined;
   const [path, dest] = paths.map(shown);
   const why = fault?.why === undefined ? "" : ` (${fault.why})`;
   const places = path === undefined ? "" : ` '${path}'${dest === undefined ? "" : ` -> '${dest}'`}`;
   return {
     code,
-    message: `${code}: ${texts[code]}${why}, ${syscall}${places}`,
+    message: `${code}: ${texts.get(code)}${why}, ${syscall}${places}`,
     syscall,
     ...(path !== undefined && { path }),
     ...(dest !== undefined && { dest }),

@@ -12,6 +12,9 @@ export interface GuestPath {
   folder: boolean;
 }
 
+/** The names on the way from a mount to an entry below it. */
+export type Names = [string, ...string[]];
+
 const longestPath = 4_096;
 const longestNameBytes = 255;
 /** Maximum depth of folders, because each folder on the way is opened. */
@@ -39,6 +42,21 @@ export function parsePath(given: string): GuestPath {
   const [mount, ...below] = names;
   if (mount !== undefined && mount !== "workspace" && mount !== "registry") throw outside(given, names);
   return { mount, names: below, folder: /(?:^|\/)\.{0,2}$/.test(given) };
+}
+
+/** Throws EROFS for the registry, and EBUSY for the mounts themselves. */
+export function namesToChange({ mount, names }: GuestPath): Names {
+  if (mount === "registry") throw readOnly();
+  if (!isNames(names)) throw new Fault("EBUSY", "this folder cannot be changed itself", "Change files in ./workspace.");
+  return names;
+}
+
+export function readOnly(): Fault {
+  return new Fault("EROFS", undefined, "./registry is read-only: write to ./workspace.");
+}
+
+export function isNames(names: string[]): names is Names {
+  return names.length > 0;
 }
 
 function checkName(name: string): string {

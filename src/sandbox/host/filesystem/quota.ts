@@ -1,5 +1,5 @@
 /** Limits the size of the workspace. */
-import { megabytes, tooBig } from "./content.ts";
+import { megabytes } from "./content.ts";
 import { Fault } from "./fault.ts";
 import type { Amount } from "./tree.ts";
 
@@ -33,15 +33,6 @@ export class Quota {
   constructor(quotas: Quotas, count: (enough: Amount) => Amount) {
     this.#quotas = quotas;
     this.#count = count;
-  }
-
-  get fileBytes(): number {
-    return this.#quotas.fileBytes;
-  }
-
-  /** Throws EFBIG if a file would be too large. */
-  checkFile(bytes: number): void {
-    if (bytes > this.#quotas.fileBytes) throw tooBig(bytes, this.#quotas.fileBytes);
   }
 
   /** Makes a change and counts it. Throws EDQUOT before, if the workspace would become too large. */
