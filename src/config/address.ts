@@ -45,3 +45,8 @@ export function addressProblem(url: string, transport: NetworkTransport): string
   const fits = protocol !== undefined && expected.split(/,? (?:or )?/).includes(`${protocol}//`);
   return fits ? undefined : `expected an address that starts with ${expected}`;
 }
+
+/** Returns the same address with the scheme of HTTP, if it has the scheme of WebSockets. */
+export function httpForm(url: URL): URL {
+  return new URL(url.href.replace(/^ws/, "http"));
+}

@@ -3,12 +3,6 @@
 /** The highest time limit that a config may set. */
 export const maxTimeoutMs = 600_000;
 
-/** The highest idle time that a config may set: one day. `keepAlive` is for servers that must run longer. */
-export const maxIdleTimeoutMs = 86_400_000;
-
-/** Limit for everything that an agent loads from `serve`: the tools and the instructions. */
-export const defaultSurfaceTokens = 600;
-
 export const defaultServerTimes = {
   startTimeoutMs: 30_000,
   callTimeoutMs: 60_000,
@@ -33,7 +27,6 @@ export const defaultLimits = {
 
 /** How `serve` presents the servers to an agent. */
 export const modes = ["code", "direct", "auto"] as const;
-export type Mode = (typeof modes)[number];
 
 /** When the names of tools and prompts get their server's name as a prefix, in direct mode. */
 export const prefixes = ["never", "on-collision", "always"] as const;
@@ -46,13 +39,20 @@ export type Prefix = (typeof prefixes)[number];
 export const recordModes = ["sizes", "contents"] as const;
 export type RecordMode = (typeof recordModes)[number];
 
-export const defaultRecord: RecordMode = "sizes";
-
-/** Two percent of a context of 200,000 tokens: the size of the definitions of a few small servers. */
-const directTokens = 4_000;
-
-export const defaultServe: { mode: Mode; prefix: Prefix; directTokens: number } = {
+/** The settings of a config that has none. */
+export const defaultSettings = {
+  limits: defaultLimits,
+  check: "error",
+  observe: true,
+  /** Limit for everything that an agent loads from `serve`: the tools and the instructions. */
+  surfaceTokens: 600,
   mode: "code",
   prefix: "on-collision",
-  directTokens,
-};
+  /** Two percent of a context of 200,000 tokens: the size of the definitions of a few small servers. */
+  directTokens: 4_000,
+  stats: true,
+  hooks: true,
+  logs: true,
+  executeTask: false,
+  record: "sizes",
+} as const;

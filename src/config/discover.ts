@@ -3,13 +3,12 @@
  * A file that was found by its location may come from somebody else. It is used only if the user owns it, and if claudikins and
  * sandboxed code do not write to its folder.
  */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
 import type { Environment } from "./environment.ts";
 import { configFileName, homeOf, userConfigFile } from "./locations.ts";
 import { NotTrusted } from "./trust/not-trusted.ts";
-import { ownershipProblem } from "./trust/ownership.ts";
 import { writtenFolderAround } from "./trust/written-folders.ts";
 
 export type ConfigOrigin = FileOrigin | { kind: "demo"; skipped?: Skipped[] };
@@ -77,6 +76,35 @@ export function refuseForeign(file: string, env: Environment): void {
   if (problem === undefined) return;
   const user = userConfigFile(env);
   throw NotTrusted.foreign(file, problem, isFile(user) ? user : undefined);
+}
+
+/**
+ * Returns why a config that was found must not be used, as the predicate of a sentence. Returns undefined if it may be used. The
+ * owner must be this user or root. Only the user's own group may write: a umask of 002, which is common, allows that. On Windows
+ * nothing is checked, because Node has no owners there.
+ */
+function ownershipProblem(file: string): string | undefined {
+  if (process.platform === "win32") return undefined;
+  const real = realpathSync(file);
+  const files = [lstatSync(file), statSync(real)];
+  const foreign = files.find((found) => !isOurs(found));
+  if (foreign) return `belongs to another user (uid ${foreign.uid})`;
+  // The mode of a link has no meaning, so only the file that it leads to is checked.
+  if (othersCanWrite(files[1]!)) return "can be changed by other users";
+  for (const folder of new Set([dirname(file), dirname(real)])) {
+    const found = statSync(folder);
+    // In a sticky folder such as /tmp, other users cannot replace our files.
+    const isSticky = (found.mode & 0o1000) !== 0;
+    if (!isSticky && othersCanWrite(found)) return "is in a folder that other users can change";
+    if (!isOurs(found) && !isSticky) return `is in a folder of another user (uid ${found.uid})`;
+  }
+  return undefined;
+}
+
+const isOurs = ({ uid }: Stats) => uid === process.getuid?.() || uid === 0;
+
+function othersCanWrite({ mode, gid }: Stats): boolean {
+  return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== process.getgid?.());
 }
 
 /** Returns whether both paths lead to the same file, through links or not. */

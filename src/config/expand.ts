@@ -1,4 +1,5 @@
 /** Expands `${VAR}` and `${VAR:-default}` in every string of a config value. */
+import { withTexts } from "../json-object.ts";
 import type { Environment } from "./environment.ts";
 
 const opening = /\$\{([A-Za-z_][A-Za-z0-9_]*)(\}|:-)/y;
@@ -28,15 +29,8 @@ interface Seen {
  */
 export function expand<T>(value: T, env: Environment): Expanded<T> {
   const seen: Seen = { missing: new Set(), used: {} };
-  const visit = (node: unknown): unknown => {
-    if (typeof node === "string") return expandText(node, env, seen);
-    if (Array.isArray(node)) return node.map(visit);
-    if (node !== null && typeof node === "object") {
-      return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, visit(child)]));
-    }
-    return node;
-  };
-  return { value: visit(value) as T, missing: [...seen.missing].sort(), used: seen.used };
+  const expanded = withTexts(value, (text) => expandText(text, env, seen));
+  return { value: expanded, missing: [...seen.missing].sort(), used: seen.used };
 }
 
 function expandText(text: string, env: Environment, seen: Seen): string {

@@ -81,11 +81,8 @@ export function usualVariable(preset: PresetName | undefined): string | undefine
 
 export const defaultLlmTimeoutMs = 30_000;
 
-/** The abilities of an endpoint without a preset are not known, so the best is assumed. */
-const unknownPreset = { format: "schema" } as const;
-
 export function llmOf(entry: LlmEntry, env: Environment): Llm {
-  const preset: Partial<Preset> = entry.preset === undefined ? unknownPreset : presets[entry.preset];
+  const preset: Partial<Preset> = entry.preset === undefined ? {} : presets[entry.preset];
   // A `baseUrl` beside a preset is a stand-in for the endpoint, with the same abilities.
   const { variable, ...rest } = preset;
   const isUsual = entry.apiKey === undefined && variable !== undefined;
@@ -95,10 +92,11 @@ export function llmOf(entry: LlmEntry, env: Environment): Llm {
   const [named] = /(?<=^\$\{)\w+/.exec(given.apiKey ?? "") ?? [];
   return {
     ...rest,
+    // The abilities of an endpoint without a preset are not known, so the best is assumed.
     format: rest.format ?? "schema",
     baseUrl,
     model: value.model ?? rest.model ?? "",
-    name: entry.preset ?? (URL.canParse(baseUrl) ? new URL(baseUrl).host : "llm"),
+    name: entry.preset ?? URL.parse(baseUrl)?.host ?? "llm",
     apiKey: value.apiKey || undefined,
     variable: named,
     headers: value.headers ?? {},

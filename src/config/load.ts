@@ -1,31 +1,22 @@
 /** Loads the config of one call: finds, reads, checks and expands it. Without a config file, the only server is the demo server. */
 import { dirname, resolve } from "node:path";
 import { ClaudikinsError } from "../errors.ts";
+import { readIfThere } from "../files.ts";
 import { guardFolder } from "../guarded-folders.ts";
 import { transportOf } from "./address.ts";
-import {
-  defaultLimits,
-  defaultRecord,
-  defaultServe,
-  defaultServerTimes,
-  defaultSurfaceTokens,
-  type Mode,
-  type Prefix,
-  type RecordMode,
-} from "./defaults.ts";
+import { defaultServerTimes, defaultSettings } from "./defaults.ts";
 import { type ConfigOrigin, discoverConfig, type FileOrigin, readConfigFile } from "./discover.ts";
 import type { Environment } from "./environment.ts";
-import { type Expanded, expand } from "./expand.ts";
+import { expand } from "./expand.ts";
 import { type Llm, llmOf } from "./llm.ts";
-import { type Folders, foldersOf } from "./locations.ts";
+import { type Folders, foldersOf, userConfigFile } from "./locations.ts";
 import type { ParsedConfig } from "./parse.ts";
+import { parsedConfig } from "./plain-config.ts";
 import { type PolicyKeys, policyOf, type ServerPolicy } from "./policy.ts";
-import { parsedConfig } from "./read.ts";
-import type { Limits, NetworkEntry, StdioEntry } from "./schema.ts";
+import type { NetworkEntry, StdioEntry } from "./schema.ts";
 import { selfCommand } from "./self.ts";
-import { type Read, requireTrust, type TrustOptions } from "./trust/require.ts";
+import { requireTrust, type TrustOptions } from "./trust/require.ts";
 import { keepRulesOut } from "./trust/written-folders.ts";
-import { userPolicyFor } from "./user-policy.ts";
 
 interface Named {
   /** The key in `mcpServers`, not the name that the server gives itself. */
@@ -54,31 +45,15 @@ export interface NetworkServer extends Named, Omit<NetworkEntry, Ruled> {}
 /** A stdio server has a `command`, a network server has a `url`. */
 export type ServerConfig = StdioServer | NetworkServer;
 
-export interface Config {
+/** The settings of the file that are used as they are written. */
+type Settings = Omit<ParsedConfig, "servers" | "policy" | "registry" | "workspace" | "llm">;
+
+export interface Config extends Settings {
   origin: ConfigOrigin;
   /** Enabled servers in the order of the file. It is a Map because a server may have any name, even `__proto__`. */
   servers: Map<string, ServerConfig>;
-  limits: Limits;
-  check: "error" | "warn" | "off";
-  /** Whether the shapes of results are kept. */
-  observe: boolean;
-  /** Maximum tokens that an agent loads from `serve`. */
-  surfaceTokens: number;
-  mode: Mode;
-  prefix: Prefix;
-  directTokens: number;
-  /** Whether calls and characters are counted. */
-  stats: boolean;
-  /** Whether the uses of the texts that lead agents to the registry are counted. */
-  hooks: boolean;
-  /** Whether the stderr of servers is kept. */
-  logs: boolean;
   /** The small model that executes tasks, if one is configured. */
   llm?: Llm | undefined;
-  /** Whether agents get the tool that executes tasks. */
-  executeTask: boolean;
-  /** The data that claudikins records about an execution. */
-  record: RecordMode | false;
   folders: Folders;
 }
 
@@ -97,7 +72,7 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
   const text = readConfigFile(origin.file);
   const parsed = await parsedConfig(text, origin.file);
   requireTrust({ text, parsed }, origin, options);
-  const config = expandedConfig({ text, parsed }, origin, options, await userPolicyFor(origin, options.env));
+  const config = expandedConfig(parsed, origin, options, await userPolicyFor(origin, options.env));
   keepRulesOut(config.folders, origin.file, options.env);
   return config;
 }
@@ -106,7 +81,21 @@ export async function loadConfig(options: LoadOptions): Promise<Config> {
 export async function configOf(text: string, origin: FileOrigin, env: Environment): Promise<Config> {
   const parsed = await parsedConfig(text, origin.file);
   const where = { env, cwd: dirname(origin.file) };
-  return expandedConfig({ text, parsed }, origin, where, await userPolicyFor(origin, env));
+  return expandedConfig(parsed, origin, where, await userPolicyFor(origin, env));
+}
+
+/**
+ * Returns the `policy` of the user's own config, which also applies to projects and the demo: they can add rules to it but cannot
+ * remove any. Returns undefined if there is none, and for the user's config itself, which already contains it. Throws CONFIG_INVALID
+ * and FILE_NOT_FOUND: if the file cannot be read, its denials must not be ignored.
+ */
+async function userPolicyFor(origin: FileOrigin, env: Environment): Promise<PolicyKeys | undefined> {
+  if (origin.kind === "user") return undefined;
+  const file = userConfigFile(env);
+  const text = readIfThere(file);
+  // The key may be written with Unicode escapes.
+  if (text === undefined || !/"policy"|\\u/.test(text)) return undefined;
+  return (await parsedConfig(text, file)).policy;
 }
 
 interface Where {
@@ -115,63 +104,36 @@ interface Where {
 }
 
 function expandedConfig(
-  { text, parsed }: Read,
+  parsed: ParsedConfig,
   origin: FileOrigin,
   { env, cwd }: Where,
   userPolicy: PolicyKeys | undefined,
 ): Config {
+  const { servers: entries, policy: common, registry, workspace, llm, ...settings } = parsed;
   const servers = new Map<string, ServerConfig>();
-  // Most configs have no variables, so expanding can be skipped. The escape `\u0024` could stand for a `$`.
-  const hasVariables = text.includes("${") || text.includes("\\u");
-  for (const [name, { allow, deny, confirm, ...entry }] of parsed.servers) {
+  for (const [name, { allow, deny, confirm, ...entry }] of entries) {
     if (entry.disabled) continue;
-    const policy = policyOf(name, { allow, deny, confirm }, parsed.policy, parsed.servers, userPolicy);
-    const { value, missing, used: variables } = hasVariables ? expand(entry, env) : asItIs(entry);
-    if (value.url !== undefined) {
+    const policy = policyOf(name, { allow, deny, confirm }, common, entries, userPolicy);
+    const { value, missing: needs, used: variables } = expand(entry, env);
+    const named = { name, needs, variables, policy };
+    if (value.url === undefined) {
+      const folder = value.cwd === undefined ? undefined : resolve(dirname(origin.file), value.cwd);
+      servers.set(name, { ...value, ...named, cwd: folder });
+    } else {
       // The transport may depend on a variable.
       const transport = value.transport === "auto" ? transportOf(undefined, value.url) : value.transport;
-      servers.set(name, {
-        ...value,
-        ...keyFile(value, origin.file),
-        transport,
-        name,
-        needs: missing,
-        variables,
-        policy,
-      });
-      continue;
+      servers.set(name, { ...value, ...named, ...keyFile(value, origin.file), transport });
     }
-    servers.set(name, {
-      ...value,
-      name,
-      cwd: value.cwd === undefined ? undefined : resolve(dirname(origin.file), value.cwd),
-      needs: missing,
-      variables,
-      policy,
-    });
   }
-  const chosen = chosenFolders(parsed, origin.file, env);
+  const chosen = chosenFolders({ registry, workspace }, origin.file, env);
   return {
+    ...settings,
     origin,
     servers,
-    limits: parsed.limits,
-    check: parsed.check,
-    observe: parsed.observe,
-    surfaceTokens: parsed.surfaceTokens,
-    mode: parsed.mode,
-    prefix: parsed.prefix,
-    directTokens: parsed.directTokens,
-    stats: parsed.stats,
-    hooks: parsed.hooks,
-    logs: parsed.logs,
-    llm: parsed.llm && llmOf(parsed.llm, env),
-    executeTask: parsed.executeTask,
-    record: parsed.record,
+    llm: llm && llmOf(llm, env),
     folders: guarded(foldersOf(origin, chosen, { env, cwd })),
   };
 }
-
-const asItIs = <T>(value: T): Expanded<T> => ({ value, missing: [], used: {} });
 
 function keyFile({ oauth }: NetworkEntry, file: string): Pick<NetworkEntry, "oauth"> {
   if (!oauth || oauth.privateKeyFile === undefined) return {};
@@ -179,8 +141,8 @@ function keyFile({ oauth }: NetworkEntry, file: string): Pick<NetworkEntry, "oau
 }
 
 /** Expands the folders of the config. Throws NEEDS_VARIABLE, because nothing works without the folders. */
-function chosenFolders({ registry, workspace }: ParsedConfig, file: string, env: Environment) {
-  const { value, missing } = expand({ registry, workspace }, env);
+function chosenFolders(folders: Pick<ParsedConfig, "registry" | "workspace">, file: string, env: Environment) {
+  const { value, missing } = expand(folders, env);
   if (missing.length === 0) return value;
   const names = missing.join(", ");
   throw new ClaudikinsError("NEEDS_VARIABLE", `The folders in ${file} need ${names} in the environment`, {
@@ -216,18 +178,9 @@ function demoConfig(origin: ConfigOrigin, where: Where): Config {
     needs: [],
   };
   return {
+    ...defaultSettings,
     origin,
     servers: new Map([["demo", demo]]),
-    limits: defaultLimits,
-    check: "error",
-    observe: true,
-    surfaceTokens: defaultSurfaceTokens,
-    ...defaultServe,
-    stats: true,
-    hooks: true,
-    logs: true,
-    executeTask: false,
-    record: defaultRecord,
     folders: guarded(foldersOf({ kind: "demo" }, {}, where)),
   };
 }

@@ -76,33 +76,27 @@ interface Chosen {
  * against the config file.
  */
 export function foldersOf(origin: Origin, chosen: Chosen, { env, cwd }: { env: Environment; cwd: string }): Folders {
-  const data = userDataFolder(env);
-  const home = origin.kind === "demo" ? join(data, "demo") : data;
-  const usual =
-    origin.kind === "project"
-      ? usualFolders(dirname(origin.file))
-      : {
-          registry: { path: join(home, "registry"), base: data },
-          workspace: { path: join(home, "workspaces", workspaceName(projectFolder({ cwd, env }))), base: data },
-        };
-  const registry = chosenFolder(chosen.registry, origin) ?? usual.registry;
-  const workspace = chosenFolder(chosen.workspace, origin) ?? usual.workspace;
+  const folder = (name: "registry" | "workspace"): { path: string; base: string } => {
+    const own = chosen[name];
+    if (own && origin.kind !== "demo") {
+      const path = resolve(dirname(origin.file), own);
+      return { path, base: baseOfChosen(path, origin) };
+    }
+    if (origin.kind === "project") {
+      const project = dirname(origin.file);
+      return { path: join(project, ".claudikins", name), base: project };
+    }
+    const data = userDataFolder(env);
+    const home = origin.kind === "demo" ? join(data, "demo") : data;
+    const inHome = name === "registry" ? name : join("workspaces", workspaceName(projectFolder({ cwd, env })));
+    return { path: join(home, inHome), base: data };
+  };
+  const [registry, workspace] = [folder("registry"), folder("workspace")];
   return {
     registry: registry.path,
     workspace: workspace.path,
     bases: { registry: registry.base, workspace: workspace.base },
   };
-}
-
-function usualFolders(project: string) {
-  const folder = (name: string) => ({ path: join(project, ".claudikins", name), base: project });
-  return { registry: folder("registry"), workspace: folder("workspace") };
-}
-
-function chosenFolder(chosen: string | undefined, origin: Origin): { path: string; base: string } | undefined {
-  if (!chosen || origin.kind === "demo") return undefined;
-  const path = resolve(dirname(origin.file), chosen);
-  return { path, base: baseOfChosen(path, origin) };
 }
 
 /**
@@ -145,11 +139,12 @@ function workspaceName(project: string): string {
   return `${name || "folder"}-${hash}`;
 }
 
-function realOf(path: string): string {
+/** Resolves links, even if the end of the path does not exist yet. */
+export function realOf(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
-    return path;
+    return path === dirname(path) ? path : join(realOf(dirname(path)), basename(path));
   }
 }
 

@@ -3,7 +3,7 @@ import { findNodeAtLocation, type Node, type ParseError, parseTree } from "jsonc
 import type { z } from "zod";
 import { misspelling } from "../near-names.ts";
 import { addressKeys, networkTypeOf } from "./address.ts";
-import { pathText } from "./path-text.ts";
+import { pathText } from "./policy.ts";
 import { fail, issueText, type Problem, shorten, syntaxText } from "./problems.ts";
 import { configSchema, foreignKeys, knownKeys, networkSchema, type ServerEntry, stdioSchema } from "./schema.ts";
 

@@ -4,8 +4,6 @@
  * check the rules here.
  */
 import { misspelling } from "../near-names.ts";
-import { pathText } from "./path-text.ts";
-import { matches } from "./pattern.ts";
 
 /** From the mildest to the strictest. */
 export const confirmModes = ["never", "destructive", "always"] as const;
@@ -187,4 +185,44 @@ function isMode(value: unknown): value is ConfirmMode {
 function modeProblem(value: unknown): string {
   const meant = typeof value === "string" ? misspelling(value, confirmModes) : undefined;
   return `expected ${modesText}${meant === undefined ? "" : `, did you mean "${meant}"?`}`;
+}
+
+/**
+ * Returns whether the name matches the pattern: `*` matches any text, including none, and all other characters match themselves.
+ * Takes at most quadratic time for any input, because the names come from servers.
+ */
+export function matches(pattern: string, name: string): boolean {
+  let at = 0;
+  let inName = 0;
+  let star = -1;
+  let starInName = 0;
+  while (inName < name.length) {
+    if (pattern[at] === "*") {
+      star = at++;
+      starInName = inName;
+    } else if (pattern[at] === name[inName]) {
+      at++;
+      inName++;
+    } else if (star !== -1) {
+      // On a mismatch, the last star takes one more character. Earlier stars never need to change.
+      at = star + 1;
+      inName = ++starInName;
+    } else return false;
+  }
+  while (pattern[at] === "*") at++;
+  return at === pattern.length;
+}
+
+/** Returns how specific a pattern is. If several patterns match a name, the most specific one counts. */
+export function exactness(pattern: string): number {
+  const letters = pattern.replaceAll("*", "").length;
+  return letters === pattern.length ? Number.POSITIVE_INFINITY : letters;
+}
+
+/** Writes the path of a value in a config file as text, for example `mcpServers["my server"].args[0]`. */
+export function pathText(path: readonly (string | number)[]): string {
+  const text = path.map((part) =>
+    typeof part === "number" ? `[${part}]` : /^[A-Za-z_$][\w$]*$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`,
+  );
+  return text.join("").replace(/^\./, "") || "the file";
 }

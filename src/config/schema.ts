@@ -15,11 +15,8 @@ import {
 } from "./address.ts";
 import {
   defaultLimits,
-  defaultRecord,
-  defaultServe,
   defaultServerTimes,
-  defaultSurfaceTokens,
-  maxIdleTimeoutMs,
+  defaultSettings,
   maxTimeoutMs,
   modes,
   prefixes,
@@ -32,6 +29,9 @@ import { type Confirm, type PolicyKeys, policyKeys, policyProblems } from "./pol
 const megabytes = z.number().min(0.001).max(512);
 
 const timeoutMs = z.int().min(1).max(maxTimeoutMs);
+
+/** One day. `keepAlive` is for servers that must run longer. */
+const maxIdleTimeoutMs = 86_400_000;
 
 /** The schema of `allow`, `deny` or `confirm`. */
 const policyKey = <T>(key: (typeof policyKeys)[number]) =>
@@ -199,33 +199,33 @@ const configFields = {
   registry: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
   /** How a call that is certainly wrong is treated: the program is refused, a warning is logged, or nothing is checked. */
-  check: z.enum(["error", "warn", "off"]).default("error"),
+  check: z.enum(["error", "warn", "off"]).default(defaultSettings.check),
   limits: limitsSchema.default(defaultLimits),
   /** Whether the shapes of results are kept, for tools without an output schema. */
-  observe: z.boolean().default(true),
+  observe: z.boolean().default(defaultSettings.observe),
   /**
    * Maximum tokens of the tools and the instructions of `serve`. The tools alone take about 300. Instructions are never longer than
    * agents read.
    */
-  surfaceTokens: z.int().min(400).max(2_000).default(defaultSurfaceTokens),
+  surfaceTokens: z.int().min(400).max(2_000).default(defaultSettings.surfaceTokens),
   /**
    * `code`: agents of `serve` get search_tools and execute_code. `direct`: they get the servers' own tools. `auto`: direct if these
    * are few.
    */
-  mode: z.enum(modes).default(defaultServe.mode),
+  mode: z.enum(modes).default(defaultSettings.mode),
   /** In direct mode. */
-  prefix: z.enum(prefixes).default(defaultServe.prefix),
+  prefix: z.enum(prefixes).default(defaultSettings.prefix),
   /** `auto` means direct mode if the definitions of all tools take at most this number of tokens. */
-  directTokens: z.int().min(0).max(1_000_000).default(defaultServe.directTokens),
+  directTokens: z.int().min(0).max(1_000_000).default(defaultSettings.directTokens),
   /** Whether calls and characters are counted for `claudikins stats`. */
-  stats: z.boolean().default(true),
+  stats: z.boolean().default(defaultSettings.stats),
   /** Whether the uses of the texts that lead agents to the registry are counted. */
-  hooks: z.boolean().default(true),
+  hooks: z.boolean().default(defaultSettings.hooks),
   /** Whether the stderr of servers, their starts and their ends are kept for `claudikins logs`. */
-  logs: z.boolean().default(true),
+  logs: z.boolean().default(defaultSettings.logs),
   llm: llmSchema.optional(),
   /** Whether agents of `serve` get the tool `execute_task`. It needs a model: `llm`, or else the agent's own. */
-  executeTask: z.boolean().default(false),
+  executeTask: z.boolean().default(defaultSettings.executeTask),
   /**
    * The data that `claudikins trace` has: `sizes` keeps the calls and their sizes, `contents` also keeps what was sent and
    * received.
@@ -233,7 +233,7 @@ const configFields = {
   record: z
     .union([z.boolean(), z.enum(recordModes)])
     .transform((value) => (value === true ? "contents" : value))
-    .default(defaultRecord),
+    .default(defaultSettings.record),
 };
 
 /** `servers` are the names of all servers. */

@@ -3,8 +3,8 @@ import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { agents } from "../agents/supported/agents.ts";
 import type { ServerConfig } from "../config/load.ts";
-import { homeOf, userConfigFile, userDataFolder } from "../config/locations.ts";
-import { isWithin, realOf } from "../config/trust/written-folders.ts";
+import { homeOf, realOf, userConfigFile, userDataFolder } from "../config/locations.ts";
+import { isWithin } from "../config/trust/written-folders.ts";
 import { type Check, type Finding, findingsOf, type Parts, type Scene } from "./finding.ts";
 
 const { warning } = findingsOf("servers");

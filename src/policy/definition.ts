@@ -1,5 +1,5 @@
 /** A tool's definition, to which a person's "yes, for this session" is bound. */
-import { createHash } from "node:crypto";
+import { digestOf } from "../config/trust/marks.ts";
 
 /** The parts of a definition that describe the tool. Icons and `_meta` may change although the tool does not. */
 const parts = {
@@ -37,22 +37,4 @@ export function definitionOf(
 /** The names of the parts that differ. */
 export function changedParts(before: ToolDefinition["digests"], now: ToolDefinition["digests"]): string[] {
   return [...now].filter(([name, digest]) => before.get(name) !== digest).map(([name]) => name);
-}
-
-function digestOf(value: unknown): string {
-  return createHash("sha256")
-    .update(JSON.stringify(sorted(value)) ?? "")
-    .digest("hex");
-}
-
-/** The same text for the same JSON, whatever the order of its keys. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (value === null || typeof value !== "object") return value;
-  // A list of pairs keeps keys such as "__proto__".
-  return {
-    keys: Object.entries(value)
-      .sort(([one], [other]) => (one < other ? -1 : 1))
-      .map(([key, each]) => [key, sorted(each)]),
-  };
 }

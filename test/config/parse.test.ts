@@ -1,7 +1,7 @@
 /** A config file's text: what is accepted, and the words for everything that is wrong with it. */
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are what is tested
 import { describe, expect, test } from "bun:test";
-import { defaultLimits, defaultServe } from "../../src/config/defaults.ts";
+import { defaultLimits } from "../../src/config/defaults.ts";
 import { parseConfig } from "../../src/config/parse.ts";
 import { ClaudikinsError } from "../../src/errors.ts";
 
@@ -34,7 +34,9 @@ describe("accepted configs", () => {
       check: "error",
       observe: true,
       surfaceTokens: 600,
-      ...defaultServe,
+      mode: "code",
+      prefix: "on-collision",
+      directTokens: 4_000,
       stats: true,
       hooks: true,
       logs: true,

@@ -4,8 +4,7 @@ import { haveSecrets } from "../../agents/secrets.ts";
 import { isPasted, readPasted } from "../../agents/supported/pasted.ts";
 import { networkTypeOf } from "../../config/address.ts";
 import { serverFolder } from "../../config/discover.ts";
-import { checkTrust } from "../../config/trust/check.ts";
-import { isAnsweredFor } from "../../config/trust/require.ts";
+import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import {
   type CatalogVariable,

@@ -2,8 +2,7 @@
 
 import { maxTimeoutMs } from "../../config/defaults.ts";
 import { serverFolder } from "../../config/discover.ts";
-import { checkTrust } from "../../config/trust/check.ts";
-import { isAnsweredFor } from "../../config/trust/require.ts";
+import { checkTrust, isAnsweredFor } from "../../config/trust/require.ts";
 import { DaemonClient } from "../../daemon/client.ts";
 import { shellSessionOf, type WrittenCall } from "../../daemon/protocol.ts";
 import { ClaudikinsError, toClaudikinsError } from "../../errors.ts";

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { discoverConfig, isSame, readConfigFile, refuseForeign } from "../../config/discover.ts";
 import { configFileName, userConfigFile } from "../../config/locations.ts";
-import { parsedConfig } from "../../config/read.ts";
+import { parsedConfig } from "../../config/plain-config.ts";
 import { isHarmless, marksOf } from "../../config/trust/marks.ts";
 import { NotTrusted, type TrustRequest } from "../../config/trust/not-trusted.ts";
 import { knowsMarks, readTrust, revokeTrust, trustedStates, trustKey } from "../../config/trust/store.ts";

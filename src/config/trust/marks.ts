@@ -75,9 +75,10 @@ function without(value: object, keys: readonly string[]): Record<string, unknown
   return Object.fromEntries(Object.entries(value).filter(([key, each]) => !keys.includes(key) && each !== undefined));
 }
 
+/** Returns the same digest for the same JSON, whatever the order of its keys. */
 export function digestOf(value: unknown): string {
   return createHash("sha256")
-    .update(JSON.stringify(sorted(value)))
+    .update(JSON.stringify(sorted(value)) ?? "")
     .digest("hex");
 }
 

@@ -1,5 +1,6 @@
 /** The error for a config that is not trusted, with the data that is needed to ask a person about it. */
 import { ClaudikinsError } from "../../errors.ts";
+import { shellWord } from "../../shell-word.ts";
 import type { ParsedConfig } from "../parse.ts";
 import { enabledServers } from "./marks.ts";
 import type { Trusted } from "./store.ts";
@@ -32,21 +33,16 @@ export class NotTrusted extends ClaudikinsError {
     const has = what.length === 0 ? "" : ` It names ${what.join(" and ")}; nothing was started.`;
     return new NotTrusted(
       `The config ${file} ${why}.${has}`,
-      `Review it and trust it: claudikins trust ${quoted(file)}`,
+      `Review it and trust it: claudikins trust ${shellWord(file)}`,
       request,
     );
   }
 
   static foreign(file: string, problem: string, user: string | undefined): NotTrusted {
-    const own = user === undefined ? "" : `; to use your own: --config ${quoted(user)}`;
+    const own = user === undefined ? "" : `; to use your own: --config ${shellWord(user)}`;
     return new NotTrusted(
       `The config ${file} ${problem}, so it is not used`,
-      `To use it anyway: --config ${quoted(file)}${own}`,
+      `To use it anyway: --config ${shellWord(file)}${own}`,
     );
   }
-}
-
-/** Quotes a word for a command line. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,15 @@
 /** Decides whether a config may be used. A project's config must be trusted, unless the user or the CI has consented otherwise. */
-import { type ConfigChoice, type FileOrigin, namedConfig, refuseForeign } from "../discover.ts";
+import {
+  type ConfigChoice,
+  type ConfigOrigin,
+  discoverConfig,
+  type FileOrigin,
+  namedConfig,
+  readConfigFile,
+  refuseForeign,
+} from "../discover.ts";
 import type { ParsedConfig } from "../parse.ts";
+import { parsedConfig } from "../plain-config.ts";
 import { isHarmless, marksOf } from "./marks.ts";
 import { NotTrusted } from "./not-trusted.ts";
 import { knowsMarks, knowsText, trustedStates } from "./store.ts";
@@ -26,6 +35,21 @@ export function requireTrust({ text, parsed }: Read, origin: FileOrigin, options
   const states = trustedStates(file, options.env);
   if (knowsText(text, states) || isHarmless(parsed) || knowsMarks(marksOf(parsed), states)) return;
   throw NotTrusted.of({ file, text, config: parsed, before: states[0] });
+}
+
+/**
+ * Checks the trust of the config for callers that leave the rest to the daemon, which is cheaper than loading it. Returns where the
+ * config comes from. Throws the errors of `discoverConfig`, FILE_NOT_FOUND, CONFIG_INVALID and
+ * CONFIG_NOT_TRUSTED.
+ */
+export async function checkTrust(options: TrustOptions): Promise<ConfigOrigin> {
+  const origin = discoverConfig(options);
+  if (origin.kind === "demo" || !needsTrust(origin, options)) return origin;
+  const { file } = origin;
+  const text = readConfigFile(file);
+  if (knowsText(text, trustedStates(file, options.env))) return origin;
+  requireTrust({ text, parsed: await parsedConfig(text, file) }, origin, options);
+  return origin;
 }
 
 /** Returns whether the config must be in the store of trusted configs. */

@@ -1,8 +1,7 @@
 /** The store of trusted configs: one private file that records each config as it was when the user trusted it. */
 import { createHash } from "node:crypto";
-import { mkdirSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { ClaudikinsError } from "../../errors.ts";
 import { readIfThere, writeWhenChanged } from "../../files.ts";
 import { withLock } from "../../lock.ts";
 import type { Environment } from "../environment.ts";
@@ -97,14 +96,9 @@ export async function revokeTrust(files: readonly string[], env: Environment): P
   return revoked;
 }
 
-async function change(env: Environment, edit: (configs: Map<string, Trusted[]>) => void): Promise<void> {
+function change(env: Environment, edit: (configs: Map<string, Trusted[]>) => void): Promise<void> {
   const file = trustFile(env);
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw new ClaudikinsError("FILE_NOT_WRITABLE", `Cannot create the folder ${dirname(file)}`, { cause });
-  }
-  await withLock(`${file}.lock`, "the trusted configs", () => {
+  return withLock(`${file}.lock`, "the trusted configs", () => {
     const configs = readTrust(env);
     edit(configs);
     const text = JSON.stringify({ version: 1, configs: Object.fromEntries(configs) }, null, 1);

@@ -2,12 +2,12 @@
  * The folders that claudikins or sandboxed code writes to. A file in one of them is never used as a config. Otherwise code could
  * write a claudikins.json there and wait until a person runs claudikins in that folder.
  */
-import { appendFileSync, mkdirSync, realpathSync } from "node:fs";
+import { appendFileSync, mkdirSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { ClaudikinsError } from "../../errors.ts";
 import { readIfThere } from "../../files.ts";
 import type { Environment } from "../environment.ts";
-import { type Folders, userConfigFile, userDataFolder, writtenFoldersFile } from "../locations.ts";
+import { type Folders, realOf, userConfigFile, userDataFolder, writtenFoldersFile } from "../locations.ts";
 
 /** Returns the written folder that contains the file, or undefined. */
 export function writtenFolderAround(file: string, env: Environment): string | undefined {
@@ -65,15 +65,6 @@ function rememberedFolders(env: Environment): string[] {
 /** Returns whether the path is the folder or is inside it. */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
-}
-
-/** Resolves links, even if the end of the path does not exist yet. */
-export function realOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path === dirname(path) ? path : join(realOf(dirname(path)), basename(path));
-  }
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Records that the user trusts a config, and keeps that trust when the user changes the config with claudikins. */
 import type { Environment } from "../../config/environment.ts";
 import type { ParsedConfig } from "../../config/parse.ts";
-import { parsedConfig } from "../../config/read.ts";
+import { parsedConfig } from "../../config/plain-config.ts";
 import { isHarmless, marksOf } from "../../config/trust/marks.ts";
 import { knowsMarks, recordTrust, textDigest, trustedStates } from "../../config/trust/store.ts";
 import { shellWord } from "../../shell-word.ts";
