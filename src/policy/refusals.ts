@@ -12,8 +12,8 @@ const pauseMs = 60_000;
 export type Refusal = "no" | "declined" | "cancelled" | "late";
 
 interface OfExecution {
-  /** By the key of the tool. */
-  refused: Map<string, Refusal>;
+  /** The keys of refused tools. */
+  refused: Set<string>;
   questions: number;
   /** The answer after which this execution asks nothing more. */
   last: Exclude<Refusal, "no"> | undefined;
@@ -41,34 +41,21 @@ export class Refusals {
   standing(key: string, signal: AbortSignal | undefined): { why: string; how: Refusal } | undefined {
     const { refused, questions, last } = this.#of(signal);
     if (last !== undefined) return { why: lastQuestion[last], how: last };
-    const how = refused.get(key) ?? "no";
-    if (refused.has(key)) {
-      return { why: "was not called: the person said no to this tool for the rest of this execution", how };
-    }
+    const no = (why: string) => ({ why, how: "no" as const });
+    if (refused.has(key)) return no("was not called: the person said no to this tool for the rest of this execution");
     if (refused.size >= maxRefusals) {
-      return {
-        why: `needs confirmation, and the person has already refused ${refused.size} tools that this code called`,
-        how,
-      };
+      return no(`needs confirmation, and the person has already refused ${refused.size} tools that this code called`);
     }
     if (questions >= maxQuestions) {
-      return {
-        why: `needs confirmation, and this code has already asked ${questions} questions, the maximum`,
-        how,
-      };
+      return no(`needs confirmation, and this code has already asked ${questions} questions, the maximum`);
     }
     const recent = this.#recent(key);
-    if (recent.length < maxRepeats) return undefined;
-    const said = recent.every(({ how: each }) => each === "no" || each === "declined") ? recent.at(-1) : undefined;
-    return said
-      ? {
-          why: `was not called: the person said no to it ${maxRepeats} times and is not asked again for a minute`,
-          how: said.how,
-        }
-      : {
-          why: `was not called: ${maxRepeats} requests to confirm it were not approved, and nobody is asked again for a minute`,
-          how: recent.at(-1)!.how,
-        };
+    const latest = recent.at(-1);
+    if (!latest || recent.length < maxRepeats) return undefined;
+    const why = recent.every(({ how }) => how === "no" || how === "declined")
+      ? `the person said no to it ${maxRepeats} times and is not asked again for a minute`
+      : `${maxRepeats} requests to confirm it were not approved, and nobody is asked again for a minute`;
+    return { why: `was not called: ${why}`, how: latest.how };
   }
 
   asked(signal: AbortSignal | undefined): void {
@@ -77,7 +64,7 @@ export class Refusals {
 
   refused(key: string, signal: AbortSignal | undefined, how: Refusal): void {
     const execution = this.#of(signal);
-    execution.refused.set(key, how);
+    execution.refused.add(key);
     if (how !== "no") execution.last ??= how;
     this.#times.set(key, [...this.#recent(key), { at: performance.now(), how }].slice(-maxRepeats));
   }
@@ -91,7 +78,7 @@ export class Refusals {
   #of(signal: AbortSignal | undefined): OfExecution {
     const known = signal && this.#executions.get(signal);
     if (known) return known;
-    const execution: OfExecution = { refused: new Map(), questions: 0, last: undefined };
+    const execution: OfExecution = { refused: new Set(), questions: 0, last: undefined };
     if (signal) this.#executions.set(signal, execution);
     return execution;
   }
