@@ -48,11 +48,6 @@ export function oneLine(text: string, maxChars: number): string {
   return line.length > maxChars ? `${line.slice(0, maxChars - 1)}…` : line;
 }
 
-/** Replaces control characters, line breaks and invisible characters by spaces. */
-export function withoutControls(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
-}
-
 /** One line of output as a terminal shows it in the end: without colours, overwritten text and control characters. Tabs stay. */
 export function shownLine(line: string): string {
   const shown = line.trimEnd().split("\r").at(-1) ?? "";

@@ -1,5 +1,6 @@
 /** Listens on a local port for the browser's redirect at the end of a sign-in, and makes the page that answers it. */
 import { ClaudikinsError, systemCodeOf } from "../errors.ts";
+import { atMost } from "../time-limit.ts";
 
 const path = "/callback";
 
@@ -41,10 +42,7 @@ export class RedirectListener implements AsyncDisposable {
 
   /** Stops listening. A page that is being sent still arrives. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, lastPageMs);
-    await Promise.race([this.#server.stop(), late.promise]);
-    clearTimeout(timer);
+    await atMost(lastPageMs, this.#server.stop());
     await this.#server.stop(true);
   }
 }

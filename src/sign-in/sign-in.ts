@@ -3,6 +3,7 @@ import { unlessAborted } from "../clients/abort.ts";
 import type { CredentialStore } from "../clients/auth/credentials.ts";
 import { beginSignIn, lastRedirect } from "../clients/auth/sign-in.ts";
 import type { NetworkServer } from "../config/load.ts";
+import { durationText } from "../duration.ts";
 import { ClaudikinsError, messageOf } from "../errors.ts";
 import { readPasted } from "./pasted-redirect.ts";
 import { RedirectListener, redirectPage } from "./redirect-listener.ts";
@@ -115,8 +116,7 @@ async function pageOf(name: string, taken: Promise<void> | undefined): Promise<s
 }
 
 function tooLate(name: string, timeoutMs: number): ClaudikinsError {
-  const time = timeoutMs % 60_000 === 0 ? `${timeoutMs / 60_000} min` : `${timeoutMs / 1_000} s`;
-  return new ClaudikinsError("AUTH_REQUIRED", `Nobody signed in to "${name}" within ${time}`, {
+  return new ClaudikinsError("AUTH_REQUIRED", `Nobody signed in to "${name}" within ${durationText(timeoutMs)}`, {
     hint: "Try again, and allow more time with --timeout, for example --timeout 15m.",
   });
 }

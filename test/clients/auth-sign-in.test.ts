@@ -162,9 +162,6 @@ describe("says what is wrong", () => {
     "metadata of another server": [{ resourceLie: "https://example.com/mcp" }],
     "metadata of another issuer": [{ issuerLie: "https://example.com" }],
     "no sign-in needed, and none offered": [{ door: "open", resourceMetadata: "none", serverMetadata: "none" }],
-    "a header of the config": [{}, { headers: { authorization: "Bearer x" } }],
-    "oauth is off": [{}, { oauth: false }],
-    "a variable is missing": [{}, { needs: ["TOKEN"] }],
   };
   test.each(Object.keys(kinds))("%s", async (kind) => {
     const [options, entry, change] = kinds[kind]!;
@@ -270,7 +267,7 @@ describe("says what is wrong", () => {
     const text = await desk.failure(finish());
     expect(text).not.toMatch(/secret/);
     expect(text).toMatchInlineSnapshot(`
-      "AUTH_REQUIRED: Cannot sign in to server "far": its authorization server issued no token: invalid_request:  [31mno lines grant_type=authorization_code&code=…&code_verifier=…&redirect_uri=… me:… xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
+      "AUTH_REQUIRED: Cannot sign in to server "far": its authorization server issued no token: invalid_request: [31mno lines grant_type=authorization_code&code=…&code_verifier=…&redirect_uri=… me:… xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…
       hint: Start again: claudikins auth login far"
     `);
     desk.expectSecrecy(["secret-code", "secret-of-the-client"]);

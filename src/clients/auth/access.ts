@@ -1,8 +1,9 @@
 /** Authorizes requests to a server: adds the stored token, renews it when necessary, and says what is wrong if that fails. */
+import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
-import { type CredentialStore, isExpired, type Tokens } from "./credentials.ts";
+import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
 import { loginCommand, shortLine } from "./words.ts";
 
 /** Time in which a server that has refused the client is not asked again, unless somebody signs in. */
@@ -51,7 +52,7 @@ export class Access {
     const secondChallenge = challengeOf(again.headers);
     if (again.status !== 401 && !isStepUp(again.status, secondChallenge)) return again;
     await again.body?.cancel();
-    if (again.status === 401) throw this.#signInNeeded("it rejected a fresh token (401)", 401);
+    if (again.status === 401) throw this.#needs("it rejected a fresh token (401)", 401);
     await this.#remember(secondChallenge?.scopes);
     throw this.#needsScopes(secondChallenge?.scopes);
   };
@@ -62,7 +63,7 @@ export class Access {
     try {
       if (status === 401) return await this.#afterRefusal(challenge, tokens);
       if (isStepUp(status, challenge)) return await this.#stepUp(challenge, tokens);
-      if (status === 403 && tokens) throw this.#needs("it denied this user access (403)", { status });
+      if (status === 403 && tokens) throw this.#needs("it denied this user access (403)", status, { stands: false });
       return undefined;
     } catch (error) {
       await response.body?.cancel();
@@ -75,37 +76,29 @@ export class Access {
     if (isOthers) return undefined;
     const renewed = await this.#renew(tokens?.access, challenge);
     if (renewed) return renewed;
-    throw this.#signInNeeded(tokens ? "its sign-in expired" : "it needs a sign-in (401)", 401);
+    throw this.#needs(tokens ? "its sign-in expired" : "it needs a sign-in (401)", 401);
   }
 
   async #stepUp(challenge: Challenge | undefined, tokens: Tokens | undefined): Promise<Tokens | undefined> {
     const wanted = challenge?.scopes;
     await this.#remember(wanted);
     const isNew = wanted?.some((scope) => !tokens?.scopes.includes(scope)) === true;
-    if (this.#asksNobody && isNew) return this.#renew(tokens?.access, challenge);
+    if (needsNobody(this.#server) && isNew) return this.#renew(tokens?.access, challenge);
     throw this.#needsScopes(wanted);
   }
 
   /** Stored for the next sign-in. If they cannot be stored, the sign-in fails as well, with that error. */
   async #remember(scopes: string[] = []): Promise<void> {
-    const { union } = await import("./renewal.ts");
     const server = this.#server;
+    const wanted = (record: SignInRecord | undefined) => [...new Set([...(record?.wantedScopes ?? []), ...scopes])];
     await this.#store
-      .update(server, (record) => ({
-        ...record,
-        server: server.name,
-        wantedScopes: union(record?.wantedScopes, scopes),
-      }))
+      .update(server, (record) => ({ ...record, server: server.name, wantedScopes: wanted(record) }))
       .catch(() => {});
   }
 
   #needsScopes(scopes: string[] = []): NetworkFailure {
     const which = scopes.length === 0 ? "more rights" : `more scopes: ${shortLine(scopes.join(" "))}`;
-    return this.#signInNeeded(`its sign-in needs ${which} (403)`, 403);
-  }
-
-  get #asksNobody(): boolean {
-    return typeof this.#server.oauth === "object" && this.#server.oauth.grant === "client_credentials";
+    return this.#needs(`its sign-in needs ${which} (403)`, 403);
   }
 
   #stored(): Tokens | undefined {
@@ -124,50 +117,36 @@ export class Access {
       if (isAway && Date.now() < (tokens.expiresAt ?? 0)) return tokens;
       throw error;
     }
-    throw this.#signInNeeded("its sign-in expired", 401);
+    throw this.#needs("its sign-in expired", 401);
   }
 
   async #renew(refused: string | undefined, challenge: Challenge | undefined): Promise<Tokens | undefined> {
-    const now = this.#stored();
-    if (now && now.access !== refused && !isExpired(now)) return now;
-    if (!this.#renewing) {
-      const { renew } = await import("./renewal.ts");
-      this.#renewing ??= renew({
-        server: this.#server,
-        url: this.#url,
-        store: this.#store,
-        refused,
-        challenge,
-      }).finally(() => {
-        this.#renewing = undefined;
-      });
-    }
+    const { renew } = await import("./renewal.ts");
+    const renewal = { server: this.#server, url: this.#url, store: this.#store, refused, challenge };
+    this.#renewing ??= renew(renewal).finally(() => {
+      this.#renewing = undefined;
+    });
     try {
       return await this.#renewing;
     } catch (error) {
       if (error instanceof NetworkFailure && error.needsSignIn) {
-        throw this.#needs(error.message, { hint: error.hint, status: 401, isStanding: true });
+        throw this.#needs(error.message, 401, { hint: error.hint });
       }
       throw error;
     }
   }
 
-  #signInNeeded(message: string, status: number): NetworkFailure {
-    return this.#needs(message, { status, isStanding: true });
-  }
-
-  #needs(
-    message: string,
-    {
-      status,
-      hint = this.#asksNobody ? clientHint : loginCommand(this.#server.name),
-      isStanding = false,
-    }: { status: number; hint?: string; isStanding?: boolean },
-  ): NetworkFailure {
+  /** With `stands`, the server is not asked again for a while, unless somebody signs in. */
+  #needs(message: string, status: number, { hint, stands = true }: { hint?: string; stands?: boolean } = {}) {
     const token = this.#stored()?.access;
     const until = performance.now() + standsMs;
-    const stands = () => performance.now() < until && this.#stored()?.access === token;
-    return new NetworkFailure(message, { code: "AUTH_REQUIRED", hint, status, ...(isStanding ? { stands } : {}) });
+    const isSame = () => performance.now() < until && this.#stored()?.access === token;
+    return new NetworkFailure(message, {
+      code: "AUTH_REQUIRED",
+      hint: hint ?? (needsNobody(this.#server) ? clientHint : loginCommand(this.#server.name)),
+      status,
+      ...(stands ? { stands: isSame } : {}),
+    });
   }
 }
 
@@ -180,8 +159,4 @@ function signed(init: RequestInit, tokens: Tokens | undefined): RequestInit {
 
 function isStepUp(status: number, challenge: Challenge | undefined): boolean {
   return status === 403 && challenge?.error === "insufficient_scope";
-}
-
-export function httpForm(url: URL): URL {
-  return new URL(url.href.replace(/^ws/, "http"));
 }

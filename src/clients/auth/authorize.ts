@@ -3,21 +3,21 @@
 import { randomBytes } from "node:crypto";
 import { startAuthorization } from "@modelcontextprotocol/sdk/client/auth.js";
 import { LATEST_PROTOCOL_VERSION } from "@modelcontextprotocol/sdk/types.js";
+import { httpForm } from "../../config/address.ts";
 import type { NetworkServer } from "../../config/load.ts";
 import { isLoopback } from "../../loopback.ts";
 import { version } from "../../version.ts";
 import type { Endpoint } from "../endpoint.ts";
 import { NetworkFailure, noAnswer, refusal } from "../network-failure.ts";
 import { pageAddress } from "../page-address.ts";
-import { httpForm } from "./access.ts";
 import { type Challenge, challengeOf } from "./challenge.ts";
-import { type Client, checkIssuer, clientFor, knownClient, oauthOf } from "./client.ts";
-import type { CredentialStore, SignInRecord } from "./credentials.ts";
+import { type Client, checkIssuer, clientFor, knownClient } from "./client.ts";
+import { type CredentialStore, needsNobody, type SignInRecord } from "./credentials.ts";
 import { type Discovered, discover, isSameIssuer } from "./discovery.ts";
 import { privateFetch } from "./private-fetch.ts";
 import { checkReach } from "./reach.ts";
-import { chosenScopes, renew, union, without } from "./renewal.ts";
-import { type Code, type Desk, deskOf, isStranger, revoke, storedMetadata, tokensForCode } from "./tokens.ts";
+import { chosenScopes, renew, union } from "./renewal.ts";
+import { type Code, type Desk, deskOf, isStranger, recordOf, revoke, tokensForCode } from "./tokens.ts";
 import { cancelled, loginCommand, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
 
 const probeMs = 10_000;
@@ -35,7 +35,7 @@ export async function authorize(asked: Authorization) {
   const { server, endpoint, store, redirectUrl, signal } = asked;
   const url = httpForm(endpoint.url);
   const probe = await probed(asked, url);
-  if (oauthOf(server)?.grant === "client_credentials") {
+  if (needsNobody(server)) {
     const refused = store.read(server)?.tokens?.access;
     await renew({ server, url, store, challenge: probe.challenge, refused, signal });
     return undefined;
@@ -55,13 +55,12 @@ export async function authorize(asked: Authorization) {
     state,
     ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
   });
+  const desk = { ...found, client, fetch };
   let isFinished = false;
   const finish = async (redirect: URL) => {
     if (isFinished) throw failed("this sign-in is already done", server);
     const authorizationCode = await codeOf(redirect, { asked, state, found });
     isFinished = true;
-    const { issuer, metadata, resource } = found;
-    const desk = { issuer, metadata, resource, client, fetch };
     await store.alone(server, () =>
       exchanged(asked, desk, scopes, { authorizationCode, codeVerifier, redirectUri: redirectUrl.href }),
     );
@@ -71,22 +70,20 @@ export async function authorize(asked: Authorization) {
 
 /** The server's response to an unauthorized request. */
 async function probed({ server, endpoint, signal }: Authorization, url: URL) {
-  const isPost = server.transport === "auto" || server.transport === "http";
   const params = {
     protocolVersion: LATEST_PROTOCOL_VERSION,
     capabilities: {},
     clientInfo: { name: "claudikins", version },
   };
   const limit = AbortSignal.timeout(probeMs);
-  const init = isPost
-    ? { method: "POST", body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }) }
-    : { method: "GET" };
   const headers = new Headers(endpoint.headers);
-  headers.set("accept", isPost ? "application/json, text/event-stream" : "text/event-stream");
+  headers.set("accept", "application/json, text/event-stream");
+  const isPost = server.transport === "auto" || server.transport === "http";
   if (isPost) headers.set("content-type", "application/json");
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
   try {
     const response = await fetch(url, {
-      ...init,
+      ...(isPost ? { method: "POST", body } : {}),
       headers,
       redirect: "manual",
       signal: AbortSignal.any([limit, signal]),
@@ -136,7 +133,7 @@ async function begun(server: URL, { issuer, metadata, resource }: Discovered, op
   const started = await startAuthorization(issuer, {
     ...options,
     ...(metadata ? { metadata } : {}),
-    ...(resource === undefined ? {} : { resource: resource as unknown as URL }),
+    ...(resource === undefined ? {} : { resource }),
   }).catch(() => {
     throw notOAuth("its authorization server does not support authorization codes with PKCE (S256)");
   });
@@ -163,7 +160,10 @@ async function codeOf(
   }
   const error = get("error");
   if (error !== null) {
-    if (error === "invalid_scope") await forgetWanted(server, store);
+    // The next sign-in is tried without the scopes that the server has asked for.
+    if (error === "invalid_scope") {
+      await store.update(server, (record) => record && { ...record, wantedScopes: undefined });
+    }
     const words = [error, get("error_description")].filter(Boolean).join(": ");
     throw failed(`its authorization server refused the sign-in: ${shortLine(words)}`, server);
   }
@@ -178,11 +178,6 @@ function isFromIssuer(named: string | null, { metadata, issuer }: Discovered): b
   return metadata ? named === metadata.issuer : isSameIssuer(named, issuer);
 }
 
-/** If a server's extra scope was refused, the sign-in is tried without it. */
-async function forgetWanted(server: NetworkServer, store: CredentialStore): Promise<void> {
-  await store.update(server, (record) => record && without(record, ["wantedScopes"]));
-}
-
 async function exchanged(
   { server, store, redirectUrl }: Authorization,
   desk: Desk,
@@ -192,30 +187,20 @@ async function exchanged(
   try {
     const tokens = await tokensForCode(desk, code, scopes);
     await store.update(server, (now) => ({
-      server: server.name,
-      issuer: desk.issuer,
-      metadata: storedMetadata(desk.metadata as Discovered["metadata"]),
-      resource: desk.resource,
-      client: desk.client.stored,
+      ...recordOf(server.name, desk, tokens),
       redirectUrl: redirectUrl.href,
-      tokens,
-      ...(now?.wantedScopes ? { wantedScopes: now.wantedScopes } : {}),
+      wantedScopes: now?.wantedScopes,
     }));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
     // The next sign-in registers a new client.
-    if (isStranger(error)) await store.update(server, (now) => now && without(now, ["client"]));
+    if (isStranger(error)) await store.update(server, (now) => now && { ...now, client: undefined });
     throw failed(`its authorization server issued no token: ${error.message}`, server);
   }
 }
 
 /** Revokes tokens that are not needed any more. */
-export async function takeBack(options: {
-  server: NetworkServer;
-  record: SignInRecord;
-  signal: AbortSignal;
-}): Promise<void> {
-  const { server, record, signal } = options;
+export async function takeBack(server: NetworkServer, record: SignInRecord, signal: AbortSignal): Promise<void> {
   const client = knownClient(server, record);
   const desk = client && deskOf(record, client, privateFetch(httpForm(new URL(server.url)), signal));
   if (desk && record.tokens) await revoke(desk, record.tokens);

@@ -1,19 +1,22 @@
-/** What a server says of the sign-in that it wants: its WWW-Authenticate header (RFC 6750, RFC 9728). */
+/** Reads the WWW-Authenticate header of a response: which sign-in a server asks for (RFC 6750, RFC 9728). */
 
 export interface Challenge {
-  /** Where the server describes itself, and names its authorization server. */
+  /** The URL of the server's metadata, which names its authorization server. */
   resourceMetadata?: string | undefined;
   scopes?: string[] | undefined;
   error?: string | undefined;
 }
 
-/** More than anybody has: they are written down, and shown. */
+/** Maximum number of scopes, because they are stored and shown. */
 const maxScopes = 100;
 
 /** RFC 6749, section 3.3. */
 const isScope = (text: string) => /^[\x21\x23-\x5B\x5D-\x7E]{1,256}$/.test(text);
 
-/** Undefined where it asks for no bearer token. Several schemes may stand in one header. */
+/**
+ * Undefined if the server asks for no bearer token. One header may contain several schemes; the SDK's own reader takes only the
+ * first one.
+ */
 export function challengeOf(headers: Headers): Challenge | undefined {
   const text = headers.get("www-authenticate") ?? "";
   const start = /(?:^|,)\s*bearer(?=\s|,|$)/i.exec(text);
@@ -21,7 +24,7 @@ export function challengeOf(headers: Headers): Challenge | undefined {
   const found = new Map<string, string>();
   const parameter = /\s*,?\s*([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/y;
   parameter.lastIndex = start.index + start[0].length;
-  // It ends where the next scheme begins: that is a word without a value.
+  // The next scheme is a word without a value, and ends the parameters.
   for (let match = parameter.exec(text); match; match = parameter.exec(text)) {
     const [, name = "", quoted, plain = ""] = match;
     const key = name.toLowerCase();

@@ -1,24 +1,23 @@
-/** Who claudikins is to an authorization server: a client from the config, one that has registered itself, or a document. */
+/** The OAuth client: from the config, registered by claudikins itself, or described by a client ID metadata document. */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { type AddClientAuthentication, registerClient } from "@modelcontextprotocol/sdk/client/auth.js";
 import { createPrivateKeyJwtAuth } from "@modelcontextprotocol/sdk/client/auth-extensions.js";
-import type { OAuthClientInformationMixed, OAuthClientMetadata } from "@modelcontextprotocol/sdk/shared/auth.js";
+import type { OAuthClientInformationMixed } from "@modelcontextprotocol/sdk/shared/auth.js";
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
-import manifest from "../../../package.json" with { type: "json" };
 import type { NetworkServer } from "../../config/load.ts";
 import type { OAuthEntry } from "../../config/oauth.ts";
-import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
+import { systemCodeOf } from "../../errors.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import type { SignInRecord, StoredClient } from "./credentials.ts";
 import { type Discovered, isSameIssuer } from "./discovery.ts";
-import { logoutCommand, notOAuth, Refused, shortLine, unavailable } from "./words.ts";
+import { isOurs, logoutCommand, notOAuth, Refused, shortLine } from "./words.ts";
 
 export interface Client {
   stored: StoredClient;
-  /** As the SDK takes it, with the secret that the config has. */
+  /** What the SDK needs, with the secret of the config. */
   information: OAuthClientInformationMixed;
-  /** Where we prove who we are with a signature. */
+  /** Authenticates requests with a signature. */
   authentication?: AddClientAuthentication | undefined;
 }
 
@@ -26,7 +25,7 @@ export function oauthOf(server: NetworkServer): OAuthEntry | undefined {
   return server.oauth === false ? undefined : server.oauth;
 }
 
-/** That of the config, or one that was found before. Throws NetworkFailure with CONFIG_INVALID for a key that is none. */
+/** The client of the config, or the stored one. Throws NetworkFailure with CONFIG_INVALID for an invalid private key. */
 export function knownClient(server: NetworkServer, record: SignInRecord | undefined): Client | undefined {
   const { clientId, clientSecret, ...proof } = oauthOf(server) ?? {};
   if (clientId !== undefined) {
@@ -40,7 +39,7 @@ export function knownClient(server: NetworkServer, record: SignInRecord | undefi
   return { stored, information: information as OAuthClientInformationMixed };
 }
 
-/** A secret of the config goes to no other authorization server than the one that it went to first. */
+/** A secret of the config is sent only to the authorization server that got it first. */
 export function checkIssuer(server: NetworkServer, record: SignInRecord | undefined, { issuer }: Discovered): void {
   const before = record?.client?.origin === "config" ? record.issuer : undefined;
   if (before === undefined || isSameIssuer(before, issuer)) return;
@@ -52,13 +51,13 @@ export function checkIssuer(server: NetworkServer, record: SignInRecord | undefi
   });
 }
 
-export interface Introduction {
+interface Introduction {
   redirectUrl: URL;
   scopes: string[];
   fetch: FetchLike;
 }
 
-/** One that may be used for a sign-in now; registers claudikins where it must. Throws NetworkFailure. */
+/** The client for a sign-in now. Registers claudikins if necessary. Throws NetworkFailure. */
 export async function clientFor(
   server: NetworkServer,
   record: SignInRecord | undefined,
@@ -77,7 +76,7 @@ export async function clientFor(
   return { stored: { origin: "registered", ...kept }, information };
 }
 
-/** Registered where we are now, for the redirect of now, with a secret that has not run out. */
+/** Whether the client is registered at this issuer, for this redirect URL, with a secret that has not expired. */
 function isStillGood(record: SignInRecord | undefined, { issuer }: Discovered, { redirectUrl }: Introduction): boolean {
   const { client_secret_expires_at: end = 0 } = record?.client ?? {};
   const isHere = record?.issuer !== undefined && isSameIssuer(record.issuer, issuer);
@@ -92,55 +91,40 @@ async function registered({ issuer, metadata }: Discovered, { redirectUrl, scope
     });
   }
   try {
-    const scope = scopes.length === 0 ? {} : { scope: scopes.join(" ") };
     return await registerClient(issuer, {
       ...(metadata ? { metadata } : {}),
       clientMetadata: {
-        ...clientMetadata(metadata?.token_endpoint_auth_methods_supported),
+        client_name: "claudikins",
+        // Some servers accept a redirect to this machine only for native applications.
+        ...{ application_type: "native" },
         redirect_uris: [redirectUrl.href],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: authenticationMethod(metadata?.token_endpoint_auth_methods_supported),
       },
-      ...scope,
+      ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
       fetchFn: fetch,
     });
   } catch (error) {
-    throw registrationFailure(error, metadata === undefined);
-  }
-}
-
-function registrationFailure(error: unknown, isGuess: boolean): Error {
-  if (error instanceof NetworkFailure || error instanceof ClaudikinsError) return error;
-  if (error instanceof Refused && error.status >= 500) {
-    return unavailable(`its authorization server failed (${error.status})`);
-  }
-  if (isGuess) {
-    return new NetworkFailure("it does not say where to sign in", {
-      code: "CONFIG_INVALID",
-      hint: 'Add a token to the config: "headers": { "Authorization": "Bearer ${TOKEN}" }.',
+    if (isOurs(error)) throw error;
+    if (!metadata) {
+      throw new NetworkFailure("it does not say where to sign in", {
+        code: "CONFIG_INVALID",
+        hint: 'Add a token to the config: "headers": { "Authorization": "Bearer ${TOKEN}" }.',
+      });
+    }
+    if (!(error instanceof Refused)) throw notOAuth("its authorization server returned an invalid client registration");
+    throw new NetworkFailure(`its authorization server rejected registration: ${error.message}`, {
+      code: "AUTH_REQUIRED",
+      hint: 'Register a client there by hand, then add its ID to the config: "oauth": { "clientId": "…" }.',
     });
   }
-  if (!(error instanceof Refused)) return notOAuth("its authorization server returned an invalid client registration");
-  return new NetworkFailure(`its authorization server rejected registration: ${error.message}`, {
-    code: "AUTH_REQUIRED",
-    hint: 'Register a client there by hand, then add its ID to the config: "oauth": { "clientId": "…" }.',
-  });
 }
 
-/** Without a secret where that is possible: one on this machine is none. */
-function clientMetadata(methods: string[] = []): Omit<OAuthClientMetadata, "redirect_uris"> {
-  const repository = (manifest as { repository?: string | { url: string } }).repository;
-  const address = typeof repository === "string" ? repository : repository?.url;
-  const uri = address?.replace(/^git\+/, "").replace(/\.git$/, "");
-  const isPublic = methods.length === 0 || methods.includes("none");
-  const others = methods.filter((method) => /^client_secret_(?:basic|post)$/.test(method)).sort();
-  return {
-    client_name: "claudikins",
-    ...(uri?.startsWith("https://") ? { client_uri: uri } : {}),
-    // Some take a redirect to this machine from no other kind.
-    ...{ application_type: "native" },
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-    token_endpoint_auth_method: isPublic ? "none" : (others[0] ?? "none"),
-  };
+/** A client without a secret if possible, because a secret on this machine is not secret. */
+function authenticationMethod(supported: string[] = []): string {
+  const withSecret = supported.filter((method) => /^client_secret_(?:basic|post)$/.test(method)).sort();
+  return supported.includes("none") ? "none" : (withSecret[0] ?? "none");
 }
 
 type Proof = Pick<OAuthEntry, "privateKey" | "privateKeyFile" | "algorithm">;
@@ -166,7 +150,7 @@ function keyText(file: string | undefined): string | undefined {
   }
 }
 
-/** In the environment people write the line ends of a PEM as `\n`. */
+/** PEM or JWK. In environment variables, the line ends of a PEM are often written as `\n`. */
 function privateKey(text: string): KeyObject {
   try {
     const trimmed = text.trim();
@@ -177,20 +161,22 @@ function privateKey(text: string): KeyObject {
   }
 }
 
-function algorithmOf(key: KeyObject): string {
-  const curves: Record<string, string> = {
-    prime256v1: "ES256",
-    "P-256": "ES256",
-    secp384r1: "ES384",
-    secp521r1: "ES512",
-  };
-  const { namedCurve = "" } = key.asymmetricKeyDetails ?? {};
-  const algorithm = key.asymmetricKeyType === "ec" ? curves[namedCurve] : others[key.asymmetricKeyType ?? ""];
+/** The usual algorithm of a key, by its type or curve. */
+const algorithms: Record<string, string> = {
+  rsa: "RS256",
+  "rsa-pss": "PS256",
+  ed25519: "EdDSA",
+  prime256v1: "ES256",
+  "P-256": "ES256",
+  secp384r1: "ES384",
+  secp521r1: "ES512",
+};
+
+function algorithmOf({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): string {
+  const algorithm = algorithms[(type === "ec" ? details?.namedCurve : type) ?? ""];
   if (algorithm === undefined) throw badKey('the private key in its "oauth" has a type that cannot sign JWTs');
   return algorithm;
 }
-
-const others: Record<string, string> = { rsa: "RS256", "rsa-pss": "PS256", ed25519: "EdDSA" };
 
 function badKey(message: string): NetworkFailure {
   return new NetworkFailure(shortLine(message), {

@@ -1,19 +1,9 @@
 /** Stores sign-ins in one file for all processes of a user. The file is replaced as a whole, and only the user can read it. */
 
 import { createHash } from "node:crypto";
-import {
-  chmodSync,
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { OAuthMetadata } from "@modelcontextprotocol/sdk/shared/auth.js";
 import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError, systemCodeOf } from "../../errors.ts";
 import { isObject, parsedJson } from "../../json-object.ts";
@@ -45,14 +35,16 @@ export interface StoredClient {
 }
 
 /** The part of an authorization server's metadata that is needed later. */
-export interface StoredMetadata {
-  issuer: string;
-  authorization_endpoint: string;
-  token_endpoint: string;
-  response_types_supported: string[];
-  token_endpoint_auth_methods_supported?: string[] | undefined;
-  revocation_endpoint?: string | undefined;
-}
+export const storedMetadataKeys = [
+  "issuer",
+  "authorization_endpoint",
+  "token_endpoint",
+  "response_types_supported",
+  "token_endpoint_auth_methods_supported",
+  "revocation_endpoint",
+] as const;
+
+export type StoredMetadata = Pick<OAuthMetadata, (typeof storedMetadataKeys)[number]>;
 
 export interface SignInRecord {
   /** The name of the server. */
@@ -77,7 +69,7 @@ interface Contents {
 export class CredentialStore {
   readonly #file: string;
   readonly #warn: (message: string) => void;
-  #read: { stamp: string; contents: Contents | undefined } | undefined;
+  #isWarned = false;
 
   /** `warn` is called if the file is damaged. */
   constructor(file: string, warn: (message: string) => void = () => {}) {
@@ -85,7 +77,7 @@ export class CredentialStore {
     this.#warn = warn;
   }
 
-  /** The stored sign-in, read again if the file has changed. Undefined if there is none. */
+  /** The stored sign-in. Undefined if there is none. */
   read(server: NetworkServer): SignInRecord | undefined {
     const record = ownRecord(this.#contents() ?? nothing(), server);
     return record && isOfConfig(record, server) ? record : undefined;
@@ -97,7 +89,6 @@ export class CredentialStore {
     change: (record: SignInRecord | undefined) => SignInRecord | undefined,
   ): Promise<void> {
     await withLock(this.#lockFile("file"), guarded, () => {
-      this.#read = undefined;
       const contents = this.#contents() ?? this.#keptAside();
       const key = keyOf(server);
       const before = ownRecord(contents, server);
@@ -106,7 +97,6 @@ export class CredentialStore {
       if (after) servers[key] = after;
       else if (before === undefined) return;
       this.#write({ version: 1, servers });
-      this.#read = undefined;
     });
   }
 
@@ -121,24 +111,11 @@ export class CredentialStore {
 
   /** Undefined if the file is damaged. */
   #contents(): Contents | undefined {
-    const stamp = this.#stamp();
-    if (stamp === undefined) return nothing();
-    if (this.#read?.stamp !== stamp) {
-      const contents = parsed(this.#text());
-      if (!contents) this.#warn(`${this.#file} is damaged: all servers count as signed out`);
-      this.#read = { stamp, contents };
-    }
-    return this.#read.contents;
-  }
-
-  /** Differs for each version of the file. Undefined if there is no file. */
-  #stamp(): string | undefined {
-    try {
-      const { ino, mtimeNs, size } = statSync(this.#file, { bigint: true });
-      return `${ino} ${mtimeNs} ${size}`;
-    } catch {
-      return undefined;
-    }
+    if (!existsSync(this.#file)) return nothing();
+    const contents = parsed(this.#text());
+    if (!contents && !this.#isWarned) this.#warn(`${this.#file} is damaged: all servers count as signed out`);
+    this.#isWarned = contents === undefined;
+    return contents;
   }
 
   #text(): string {
@@ -165,13 +142,8 @@ export class CredentialStore {
       chmodSync(folder, 0o700);
       // A process that was killed may have left its temporary file; nobody else writes while the lock is held.
       rmSync(temporary, { force: true });
-      const descriptor = openSync(temporary, "wx", 0o600);
-      try {
-        writeFileSync(descriptor, `${JSON.stringify(contents, null, 2)}\n`);
-        fsyncSync(descriptor);
-      } finally {
-        closeSync(descriptor);
-      }
+      const text = `${JSON.stringify(contents, null, 2)}\n`;
+      writeFileSync(temporary, text, { mode: 0o600, flag: "wx", flush: true });
       renameSync(temporary, this.#file);
     }, temporary);
   }
@@ -225,6 +197,11 @@ function isOfConfig({ client }: SignInRecord, { oauth }: NetworkServer): boolean
   const clientId = oauth === false ? undefined : oauth?.clientId;
   if (client === undefined) return true;
   return clientId === undefined ? client.origin !== "config" : client.client_id === clientId;
+}
+
+/** Whether the client gets its tokens without a person. */
+export function needsNobody({ oauth }: NetworkServer): boolean {
+  return typeof oauth === "object" && oauth.grant === "client_credentials";
 }
 
 /** Tokens are renewed this long before they expire, because a request takes time, and clocks differ. */

@@ -1,34 +1,25 @@
-/** Which authorization server a server belongs to, and how that one is asked (RFC 9728, RFC 8414, OpenID Connect). */
+/** Finds the authorization server of an MCP server, and its endpoints (RFC 9728, RFC 8414, OpenID Connect). */
 import {
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
 } from "@modelcontextprotocol/sdk/client/auth.js";
-import type {
-  AuthorizationServerMetadata,
-  OAuthProtectedResourceMetadata,
-} from "@modelcontextprotocol/sdk/shared/auth.js";
+import type { OAuthMetadata } from "@modelcontextprotocol/sdk/shared/auth.js";
 import { checkResourceAllowed } from "@modelcontextprotocol/sdk/shared/auth-utils.js";
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { ClaudikinsError } from "../../errors.ts";
-import { NetworkFailure } from "../network-failure.ts";
 import type { Challenge } from "./challenge.ts";
-import { notOAuth, unavailable } from "./words.ts";
+import { isOurs, notOAuth } from "./words.ts";
 
-/** With what the SDK's schemas leave out. */
-export type Metadata = AuthorizationServerMetadata & {
-  revocation_endpoint?: string | undefined;
-  authorization_response_iss_parameter_supported?: boolean | undefined;
-};
+export type Metadata = OAuthMetadata & { authorization_response_iss_parameter_supported?: boolean };
 
 export interface Discovered {
-  /** The authorization server's address, which everything that it gives belongs to. */
+  /** The URL of the authorization server. Clients and tokens belong to one issuer. */
   issuer: string;
-  /** Undefined for servers of the protocol's first revision: their endpoints have fixed paths. */
-  metadata?: Metadata | undefined;
-  /** What tokens are asked for, as the server calls itself. */
-  resource?: string | undefined;
-  /** What the server offers. */
-  scopes?: string[] | undefined;
+  /** Undefined for servers of MCP's first revision, whose endpoints have fixed paths. */
+  metadata: Metadata | undefined;
+  /** The resource for which tokens are requested, as the server names itself. */
+  resource: string | undefined;
+  /** The scopes that the server supports. */
+  scopes: string[] | undefined;
 }
 
 /** Throws NetworkFailure with SERVER_UNAVAILABLE or PROTOCOL_ERROR. */
@@ -42,85 +33,61 @@ export async function discover(server: URL, challenge: Challenge | undefined, fe
   return { issuer, metadata, resource: described?.resource, scopes: described?.scopes_supported };
 }
 
-/** Where the header says, else at the well-known places; undefined where there is none. */
+/** Looks at the URL in the challenge, then at the well-known places. Undefined if there is no metadata. */
 async function resourceMetadata(server: URL, challenge: Challenge | undefined, fetch: FetchLike) {
   const named = challenge?.resourceMetadata;
-  const address = named !== undefined && URL.canParse(named, server.href) ? new URL(named, server.href) : undefined;
-  return (
-    (address && (await oneResourceMetadata(server, address, fetch))) ?? oneResourceMetadata(server, undefined, fetch)
-  );
-}
-
-async function oneResourceMetadata(
-  server: URL,
-  resourceMetadataUrl: URL | undefined,
-  fetch: FetchLike,
-): Promise<OAuthProtectedResourceMetadata | undefined> {
-  const { seen, fetchFn } = watching(fetch);
-  try {
-    return await discoverOAuthProtectedResourceMetadata(
-      server,
-      resourceMetadataUrl ? { resourceMetadataUrl } : {},
-      fetchFn,
-    );
-  } catch (error) {
-    if (error instanceof NetworkFailure || error instanceof ClaudikinsError) throw error;
-    if (seen.status >= 500) throw unavailable(`its sign-in metadata request failed (${seen.status})`);
-    // Nothing, or a page for people.
-    return undefined;
+  const resourceMetadataUrl = named === undefined ? null : URL.parse(named, server.href);
+  const places = resourceMetadataUrl ? [{ resourceMetadataUrl }, {}] : [{}];
+  for (const place of places) {
+    try {
+      return await discoverOAuthProtectedResourceMetadata(server, place, fetch);
+    } catch (error) {
+      // Otherwise there is nothing at this place, or a page for people.
+      if (isOurs(error)) throw error;
+    }
   }
+  return undefined;
 }
 
 async function authorizationServer(issuer: string, fetch: FetchLike): Promise<Metadata | undefined> {
-  const { seen, fetchFn } = watching(fetch);
+  let text = "";
+  const fetchFn: FetchLike = async (url, init) => {
+    const response = await fetch(url, init);
+    text = await response.clone().text();
+    return response;
+  };
+  const { origin } = new URL(issuer);
   try {
     const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
     if (!metadata) return undefined;
-    if (!isSameIssuer(metadata.issuer, issuer) && !isKin(metadata.issuer, issuer)) throw anotherIssuer(issuer);
-    return { ...metadata, ...moreOf(seen.text) };
+    // An impostor could let the person sign in at another server, and take the code (RFC 8414, section 3.3).
+    if (!isSameIssuer(metadata.issuer, issuer) && !areRelated(metadata.issuer, issuer)) {
+      throw notOAuth(`its authorization server at ${origin} names a different issuer`);
+    }
+    // The SDK's schema of OpenID Connect omits these.
+    const { revocation_endpoint, authorization_response_iss_parameter_supported: namesIssuer } = JSON.parse(text);
+    return {
+      ...metadata,
+      ...(typeof revocation_endpoint === "string" ? { revocation_endpoint } : {}),
+      authorization_response_iss_parameter_supported: namesIssuer === true,
+    };
   } catch (error) {
-    if (error instanceof NetworkFailure || error instanceof ClaudikinsError) throw error;
-    if (seen.status >= 500) throw unavailable(`its authorization server failed (${seen.status})`);
-    throw notOAuth(`its authorization server at ${new URL(issuer).origin} returned invalid OAuth metadata`);
+    if (isOurs(error)) throw error;
+    throw notOAuth(`its authorization server at ${origin} returned invalid OAuth metadata`);
   }
 }
 
-function moreOf(text: string): Partial<Metadata> {
-  const { revocation_endpoint, authorization_response_iss_parameter_supported } = JSON.parse(text);
-  return {
-    ...(typeof revocation_endpoint === "string" ? { revocation_endpoint } : {}),
-    authorization_response_iss_parameter_supported: authorization_response_iss_parameter_supported === true,
-  };
-}
-
-/** The SDK says in words what went wrong, where the status says it better, and leaves out some of what was answered. */
-function watching(fetch: FetchLike) {
-  const seen = { status: 0, text: "" };
-  const fetchFn: FetchLike = async (url, init) => {
-    const response = await fetch(url, init);
-    seen.status = response.status;
-    seen.text = await response.clone().text();
-    return response;
-  };
-  return { seen, fetchFn };
-}
-
-/** One that names another as itself could have the person sign in there, and take the code (RFC 8414, section 3.3). */
-function anotherIssuer(issuer: string): NetworkFailure {
-  return notOAuth(`its authorization server at ${new URL(issuer).origin} names a different issuer`);
-}
-
-/** Well-known services have a host for themselves and name one above or below it: nobody else can have either. */
-function isKin(one: string, other: string): boolean {
-  if (!URL.canParse(one) || !URL.canParse(other)) return false;
-  const [a, b] = [new URL(one), new URL(other)];
+/** Well-known services name a host above or below their own. Nobody else can own either of them. */
+function areRelated(one: string, other: string): boolean {
+  const [a, b] = [URL.parse(one), URL.parse(other)];
+  if (!a || !b || a.protocol !== b.protocol) return false;
   const isBelow = (host: string, above: string) =>
     host === above || (host.endsWith(`.${above}`) && above.includes("."));
-  return a.protocol === b.protocol && (isBelow(a.host, b.host) || isBelow(b.host, a.host));
+  return isBelow(a.host, b.host) || isBelow(b.host, a.host);
 }
 
-/** Two spellings of one address. */
+/** Whether both are spellings of one URL. */
 export function isSameIssuer(one: string, other: string): boolean {
-  const plain = (text: string) => (URL.canParse(text) ? new URL(text).href : text).replace(/\/$/, "");
+  const plain = (text: string) => (URL.parse(text)?.href ?? text).replace(/\/$/, "");
   return plain(one) === plain(other);
 }

@@ -1,6 +1,7 @@
 /** Requests to authorization servers, with limits on time and size. Secrets are sent only over TLS, or to this machine. */
 
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { parsedJson } from "../../json-object.ts";
 import { isLoopback } from "../../loopback.ts";
 import { unlessAborted } from "../abort.ts";
 import { NetworkFailure, noAnswer } from "../network-failure.ts";
@@ -18,12 +19,13 @@ export function privateFetch(server: URL, signal: AbortSignal): FetchLike {
     const method = init.method ?? "GET";
     checkAddress(url, method, server);
     const { status, headers, text } = await answer(url, init, server, signal);
-    const isRedirect = status >= 300 && status < 400;
-    if (method !== "GET" && !isRedirect) {
-      const error = errorOf(text);
-      // Some servers refuse with a status of success.
-      if (status >= 400 || error.error !== undefined) throw refusal(status, error, init);
+    if (status >= 500 || (status === 429 && method !== "GET")) {
+      const isOfServer = url.pathname.startsWith("/.well-known/oauth-protected-resource");
+      const what = isOfServer ? "its sign-in metadata request" : "its authorization server";
+      throw unavailable(`${what} failed (${status})`);
     }
+    const isRedirect = status >= 300 && status < 400;
+    if (method !== "GET" && !isRedirect) checkAccepted(status, text, init);
     return new Response([204, 205, 304].includes(status) ? null : text, { status, headers });
   };
 }
@@ -34,12 +36,8 @@ function checkAddress(url: URL, method: string, server: URL): void {
     throw notOAuth(`the address of its authorization server contains credentials (${url.origin})`);
   }
   const isOwn = url.origin === server.origin && method === "GET";
-  if (
-    url.protocol === "https:" ||
-    isOwn ||
-    (url.protocol === "http:" && isLoopback(url.hostname) && isLoopback(server.hostname))
-  )
-    return;
+  const isLocal = url.protocol === "http:" && isLoopback(url.hostname) && isLoopback(server.hostname);
+  if (url.protocol === "https:" || isOwn || isLocal) return;
   throw new NetworkFailure(`its authorization server does not use TLS (${url.origin})`, {
     code: "PROTOCOL_ERROR",
     hint: "Ask its operator for an https:// address: signing in without TLS is unsafe.",
@@ -67,35 +65,21 @@ async function answer(url: URL, init: RequestInit, server: URL, signal: AbortSig
   }
 }
 
+/** Throws Refused for an error of RFC 6749. Some servers send it with a status of success. */
+function checkAccepted(status: number, text: string, init: RequestInit): void {
+  const { error, error_description: description } = Object(parsedJson(text)) as Record<string, unknown>;
+  const code = typeof error === "string" ? error : undefined;
+  if (status < 400 && code === undefined) return;
+  const words = [code, description].filter((each) => typeof each === "string" && each !== "").join(": ");
+  throw new Refused(code, words === "" ? `it returned ${status}` : shortLine(words, secretsOf(init)));
+}
+
 /** Only the necessary headers. The body is already decompressed. */
 function plainHeaders({ headers }: Response): Record<string, string> {
-  const kept = ["content-type", "location"].flatMap((name) => {
-    const value = headers.get(name);
-    return value === null ? [] : [[name, value]];
-  });
-  return Object.fromEntries(kept);
+  return Object.fromEntries([...headers].filter(([name]) => ["content-type", "location"].includes(name)));
 }
 
-function tooLarge(): NetworkFailure {
-  return notOAuth(`its authorization server sent more than ${megabytes(maxMetadataBytes)}`);
-}
-
-function errorOf(text: string): { error?: string | undefined; description?: string | undefined } {
-  try {
-    const { error, error_description: description } = JSON.parse(text);
-    return {
-      error: typeof error === "string" ? error : undefined,
-      description: typeof description === "string" ? description : undefined,
-    };
-  } catch {
-    return {};
-  }
-}
-
-function refusal(status: number, { error, description }: ReturnType<typeof errorOf>, init: RequestInit): Refused {
-  const words = [error, description].filter(Boolean).join(": ");
-  return new Refused(status, error, words === "" ? `it returned ${status}` : shortLine(words, secretsOf(init)));
-}
+const tooLarge = () => notOAuth(`its authorization server sent more than ${megabytes(maxMetadataBytes)}`);
 
 /** Sent values that must be masked if they come back in a response. */
 function secretsOf({ body, headers }: RequestInit): string[] {

@@ -1,16 +1,17 @@
 /** Renews tokens, or gets them without a person: once, for all callers and processes that need them. */
+import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { NetworkFailure } from "../network-failure.ts";
 import type { Challenge } from "./challenge.ts";
 import { type Client, checkIssuer, knownClient, oauthOf } from "./client.ts";
-import { type CredentialStore, isExpired, type SignInRecord, type Tokens } from "./credentials.ts";
+import { type CredentialStore, isExpired, needsNobody, type SignInRecord, type Tokens } from "./credentials.ts";
 import { discover } from "./discovery.ts";
 import { privateFetch } from "./private-fetch.ts";
-import { deskOf, isEnded, isStranger, refreshed, storedMetadata, tokensForClient } from "./tokens.ts";
+import { deskOf, isEnded, isStranger, recordOf, refreshed, tokensForClient } from "./tokens.ts";
 import { loginCommand, Refused } from "./words.ts";
 
-export interface Renewal {
+interface Renewal {
   server: NetworkServer;
   /** The server's URL, with the scheme of HTTP. */
   url: URL;
@@ -24,14 +25,15 @@ export interface Renewal {
 
 /** Undefined if a person must sign in first. Throws NetworkFailure. A sign-in that has ended is removed. */
 export async function renew(renewal: Renewal): Promise<Tokens | undefined> {
-  const { server, store, refused } = renewal;
+  const { server, url, store, refused, signal = new AbortController().signal } = renewal;
   try {
     return await store.alone(server, async () => {
       const record = store.read(server);
       const { tokens } = record ?? {};
       if (tokens && tokens.access !== refused && !isExpired(tokens)) return tokens;
-      if (oauthOf(server)?.grant === "client_credentials") return await fromClient(renewal, record);
-      return record && tokens?.refresh !== undefined ? await fromRefresh(renewal, record, tokens) : undefined;
+      const fetch = privateFetch(url, signal);
+      if (needsNobody(server)) return await fromClient(renewal, record, fetch);
+      return record && tokens?.refresh !== undefined ? await fromRefresh(renewal, record, tokens, fetch) : undefined;
     });
   } catch (error) {
     // An error of the lock or the file.
@@ -43,10 +45,14 @@ export async function renew(renewal: Renewal): Promise<Tokens | undefined> {
   }
 }
 
-async function fromRefresh(renewal: Renewal, record: SignInRecord, before: Tokens): Promise<Tokens | undefined> {
-  const { server, store } = renewal;
+async function fromRefresh(
+  { server, store }: Renewal,
+  record: SignInRecord,
+  before: Tokens,
+  fetch: FetchLike,
+): Promise<Tokens | undefined> {
   const client = knownClient(server, record);
-  const desk = client && deskOf(record, client, fetchFor(renewal));
+  const desk = client && deskOf(record, client, fetch);
   if (!desk) return undefined;
   try {
     const tokens = await refreshed(desk, before);
@@ -54,34 +60,26 @@ async function fromRefresh(renewal: Renewal, record: SignInRecord, before: Token
     return tokens;
   } catch (error) {
     const isLost = isStranger(error) && client.stored.origin !== "config";
-    if (isEnded(error) || isLost) {
-      await store.update(server, (now) => now && without(now, isLost ? ["tokens", "client"] : ["tokens"]));
-      return undefined;
-    }
-    throw failureOf(error, server, client);
+    if (!isEnded(error) && !isLost) throw failureOf(error, server, client);
+    await store.update(server, (now) => now && { ...now, tokens: undefined, ...(isLost ? { client: undefined } : {}) });
+    return undefined;
   }
 }
 
-async function fromClient(renewal: Renewal, record: SignInRecord | undefined): Promise<Tokens | undefined> {
-  const { server, url, store, challenge } = renewal;
+async function fromClient(
+  { server, url, store, challenge }: Renewal,
+  record: SignInRecord | undefined,
+  fetch: FetchLike,
+) {
   const client = knownClient(server, undefined);
   if (!client) return undefined;
-  const fetch = fetchFor(renewal);
   const found = await discover(url, challenge, fetch);
   checkIssuer(server, record, found);
-  const { issuer, metadata, resource, scopes: offered } = found;
-  const scopes = union(chosenScopes(server) ?? challenge?.scopes ?? offered, record?.wantedScopes);
+  const desk = { ...found, client, fetch };
+  const scopes = union(chosenScopes(server) ?? challenge?.scopes ?? found.scopes, record?.wantedScopes);
   try {
-    const tokens = await tokensForClient({ issuer, metadata, resource, client, fetch }, scopes);
-    await store.update(server, (now) => ({
-      ...now,
-      server: server.name,
-      issuer,
-      metadata: storedMetadata(metadata),
-      resource,
-      client: client.stored,
-      tokens,
-    }));
+    const tokens = await tokensForClient(desk, scopes);
+    await store.update(server, (now) => ({ ...now, ...recordOf(server.name, desk, tokens) }));
     return tokens;
   } catch (error) {
     throw failureOf(error, server, client);
@@ -90,7 +88,7 @@ async function fromClient(renewal: Renewal, record: SignInRecord | undefined): P
 
 function failureOf(error: unknown, server: NetworkServer, { stored }: Client): unknown {
   if (!(error instanceof Refused)) return error;
-  const isOfConfig = isStranger(error) || oauthOf(server)?.grant === "client_credentials";
+  const isOfConfig = isStranger(error) || needsNobody(server);
   const hint =
     isOfConfig && stored.origin === "config" ? 'Correct "oauth" in its config entry.' : loginCommand(server.name);
   return new NetworkFailure(`its sign-in was rejected: ${error.message}`, {
@@ -98,16 +96,6 @@ function failureOf(error: unknown, server: NetworkServer, { stored }: Client): u
     hint,
     needsSignIn: true,
   });
-}
-
-function fetchFor({ url, signal = new AbortController().signal }: Renewal) {
-  return privateFetch(url, signal);
-}
-
-export function without(record: SignInRecord, keys: (keyof SignInRecord)[]): SignInRecord {
-  return Object.fromEntries(
-    Object.entries(record).filter(([key]) => !keys.includes(key as keyof SignInRecord)),
-  ) as never;
 }
 
 /** The scopes of the config; one text may contain several. Undefined if the config names none. */

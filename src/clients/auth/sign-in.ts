@@ -3,7 +3,7 @@ import type { NetworkServer } from "../../config/load.ts";
 import { ClaudikinsError } from "../../errors.ts";
 import { endpointOf } from "../endpoint.ts";
 import { NetworkFailure } from "../network-failure.ts";
-import { type CredentialStore, isExpired } from "./credentials.ts";
+import { type CredentialStore, isExpired, needsNobody } from "./credentials.ts";
 
 export interface SignIn {
   /** The URL to open in a browser. */
@@ -23,8 +23,8 @@ export type SignInStatus =
   | { state: "signed out" };
 
 /**
- * Undefined if no person is needed: then the tokens are already stored. Throws NEEDS_VARIABLE, AUTH_REQUIRED,
- * SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED if `signal` is aborted.
+ * For a server without other credentials in its config. Undefined if no person is needed: then the tokens are already stored. Throws
+ * AUTH_REQUIRED, SERVER_UNAVAILABLE, CONFIG_INVALID, PROTOCOL_ERROR, FILE_NOT_WRITABLE, and CANCELLED if `signal` is aborted.
  */
 export async function beginSignIn(
   server: NetworkServer,
@@ -33,7 +33,7 @@ export async function beginSignIn(
 ): Promise<SignIn | undefined> {
   return named(server, options.signal, async () => {
     const { authorize } = await import("./authorize.ts");
-    const begun = await authorize({ server, endpoint: signInEndpoint(server), store: credentials, ...options });
+    const begun = await authorize({ server, endpoint: endpointOf(server), store: credentials, ...options });
     if (!begun) return undefined;
     const { authorizationUrl, finish } = begun;
     return { authorizationUrl, finish: (redirect) => named(server, options.signal, () => finish(redirect)) };
@@ -57,7 +57,7 @@ export async function signOut(
       if (!record.tokens) return false;
       const { takeBack } = await import("./authorize.ts");
       // The tokens are removed here; that they stay valid for a while is not a failure.
-      await takeBack({ server, record, signal: options.signal }).catch(() => {});
+      await takeBack(server, record, options.signal).catch(() => {});
       return true;
     }),
   );
@@ -68,8 +68,7 @@ export function signInStatus(server: NetworkServer, credentials: CredentialStore
   const { tokens, issuer = "" } = credentials.read(server) ?? {};
   if (!tokens) return { state: "signed out" };
   const { since, expiresAt, scopes, refresh } = tokens;
-  const asksNobody = typeof server.oauth === "object" && server.oauth.grant === "client_credentials";
-  const renewable = refresh !== undefined || asksNobody;
+  const renewable = refresh !== undefined || needsNobody(server);
   if (expiresAt !== undefined && !renewable && isExpired(tokens)) return { state: "expired", since, expiresAt };
   return { state: "signed in", since, ...(expiresAt === undefined ? {} : { expiresAt }), renewable, scopes, issuer };
 }
@@ -78,30 +77,6 @@ export function signInStatus(server: NetworkServer, credentials: CredentialStore
 export function lastRedirect(server: NetworkServer, credentials: CredentialStore): URL | undefined {
   const { redirectUrl } = credentials.read(server) ?? {};
   return redirectUrl !== undefined && URL.canParse(redirectUrl) ? new URL(redirectUrl) : undefined;
-}
-
-/** Throws if the config makes a sign-in pointless. */
-function signInEndpoint(server: NetworkServer) {
-  if (server.needs.length > 0) {
-    const names = server.needs.join(", ");
-    throw new ClaudikinsError("NEEDS_VARIABLE", `Server "${server.name}" needs ${names} in the environment`, {
-      hint: `Set ${names} and try again.`,
-    });
-  }
-  if (server.oauth === false) {
-    throw new NetworkFailure('its config entry has "oauth": false', {
-      code: "CONFIG_INVALID",
-      hint: "Remove it from the entry to let claudikins sign in.",
-    });
-  }
-  const endpoint = endpointOf(server);
-  if (new Headers(endpoint.headers).has("authorization")) {
-    throw new NetworkFailure("the config already sends it a token or a password", {
-      code: "CONFIG_INVALID",
-      hint: 'To sign in instead, remove "Authorization" from its "headers" or the credentials from its "url".',
-    });
-  }
-  return endpoint;
 }
 
 /** Adds the server's name to every failure, and removes texts of others. */

@@ -6,22 +6,32 @@ import {
   refreshAuthorization,
   selectClientAuthMethod,
 } from "@modelcontextprotocol/sdk/client/auth.js";
-import type { AuthorizationServerMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
+import type { OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { ClaudikinsError } from "../../errors.ts";
-import { NetworkFailure } from "../network-failure.ts";
 import type { Client } from "./client.ts";
-import type { SignInRecord, StoredMetadata, Tokens } from "./credentials.ts";
-import type { Metadata } from "./discovery.ts";
-import { notOAuth, Refused, unavailable } from "./words.ts";
+import { type SignInRecord, type StoredMetadata, storedMetadataKeys, type Tokens } from "./credentials.ts";
+import { isOurs, notOAuth, Refused } from "./words.ts";
 
 /** The authorization server, and the client that asks it. */
 export interface Desk {
   issuer: string;
-  metadata?: Metadata | StoredMetadata | undefined;
-  resource?: string | undefined;
+  metadata: StoredMetadata | undefined;
+  resource: string | undefined;
   client: Client;
   fetch: FetchLike;
+}
+
+/** The authorization server that has issued the tokens of a record. Undefined if the record does not say. */
+export function deskOf(record: SignInRecord, client: Client, fetch: FetchLike): Desk | undefined {
+  const { issuer, metadata, resource } = record;
+  return issuer === undefined ? undefined : { issuer, metadata, resource, client, fetch };
+}
+
+/** The record of a sign-in that has succeeded. */
+export function recordOf(server: string, desk: Desk, tokens: Tokens): SignInRecord {
+  const { issuer, metadata, resource, client } = desk;
+  const kept = metadata && Object.fromEntries(storedMetadataKeys.map((key) => [key, metadata[key]]));
+  return { server, issuer, metadata: kept as StoredMetadata | undefined, resource, client: client.stored, tokens };
 }
 
 /** The redirect's parameters, and those of the request. */
@@ -43,21 +53,19 @@ export async function refreshed(desk: Desk, before: Tokens): Promise<Tokens> {
 }
 
 export function tokensForClient(desk: Desk, scopes: string[]): Promise<Tokens> {
-  const { client } = desk;
+  const { clientInformation, addClientAuthentication, ...options } = asSdk(desk);
+  const scope = scopes.length === 0 ? {} : { scope: scopes.join(" ") };
   // The part of a provider that the SDK uses here.
   const provider = {
-    clientInformation: () => client.information,
-    clientMetadata: { redirect_uris: [], ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }) },
-    prepareTokenRequest: (scope?: string) =>
-      new URLSearchParams({ grant_type: "client_credentials", ...(scope === undefined ? {} : { scope }) }),
-    ...(client.authentication ? { addClientAuthentication: client.authentication } : {}),
+    clientInformation: () => clientInformation,
+    clientMetadata: { redirect_uris: [] },
+    prepareTokenRequest: () => new URLSearchParams({ grant_type: "client_credentials", ...scope }),
+    addClientAuthentication,
   } as unknown as OAuthClientProvider;
-  const { metadata, resource, fetchFn } = asSdk(desk);
-  const more = { ...(metadata ? { metadata } : {}), ...(resource ? { resource } : {}), fetchFn };
-  return asked(scopes, () => fetchToken(provider, desk.issuer, more));
+  return asked(scopes, () => fetchToken(provider, desk.issuer, options));
 }
 
-/** Whether the tokens were revoked. Authorization servers need not support it. */
+/** Authorization servers need not support this. */
 export async function revoke({ metadata, client, fetch }: Desk, { refresh, access }: Tokens): Promise<void> {
   const endpoint = metadata?.revocation_endpoint;
   if (endpoint === undefined) return;
@@ -69,7 +77,7 @@ export async function revoke({ metadata, client, fetch }: Desk, { refresh, acces
   const { client_id, client_secret = "" } = client.information;
   const method = selectClientAuthMethod(client.information, metadata?.token_endpoint_auth_methods_supported ?? []);
   if (client.authentication) {
-    await client.authentication(headers, body, new URL(endpoint), metadata as AuthorizationServerMetadata);
+    await client.authentication(headers, body, new URL(endpoint), metadata);
   } else if (method === "client_secret_basic") {
     headers.set("authorization", `Basic ${btoa(`${client_id}:${client_secret}`)}`);
   } else {
@@ -82,10 +90,10 @@ export async function revoke({ metadata, client, fetch }: Desk, { refresh, acces
 /** Options for the SDK. The resource is passed unchanged, because some servers compare it as a string. */
 function asSdk({ metadata, client, resource, fetch }: Desk) {
   return {
-    ...(metadata ? { metadata: metadata as AuthorizationServerMetadata } : {}),
+    ...(metadata ? { metadata } : {}),
     clientInformation: client.information,
     ...(client.authentication ? { addClientAuthentication: client.authentication } : {}),
-    ...(resource === undefined ? {} : { resource: resource as unknown as URL }),
+    ...(resource === undefined ? {} : { resource }),
     fetchFn: fetch,
   };
 }
@@ -93,16 +101,10 @@ function asSdk({ metadata, client, resource, fetch }: Desk) {
 /** `scopes` apply if the response names none: RFC 6749, section 5.1. */
 async function asked(scopes: string[], ask: () => Promise<OAuthTokens>): Promise<Tokens> {
   const obtainedAt = Date.now();
-  let tokens: OAuthTokens;
-  try {
-    tokens = await ask();
-  } catch (error) {
-    if (error instanceof Refused && (error.status >= 500 || error.status === 429)) {
-      throw unavailable(`its authorization server failed (${error.status})`);
-    }
-    if (error instanceof NetworkFailure || error instanceof Refused || error instanceof ClaudikinsError) throw error;
+  const tokens = await ask().catch((error: unknown) => {
+    if (isOurs(error) || error instanceof Refused) throw error;
     throw notOAuth("its authorization server returned no valid token");
-  }
+  });
   const { access_token: access, refresh_token: refresh, scope, expires_in: seconds = 0 } = tokens;
   if (!/^[\x21-\x7e]+$/.test(access)) throw notOAuth("its authorization server returned a malformed token");
   return {
@@ -116,20 +118,6 @@ async function asked(scopes: string[], ask: () => Promise<OAuthTokens>): Promise
   };
 }
 
-/** The part of the metadata that is stored. */
-export function storedMetadata(metadata: Metadata | undefined): StoredMetadata | undefined {
-  if (!metadata) return undefined;
-  const { issuer, authorization_endpoint, token_endpoint, response_types_supported } = metadata;
-  return {
-    issuer,
-    authorization_endpoint,
-    token_endpoint,
-    response_types_supported,
-    token_endpoint_auth_methods_supported: metadata.token_endpoint_auth_methods_supported,
-    revocation_endpoint: metadata.revocation_endpoint,
-  };
-}
-
 /** Whether the sign-in has ended and cannot be renewed. GitHub has its own error code for this. */
 export function isEnded(error: unknown): boolean {
   return error instanceof Refused && ["invalid_grant", "bad_refresh_token"].includes(error.error ?? "");
@@ -138,10 +126,4 @@ export function isEnded(error: unknown): boolean {
 /** Whether the authorization server does not know the client any more. */
 export function isStranger(error: unknown): boolean {
   return error instanceof Refused && ["invalid_client", "unauthorized_client"].includes(error.error ?? "");
-}
-
-/** The authorization server that renews the tokens of a record. Undefined if the record does not say. */
-export function deskOf(record: SignInRecord, client: Client, fetch: FetchLike): Desk | undefined {
-  const { issuer, metadata, resource } = record;
-  return issuer === undefined ? undefined : { issuer, metadata, resource, client, fetch };
 }

@@ -1,7 +1,7 @@
 /** Texts about sign-ins: the commands, the failures, and messages of authorization servers. */
 import { ClaudikinsError } from "../../errors.ts";
 import { shellWord } from "../../shell-word.ts";
-import { withoutControls } from "../../visible-text.ts";
+import { oneLine } from "../../visible-text.ts";
 import { NetworkFailure } from "../network-failure.ts";
 
 /** The command as it is typed in a shell. */
@@ -16,26 +16,28 @@ export function logoutCommand(server: string): string {
 /** An authorization server refused a request. */
 export class Refused extends Error {
   override readonly name = "Refused";
-  readonly status: number;
   /** The error code of RFC 6749, such as `invalid_grant`. */
   readonly error: string | undefined;
 
-  constructor(status: number, error: string | undefined, message: string) {
+  constructor(error: string | undefined, message: string) {
     super(message);
-    this.status = status;
     this.error = error;
   }
 }
 
+/** Whether an error can be passed on. Errors of the SDK contain responses of the authorization server. */
+export function isOurs(error: unknown): boolean {
+  return error instanceof NetworkFailure || error instanceof ClaudikinsError;
+}
+
 /** A message of an authorization server as a short line. Values that were sent to it are masked. */
 export function shortLine(text: string, secrets: Iterable<string> = []): string {
-  // Spaces stay as they are until secrets are replaced, because a secret may contain several.
-  let line = withoutControls(text).trim();
+  let line = text;
   for (const secret of secrets) {
     const spellings = [secret, encodeURIComponent(secret), new URLSearchParams([["", secret]]).toString().slice(1)];
     for (const spelling of spellings) if (spelling !== "") line = line.replaceAll(spelling, "…");
   }
-  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
+  return oneLine(line, 200);
 }
 
 /** The authorization server has a problem or cannot be reached. The sign-in is kept. */
