@@ -6,7 +6,7 @@ import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { version } from "../version.ts";
 import { oneLine } from "../visible-text.ts";
-import { unlessAborted } from "./abort.ts";
+import { onAbort, unlessAborted } from "./abort.ts";
 import type { Channel, ChannelOpener, ChannelOptions } from "./channel.ts";
 import { NetworkFailure } from "./network-failure.ts";
 import { type Listed, listenTo, type Notice } from "./notices.ts";
@@ -45,7 +45,7 @@ export interface Connection {
   pid: number | undefined;
 }
 
-export interface ConnectOptions extends ChannelOptions {
+interface ConnectOptions extends ChannelOptions {
   /** Answers what the server asks. */
   responder?: Responder | undefined;
   /** Opens the channel. Without it, this process starts the server or connects to it. */
@@ -79,17 +79,13 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
   } catch (cause) {
     throw cause instanceof NetworkFailure ? unreachable(server, cause) : cause;
   }
-  if (options.trace) channel = { ...channel, transport: options.trace.over(channel.transport, server.name, redact) };
-  channel = {
-    ...channel,
-    transport: new WatchedTransport(channel.transport, withoutLateAnswers(server.name, options.log)),
-  };
   const client = new Client({ name: "claudikins", version }, { capabilities: requests.capabilities });
   requests.attach(client);
   const settling = settlingOf(client, requests, server, options.log);
-  if (settling) channel = { ...channel, transport: new WatchedTransport(channel.transport, settling) };
   const progress = new ServerProgress();
-  progress.attach(client, channel.transport);
+  const traced = options.trace?.over(channel.transport, server.name, redact) ?? channel.transport;
+  const watchers = [withoutLateAnswers(server.name, options.log), ...(settling ? [settling] : []), progress];
+  channel = { ...channel, transport: new WatchedTransport(traced, ...watchers) };
   listenTo(client, { server: server.name, log: options.log, redact }, (notice) => options.onNotice?.(notice));
   let closedFor: string | undefined;
   client.onclose = () => {
@@ -99,17 +95,14 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
     options.onClose(channel.ended() || "the connection was closed", channel.isWell?.() === true);
   };
   client.onerror = (error) => options.log.debug(`${server.name}: ${oneLine(redact(error.message), 500)}`);
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), server.startTimeoutMs);
+  const late = AbortSignal.timeout(server.startTimeoutMs);
   // The SDK never removes its listener from a signal, so it would cancel finished requests in the end.
   const cancel = new AbortController();
-  const abort = () => cancel.abort(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
+  const stopListening = onAbort(signal, () => cancel.abort(signal.reason));
   try {
     const connecting = client.connect(channel.transport, { timeout: server.startTimeoutMs, signal: cancel.signal });
     // The SDK's timeout covers only the request. Opening a stream or socket comes before.
-    const patience = AbortSignal.any([late.signal, signal]);
+    const patience = AbortSignal.any([late, signal]);
     const what = `starting ${server.name}`;
     await (server.url === undefined ? connecting : unlessAborted(connecting, patience, what));
     if (settling) await unlessAborted(settling.begin(pingsBeforeCalls(server)), signal, what);
@@ -147,13 +140,12 @@ export async function connect(server: ServerConfig, options: ConnectOptions, sig
             why: channel.ended(),
             sent: false,
           })
-        : startFailure(server, channel, late.signal.aborted, cause);
+        : startFailure(server, channel, late.aborted, cause);
     channel.closing?.(messageOf(failure));
     await channel.transport.close();
     throw failure;
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
+    stopListening();
   }
 }
 

@@ -5,7 +5,7 @@ import type { RequestId } from "@modelcontextprotocol/sdk/types.js";
 import { systemCodeOf } from "../errors.ts";
 import { parsedJson } from "../json-object.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { NetworkFailure, noAnswer, notMcp, refusal, unreadable } from "./network-failure.ts";
+import { NetworkFailure, noAnswer, refusal, unreadable } from "./network-failure.ts";
 import { boundedText } from "./response-body.ts";
 import { maxErrorBytes } from "./size-limits.ts";
 
@@ -42,29 +42,4 @@ export function failureOf(error: unknown, { url, hasToken }: Endpoint): NetworkF
   const status = error instanceof StreamableHTTPError || error instanceof SseError ? (error.code ?? 0) : 0;
   if (status >= 300) return refusal(status, { hasToken });
   return systemCodeOf(error) === undefined ? unreadable() : noAnswer(error, url);
-}
-
-export interface AskedFor {
-  method: string;
-  /** Streamable HTTP; otherwise the older HTTP+SSE transport. */
-  isStreamable: boolean;
-  hasSession: boolean;
-  hasToken: boolean;
-  /** Whether the message was a request, not a notification. */
-  expectsAnswer: boolean;
-}
-
-/** Undefined for success and redirects. The SDK decides whether to follow a redirect. */
-export function refusalOf(response: Response, asked: AskedFor): NetworkFailure | undefined {
-  const { method, isStreamable, hasSession, hasToken } = asked;
-  const { status } = response;
-  // Servers may offer no stream, and may not support DELETE.
-  if (method === "DELETE" || (status === 405 && method === "GET" && isStreamable)) return undefined;
-  if (status >= 400) return refusal(status, { hasToken, hasSession, retryAfterMs: retryAfterOf(response) });
-  if (status >= 300 || isEventStream(response)) return undefined;
-  // The older transport answers only on its stream, the newer one also with JSON.
-  const expectsStream = method === "GET" && !isStreamable;
-  const expectsAnswer = method === "POST" && isStreamable && asked.expectsAnswer && status !== 202;
-  const isMcp = !expectsStream && (!expectsAnswer || mediaTypeOf(response) === "application/json");
-  return isMcp ? undefined : notMcp(response.headers.get("content-type"));
 }

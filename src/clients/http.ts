@@ -13,10 +13,20 @@ import {
 import { atMost } from "../time-limit.ts";
 import { largeBytes, receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { answerIn, failureOf, isEventStream, refusalOf } from "./http-response.ts";
-import { withoutLargeEvents } from "./large-events.ts";
-import { broken, brokeOff, NetworkFailure, noAnswer, sessionEnded, tooLarge, unreadable } from "./network-failure.ts";
-import { bodyLimit, eventLimit, watched } from "./response-body.ts";
+import { smallEvents } from "./event-stream.ts";
+import { answerIn, failureOf, isEventStream, mediaTypeOf, retryAfterOf } from "./http-response.ts";
+import {
+  broken,
+  brokeOff,
+  NetworkFailure,
+  noAnswer,
+  notMcp,
+  refusal,
+  sessionEnded,
+  tooLarge,
+  unreadable,
+} from "./network-failure.ts";
+import { type Chunks, limited, withBody } from "./response-body.ts";
 import { maxErrorBytes, maxEventLines, maxMessageBytes, megabytes } from "./size-limits.ts";
 
 /** Maximum time for the request that ends the session. */
@@ -33,8 +43,6 @@ const drainGraceMs = 100;
 
 /** The SDK's default. The SDK does not report when it gives up. */
 const maxResumptions = 2;
-
-const eventLimits = { bytes: maxMessageBytes, lines: maxEventLines };
 
 /** The SDK uses numbers as ids. */
 const pingId = "claudikins-ping";
@@ -125,7 +133,8 @@ export class HttpTransport implements Transport {
   }
 
   #begin(id: RequestId): Exchange {
-    const exchange = newExchange(id);
+    const received = Promise.withResolvers<void>();
+    const exchange = { id, abort: new AbortController(), isResumable: false, failedResumptions: 0, received };
     this.#open.set(id, exchange);
     return exchange;
   }
@@ -230,10 +239,11 @@ export class HttpTransport implements Transport {
   /** Handles large messages here, and tells the SDK that the request was accepted without an answer. */
   async #smallBody(response: Response): Promise<Response> {
     // The body of a redirect or refusal is not needed, but the SDK may read it for its error.
+    const maxBytes = response.ok ? maxMessageBytes : maxErrorBytes;
     const refuse = () => tooLarge(megabytes(maxMessageBytes));
-    if (!response.ok) return watched(response, { seen: bodyLimit(maxErrorBytes, refuse) });
-    const limit = bodyLimit(maxMessageBytes, refuse);
-    const bytes = Buffer.from(await watched(response, { seen: limit }).arrayBuffer());
+    const bounded = withBody(response, (chunks) => limited(chunks, maxBytes, refuse));
+    if (!response.ok) return bounded;
+    const bytes = Buffer.from(await bounded.arrayBuffer());
     const { headers, status } = response;
     if (bytes.length <= largeBytes) return new Response(bytes.length > 0 ? bytes : null, { headers, status });
     await this.#receive(bytes);
@@ -248,12 +258,17 @@ export class HttpTransport implements Transport {
   };
 
   #boundedStream(response: Response, method: string | undefined, exchange: Exchange | undefined): Response {
-    const isAnswer = method === "POST" && exchange;
-    const seen = eventLimit(eventLimits, (limit) => this.#eventTooLarge(limit, exchange));
-    // The stream ends after its large events have been handled.
-    return watched(withoutLargeEvents(watched(response, { seen }), largeBytes, this.#receive), {
-      ended: isAnswer ? () => setTimeout(() => this.#brokeOff(exchange), drainGraceMs) : undefined,
-    });
+    const options = {
+      largeBytes,
+      take: this.#receive,
+      maxBytes: maxMessageBytes,
+      maxLines: maxEventLines,
+      tooLarge: (limit: string) => this.#eventTooLarge(limit, exchange),
+    };
+    const ended = () => {
+      if (method === "POST" && exchange) setTimeout(() => this.#brokeOff(exchange), drainGraceMs);
+    };
+    return withBody(response, (chunks) => untilEnd(smallEvents(chunks, options), ended));
   }
 
   /** Fails the stream's request, or the connection if there is no request. The SDK would resume both. */
@@ -314,11 +329,23 @@ export class HttpTransport implements Transport {
     return this.#inner instanceof StreamableHTTPClientTransport ? this.#inner.sessionId : undefined;
   }
 
+  /** Undefined for success and redirects. The SDK decides whether to follow a redirect. */
   #refusalOf(response: Response, method = "GET", exchange: Exchange | undefined): NetworkFailure | undefined {
-    const { hasToken } = this.#endpoint;
+    const { status } = response;
     const isStreamable = this.#inner instanceof StreamableHTTPClientTransport;
-    const hasSession = this.#session !== undefined;
-    return refusalOf(response, { method, isStreamable, hasSession, hasToken, expectsAnswer: exchange !== undefined });
+    // Servers may offer no stream, and may not support DELETE.
+    if (method === "DELETE" || (status === 405 && method === "GET" && isStreamable)) return undefined;
+    if (status >= 400) {
+      const { hasToken } = this.#endpoint;
+      const hasSession = this.#session !== undefined;
+      return refusal(status, { hasToken, hasSession, retryAfterMs: retryAfterOf(response) });
+    }
+    if (status >= 300 || isEventStream(response)) return undefined;
+    // The older transport answers only on its stream, the newer one also with JSON.
+    const expectsStream = method === "GET" && !isStreamable;
+    const expectsAnswer = method === "POST" && isStreamable && exchange !== undefined && status !== 202;
+    const isMcp = !expectsStream && (!expectsAnswer || mediaTypeOf(response) === "application/json");
+    return isMcp ? undefined : notMcp(response.headers.get("content-type"));
   }
 
   /** If a stream ends without the answer, the SDK would wait for it. */
@@ -334,6 +361,17 @@ export class HttpTransport implements Transport {
   }
 }
 
+/** Calls `ended` when the stream has ended or failed, but not when its reader cancels it. */
+async function* untilEnd(chunks: Chunks, ended: () => void): Chunks {
+  try {
+    yield* chunks;
+  } catch (error) {
+    ended();
+    throw error;
+  }
+  ended();
+}
+
 /** A request that waits for its answer. */
 interface Exchange {
   id: RequestId;
@@ -344,9 +382,4 @@ interface Exchange {
   failedResumptions: number;
   /** Resolves when it is known whether the server accepts the request. */
   received: PromiseWithResolvers<void>;
-}
-
-function newExchange(id: RequestId): Exchange {
-  const received = Promise.withResolvers<void>();
-  return { id, abort: new AbortController(), isResumable: false, failedResumptions: 0, received };
 }

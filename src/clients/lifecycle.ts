@@ -5,7 +5,6 @@ import { eventLoopTurn } from "../event-loop.ts";
 import { Semaphore } from "../semaphore.ts";
 import { oneLine } from "../visible-text.ts";
 import { unlessAborted } from "./abort.ts";
-import { type BackoffTimes, backoffMs, backoffTimes } from "./backoff.ts";
 import type { Connection } from "./connect.ts";
 import { ConnectionLost, ServerFailure, SignedOut } from "./server-failure.ts";
 import { type BrokenState, retryText, type ServerState } from "./state.ts";
@@ -13,7 +12,7 @@ import { type BrokenState, retryText, type ServerState } from "./state.ts";
 /** Opens a connection. `onClose` gets the reason of its end, and whether the server still works. */
 export type Open = (onClose: (how: string, isWell: boolean) => void) => Promise<Connection>;
 
-export interface UseOptions {
+interface UseOptions {
   /** The name of the action in error messages: `demo.get_order`. */
   what: string;
   signal?: AbortSignal | undefined;
@@ -22,6 +21,18 @@ export interface UseOptions {
   /** Fail with CANCELLED if there is no connection. Does not count as use. */
   startsNothing?: boolean | undefined;
 }
+
+export interface BackoffTimes {
+  /** Delay after the second failure in a row. It doubles with each further one. */
+  firstMs: number;
+  maxMs: number;
+  /** From this number of failures in a row, the circuit is open: more tries are unlikely to help soon. */
+  circuitAfter: number;
+  /** Delay after the failure that opens the circuit. It doubles with each further one. */
+  circuitMs: number;
+}
+
+export const backoffTimes: BackoffTimes = { firstMs: 250, maxMs: 60_000, circuitAfter: 5, circuitMs: 15_000 };
 
 export class Lifecycle {
   readonly #config: ServerConfig;
@@ -302,4 +313,17 @@ function tooSoon(failure: ClaudikinsError, state: BrokenState, { circuitAfter }:
   const [first = "", ...rest] = message.split("\n");
   const text = [`${first} (${row}${retryText(state)})`, ...rest].join("\n");
   return new ClaudikinsError(code, text, { hint, cause: failure });
+}
+
+/**
+ * How long a failed server is not tried again: not at all after the first failure, then longer and longer. `random` is between 0
+ * and 1, so that servers that failed together are not all tried at the same moment.
+ */
+export function backoffMs(failures: number, times: BackoffTimes = backoffTimes, random = Math.random()): number {
+  // People repair what the first failure named, and try again at once.
+  if (failures < 2) return 0;
+  const { firstMs, maxMs, circuitAfter, circuitMs } = times;
+  const isOpen = failures >= circuitAfter;
+  const wholeMs = isOpen ? circuitMs * 2 ** (failures - circuitAfter) : firstMs * 2 ** (failures - 2);
+  return Math.round(Math.min(wholeMs * (0.8 + 0.4 * random), maxMs));
 }

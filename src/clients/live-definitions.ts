@@ -17,7 +17,17 @@ interface Heard extends Listing {
   changes: number;
 }
 
-export interface Servers {
+/** What is known about one server. */
+interface Known {
+  /** The number of changes that it has announced. */
+  changes: number;
+  last?: Heard;
+  running?: Promise<Heard> | undefined;
+  /** The request after the running one, which began too early for some callers. */
+  next?: Promise<Heard> | undefined;
+}
+
+interface Servers {
   entries: ReadonlyMap<string, ServerConfig>;
   list: (server: string) => Promise<Listing>;
   /** The server's last connection. */
@@ -29,11 +39,7 @@ const maxAnswers = 3;
 
 export class LiveDefinitions {
   readonly #servers: Servers;
-  readonly #last = new Map<string, Heard>();
-  readonly #running = new Map<string, Promise<Heard>>();
-  /** The next request of a server whose current one began too early for some callers. */
-  readonly #next = new Map<string, Promise<Heard>>();
-  readonly #changes = new Map<string, number>();
+  readonly #known = new Map<string, Known>();
 
   constructor(servers: Servers) {
     this.#servers = servers;
@@ -41,7 +47,7 @@ export class LiveDefinitions {
 
   /** Call this when the server announces that its tools have changed. */
   changed(server: string): void {
-    this.#changes.set(server, this.#changesOf(server) + 1);
+    this.#stateOf(server).changes += 1;
   }
 
   /** With `isFresh`, the server is asked after this call. Throws errors of `tools/list`, and CANCELLED. */
@@ -50,7 +56,7 @@ export class LiveDefinitions {
     tool: string,
     { signal, isFresh }: { signal: AbortSignal | undefined; isFresh: boolean },
   ): Promise<ToolDefinition> {
-    const last = this.#last.get(server);
+    const { last } = this.#stateOf(server);
     const known = !isFresh && last && this.#isCurrent(server, last) ? last : undefined;
     const { tools, connection } = known ?? (await unlessAborted(this.#ask(server), signal, `tools/list of ${server}`));
     const about = [this.#servers.entries.get(server), connection?.serverInfo()];
@@ -61,7 +67,7 @@ export class LiveDefinitions {
   }
 
   #isCurrent(server: string, { connection, changes }: Heard): boolean {
-    return connection === this.#servers.connection(server) && changes === this.#changesOf(server);
+    return connection === this.#servers.connection(server) && changes === this.#stateOf(server).changes;
   }
 
   async #ask(server: string): Promise<Heard> {
@@ -73,40 +79,35 @@ export class LiveDefinitions {
 
   /** Concurrent callers share a request, but never one that was sent before they came. */
   #answer(server: string): Promise<Heard> {
-    const running = this.#running.get(server);
-    if (!running) return this.#begin(server);
-    const waiting = this.#next.get(server);
-    if (waiting) return waiting;
-    const next = running
-      .then(
-        () => {},
-        () => {},
-      )
+    const known = this.#stateOf(server);
+    if (!known.running) return this.#begin(server, known);
+    known.next ??= known.running
+      .catch(() => {})
       .then(() => {
-        this.#next.delete(server);
-        return this.#begin(server);
+        known.next = undefined;
+        return this.#begin(server, known);
       });
-    this.#next.set(server, next);
-    return next;
+    return known.next;
   }
 
-  #begin(server: string): Promise<Heard> {
-    const changes = this.#changesOf(server);
+  #begin(server: string, known: Known): Promise<Heard> {
+    const { changes } = known;
     const answer = this.#servers
       .list(server)
       .then((listing) => {
-        const heard = { ...listing, changes };
-        this.#last.set(server, heard);
-        return heard;
+        known.last = { ...listing, changes };
+        return known.last;
       })
       .finally(() => {
-        if (this.#running.get(server) === answer) this.#running.delete(server);
+        if (known.running === answer) known.running = undefined;
       });
-    this.#running.set(server, answer);
+    known.running = answer;
     return answer;
   }
 
-  #changesOf(server: string): number {
-    return this.#changes.get(server) ?? 0;
+  #stateOf(server: string): Known {
+    const known = this.#known.get(server) ?? { changes: 0 };
+    this.#known.set(server, known);
+    return known;
   }
 }

@@ -1,50 +1,34 @@
 /** Failures of connections to servers on the network. Their texts contain no secrets: no path, query, userinfo or header. */
 import { durationText } from "../duration.ts";
-import type { ErrorCode } from "../errors.ts";
-import { systemCodeOf } from "../errors.ts";
-
-export interface FailureDetails {
-  code?: ErrorCode;
-  hint: string;
-  /** The connection cannot be used any more. The next call needs a new one. */
-  isGone?: boolean;
-  /** The request was refused unread, so it can be sent again. */
-  isUnsent?: boolean;
-  /** The HTTP status, if there was a response. */
-  status?: number;
-  /** The server's `Retry-After`, in milliseconds. */
-  retryAfterMs?: number | undefined;
-  /** A person must sign in, or correct the config. */
-  needsSignIn?: boolean;
-  /** For a server that requires a sign-in: whether asking it again would fail in the same way. */
-  stands?: () => boolean;
-}
+import { type ErrorCode, systemCodeOf } from "../errors.ts";
 
 /** Has no cause on purpose: errors of `fetch` and the SDK contain URLs and response bodies. */
 export class NetworkFailure extends Error {
   override readonly name = "NetworkFailure";
-  readonly code: ErrorCode;
+  readonly code: ErrorCode = "SERVER_UNAVAILABLE";
   readonly hint: string;
-  readonly isGone: boolean;
-  readonly isUnsent: boolean;
+  /** The connection cannot be used any more. The next call needs a new one. */
+  readonly isGone: boolean = false;
+  /** The request was refused unread, so it can be sent again. */
+  readonly isUnsent: boolean = false;
+  /** The HTTP status, if there was a response. */
   readonly status: number | undefined;
+  /** The server's `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
-  readonly needsSignIn: boolean;
+  /** A person must sign in, or correct the config. */
+  readonly needsSignIn: boolean = false;
+  /** For a server that requires a sign-in: whether asking it again would fail in the same way. */
   readonly stands: (() => boolean) | undefined;
 
   /** The message continues "Server x cannot be used: ". */
   constructor(message: string, details: FailureDetails) {
     super(message);
-    this.code = details.code ?? "SERVER_UNAVAILABLE";
     this.hint = details.hint;
-    this.isGone = details.isGone ?? false;
-    this.isUnsent = details.isUnsent ?? false;
-    this.status = details.status;
-    this.retryAfterMs = details.retryAfterMs;
-    this.needsSignIn = details.needsSignIn ?? false;
-    this.stands = details.stands;
+    Object.assign(this, details);
   }
 }
+
+type FailureDetails = { hint: string } & Partial<Omit<NetworkFailure, keyof Error | "hint">>;
 
 const correctUrl = 'Correct "url" in the config';
 
@@ -91,7 +75,7 @@ export function noAnswer(error: unknown, url: URL): NetworkFailure {
 
 const plainScheme = (url: URL) => (url.protocol === "wss:" ? "ws://" : "http://");
 
-export interface Asked {
+interface Asked {
   /** Whether credentials were sent. */
   hasToken: boolean;
   /** Whether the request belonged to a session. */

@@ -6,14 +6,12 @@ import type { JsonObject } from "../json-object.ts";
 import { didYouMean } from "../near-names.ts";
 import { type Asker, Gate } from "../policy/gate.ts";
 import type { Clock } from "../time-limit.ts";
-import type { BackoffTimes } from "./backoff.ts";
 import type { ChannelOpener, ChannelOptions } from "./channel.ts";
 import type { Connection, Offer } from "./connect.ts";
-import { Lifecycle, type Open } from "./lifecycle.ts";
+import { type BackoffTimes, Lifecycle, type Open } from "./lifecycle.ts";
 import { boundedPage, ToolBudget } from "./list-bounds.ts";
 import { type Listing, LiveDefinitions } from "./live-definitions.ts";
 import type { Listed, Notice } from "./notices.ts";
-import { type LogListener, ProtocolLog } from "./protocol-log.ts";
 import type { Request } from "./request.ts";
 import { askerOf, type Responder } from "./responder.ts";
 import { type ListedTool, objectsOf, readTools, type ToolResult } from "./result.ts";
@@ -39,10 +37,16 @@ export interface CallOptions {
 }
 
 /** Called when a list of a server has changed. */
-export type ListListener = (server: string, what: Listed) => void;
+type ListListener = (server: string, what: Listed) => void;
+
+/** Called with a log message of a server: `level`, `data` and perhaps `logger`, unchecked. */
+export type LogListener = (server: string, message: JsonObject) => void;
 
 /** Maximum number of pages of one list. */
 const maxPages = 1_000;
+
+/** Maximum time for a server to change its log level. */
+const levelMs = 2_000;
 
 export interface PoolOptions extends Omit<ChannelOptions, "redact"> {
   backoff?: BackoffTimes | undefined;
@@ -71,7 +75,9 @@ export class Pool implements AsyncDisposable {
   /** Connections over which tools were listed, or whose listeners were told that they were not. */
   readonly #listed = new WeakSet<Connection>();
   readonly #callListeners = new Set<(server: string) => void>();
-  readonly #protocolLog = new ProtocolLog();
+  readonly #logListeners = new Set<LogListener>();
+  /** The log level of servers that are connected later. */
+  #logLevel: string | undefined;
   /** The last connection of each server, which may be closed. */
   readonly #connections = new Map<string, Connection>();
 
@@ -124,9 +130,7 @@ export class Pool implements AsyncDisposable {
 
   /** All tools of a server. Throws SERVER_NOT_FOUND, NEEDS_VARIABLE, SERVER_UNAVAILABLE, PROTOCOL_ERROR. */
   async listTools(server: string, options: CallOptions = {}): Promise<ListedTool[]> {
-    const budget = new ToolBudget();
-    const read = (page: JsonObject) => budget.take(readTools(page, server));
-    const tools = await this.#list(server, "tools/list", read, { ...options, isEnough: () => budget.isFull });
+    const { tools, budget } = await this.#tools(server, options);
     if (budget.isFull || budget.left > 0) this.#options.log.warn(`${server}: ${budget.problem}`);
     // Definitions are written to files. Names stay unchanged, or the tools could not be called.
     const redact = this.#redactorOf(server);
@@ -134,18 +138,22 @@ export class Pool implements AsyncDisposable {
   }
 
   /** All resources, unchanged. Throws the errors of `listTools`. */
-  async listResources(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
-    return this.#list(server, "resources/list", (page) => entriesOf(page, "resources"), options);
+  listResources(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#entries(server, "resources/list", "resources", options);
   }
 
   /** All resource templates. Throws the errors of `listTools`. */
-  async listResourceTemplates(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
-    return this.#list(server, "resources/templates/list", (page) => entriesOf(page, "resourceTemplates"), options);
+  listResourceTemplates(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#entries(server, "resources/templates/list", "resourceTemplates", options);
   }
 
   /** All prompts. Throws the errors of `listTools`. */
-  async listPrompts(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
-    return this.#list(server, "prompts/list", (page) => entriesOf(page, "prompts"), options);
+  listPrompts(server: string, options: CallOptions = {}): Promise<JsonObject[]> {
+    return this.#entries(server, "prompts/list", "prompts", options);
+  }
+
+  #entries(server: string, method: string, key: string, options: CallOptions): Promise<JsonObject[]> {
+    return this.#list(server, method, (page) => objectsOf(boundedPage(page)[key]), options);
   }
 
   /** The server's result of `resources/read`. Throws PROTOCOL_ERROR if there is no such resource. */
@@ -253,18 +261,22 @@ export class Pool implements AsyncDisposable {
 
   /** Calls the listener with log messages of servers. Returns a function that ends this. */
   onLog(listener: LogListener): () => void {
-    return this.#protocolLog.listen(listener);
+    this.#logListeners.add(listener);
+    return () => void this.#logListeners.delete(listener);
   }
 
   /** Sets the log level of all servers that have a log, now and when they are connected later. Never rejects. */
   async setLogLevel(level: string): Promise<void> {
-    this.#protocolLog.level = level;
-    const ready = [...this.#lives].filter(([, life]) => life.state.state === "ready");
-    const tell = async ([name, life]: [string, Lifecycle]) => {
-      const connection = await life.connection;
-      if (connection) await this.#protocolLog.connected(connection, this.servers.get(name)!);
-    };
-    await Promise.all(ready.map(tell));
+    this.#logLevel = level;
+    const ready = [...this.#lives.values()].filter(({ state }) => state.state === "ready");
+    await Promise.all(ready.map(async (life) => this.#tellLogLevel(await life.connection)));
+  }
+
+  /** Failures are ignored. */
+  async #tellLogLevel(connection: Connection | undefined): Promise<void> {
+    if (this.#logLevel === undefined || !connection?.offers("logging")) return;
+    const request = { method: "logging/setLevel", params: { level: this.#logLevel } };
+    await connection.request(request, { what: "logging/setLevel", timeoutMs: levelMs }).catch(() => {});
   }
 
   /** Ends the server if it is not in use. The next call starts it again. Resolves when its process has ended. */
@@ -291,13 +303,16 @@ export class Pool implements AsyncDisposable {
   /** The tools for comparison with permissions. Does not count as a listing for the registry. */
   async #listForGate(server: string): Promise<Listing> {
     const connections = new Set<Connection>();
-    const budget = new ToolBudget();
-    const read = (page: JsonObject) => budget.take(readTools(page, server));
-    const tools = await this.#list(server, "tools/list", read, { isEnough: () => budget.isFull }, (connection) =>
-      connections.add(connection),
-    );
+    const { tools } = await this.#tools(server, {}, (connection) => connections.add(connection));
     const [connection] = connections;
     return { tools, connection: connections.size === 1 ? connection : undefined };
+  }
+
+  async #tools(server: string, options: CallOptions, onConnection?: (connection: Connection) => void) {
+    const budget = new ToolBudget();
+    const read = (page: JsonObject) => budget.take(readTools(page, server));
+    const asked = { ...options, isEnough: () => budget.isFull };
+    return { tools: await this.#list(server, "tools/list", read, asked, onConnection), budget };
   }
 
   /** All pages of a list. Empty if the server does not have such a list. */
@@ -379,16 +394,9 @@ export class Pool implements AsyncDisposable {
       onClose(redact(how), isWell);
       if (!this.#closing.signal.aborted) this.#subscriptions.get(server.name)?.lost();
     };
+    const { responder, trace } = this;
     const onNotice = (notice: Notice) => this.#notice(server.name, notice);
-    const options = {
-      ...this.#options,
-      log,
-      redact,
-      responder: this.responder,
-      trace: this.trace,
-      onClose: onEnd,
-      onNotice,
-    };
+    const options = { ...this.#options, log, redact, responder, trace, onClose: onEnd, onNotice };
     const startedAt = performance.now();
     try {
       const opened = await connect(server, options, this.#closing.signal);
@@ -400,7 +408,7 @@ export class Pool implements AsyncDisposable {
         });
       const connection = { ...opened, request };
       this.#connections.set(server.name, connection);
-      void this.#protocolLog.connected(connection, server);
+      void this.#tellLogLevel(connection);
       this.#subscriptions.get(server.name)?.connected(connection);
       return connection;
     } catch (error) {
@@ -420,8 +428,9 @@ export class Pool implements AsyncDisposable {
     if (this.#closing.signal.aborted) return;
     if ("uri" in notice) this.#subscriptions.get(server)?.updated(notice.uri);
     else if ("message" in notice) {
-      if (this.#protocolLog.isHeard)
-        this.#protocolLog.tell(server, redactTexts(notice.message, this.#redactorOf(server)));
+      if (this.#logListeners.size === 0) return;
+      const message = redactTexts(notice.message, this.#redactorOf(server));
+      for (const listener of this.#logListeners) listener(server, message);
     } else {
       if (notice.what === "tools") this.#definitions.changed(server);
       for (const listener of this.#listListeners) listener(server, notice.what);
@@ -435,8 +444,4 @@ export class Pool implements AsyncDisposable {
       hint: [didYouMean(name, known), list].filter(Boolean).join(" "),
     });
   }
-}
-
-function entriesOf(page: JsonObject, key: string): JsonObject[] {
-  return objectsOf(boundedPage(page)[key]);
 }

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ClaudikinsError, messageOf, systemCodeOf } from "../errors.ts";
+import { atMost } from "../time-limit.ts";
 import { resolveCommand } from "./command.ts";
 import { beforeStart, notStarted, unwatch, watch } from "./watchdog.ts";
 
@@ -117,19 +118,13 @@ export class ProcessGroup implements AsyncDisposable {
     } catch {
       // The pipe is broken because the process is ending, as intended.
     }
-    if (await this.#endsWithin(eofGraceMs)) return;
-    this.signal("SIGTERM");
-    if (await this.#endsWithin(termGraceMs)) return;
-    this.signal("SIGKILL");
+    await atMost(eofGraceMs, this.#child.exited);
+    if (alive.has(this)) {
+      this.signal("SIGTERM");
+      await atMost(termGraceMs, this.#child.exited);
+    }
+    if (alive.has(this)) this.signal("SIGKILL");
     await this.#child.exited;
-  }
-
-  async #endsWithin(ms: number): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(resolve, ms, false);
-    const ended = await Promise.race([this.#child.exited.then(() => true), promise]);
-    clearTimeout(timer);
-    return ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

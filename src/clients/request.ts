@@ -34,7 +34,7 @@ export interface RequestOptions {
 }
 
 /** A connected server, and the state of its requests. */
-export interface Peer {
+interface Peer {
   server: ServerConfig;
   client: Client;
   channel: Channel;
@@ -62,7 +62,7 @@ export async function sendRequest(
     late = new McpError(McpCode.RequestTimeout, "its time is over");
     cancel.abort(late);
   });
-  const ended = peer.requests.calling(request.method, clock ? both(limit, clock) : limit);
+  const ended = peer.requests.calling(request.method, clock ? [limit, clock] : [limit]);
   const listening = onProgress && peer.progress.listen(heard(onProgress, limit));
   // The connection closes a little later than the process ends. Nothing is written meanwhile.
   const hasEnded = peer.server.url === undefined && peer.channel.ended() !== "";
@@ -96,19 +96,6 @@ function heard(onProgress: ProgressListener, limit: TimeLimit): ProgressListener
     limit.restart();
     onProgress(progress);
   };
-}
-
-/** One clock that controls two. */
-function both(one: Clock, other: Clock): Clock {
-  const hold = () => {
-    one.hold();
-    other.hold();
-  };
-  const release = () => {
-    one.release();
-    other.release();
-  };
-  return { hold, release };
 }
 
 function timeoutError({ name }: ServerConfig, { what, timeoutMs }: RequestOptions, cause: unknown): ClaudikinsError {

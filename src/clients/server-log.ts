@@ -98,7 +98,7 @@ export class ServerLog {
     // If the program could not be started, only the failure is logged.
     else if (this.#server.url === undefined) return;
     const { url } = this.#server;
-    const what = url === undefined ? "its process was started" : `a connection to ${hostOf(url)} was opened`;
+    const what = url === undefined ? "its process was started" : `a connection to ${URL.parse(url)?.host ?? "an invalid address"} was opened`;
     this.#write("start", `${what} by claudikins (process ${process.pid})`);
   }
 
@@ -152,17 +152,14 @@ export class ServerLog {
   }
 
   #stderrText(text: string): void {
-    const [first = "", ...rest] = text.split("\n");
-    if (rest.length === 0) {
-      this.#begin(first);
-      return;
+    const lines = text.split("\n");
+    const last = lines.pop() ?? "";
+    for (const line of lines) {
+      this.#begin(line);
+      this.#line(this.#begun);
+      this.#begun = "";
+      this.#isSkipping = false;
     }
-    this.#begin(first);
-    this.#line(this.#begun);
-    this.#begun = "";
-    this.#isSkipping = false;
-    const last = rest.pop() ?? "";
-    for (const line of rest) this.#line(line);
     this.#begin(last);
   }
 
@@ -210,10 +207,6 @@ export class ServerLog {
     this.#droppedLines = 0;
     this.#write("dropped", `${what.join(" and ")} over the log limit`);
   }
-}
-
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : "an invalid address";
 }
 
 const burst = 262_144;

@@ -1,23 +1,24 @@
 /** Listens to progress of servers. The SDK would lose progress that arrives together with the answer. */
-import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { type Progress, ProgressNotificationSchema, type ProgressToken } from "@modelcontextprotocol/sdk/types.js";
+import {
+  type JSONRPCMessage,
+  type Progress,
+  ProgressNotificationSchema,
+  type ProgressToken,
+} from "@modelcontextprotocol/sdk/types.js";
+import type { Watcher } from "./watched-transport.ts";
 
 export type ProgressListener = (progress: Progress) => void;
 
-export class ServerProgress {
+export class ServerProgress implements Watcher {
   readonly #listeners = new Map<ProgressToken, ProgressListener>();
   #lastToken = 0;
 
-  /** Call this before the client connects. */
-  attach(client: Client, transport: Transport): void {
-    // Called with every message, before the client handles it.
-    transport.onmessage = (message) => {
-      if (this.#listeners.size === 0 || !("method" in message) || message.method !== "notifications/progress") return;
-      const { success, data } = ProgressNotificationSchema.safeParse(message);
-      if (success) this.#listeners.get(data.params.progressToken)?.(data.params);
-    };
-    client.setNotificationHandler(ProgressNotificationSchema, () => {});
+  /** The client does not need these messages. */
+  received(message: JSONRPCMessage): boolean {
+    if (!("method" in message) || message.method !== "notifications/progress") return true;
+    const { success, data } = ProgressNotificationSchema.safeParse(message);
+    if (success) this.#listeners.get(data.params.progressToken)?.(data.params);
+    return false;
   }
 
   /** Returns the token for the request, and a function that ends listening. */

@@ -21,6 +21,7 @@ import type { z } from "zod";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Clock, personMs, TimeLimit } from "../time-limit.ts";
+import { visibleText } from "../visible-text.ts";
 import { lookAlikeNote, pageAddress } from "./page-address.ts";
 import { hasForms, type Responder, serverKey } from "./responder.ts";
 
@@ -39,15 +40,15 @@ const maxChars: ReadonlyMap<string, number> = new Map([
 /** Maximum characters of the responder's error text. */
 const maxErrorChars = 500;
 
+type Params = Record<string, unknown>;
+
+/** The clocks of one running call. They are paused while the server waits for a person. */
+type Call = readonly Clock[];
+
 interface Open {
   abort: AbortController;
   /** The calls that were running when the request came. The request ends with the last of them. */
-  calls: Set<Clock>;
-}
-
-interface Ask {
-  signal: AbortSignal;
-  params: Record<string, unknown>;
+  calls: Set<Call>;
 }
 
 export class ServerRequests {
@@ -57,8 +58,7 @@ export class ServerRequests {
   readonly #responder: Responder | undefined;
   readonly #log: Log;
   readonly #open = new Map<RequestId, Open>();
-  /** Clocks of the running calls. */
-  readonly #calls = new Set<Clock>();
+  readonly #calls = new Set<Call>();
   #holding = 0;
 
   constructor(server: string, responder: Responder | undefined, log: Log) {
@@ -84,68 +84,68 @@ export class ServerRequests {
     return this.#calls.size > 0;
   }
 
-  /** Pauses the call's clock while the server waits for a person. Call the returned function when the call has ended. */
-  calling(method: string, clock: Clock): () => void {
+  /** Pauses the call's clocks while the server waits for a person. Call the returned function when the call has ended. */
+  calling(method: string, call: Call): () => void {
     // While it lists something, a server does not work for a call.
     if (method.endsWith("/list")) return () => {};
-    this.#calls.add(clock);
-    if (this.#holding > 0) clock.hold();
+    this.#calls.add(call);
+    if (this.#holding > 0) for (const clock of call) clock.hold();
     return () => {
-      this.#calls.delete(clock);
-      if (this.#holding > 0) clock.release();
+      this.#calls.delete(call);
+      if (this.#holding > 0) for (const clock of call) clock.release();
       for (const { calls, abort } of this.#open.values()) {
-        if (calls.delete(clock) && calls.size === 0) abort.abort();
+        if (calls.delete(call) && calls.size === 0) abort.abort();
       }
     };
   }
 
   async #handle(
-    { method, params = {} }: { method: string; params?: Record<string, unknown> | undefined },
+    { method, params = {} }: { method: string; params?: Params | undefined },
     { requestId, signal }: Pick<RequestHandlerExtra<never, never>, "requestId" | "signal">,
   ): Promise<Result> {
-    const ask = this.#answers.get(method);
-    if (!ask) throw new Refusal(ErrorCode.MethodNotFound, noSuchMethod(method));
+    const answer = this.#answers.get(method);
+    if (!answer) throw new Refusal(ErrorCode.MethodNotFound, noSuchMethod(method));
     try {
-      return await this.#answered(method, params, ask, requestId, signal);
+      this.#check(method, params);
+      return await this.#limited(requestId, method !== "roots/list", (open) =>
+        answer(params, AbortSignal.any([open, signal])),
+      );
     } catch (error) {
       this.#log.warn(`${this.#server}: its ${method} failed: ${messageOf(error)}`);
       throw error;
     }
   }
 
-  async #answered(
-    method: string,
-    params: Record<string, unknown>,
-    ask: (ask: Ask) => Promise<Result>,
-    requestId: RequestId,
-    signal: AbortSignal,
-  ): Promise<Result> {
+  #check(method: string, params: Params): void {
     if (this.#open.size >= maxOpen) {
       throw new Refusal(ErrorCode.InvalidRequest, `claudikins: this server already has ${maxOpen} open requests`);
     }
     const isLong = JSON.stringify(params).length > (maxChars.get(method) ?? 10_000);
     if (isLong) throw new Refusal(ErrorCode.InvalidParams, `claudikins: this ${method} is too large to pass on`);
-    const isForPerson = method !== "roots/list";
-    const open: Open = { abort: new AbortController(), calls: new Set(isForPerson ? this.#calls : []) };
-    this.#open.set(requestId, open);
-    const late = new TimeLimit(isForPerson ? personMs : programMs, () => open.abort.abort());
+  }
+
+  /** Ends the request when its time is over, when it is cancelled, and with the calls for which a person is asked. */
+  async #limited<T>(id: RequestId, isForPerson: boolean, answer: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const abort = new AbortController();
+    const late = new TimeLimit(isForPerson ? personMs : programMs, () => abort.abort());
+    this.#open.set(id, { abort, calls: new Set(isForPerson ? this.#calls : []) });
     if (isForPerson) this.#hold();
     try {
-      return await ask({ signal: AbortSignal.any([open.abort.signal, signal]), params });
+      return await answer(abort.signal);
     } finally {
       late.end();
-      this.#open.delete(requestId);
+      this.#open.delete(id);
       if (isForPerson) this.#release();
     }
   }
 
-  readonly #answers = new Map<string, (ask: Ask) => Promise<Result>>([
-    ["sampling/createMessage", (ask) => this.#sample(ask)],
-    ["elicitation/create", (ask) => this.#elicit(ask)],
-    ["roots/list", (ask) => this.#listRoots(ask)],
+  readonly #answers = new Map<string, (params: Params, signal: AbortSignal) => Promise<Result>>([
+    ["sampling/createMessage", (params, signal) => this.#sample(params, signal)],
+    ["elicitation/create", (params, signal) => this.#elicit(params, signal)],
+    ["roots/list", (_, signal) => this.#listRoots(signal)],
   ]);
 
-  async #sample({ params, signal }: Ask): Promise<Result> {
+  async #sample(params: Params, signal: AbortSignal): Promise<Result> {
     const { sampling } = this.capabilities;
     if (!sampling) throw refused("sampling");
     const { tools, toolChoice } = valid(CreateMessageRequestSchema, "sampling/createMessage", params).params;
@@ -158,7 +158,7 @@ export class ServerRequests {
     return usableAnswer(usesTools ? CreateMessageResultWithToolsSchema : CreateMessageResultSchema, "sampling", answer);
   }
 
-  async #elicit({ params, signal }: Ask): Promise<Result> {
+  async #elicit(params: Params, signal: AbortSignal): Promise<Result> {
     const { elicitation } = this.capabilities;
     if (!elicitation) throw refused("elicitation");
     const request = valid(ElicitRequestSchema, "elicitation/create", params).params;
@@ -166,13 +166,13 @@ export class ServerRequests {
     if (mode === "form" && !elicitation.form) throw refused("form elicitation", ErrorCode.InvalidParams);
     if (mode === "url" && !elicitation.url) throw refused("URL elicitation", ErrorCode.InvalidParams);
     const { note, ...address } = this.#addressOf(request, params["url"]);
-    const message = `[${this.#server}] ${readable(request.message)}${note ?? ""}`;
+    const message = `[${this.#server}] ${visibleText(request.message)}${note ?? ""}`;
     const forwarded = { ...this.#named(params), mode, message, ...address } as ElicitRequest["params"];
     const answer = await this.#ask(signal, (asked) => this.#responder!.elicit!(forwarded, asked));
     return withDefaults(usableAnswer(ElicitResultSchema, "elicitation", answer), request);
   }
 
-  async #listRoots({ signal }: Ask): Promise<Result> {
+  async #listRoots(signal: AbortSignal): Promise<Result> {
     if (!this.capabilities.roots) throw refused("roots");
     const answer = await this.#ask(signal, (asked) => this.#responder!.listRoots!(asked));
     return usableAnswer(ListRootsResultSchema, "roots", answer);
@@ -192,8 +192,8 @@ export class ServerRequests {
   }
 
   /** Tokens and tasks in `_meta` concern only the server and claudikins. */
-  #named({ task: _, ...params }: Record<string, unknown>): Record<string, unknown> {
-    const { progressToken: _token, ...meta } = Object(params["_meta"]) as Record<string, unknown>;
+  #named({ task: _, ...params }: Params): Params {
+    const { progressToken: _token, ...meta } = Object(params["_meta"]) as Params;
     return { ...params, _meta: { ...meta, [serverKey]: this.#server } };
   }
 
@@ -213,12 +213,12 @@ export class ServerRequests {
 
   #hold(): void {
     this.#holding += 1;
-    if (this.#holding === 1) for (const clock of this.#calls) clock.hold();
+    if (this.#holding === 1) for (const clock of [...this.#calls].flat()) clock.hold();
   }
 
   #release(): void {
     this.#holding -= 1;
-    if (this.#holding === 0) for (const clock of this.#calls) clock.release();
+    if (this.#holding === 0) for (const clock of [...this.#calls].flat()) clock.release();
   }
 }
 
@@ -289,9 +289,4 @@ function withDefaults(answer: z.infer<typeof ElicitResultSchema>, request: Elici
   );
   // The person's values come first and in their order, as they would without claudikins.
   return { ...answer, content: { ...content, ...Object.fromEntries(defaults) } };
-}
-
-/** Replaces characters that could move a terminal's cursor. Line breaks stay. */
-function readable(text: string): string {
-  return text.replace(/[^\P{Cc}\n]/gu, " ");
 }

@@ -80,8 +80,6 @@ export class Settling implements Watcher {
     if (!this.#isStarting && !this.#current) void this.begin(0);
   }
 
-  sent(): void {}
-
   /** An answer counts once it is sent: later messages come after it. */
   written(message: JSONRPCMessage): void {
     if (!("method" in message) && message.id !== undefined) this.#end(message.id);

@@ -1,8 +1,7 @@
 /** Records the messages of servers without affecting calls. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
-import { masked } from "./masked.ts";
-import type { Redact } from "./secrets.ts";
+import { masked, type Redact } from "./secrets.ts";
 import { WatchedTransport } from "./watched-transport.ts";
 
 export interface TraceEntry {

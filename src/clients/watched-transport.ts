@@ -7,12 +7,11 @@ import type { Log } from "../log.ts";
 export interface Watcher {
   /** The transport is starting. `starting` resolves when it has started. */
   started?(starting: Promise<void>): void;
-  sent(message: JSONRPCMessage): void;
+  sent?(message: JSONRPCMessage): void;
   /** A message was sent, or could not be. */
   written?(message: JSONRPCMessage): void;
-  received(message: JSONRPCMessage): void;
-  /** Whether the client gets the message. */
-  passes?(message: JSONRPCMessage): boolean;
+  /** Returns false to hold the message back from later watchers and the client. */
+  received?(message: JSONRPCMessage): unknown;
   failed?(error: Error): void;
   closed?(): void;
 }
@@ -22,36 +21,38 @@ export class WatchedTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: <T extends JSONRPCMessage>(message: T, extra?: MessageExtraInfo) => void;
   readonly #inner: Transport;
-  readonly #watcher: Watcher;
+  readonly #watchers: readonly Watcher[];
+  readonly #writers: readonly Watcher[];
 
-  constructor(inner: Transport, watcher: Watcher) {
+  constructor(inner: Transport, ...watchers: Watcher[]) {
     this.#inner = inner;
-    this.#watcher = watcher;
+    this.#watchers = watchers;
+    this.#writers = watchers.filter(({ written }) => written);
   }
 
   start(): Promise<void> {
     this.#inner.onclose = () => {
-      this.#watcher.closed?.();
+      for (const watcher of this.#watchers) watcher.closed?.();
       this.onclose?.();
     };
     this.#inner.onerror = (error) => {
-      this.#watcher.failed?.(error);
+      for (const watcher of this.#watchers) watcher.failed?.(error);
       this.onerror?.(error);
     };
     this.#inner.onmessage = (message, extra) => {
-      this.#watcher.received(message);
-      if (this.#watcher.passes?.(message) !== false) this.onmessage?.(message, extra);
+      if (this.#watchers.every((watcher) => watcher.received?.(message) !== false)) this.onmessage?.(message, extra);
     };
     const starting = this.#inner.start();
-    this.#watcher.started?.(starting);
+    for (const watcher of this.#watchers) watcher.started?.(starting);
     return starting;
   }
 
+  /** Not async, because each async function on the path of a call adds to its time. */
   send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    this.#watcher.sent(message);
+    for (const watcher of this.#watchers) watcher.sent?.(message);
     const sending = this.#inner.send(message, options);
-    const { written } = this.#watcher;
-    return written ? sending.finally(() => written.call(this.#watcher, message)) : sending;
+    if (this.#writers.length === 0) return sending;
+    return sending.finally(() => this.#writers.map((watcher) => watcher.written?.(message)));
   }
 
   close(): Promise<void> {
@@ -76,8 +77,7 @@ export function withoutLateAnswers(server: string, log: Log): Watcher {
       if ("id" in message) awaited.add(Number(message.id));
       else if (message.method === "notifications/cancelled") awaited.delete(Number(message.params?.["requestId"]));
     },
-    received() {},
-    passes(message) {
+    received(message) {
       if ("method" in message) return true;
       // An error about an unreadable message has no id.
       const { id } = message as { id?: RequestId | null };

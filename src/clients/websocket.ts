@@ -1,11 +1,11 @@
 /** MCP over a WebSocket. The SDK's transport cannot send headers, and does not say why a connection failed. */
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { httpForm } from "../config/address.ts";
 import { systemCodeOf } from "../errors.ts";
-import { receive } from "./decoding/receive.ts";
+import { InOrder, receive } from "./decoding/receive.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { retryAfterOf } from "./http-response.ts";
-import { InOrder } from "./in-order.ts";
 import { broken, NetworkFailure, noAnswer, refusal, tooLarge } from "./network-failure.ts";
 import { maxSocketMessageBytes, megabytes } from "./size-limits.ts";
 
@@ -101,10 +101,9 @@ export class WebSocketTransport implements Transport {
   /** A refused WebSocket does not say why. A plain request to the same URL does. */
   async #inquire(): Promise<NetworkFailure> {
     const { url, headers, hasToken } = this.#endpoint;
-    const plain = new URL(url.href.replace(/^ws/, "http"));
     try {
       const ask = this.#endpoint.access?.fetch ?? fetch;
-      const response = await ask(plain, {
+      const response = await ask(httpForm(url), {
         headers,
         redirect: "manual",
         signal: AbortSignal.timeout(inquiryMs),

@@ -241,7 +241,7 @@ class Contents {
   }
 
   static async of({ config }: Parts): Promise<Contents> {
-    const { masked } = await import("../clients/masked.ts");
+    const { masked } = await import("../clients/secrets.ts");
     const redactors: Redact[] = [...config.servers.values()].map(redactorOf);
     const redact: Redact = (text) => redactors.reduce((known, each) => each(known), text);
     return new Contents((value) => masked(value, redact));

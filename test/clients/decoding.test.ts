@@ -2,10 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { assemble, decode } from "../../src/clients/decoding/decode.ts";
 import { LargeJson, messageJson, objectJson } from "../../src/clients/decoding/large-json.ts";
-import { receive } from "../../src/clients/decoding/receive.ts";
+import { InOrder, receive } from "../../src/clients/decoding/receive.ts";
 import { weigh } from "../../src/clients/decoding/weigh.ts";
-import { InOrder } from "../../src/clients/in-order.ts";
-import { withoutLargeEvents } from "../../src/clients/large-events.ts";
+import { smallEvents } from "../../src/clients/event-stream.ts";
 import { boundedPage, ToolBudget, toolLimits } from "../../src/clients/list-bounds.ts";
 import { objectsOf, toolValue } from "../../src/clients/result.ts";
 
@@ -217,9 +216,18 @@ describe("an event stream", () => {
       },
     });
     const taken: string[] = [];
-    const left = withoutLargeEvents(new Response(body), 100, async (data) => void taken.push(data.toString()));
+    const left = smallEvents(body, {
+      largeBytes: 100,
+      take: async (data) => void taken.push(data.toString()),
+      maxBytes: 1_000,
+      maxLines: 100,
+      tooLarge: (limit) => new Error(limit),
+    });
     // A line end that comes in two chunks may leave a blank line more, which means nothing.
-    const text = (await left.text()).replace(/\r\n?/g, "\n").replace(/\n{3,}/g, "\n\n");
+    const text = Buffer.concat(await Array.fromAsync(left))
+      .toString()
+      .replace(/\r\n?/g, "\n")
+      .replace(/\n{3,}/g, "\n\n");
     return { left: text, taken };
   }
 

@@ -1,9 +1,8 @@
 /** A server's life with real processes: its states, what follows a failure, when it ends, and what is sent twice. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { backoffMs, backoffTimes } from "../../src/clients/backoff.ts";
 import { type Connection, connect } from "../../src/clients/connect.ts";
-import { Lifecycle } from "../../src/clients/lifecycle.ts";
+import { backoffMs, backoffTimes, Lifecycle } from "../../src/clients/lifecycle.ts";
 import type { Pool } from "../../src/clients/pool.ts";
 import { ConnectionLost } from "../../src/clients/server-failure.ts";
 import { retryText, type ServerState, stateText } from "../../src/clients/state.ts";

@@ -1,7 +1,8 @@
 /** Servers that send far more than they seem to: each way to do so ends with an error, and memory stays near the limit. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { eventLimit } from "../../src/clients/response-body.ts";
+import { Readable } from "node:stream";
+import { smallEvents } from "../../src/clients/event-stream.ts";
 import { root } from "../support/claudikins.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 
@@ -104,27 +105,30 @@ describe("a message over a WebSocket has at most 128 MB", () => {
 });
 
 describe("the limit of an event", () => {
-  const limits = { bytes: 100, lines: 10 };
-  const feed = (chunks: string[]) => {
-    const see = eventLimit(limits, (limit) => new Error(limit));
-    for (const chunk of chunks) see(Buffer.from(chunk));
+  const limits = { maxBytes: 100, maxLines: 10, largeBytes: 100, take: async () => {} };
+  const feed = async (chunks: string[]) => {
+    const stream = Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
+    await Array.fromAsync(smallEvents(stream, { ...limits, tooLarge: (limit) => new Error(limit) }));
   };
 
-  test.each(["\n\n", "\r\n\r\n", "\r\r"])("begins anew after a blank line (%j), wherever the chunks end", (blank) => {
-    const text = `data: ${"x".repeat(60)}${blank}`.repeat(20);
-    for (const size of [1, 2, 3, 7, 65, 1_000]) {
-      const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
-        text.slice(at * size, (at + 1) * size),
-      );
-      expect(() => feed(chunks)).not.toThrow();
-    }
+  test.each(["\n\n", "\r\n\r\n", "\r\r"])(
+    "begins anew after a blank line (%j), wherever the chunks end",
+    async (blank) => {
+      const text = `data: ${"x".repeat(60)}${blank}`.repeat(20);
+      for (const size of [1, 2, 3, 7, 65, 1_000]) {
+        const chunks = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
+          text.slice(at * size, (at + 1) * size),
+        );
+        await feed(chunks);
+      }
+    },
+  );
+
+  test("counts what comes after the last blank line of a chunk", async () => {
+    await expect(feed([`data: 1\n\ndata: ${"x".repeat(60)}`, "x".repeat(60)])).rejects.toThrow("MB");
   });
 
-  test("counts what comes after the last blank line of a chunk", () => {
-    expect(() => feed([`data: 1\n\ndata: ${"x".repeat(60)}`, "x".repeat(60)])).toThrow("MB");
-  });
-
-  test("counts lines as well as bytes", () => {
-    expect(() => feed(["a\n".repeat(6), "a\n".repeat(6)])).toThrow("10 lines");
+  test("counts lines as well as bytes", async () => {
+    await expect(feed(["a\n".repeat(6), "a\n".repeat(6)])).rejects.toThrow("10 lines");
   });
 });

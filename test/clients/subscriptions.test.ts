@@ -1,6 +1,6 @@
 /** Listeners to a resource share one subscription, which is renewed on each new connection and ends with the last listener. */
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { backoffTimes } from "../../src/clients/backoff.ts";
+import { backoffTimes } from "../../src/clients/lifecycle.ts";
 import { Pool } from "../../src/clients/pool.ts";
 import { toolValue } from "../../src/clients/result.ts";
 import { defaultServerTimes } from "../../src/config/defaults.ts";

@@ -1,9 +1,8 @@
 /** What is seen of messages to and from servers: all of them, in their order, with times, and without secrets. */
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import { masked } from "../../src/clients/masked.ts";
 import type { Pool } from "../../src/clients/pool.ts";
-import { redactorOf } from "../../src/clients/secrets.ts";
+import { masked, redactorOf } from "../../src/clients/secrets.ts";
 import { Trace, type TraceEntry } from "../../src/clients/trace.ts";
 import { type NetworkFixture, networkFixture } from "../support/network.ts";
 import { failureOf, openPool, plainValue, type ServerEntry, serverConfig, surroundings } from "../support/pool.ts";

@@ -33,11 +33,6 @@ export function jsonOf(value: unknown): string {
   return value instanceof LargeJson ? value.json : JSON.stringify(value);
 }
 
-/** The same object with all its parts parsed. */
-export function wholeObject(object: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, wholeOf(value)]));
-}
-
 /** An object as JSON text. Parts that are JSON text are not parsed. */
 export function objectJson(object: Readonly<Record<string, unknown>>): string {
   const fields = Object.entries(object).flatMap(([key, value]) => {
