@@ -41,14 +41,3 @@ export function withTexts<T>(value: T, replace: (text: string) => string): T {
 export function stringsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
-
-/** The same value with every string changed, but not the names of properties. */
-export function withTexts<T>(value: T, change: (text: string) => string): T {
-  const visit = (node: unknown): unknown => {
-    if (typeof node === "string") return change(node);
-    if (Array.isArray(node)) return node.map(visit);
-    if (!isObject(node)) return node;
-    return Object.fromEntries(Object.entries(node).map(([key, child]) => [key, visit(child)]));
-  };
-  return visit(value) as T;
-}

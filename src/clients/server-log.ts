@@ -98,7 +98,10 @@ export class ServerLog {
     // If the program could not be started, only the failure is logged.
     else if (this.#server.url === undefined) return;
     const { url } = this.#server;
-    const what = url === undefined ? "its process was started" : `a connection to ${URL.parse(url)?.host ?? "an invalid address"} was opened`;
+    const what =
+      url === undefined
+        ? "its process was started"
+        : `a connection to ${URL.parse(url)?.host ?? "an invalid address"} was opened`;
     this.#write("start", `${what} by claudikins (process ${process.pid})`);
   }
 
